@@ -1,0 +1,1 @@
+//! Task types, tools and models: load, filter, rank, probe.

@@ -1,0 +1,224 @@
+//! The contract of a chat model: what is asked, what comes back, and what can go wrong.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use jarvis_plan::{Role, Turn};
+use serde_json::Value;
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// A picture, as an `https:` or `data:` URL.
+    Image(String),
+}
+
+/// One message of a chat call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said; usually one text.
+    pub parts: Vec<Part>,
+}
+
+impl Message {
+    /// A message that is one text.
+    pub fn text(role: Role, text: impl Into<String>) -> Message {
+        Message { role, parts: vec![Part::Text(text.into())] }
+    }
+
+    /// The texts of the message, joined by newlines; pictures are left out.
+    pub fn joined_text(&self) -> String {
+        let texts: Vec<&str> = self
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text(text) => Some(text.as_str()),
+                Part::Image(_) => None,
+            })
+            .collect();
+        texts.join("\n")
+    }
+}
+
+impl From<Turn> for Message {
+    fn from(turn: Turn) -> Message {
+        Message::text(turn.role, turn.content)
+    }
+}
+
+/// A JSON Schema that the reply should follow, for endpoints with structured output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplySchema {
+    /// Its name: letters, digits, `_` and `-`.
+    pub name: String,
+    /// The schema. Its root is an object, as strict endpoints demand.
+    pub schema: Value,
+}
+
+/// One call of a chat model. `None` leaves a setting to the endpoint.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChatRequest {
+    /// The stage label, sent as the header `x-jarvis-stage`.
+    pub stage: String,
+    /// The messages, oldest first.
+    pub messages: Vec<Message>,
+    /// 0 to 2.
+    pub temperature: Option<f32>,
+    /// 0 to 1.
+    pub top_p: Option<f32>,
+    /// −2 to 2.
+    pub presence_penalty: Option<f32>,
+    /// −2 to 2.
+    pub frequency_penalty: Option<f32>,
+    /// Texts at which the model stops.
+    pub stop: Vec<String>,
+    /// The most tokens to write.
+    pub max_tokens: Option<u32>,
+    /// Token id to bias, −100 to 100; fractions are allowed. Dropped, and the call repeated once, if the endpoint refuses it.
+    pub logit_bias: BTreeMap<u32, f32>,
+    /// The reply's schema. Dropped, and the call repeated once, if the endpoint refuses it.
+    pub schema: Option<ReplySchema>,
+    /// Overrides the client's overall timeout for this call.
+    pub timeout: Option<Duration>,
+}
+
+impl ChatRequest {
+    /// A call at temperature 0, as the stages that must be exact make it.
+    pub fn exact(stage: impl Into<String>, messages: Vec<Message>) -> ChatRequest {
+        ChatRequest { stage: stage.into(), messages, temperature: Some(0.0), ..ChatRequest::default() }
+    }
+}
+
+/// Tokens of one call as the endpoint reported them; 0 where it did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TokenUsage {
+    /// Tokens sent.
+    pub prompt: u64,
+    /// Tokens received.
+    pub completion: u64,
+}
+
+/// What a call gave.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChatReply {
+    /// The text, trimmed.
+    pub text: String,
+    /// Why the model stopped, in the endpoint's own word; empty when it gave none.
+    pub finish_reason: String,
+    /// Tokens.
+    pub usage: TokenUsage,
+}
+
+/// A piece of a streamed reply. The last one carries the finish reason and the usage, when the endpoint gives them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChatChunk {
+    /// New text; may be empty.
+    pub text: String,
+    /// Why the model stopped, once it has.
+    pub finish_reason: Option<String>,
+    /// Tokens of the whole call, once known.
+    pub usage: Option<TokenUsage>,
+}
+
+/// Something that answers chat calls.
+#[async_trait]
+pub trait ChatModel: Send + Sync {
+    /// The model used for this stage.
+    fn model_name(&self, stage: &str) -> String;
+
+    /// The context size in tokens of the model used for this stage.
+    fn context_tokens(&self, stage: &str) -> usize;
+
+    /// Tokens of a text for the model used for this stage; an estimate where its tokenizer is unknown.
+    fn count_tokens(&self, stage: &str, text: &str) -> usize;
+
+    /// The highlight ids of a text (the set of its token ids), or nothing when the tokenizer is not known to match the
+    /// endpoint's, so that no wrong token is favoured.
+    fn token_ids(&self, stage: &str, text: &str) -> Vec<u32>;
+
+    /// Whether the model takes pictures.
+    fn can_see(&self) -> bool {
+        false
+    }
+
+    /// Makes one call and waits for the whole reply. Dropping the future aborts the call.
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError>;
+
+    /// Makes one call and yields the reply as it is written. Dropping the stream aborts the call.
+    async fn stream(
+        &self,
+        request: &ChatRequest,
+    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError>;
+}
+
+/// What can go wrong in a chat call. No variant ever holds a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChatError {
+    /// The endpoint cannot be reached.
+    #[error("cannot reach the chat endpoint at {url}: {reason}")]
+    Unreachable {
+        /// The address, without credentials and query.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// No reply came in time.
+    #[error("the chat endpoint did not answer within {} s", .after.as_secs())]
+    Timeout {
+        /// The time allowed.
+        after: Duration,
+    },
+    /// The endpoint refused the credentials (401, 403).
+    #[error("the chat endpoint refused the credentials: {message}")]
+    Unauthorized {
+        /// The endpoint's words.
+        message: String,
+    },
+    /// The endpoint asks for fewer calls (429), and retries did not help.
+    #[error("the chat endpoint limits the rate of calls: {message}")]
+    RateLimited {
+        /// The endpoint's words.
+        message: String,
+    },
+    /// The endpoint answered with an error status, or with an `error` body whatever the status.
+    #[error("{message}")]
+    Api {
+        /// The HTTP status.
+        status: u16,
+        /// The endpoint's words.
+        message: String,
+    },
+    /// The endpoint answered with something that is not a chat reply: HTML, no choices, a cut stream.
+    #[error("the chat endpoint's answer is not a chat reply: {reason}")]
+    BadReply {
+        /// What was wrong.
+        reason: String,
+        /// The start of what came.
+        body: String,
+    },
+    /// No line of the recording fits the call.
+    #[error("ReplayMiss: no unused line of the recording fits stage `{stage}`; the prompt starts: {prompt}")]
+    ReplayMiss {
+        /// The stage of the call.
+        stage: String,
+        /// The start of the call's text.
+        prompt: String,
+    },
+    /// The recording cannot be read or written.
+    #[error("the recording {path}: {reason}")]
+    Recording {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// The client is not configured correctly.
+    #[error("{0}")]
+    Config(String),
+}

@@ -1,0 +1,59 @@
+//! The one stream of events of a run, and the usage that follows from it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jarvis_plan::{Event, EventKind, Level, RunId, Usage};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// The writing end of a run's event stream. Clones write to the same stream; sending never blocks, and events are
+/// dropped once nobody reads.
+#[derive(Debug, Clone)]
+pub struct Events {
+    run_id: RunId,
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    seq: u64,
+    usage: Usage,
+    sender: UnboundedSender<Event>,
+}
+
+impl Events {
+    /// A stream for one run, and its reading end.
+    pub fn channel(run_id: RunId) -> (Events, UnboundedReceiver<Event>) {
+        let (sender, receiver) = unbounded_channel();
+        let shared = Shared { seq: 0, usage: Usage::default(), sender };
+        (Events { run_id, shared: Arc::new(Mutex::new(shared)) }, receiver)
+    }
+
+    /// The run that the events are of.
+    pub fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    /// Adds an event. Number, time and place in the stream are fixed together, so the stream is in order.
+    pub fn emit(&self, kind: EventKind) {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let EventKind::ModelCall { stage, prompt_tokens, completion_tokens, .. } = &kind {
+            shared.usage.add_call(stage, *prompt_tokens, *completion_tokens);
+        }
+        let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        let event = Event { run_id: self.run_id.clone(), seq: shared.seq, at_ms, kind };
+        shared.seq += 1;
+        // Nobody listening is no reason to stop working.
+        let _ = shared.sender.send(event);
+    }
+
+    /// Adds a note.
+    pub fn note(&self, level: Level, message: impl Into<String>) {
+        self.emit(EventKind::Note { level, message: message.into() });
+    }
+
+    /// Calls and tokens so far.
+    pub fn usage(&self) -> Usage {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).usage.clone()
+    }
+}

@@ -1,0 +1,1 @@
+//! The four stages: plan, choose, execute, answer.

@@ -1,0 +1,87 @@
+//! The two ends of a run: what a person asks and what is said back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Kind, Resource, TaskId};
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Instructions.
+    System,
+    /// A person.
+    User,
+    /// The model or jarvis.
+    Assistant,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Who said it.
+    pub role: Role,
+    /// What was said.
+    pub content: String,
+}
+
+impl Turn {
+    /// A turn of a person.
+    pub fn user(content: impl Into<String>) -> Turn {
+        Turn { role: Role::User, content: content.into() }
+    }
+
+    /// A turn of the model.
+    pub fn assistant(content: impl Into<String>) -> Turn {
+        Turn { role: Role::Assistant, content: content.into() }
+    }
+
+    /// Instructions.
+    pub fn system(content: impl Into<String>) -> Turn {
+        Turn { role: Role::System, content: content.into() }
+    }
+}
+
+/// What a person asks: text, attachments, earlier turns.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Request {
+    /// The text.
+    pub text: String,
+    /// Files and addresses given beside the text.
+    #[serde(default)]
+    pub attachments: Vec<Resource>,
+    /// Earlier turns, oldest first.
+    #[serde(default)]
+    pub history: Vec<Turn>,
+}
+
+impl Request {
+    /// A request that is only text.
+    pub fn new(text: impl Into<String>) -> Request {
+        Request { text: text.into(), ..Request::default() }
+    }
+}
+
+/// A file in an answer, and the task it came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerResource {
+    /// What it is.
+    pub kind: Kind,
+    /// Its display path.
+    pub url: String,
+    /// The task that made it.
+    pub from: TaskId,
+}
+
+/// What is said back: text plus resources plus what each came from.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Answer {
+    /// The text.
+    pub text: String,
+    /// The files made, in task order.
+    #[serde(default)]
+    pub resources: Vec<AnswerResource>,
+    /// What a reader should know about the text: paths it names that no task made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,163 @@
+//! The check: a [`Draft`] in, a [`Plan`] out, whatever the draft looks like.
+//!
+//! Names are put in their proper spelling, ids made unique and dense, bare references bound, dependencies united with
+//! references, cycles broken, lists of references unfolded into copies. A task that cannot run keeps its place with a
+//! [`Fault`]; nothing else is lost without a note. Checking a checked plan again changes nothing.
+//!
+//! It does not look at whether files exist or models are available: that is the work of later stages.
+
+mod cycles;
+mod ids;
+mod unfold;
+
+use indexmap::IndexMap;
+
+use crate::{Arg, Draft, DraftRef, DraftTask, Fault, Note, Piece, Plan, Task, TaskId, Vocabulary};
+
+/// Limits of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most tasks a plan may have, copies from unfolding included.
+    pub max_tasks: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { max_tasks: 32 }
+    }
+}
+
+/// A task on its way through the check. Ids are unique from [`ids::unique`] on.
+#[derive(Debug, Clone)]
+struct Node {
+    id: i64,
+    task: String,
+    /// All dependencies, explicit ones first; united with the references after [`unite`].
+    dep: Vec<i64>,
+    args: IndexMap<String, Arg<DraftRef>>,
+    unfolded_from: Option<i64>,
+    fault: Option<Fault>,
+}
+
+impl Node {
+    /// The ids that the arguments refer to, without repeats. References of a faulty task are not followed.
+    fn referenced(&self) -> Vec<i64> {
+        let mut ids = Vec::new();
+        for id in self.args.values().flat_map(Arg::references).filter_map(|reference| reference.0) {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+
+    fn fail(&mut self, fault: Fault) {
+        self.fault.get_or_insert(fault);
+    }
+}
+
+/// Turns a draft into a plan. Never fails: what cannot be mended becomes a task with a [`Fault`], or a note.
+pub fn check(draft: &Draft, vocabulary: &Vocabulary, limits: Limits) -> Plan {
+    let mut notes: Vec<String> = draft.notes.clone();
+    let mut nodes: Vec<Node> = draft.tasks.iter().map(|task| start(task, vocabulary)).collect();
+    if nodes.len() > limits.max_tasks {
+        notes.push(format!("the plan has {} tasks; only the first {} are kept", nodes.len(), limits.max_tasks));
+        nodes.truncate(limits.max_tasks);
+    }
+    ids::unique(&mut nodes, &mut notes);
+    bind(&mut nodes, vocabulary, &mut notes);
+    ids::mark_dangling(&mut nodes, &mut notes);
+    unite(&mut nodes, &mut notes);
+    cycles::break_all(&mut nodes, &mut notes);
+    unfold::all(&mut nodes, vocabulary, limits, &mut notes);
+    unite(&mut nodes, &mut notes);
+    ids::dense(&mut nodes, &mut notes);
+    Plan { tasks: nodes.into_iter().map(finish).collect(), notes: notes.into_iter().map(Note).collect() }
+}
+
+fn start(task: &DraftTask, vocabulary: &Vocabulary) -> Node {
+    let tool = vocabulary.find(&task.task);
+    Node {
+        id: task.id,
+        task: tool.map_or_else(|| task.task.clone(), |tool| tool.name.clone()),
+        dep: task.dep.clone(),
+        args: task.args.clone(),
+        unfolded_from: task.unfolded_from,
+        fault: tool.is_none().then_some(Fault::UnknownTask),
+    }
+}
+
+/// Binds `<GENERATED>` without an id to the nearest earlier task that gives the kind the argument takes.
+fn bind(nodes: &mut [Node], vocabulary: &Vocabulary, notes: &mut Vec<String>) {
+    for at in 0..nodes.len() {
+        let (earlier, rest) = nodes.split_at_mut(at);
+        let Some(node) = rest.first_mut() else { continue };
+        let tool = vocabulary.find(&node.task);
+        let mut unbound = None;
+        for (name, arg) in &mut node.args {
+            if !arg.references().any(|reference| reference.0.is_none()) {
+                continue;
+            }
+            let kind = tool.map_or_else(|| crate::tool::arg_name_kind(name), |tool| tool.arg_kind(name));
+            let giver = earlier
+                .iter()
+                .rev()
+                .find(|giver| vocabulary.find(&giver.task).is_some_and(|tool| tool.gives(kind)))
+                .map(|giver| giver.id);
+            match giver {
+                Some(id) => {
+                    *arg = arg.map(|reference| vec![Piece::Output(DraftRef(reference.0.or(Some(id))))]);
+                    notes.push(format!("task {}: `{name}` named no task and was bound to task {id}", node.id));
+                }
+                None => unbound = Some(name.clone()),
+            }
+        }
+        if let Some(arg) = unbound {
+            node.fail(Fault::UnboundReference { arg });
+        }
+    }
+}
+
+/// Makes `dep` the union of the explicit dependencies and the referenced ids, in that order; drops what is unknown,
+/// repeated, or the task itself.
+fn unite(nodes: &mut [Node], notes: &mut Vec<String>) {
+    let known: std::collections::HashSet<i64> = nodes.iter().map(|node| node.id).collect();
+    for node in nodes {
+        let mut dep: Vec<i64> = Vec::with_capacity(node.dep.len());
+        for id in &node.dep {
+            if *id == node.id || !known.contains(id) {
+                let why = if *id == node.id { "itself" } else { "not in the plan" };
+                notes.push(format!("task {}: dependency on {id} ({why}) was left out", node.id));
+            } else if !dep.contains(id) {
+                dep.push(*id);
+            }
+        }
+        // References inside a cycle are kept as written but are not followed.
+        if node.fault != Some(Fault::ReferenceCycle) {
+            for id in node.referenced() {
+                if id != node.id && known.contains(&id) && !dep.contains(&id) {
+                    dep.push(id);
+                }
+            }
+        }
+        node.dep = dep;
+    }
+}
+
+/// The last step: ids fit `u32`, and references of faulty tasks become the text they were.
+fn finish(node: Node) -> Task {
+    let id = |id: i64| TaskId(u32::try_from(id).unwrap_or_default());
+    let dep: Vec<TaskId> = node.dep.iter().map(|dep| id(*dep)).collect();
+    let args = node
+        .args
+        .iter()
+        .map(|(name, arg)| {
+            let arg = arg.map(|reference| match reference.0.map(id) {
+                Some(to) if dep.contains(&to) => vec![Piece::Output(to)],
+                _ => vec![Piece::Text(reference.to_string())],
+            });
+            (name.clone(), arg)
+        })
+        .collect();
+    Task { task: node.task, id: id(node.id), dep, args, unfolded_from: node.unfolded_from, fault: node.fault }
+}

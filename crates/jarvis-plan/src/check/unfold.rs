@@ -1,0 +1,94 @@
+//! Unfolding: a task given a list of outputs runs once for each.
+
+use super::Node;
+use crate::{Arg, DraftRef, Limits, Piece, Vocabulary};
+
+/// Unfolds until no argument is a list of references. Each copy keeps the other arguments; the first keeps the id, the
+/// others get fresh ones and stand right after it. Whoever refers to the task then refers to all copies: as a list in a
+/// media argument (which unfolds in turn), as lines in a text.
+pub(super) fn all(nodes: &mut Vec<Node>, vocabulary: &Vocabulary, limits: Limits, notes: &mut Vec<String>) {
+    while let Some((at, name, list)) = next(nodes) {
+        unfold(nodes, at, &name, list, vocabulary, limits, notes);
+    }
+}
+
+fn next(nodes: &[Node]) -> Option<(usize, String, Vec<DraftRef>)> {
+    nodes.iter().enumerate().filter(|(_, node)| node.fault.is_none()).find_map(|(at, node)| {
+        node.args.iter().find_map(|(name, arg)| arg.as_list().map(|list| (at, name.clone(), list)))
+    })
+}
+
+fn unfold(
+    nodes: &mut Vec<Node>,
+    at: usize,
+    name: &str,
+    mut list: Vec<DraftRef>,
+    vocabulary: &Vocabulary,
+    limits: Limits,
+    notes: &mut Vec<String>,
+) {
+    let Some(original) = nodes.get(at).cloned() else { return };
+    let room = limits.max_tasks.saturating_sub(nodes.len()) + 1;
+    if list.len() > room {
+        notes.push(format!(
+            "task {} would become {} tasks; the limit of {} leaves room for {room}",
+            original.id,
+            list.len(),
+            limits.max_tasks
+        ));
+        list.truncate(room);
+    }
+    let fresh = nodes.iter().map(|node| node.id).max().unwrap_or(-1) + 1;
+    let dropped: Vec<i64> = original.args.get(name).into_iter().flat_map(Arg::references).filter_map(|r| r.0).collect();
+    let copies: Vec<Node> = list
+        .iter()
+        .zip(std::iter::once(original.id).chain(fresh..))
+        .map(|(reference, id)| {
+            let mut copy = Node { id, ..original.clone() };
+            copy.args.insert(name.to_owned(), Arg::output(*reference));
+            // The other elements of the list are no dependency of this copy, unless another argument needs them.
+            let needed = copy.referenced();
+            copy.dep.retain(|dep| needed.contains(dep) || !dropped.contains(dep));
+            if list.len() > 1 {
+                copy.unfolded_from = original.unfolded_from.or(Some(original.id));
+            }
+            copy
+        })
+        .collect();
+    let ids: Vec<i64> = copies.iter().map(|copy| copy.id).collect();
+    if ids.len() > 1 {
+        let names = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        notes.push(format!("task {} runs once for each of its inputs: tasks {names}", original.id));
+    }
+    nodes.splice(at..=at, copies);
+    if ids.len() > 1 {
+        for node in nodes.iter_mut().filter(|node| !ids.contains(&node.id)) {
+            follow(node, original.id, &ids, vocabulary);
+        }
+    }
+}
+
+/// Makes a task that waits for or refers to `from` wait for and refer to all of `to`.
+fn follow(node: &mut Node, from: i64, to: &[i64], vocabulary: &Vocabulary) {
+    if let Some(at) = node.dep.iter().position(|dep| *dep == from) {
+        node.dep.splice(at..=at, to.iter().copied());
+    }
+    let tool = vocabulary.find(&node.task);
+    for (name, arg) in &mut node.args {
+        let kind = tool.map_or_else(|| crate::tool::arg_name_kind(name), |tool| tool.arg_kind(name));
+        let separator = if kind.is_media() { "," } else { "\n" };
+        *arg = arg.map(|reference| {
+            if reference.0 != Some(from) {
+                return vec![Piece::Output(reference)];
+            }
+            let mut pieces = Vec::with_capacity(to.len() * 2);
+            for id in to {
+                if !pieces.is_empty() {
+                    pieces.push(Piece::Text(separator.to_owned()));
+                }
+                pieces.push(Piece::Output(DraftRef(Some(*id))));
+            }
+            pieces
+        });
+    }
+}

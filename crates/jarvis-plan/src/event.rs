@@ -1,0 +1,156 @@
+//! Events: one stream per run, read alike by every front end, the log and the store.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Answer, Attempt, Outcome, Plan, Request, RunId, Selection, TaskId, Usage};
+
+/// One thing that happened in a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Event {
+    /// The run.
+    pub run_id: RunId,
+    /// Its place in the run's stream, from 0 without gaps.
+    pub seq: u64,
+    /// When, in milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// What.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// How much a note matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Probably not what was wanted.
+    Warning,
+}
+
+/// What happened. The tag is the event's name on every wire.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventKind {
+    /// The run began.
+    RunStarted {
+        /// What was asked.
+        request: Request,
+        /// `offline` or `llm`.
+        planner: String,
+        /// The chat model's name, or `offline`.
+        model: String,
+    },
+    /// A model call ended.
+    ModelCall {
+        /// Its stage.
+        stage: String,
+        /// The task it was for, when it was for one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+        /// Tokens sent, when reported.
+        prompt_tokens: u64,
+        /// Tokens received, when reported.
+        completion_tokens: u64,
+        /// How long it took, in milliseconds.
+        ms: u64,
+        /// The reply, or the error's text.
+        reply: String,
+        /// Whether it succeeded.
+        ok: bool,
+    },
+    /// The plan stands.
+    Plan {
+        /// The plan, with its notes.
+        plan: Plan,
+    },
+    /// A model was chosen for a task.
+    ModelChosen {
+        /// The choice.
+        selection: Selection,
+    },
+    /// A task's inputs are there and its worker starts.
+    TaskStarted {
+        /// The task.
+        id: TaskId,
+        /// Its task type.
+        task: String,
+        /// The model that starts.
+        model: String,
+    },
+    /// A model failed at a task; the next candidate, if there is one, follows.
+    TaskAttempt {
+        /// The task.
+        id: TaskId,
+        /// The failed try.
+        attempt: Attempt,
+    },
+    /// A task ended.
+    TaskFinished {
+        /// How.
+        outcome: Box<Outcome>,
+    },
+    /// A piece of the answer, while it is being written.
+    Token {
+        /// The piece.
+        text: String,
+    },
+    /// The answer stands.
+    Answer {
+        /// The answer.
+        answer: Answer,
+    },
+    /// Something worth saying that is none of the above.
+    Note {
+        /// How much it matters.
+        level: Level,
+        /// What.
+        message: String,
+    },
+    /// The run ended with an answer.
+    Done {
+        /// Whether at least one task succeeded, or it was plain conversation.
+        ok: bool,
+        /// Calls and tokens.
+        usage: Usage,
+        /// How long the run took, in milliseconds.
+        ms: u64,
+    },
+    /// The run ended without an answer.
+    Error {
+        /// A stable word.
+        code: String,
+        /// What happened.
+        message: String,
+        /// How long the run took, in milliseconds.
+        ms: u64,
+    },
+}
+
+impl EventKind {
+    /// The event's name, as in its tag.
+    pub fn name(&self) -> &'static str {
+        match self {
+            EventKind::RunStarted { .. } => "run_started",
+            EventKind::ModelCall { .. } => "model_call",
+            EventKind::Plan { .. } => "plan",
+            EventKind::ModelChosen { .. } => "model_chosen",
+            EventKind::TaskStarted { .. } => "task_started",
+            EventKind::TaskAttempt { .. } => "task_attempt",
+            EventKind::TaskFinished { .. } => "task_finished",
+            EventKind::Token { .. } => "token",
+            EventKind::Answer { .. } => "answer",
+            EventKind::Note { .. } => "note",
+            EventKind::Done { .. } => "done",
+            EventKind::Error { .. } => "error",
+        }
+    }
+}
+
+impl Event {
+    /// The event as the record keeps it.
+    pub fn to_value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+}

@@ -1,0 +1,205 @@
+//! What a worker gives back, in the shape of the original's `inference result`, and how it is read.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Kind, TaskError};
+
+/// One resource in a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Output {
+    /// A text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A picture, by its display path such as `/images/ab12.png`.
+    Image {
+        /// The display path.
+        url: String,
+    },
+    /// A sound, by its display path.
+    Audio {
+        /// The display path.
+        url: String,
+    },
+    /// A moving picture, by its display path.
+    Video {
+        /// The display path.
+        url: String,
+    },
+    /// Structured data.
+    Json {
+        /// The data.
+        value: Value,
+    },
+}
+
+impl Output {
+    /// A medium of the given kind; `None` for text and data, which are not files.
+    pub fn media(kind: Kind, url: String) -> Option<Output> {
+        match kind {
+            Kind::Image => Some(Output::Image { url }),
+            Kind::Audio => Some(Output::Audio { url }),
+            Kind::Video => Some(Output::Video { url }),
+            Kind::Text | Kind::Json => None,
+        }
+    }
+
+    /// The display path, for media.
+    pub fn url(&self) -> Option<&str> {
+        match self {
+            Output::Image { url } | Output::Audio { url } | Output::Video { url } => Some(url),
+            Output::Text { .. } | Output::Json { .. } => None,
+        }
+    }
+
+    /// What kind of resource this is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Output::Text { .. } => Kind::Text,
+            Output::Image { .. } => Kind::Image,
+            Output::Audio { .. } => Kind::Audio,
+            Output::Video { .. } => Kind::Video,
+            Output::Json { .. } => Kind::Json,
+        }
+    }
+}
+
+/// A worker's result as the original writes it: `{"generated text": …}`, `{"generated image": "/images/…", "predicted":
+/// […]}`, or a list of labels or answers. The value is the truth; the accessors read it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Inference(pub Value);
+
+impl Inference {
+    /// A text result.
+    pub fn text(text: impl Into<String>) -> Inference {
+        Inference(Value::Null).with("generated text", text.into())
+    }
+
+    /// A picture, by display path.
+    pub fn image(url: impl Into<String>) -> Inference {
+        Inference(Value::Null).with("generated image", url.into())
+    }
+
+    /// A sound, by display path.
+    pub fn audio(url: impl Into<String>) -> Inference {
+        Inference(Value::Null).with("generated audio", url.into())
+    }
+
+    /// A moving picture, by display path.
+    pub fn video(url: impl Into<String>) -> Inference {
+        Inference(Value::Null).with("generated video", url.into())
+    }
+
+    /// Adds or replaces a field; a value that is not an object becomes one first.
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Inference {
+        if !self.0.is_object() {
+            self.0 = Value::Object(Map::new());
+        }
+        if let Value::Object(fields) = &mut self.0 {
+            fields.insert(key.to_owned(), value.into());
+        }
+        self
+    }
+
+    /// The text a dependant gets from this result: the first that exists of `generated text`; `response`; `text`; the
+    /// best-scored `answer`; `generated_text`, `summary_text` or `translation_text`; labels, best first.
+    pub fn as_text(&self) -> Option<String> {
+        for key in ["generated text", "response", "text"] {
+            if let Some(text) = self.0.get(key).and_then(Value::as_str) {
+                return Some(text.to_owned());
+            }
+        }
+        let rows: Vec<&Value> = match &self.0 {
+            Value::Array(rows) => flatten(rows),
+            Value::Object(fields) => match fields.get("predicted") {
+                Some(Value::Array(rows)) => flatten(rows),
+                _ => vec![&self.0],
+            },
+            Value::String(text) => return Some(text.clone()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => return None,
+        };
+        let ranked = by_score(rows);
+        if let Some(answer) = ranked.iter().find_map(|row| row.get("answer").and_then(scalar)) {
+            return Some(answer);
+        }
+        for key in ["generated_text", "summary_text", "translation_text"] {
+            if let Some(text) = ranked.iter().find_map(|row| row.get(key).and_then(Value::as_str)) {
+                return Some(text.to_owned());
+            }
+        }
+        let mut labels: Vec<String> = Vec::new();
+        for row in ranked {
+            if let Some(label) = row.get("label").and_then(scalar)
+                && !labels.contains(&label)
+            {
+                labels.push(label);
+            }
+        }
+        (!labels.is_empty()).then(|| labels.join(", "))
+    }
+
+    /// The display path of the medium of this kind, from `generated image`, `generated audio` or `generated video`.
+    pub fn media(&self, kind: Kind) -> Option<&str> {
+        let key = match kind {
+            Kind::Image => "generated image",
+            Kind::Audio => "generated audio",
+            Kind::Video => "generated video",
+            Kind::Text | Kind::Json => return None,
+        };
+        self.0.get(key).and_then(Value::as_str)
+    }
+
+    /// The result as resources: media first, then the text, then the data when it is more than those.
+    pub fn outputs(&self) -> Vec<Output> {
+        let mut outputs: Vec<Output> = [Kind::Image, Kind::Audio, Kind::Video]
+            .into_iter()
+            .filter_map(|kind| Output::media(kind, self.media(kind)?.to_owned()))
+            .collect();
+        let text = self.as_text();
+        let known = ["generated text", "generated image", "generated audio", "generated video", "response", "text"];
+        let more = match &self.0 {
+            Value::Object(fields) => fields.keys().any(|key| !known.contains(&key.as_str())),
+            Value::String(_) | Value::Null => false,
+            Value::Array(_) | Value::Bool(_) | Value::Number(_) => true,
+        };
+        outputs.extend(text.map(|text| Output::Text { text }));
+        if more {
+            outputs.push(Output::Json { value: self.0.clone() });
+        }
+        outputs
+    }
+
+    /// The form an error takes in the original's results: `{"error": {"message": …}}`, here with its code.
+    pub fn error(error: &TaskError) -> Inference {
+        Inference(serde_json::json!({"error": {"code": error.code.as_str(), "message": error.message}}))
+    }
+}
+
+/// Some endpoints wrap the list of labels in another list.
+fn flatten(rows: &[Value]) -> Vec<&Value> {
+    rows.iter()
+        .flat_map(|row| match row {
+            Value::Array(inner) => inner.iter().collect::<Vec<_>>(),
+            other => vec![other],
+        })
+        .collect()
+}
+
+/// Best score first; rows without a score keep their place after those with one.
+fn by_score(mut rows: Vec<&Value>) -> Vec<&Value> {
+    let score = |row: &Value| row.get("score").and_then(Value::as_f64).unwrap_or(f64::NEG_INFINITY);
+    rows.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    rows
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}

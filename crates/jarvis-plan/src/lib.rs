@@ -1,0 +1,42 @@
+//! The words of jarvis as types, and one checker that turns a [`Draft`] into a [`Plan`].
+//!
+//! Every other crate speaks these words: what a person asks ([`Request`]), what can be called ([`Tool`]), what a
+//! planner proposed ([`Draft`]), what was accepted ([`Plan`]), who does it ([`Selection`]), how it went ([`Outcome`]),
+//! what happened ([`Event`]) and what is said back ([`Answer`]).
+//!
+//! This crate has no async code, does no I/O and knows no wire format but its own record and the HuggingGPT dialect
+//! that models write ([`dialect`]).
+
+pub mod check;
+pub mod dialect;
+pub mod export;
+pub mod graph;
+
+mod answer;
+mod arg;
+mod draft;
+mod error;
+mod event;
+mod id;
+mod inference;
+mod outcome;
+mod plan;
+mod resource;
+mod selection;
+mod tool;
+mod usage;
+
+pub use answer::{Answer, AnswerResource, Request, Role, Turn};
+pub use arg::{Arg, DraftRef, Piece};
+pub use check::{Limits, check};
+pub use draft::{Draft, DraftTask};
+pub use error::{ErrorCode, TaskError};
+pub use event::{Event, EventKind, Level};
+pub use id::{RunId, TaskId};
+pub use inference::{Inference, Output};
+pub use outcome::{Attempt, Outcome, Status};
+pub use plan::{Fault, Note, Plan, Task};
+pub use resource::{Kind, Resource, Source};
+pub use selection::{Candidate, Host, Selection};
+pub use tool::{Cost, Example, Param, Tool, Vocabulary};
+pub use usage::Usage;

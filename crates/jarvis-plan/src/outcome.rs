@@ -1,0 +1,73 @@
+//! Outcomes: how each task ended.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::{Candidate, Inference, Selection, TaskError, TaskId};
+
+/// How a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It gave a result.
+    Succeeded,
+    /// It was tried, or could not be tried, and has an error.
+    Failed,
+    /// It was not tried because its arguments need the output of a task that did not succeed.
+    Skipped,
+    /// The run ended first.
+    Cancelled,
+}
+
+/// One try of one model at a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The model tried.
+    pub candidate: Candidate,
+    /// Why it failed; `None` for the try that succeeded.
+    pub error: Option<TaskError>,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+}
+
+/// How a task ended, with everything that led there. Each task of a plan has exactly one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The task.
+    pub id: TaskId,
+    /// Its task type, as planned.
+    pub task: String,
+    /// How it ended.
+    pub status: Status,
+    /// The arguments after resolution; as planned where resolution was not reached.
+    pub args: IndexMap<String, String>,
+    /// Who was chosen, when the choice was reached.
+    pub selection: Option<Selection>,
+    /// The tries, in order.
+    pub attempts: Vec<Attempt>,
+    /// The result of a task that succeeded.
+    pub inference: Option<Inference>,
+    /// Why it did not succeed.
+    pub error: Option<TaskError>,
+    /// What was odd on the way, such as an argument taken from a dependency's own input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// From dispatch to end, in milliseconds.
+    pub ms: u64,
+}
+
+impl Outcome {
+    /// True when the task gave a result.
+    pub fn succeeded(&self) -> bool {
+        self.status == Status::Succeeded
+    }
+
+    /// The model that gave the result; for a failed task, the one chosen first.
+    pub fn performer(&self) -> Option<&Candidate> {
+        self.attempts
+            .iter()
+            .find(|attempt| attempt.error.is_none())
+            .map(|attempt| &attempt.candidate)
+            .or_else(|| self.selection.as_ref().map(|selection| &selection.chosen))
+    }
+}

@@ -1,0 +1,107 @@
+//! Plans: checked task graphs. Only [`crate::check()`] makes one.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+
+use crate::{Arg, TaskId};
+
+/// A checked task graph: no cycle, no dangling reference, ids exactly `0..tasks.len()`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Plan {
+    /// The tasks, in the planner's order (which need not be the order of ids).
+    pub tasks: Vec<Task>,
+    /// What was mended, and what is still odd.
+    pub notes: Vec<Note>,
+}
+
+impl Plan {
+    /// The task of that id.
+    pub fn task(&self, id: TaskId) -> Option<&Task> {
+        self.tasks.iter().find(|task| task.id == id)
+    }
+}
+
+/// One node of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Task {
+    /// The tool or task type, in its proper spelling when the vocabulary knows it.
+    pub task: String,
+    /// Its id.
+    pub id: TaskId,
+    /// What must have finished first; written `[-1]` when empty, as the original does.
+    #[serde(serialize_with = "dep_or_minus_one")]
+    pub dep: Vec<TaskId>,
+    /// Its arguments, in the planner's order.
+    pub args: IndexMap<String, Arg>,
+    /// The id, as drafted, of the task that this one is a copy of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfolded_from: Option<i64>,
+    /// Why this task cannot run. It is kept so that its failure is told, and fails without being tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+}
+
+impl Task {
+    /// The argument as literal text: `None` when it is missing or refers to another task.
+    pub fn literal(&self, name: &str) -> Option<String> {
+        self.args.get(name).and_then(Arg::as_literal)
+    }
+}
+
+fn dep_or_minus_one<S: Serializer>(dep: &[TaskId], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut seq = serializer.serialize_seq(Some(dep.len().max(1)))?;
+    if dep.is_empty() {
+        seq.serialize_element(&-1)?;
+    }
+    for id in dep {
+        seq.serialize_element(id)?;
+    }
+    seq.end()
+}
+
+/// Why a task of a plan cannot run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Fault {
+    /// No tool has this name.
+    UnknownTask,
+    /// An argument refers to a task that is not in the plan.
+    DanglingReference {
+        /// The id referred to.
+        to: i64,
+    },
+    /// An argument holds `<GENERATED>` without an id, and no earlier task gives what it needs.
+    UnboundReference {
+        /// The argument.
+        arg: String,
+    },
+    /// Its arguments depend on its own output.
+    ReferenceCycle,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::UnknownTask => f.write_str("no tool of this name is known"),
+            Fault::DanglingReference { to } => write!(f, "it needs the output of task {to}, which is not in the plan"),
+            Fault::UnboundReference { arg } => {
+                write!(f, "its argument `{arg}` names no task, and no earlier task gives what it needs")
+            }
+            Fault::ReferenceCycle => f.write_str("its arguments depend on its own output"),
+        }
+    }
+}
+
+/// Something the check mended or found odd.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Note(pub String);
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

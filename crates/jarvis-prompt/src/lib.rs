@@ -1,0 +1,1 @@
+//! Templates and typed contexts to messages; model replies to values, or a typed error that keeps the reply.

@@ -1,0 +1,1 @@
+//! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets.
