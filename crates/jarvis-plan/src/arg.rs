@@ -14,15 +14,6 @@ use crate::TaskId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DraftRef(pub Option<i64>);
 
-impl fmt::Display for DraftRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(id) => write!(f, "<GENERATED>-{id}"),
-            None => f.write_str("<GENERATED>"),
-        }
-    }
-}
-
 /// A part of an argument: literal text, or the output of another task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece<R> {
@@ -121,7 +112,7 @@ impl<R: Copy + PartialEq> Arg<R> {
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
     // A literal pattern; the tests compile it.
     #[allow(clippy::expect_used)]
-    Regex::new(r"(?i)<\s*generated\s*>\s*-\s*(\d+)|<\s*generated\s*-\s*(\d+)\s*>|<\s*generated\s*>")
+    Regex::new(r"(?i)<\s*generated\s*>\s*-\s*([0-9]+)|<\s*generated\s*-\s*([0-9]+)\s*>|<\s*generated\s*>")
         .expect("the reference pattern is valid")
 });
 
@@ -155,37 +146,46 @@ impl Arg<DraftRef> {
     }
 }
 
-impl<R: Copy> fmt::Display for Arg<R>
-where
-    Piece<R>: fmt::Display,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|piece| piece.fmt(f))
+/// A reference that can be written down: the id it names, if any.
+pub trait Named: Copy {
+    /// The id.
+    fn id(self) -> Option<i64>;
+}
+
+impl Named for DraftRef {
+    fn id(self) -> Option<i64> {
+        self.0
     }
 }
 
-impl fmt::Display for Piece<DraftRef> {
+impl Named for TaskId {
+    fn id(self) -> Option<i64> {
+        Some(i64::from(self.0))
+    }
+}
+
+impl<R: Named> fmt::Display for Arg<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Piece::Text(text) => f.write_str(text),
-            Piece::Output(of) => of.fmt(f),
+        let mut pieces = self.0.iter().peekable();
+        while let Some(piece) = pieces.next() {
+            match piece {
+                Piece::Text(text) => f.write_str(text)?,
+                Piece::Output(of) => {
+                    let digit_follows = matches!(pieces.peek(), Some(Piece::Text(text)) if text.starts_with(|c: char| c.is_ascii_digit()));
+                    match of.id() {
+                        // The other spelling, so that the digits that follow are not read as part of the id.
+                        Some(id) if digit_follows => write!(f, "<GENERATED-{id}>")?,
+                        Some(id) => write!(f, "<GENERATED>-{id}")?,
+                        None => f.write_str("<GENERATED>")?,
+                    }
+                }
+            }
         }
+        Ok(())
     }
 }
 
-impl fmt::Display for Piece<TaskId> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Piece::Text(text) => f.write_str(text),
-            Piece::Output(of) => DraftRef(Some(i64::from(of.0))).fmt(f),
-        }
-    }
-}
-
-impl<R: Copy> Serialize for Arg<R>
-where
-    Piece<R>: fmt::Display,
-{
+impl<R: Named> Serialize for Arg<R> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }

@@ -154,7 +154,8 @@ fn finish(node: Node) -> Task {
         .map(|(name, arg)| {
             let arg = arg.map(|reference| match reference.0.map(id) {
                 Some(to) if dep.contains(&to) => vec![Piece::Output(to)],
-                _ => vec![Piece::Text(reference.to_string())],
+                // This spelling keeps its meaning whatever text follows.
+                _ => vec![Piece::Text(reference.0.map_or("<GENERATED>".to_owned(), |id| format!("<GENERATED-{id}>")))],
             });
             (name.clone(), arg)
         })

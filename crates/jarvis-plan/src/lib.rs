@@ -27,7 +27,7 @@ mod tool;
 mod usage;
 
 pub use answer::{Answer, AnswerResource, Request, Role, Turn};
-pub use arg::{Arg, DraftRef, Piece};
+pub use arg::{Arg, DraftRef, Named, Piece};
 pub use check::{Limits, check};
 pub use draft::{Draft, DraftTask};
 pub use error::{ErrorCode, TaskError};

@@ -5,9 +5,15 @@ use std::collections::{HashMap, HashSet};
 use super::Node;
 use crate::{DraftRef, Fault, Piece};
 
+/// An id above every id in use and every id referred to, so that giving it out binds nothing by accident.
+pub(super) fn fresh(nodes: &[Node]) -> i64 {
+    let referred = nodes.iter().flat_map(|node| node.dep.iter().copied().chain(node.referenced()));
+    nodes.iter().map(|node| node.id).chain(referred).max().unwrap_or(-1).max(-1) + 1
+}
+
 /// Gives later holders of a taken id a fresh one. References keep pointing at the first holder.
 pub(super) fn unique(nodes: &mut [Node], notes: &mut Vec<String>) {
-    let mut fresh = nodes.iter().map(|node| node.id).max().unwrap_or(-1).max(-1) + 1;
+    let mut fresh = fresh(nodes);
     let mut taken = HashSet::new();
     for node in nodes {
         if node.id < 0 || !taken.insert(node.id) {

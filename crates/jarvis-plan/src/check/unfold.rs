@@ -38,7 +38,7 @@ fn unfold(
         ));
         list.truncate(room);
     }
-    let fresh = nodes.iter().map(|node| node.id).max().unwrap_or(-1) + 1;
+    let fresh = super::ids::fresh(nodes);
     let dropped: Vec<i64> = original.args.get(name).into_iter().flat_map(Arg::references).filter_map(|r| r.0).collect();
     let copies: Vec<Node> = list
         .iter()

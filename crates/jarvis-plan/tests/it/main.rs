@@ -1,0 +1,47 @@
+//! What the words promise: drafts in, plans out, and facts about them.
+
+mod checking;
+mod exports;
+mod graphs;
+mod properties;
+mod reading;
+mod results;
+
+use jarvis_plan::{Kind, Limits, Plan, Tool, Vocabulary, check, dialect};
+
+/// A small vocabulary with every shape of tool: text to text, picture to text, picture to picture, mixed, sound.
+fn vocabulary() -> Vocabulary {
+    let mut caption = Tool::typed("image-to-text", "Says what a picture shows", &[Kind::Image], &[Kind::Text]);
+    caption.aliases = vec!["captioning".into(), "ocr".into()];
+    let mut speech = Tool::typed("text-to-speech", "Reads a text aloud", &[Kind::Text], &[Kind::Audio]);
+    speech.aliases = vec!["tts".into()];
+    Vocabulary::new(vec![
+        caption,
+        speech,
+        Tool::typed("object-detection", "Finds objects", &[Kind::Image], &[Kind::Image, Kind::Json]),
+        Tool::typed("visual-question-answering", "Answers", &[Kind::Image, Kind::Text], &[Kind::Text]),
+        Tool::typed("image-to-image", "Changes a picture", &[Kind::Image, Kind::Text], &[Kind::Image]),
+        Tool::typed("translation", "Translates", &[Kind::Text], &[Kind::Text]),
+        Tool::typed("automatic-speech-recognition", "Writes down speech", &[Kind::Audio], &[Kind::Text]),
+    ])
+}
+
+/// Reads tasks as a model writes them and checks them.
+fn planned(json: &str) -> Plan {
+    let value = serde_json::from_str(json).expect("the case is JSON");
+    check(&dialect::read(&value).expect("the case is a list of tasks"), &vocabulary(), Limits::default())
+}
+
+/// The plan in one line: `id:task<dep,dep>(arg=value)`, then `!fault` where there is one.
+fn compact(plan: &Plan) -> String {
+    plan.tasks
+        .iter()
+        .map(|task| {
+            let dep: Vec<String> = task.dep.iter().map(ToString::to_string).collect();
+            let args: Vec<String> = task.args.iter().map(|(name, arg)| format!("{name}={arg}")).collect();
+            let fault = task.fault.as_ref().map(|fault| format!(" !{fault:?}")).unwrap_or_default();
+            format!("{}:{}<{}>({}){fault}", task.id, task.task, dep.join(","), args.join(" "))
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
