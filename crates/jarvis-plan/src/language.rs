@@ -1,0 +1,74 @@
+//! Which of the languages jarvis answers in a text is written in, by its script alone.
+
+use serde::{Deserialize, Serialize};
+
+/// A language jarvis itself speaks: its template answers, its measured descriptions, its offline planner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub enum Language {
+    /// English, and every other language in a script not named below.
+    #[default]
+    #[serde(rename = "en")]
+    English,
+    /// Russian: Cyrillic script.
+    #[serde(rename = "ru")]
+    Russian,
+    /// Chinese: Han script without kana.
+    #[serde(rename = "zh")]
+    Chinese,
+}
+
+impl Language {
+    /// The language of a text: the script that most of its words are in. A Han character weighs as two letters, since a
+    /// word has about two of them; file names and addresses are left out.
+    pub fn of(text: &str) -> Language {
+        let (mut latin, mut cyrillic, mut han, mut kana) = (0usize, 0usize, 0usize, 0usize);
+        let words = text.split_whitespace().filter(|word| !word.contains("://") && !word.starts_with('/'));
+        for c in words.flat_map(str::chars) {
+            match c {
+                'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => latin += 1,
+                '\u{400}'..='\u{52f}' => cyrillic += 1,
+                '\u{3400}'..='\u{9fff}' => han += 1,
+                '\u{3040}'..='\u{30ff}' => kana += 1,
+                _ => {}
+            }
+        }
+        // Latin letters inside a Russian or Chinese request are mostly names and file extensions.
+        if han > 0 && kana == 0 && han * 4 >= latin.max(cyrillic) {
+            Language::Chinese
+        } else if cyrillic > 0 && cyrillic * 2 >= latin {
+            Language::Russian
+        } else {
+            Language::English
+        }
+    }
+
+    /// Its two-letter code.
+    pub fn code(self) -> &'static str {
+        match self {
+            Language::English => "en",
+            Language::Russian => "ru",
+            Language::Chinese => "zh",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Language;
+
+    #[test]
+    fn the_script_of_most_words_decides() {
+        for (text, want) in [
+            ("edges of /images/кот.png", "en"),
+            ("найди контуры на photo.jpg", "ru"),
+            ("找出 photo_of_my_cat.jpg 的边缘", "zh"),
+            ("озвучь текст https://example.com/a/very/long/address", "ru"),
+            ("what does Привет mean in this sentence", "en"),
+            ("写真のエッジ", "en"),
+            ("", "en"),
+            ("1234 !!!", "en"),
+        ] {
+            assert_eq!(Language::of(text).code(), want, "{text}");
+        }
+    }
+}
