@@ -1,0 +1,516 @@
+//! Runs a graph on tokio: one loop that owns all state and sleeps until something happens; nothing polls.
+//!
+//! Selectors and workers run as tokio tasks of their own, so one that panics, hangs or blocks takes nothing with it.
+
+mod node;
+
+use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jarvis_plan::{
+    Candidate, ErrorCode, EventKind, Inference, Level, Outcome, Plan, Request, Selection, Status, Task, TaskError,
+    TaskId, Vocabulary,
+};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::{Id as SlotId, JoinError, JoinSet};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tracing::Instrument;
+
+use self::node::{Choice, Node};
+use crate::{Events, Job, Ready, Schedule, Selector, Unresolved, Worker, resolve};
+
+/// How much at once, how long, how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most tasks performed at once, and the most choices made at once; 0 counts as 1.
+    pub concurrency: usize,
+    /// The longest a task may take from its first start, all its tries together; also the longest its choice may take.
+    pub task_timeout: Duration,
+    /// The longest the whole graph may take.
+    pub run_timeout: Duration,
+    /// How many further candidates are tried when the chosen one fails.
+    pub max_fallbacks: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            concurrency: 8,
+            task_timeout: Duration::from_secs(180),
+            run_timeout: Duration::from_secs(600),
+            max_fallbacks: 2,
+        }
+    }
+}
+
+/// What a graph is run with.
+#[derive(Clone)]
+pub struct Setup {
+    /// Who chooses.
+    pub selector: Arc<dyn Selector>,
+    /// Who performs.
+    pub worker: Arc<dyn Worker>,
+    /// What the graph is for; workers see it.
+    pub request: Arc<Request>,
+    /// The tools, for the kinds of arguments.
+    pub vocabulary: Arc<Vocabulary>,
+    /// Where it is told what happens. The plan itself is told by whoever made it.
+    pub events: Events,
+    /// Limits.
+    pub limits: Limits,
+    /// Ends the run.
+    pub cancel: CancellationToken,
+}
+
+/// Runs a plan and returns how each of its tasks ended, in ascending id.
+///
+/// It always returns, at the latest when `limits.run_timeout` has passed or soon after `cancel` fires; tasks that have
+/// not finished then get a [`ErrorCode::Timeout`] or a [`Status::Cancelled`] outcome. Dropping the future ends all work.
+pub async fn drive(plan: &Plan, setup: Setup) -> Vec<Outcome> {
+    let (sender, receiver) = unbounded_channel();
+    // The receiver is right here, so sending cannot fail.
+    let _ = sender.send(plan.tasks.clone());
+    drop(sender);
+    drive_stream(receiver, setup, |_| {}).await
+}
+
+/// Runs a graph that grows: tasks start as their batch arrives, and the run ends when the sender is dropped and every
+/// task has finished. `finished` sees each outcome as it comes, so that the next tasks may follow from it.
+///
+/// Batches come from a checked plan or are as good: ids are unique (a task whose id is taken is left out with a note);
+/// what waits for a task that never came is skipped, and what waits for itself fails.
+pub async fn drive_stream(
+    mut batches: UnboundedReceiver<Vec<Task>>,
+    setup: Setup,
+    finished: impl FnMut(&Outcome) + Send,
+) -> Vec<Outcome> {
+    let cancel = setup.cancel.clone();
+    let mut cancelled = pin!(cancel.cancelled());
+    let mut driver = Driver::new(setup, finished);
+    let mut timer = pin!(sleep_until(driver.run_deadline));
+    let mut open = true;
+    loop {
+        driver.advance();
+        if driver.schedule.is_done() {
+            break;
+        }
+        let earliest = driver.earliest_deadline();
+        if timer.deadline() != earliest {
+            timer.as_mut().reset(earliest);
+        }
+        tokio::select! {
+            biased;
+            () = &mut cancelled => {
+                driver.take_rest(&mut batches);
+                driver.end(Status::Cancelled, ErrorCode::Cancelled, "the run was cancelled");
+                break;
+            }
+            () = &mut timer => {
+                let now = Instant::now();
+                if now >= driver.run_deadline {
+                    let message = format!("the run did not end within {}", seconds(driver.limits.run_timeout));
+                    driver.take_rest(&mut batches);
+                    driver.end(Status::Failed, ErrorCode::Timeout, &message);
+                    break;
+                }
+                driver.expire(now);
+            }
+            batch = batches.recv(), if open => match batch {
+                Some(tasks) => driver.add(tasks),
+                None => {
+                    open = false;
+                    driver.schedule.close();
+                }
+            },
+            Some(joined) = driver.work.join_next_with_id(), if !driver.work.is_empty() => {
+                driver.joined(joined);
+                while let Some(joined) = driver.work.try_join_next_with_id() {
+                    driver.joined(joined);
+                }
+            }
+        }
+    }
+    driver.outcomes.into_values().collect()
+}
+
+/// What one spawned piece of work gives.
+enum Done {
+    Selected(Result<Selection, TaskError>),
+    Performed(Result<Inference, TaskError>),
+}
+
+/// One spawned piece of work. Dropping it tells work on other threads to stop.
+struct Slot {
+    task: TaskId,
+    /// Whom it is tried with; `None` while choosing.
+    candidate: Option<Candidate>,
+    since: Instant,
+    _stop: DropGuard,
+}
+
+struct Driver<F> {
+    setup: Setup,
+    limits: Limits,
+    finished: F,
+    /// Parent of the tokens that workers watch; fires when the run ends, however it does.
+    stop: CancellationToken,
+    _stop: DropGuard,
+    schedule: Schedule,
+    nodes: HashMap<TaskId, Node>,
+    outcomes: BTreeMap<TaskId, Outcome>,
+    to_select: VecDeque<TaskId>,
+    to_perform: VecDeque<TaskId>,
+    selecting: usize,
+    performing: usize,
+    work: JoinSet<Done>,
+    slots: HashMap<SlotId, Slot>,
+    run_deadline: Instant,
+    /// Deadlines of tasks; an entry counts only while its task still has that deadline.
+    deadlines: BinaryHeap<Reverse<(Instant, TaskId)>>,
+}
+
+impl<F: FnMut(&Outcome)> Driver<F> {
+    fn new(setup: Setup, finished: F) -> Driver<F> {
+        let stop = setup.cancel.child_token();
+        let limits = Limits { concurrency: setup.limits.concurrency.max(1), ..setup.limits };
+        Driver {
+            limits,
+            finished,
+            _stop: stop.clone().drop_guard(),
+            stop,
+            schedule: Schedule::new(),
+            nodes: HashMap::new(),
+            outcomes: BTreeMap::new(),
+            to_select: VecDeque::new(),
+            to_perform: VecDeque::new(),
+            selecting: 0,
+            performing: 0,
+            work: JoinSet::new(),
+            slots: HashMap::new(),
+            run_deadline: after(limits.run_timeout),
+            deadlines: BinaryHeap::new(),
+            setup,
+        }
+    }
+
+    fn add(&mut self, tasks: Vec<Task>) {
+        for id in self.schedule.extend(&tasks) {
+            self.setup.events.note(Level::Warning, format!("task {id} came twice; the second was left out"));
+        }
+        for task in tasks {
+            let id = task.id;
+            if self.nodes.contains_key(&id) {
+                continue;
+            }
+            if task.fault.is_none() {
+                self.to_select.push_back(id);
+            }
+            self.nodes.insert(id, Node::new(task));
+        }
+    }
+
+    /// Takes what was sent and not yet received: those tasks are part of the run and have outcomes too.
+    fn take_rest(&mut self, batches: &mut UnboundedReceiver<Vec<Task>>) {
+        while let Ok(tasks) = batches.try_recv() {
+            self.add(tasks);
+        }
+    }
+
+    /// Moves everything that can move without waiting.
+    fn advance(&mut self) {
+        loop {
+            let ready = self.schedule.ready();
+            if ready.is_empty() {
+                break;
+            }
+            for ready in ready {
+                self.on_ready(ready);
+            }
+        }
+        while self.selecting < self.limits.concurrency
+            && let Some(id) = self.to_select.pop_front()
+        {
+            self.start_select(id);
+        }
+        while self.performing < self.limits.concurrency
+            && let Some(id) = self.to_perform.pop_front()
+        {
+            self.start_perform(id);
+        }
+    }
+
+    fn on_ready(&mut self, ready: Ready) {
+        let id = ready.id();
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let outcomes = &self.outcomes;
+        let resolved = match ready {
+            Ready::Run(_) => resolve(&node.task, |id| outcomes.get(&id), &self.setup.vocabulary),
+            Ready::Missing { dep, .. } => Err(Unresolved::skipped(
+                ErrorCode::BadPlan,
+                format!("it waits for task {dep}, which is not in the plan"),
+            )),
+            Ready::Cycle(_) => {
+                Err(Unresolved::failed(ErrorCode::BadPlan, "it waits for tasks that wait for it".to_owned()))
+            }
+        };
+        match resolved {
+            Ok(resolved) => {
+                node.resolved = Some(resolved);
+                self.pair(id);
+            }
+            Err(unresolved) => self.conclude(id, unresolved.status, Err(unresolved.error)),
+        }
+    }
+
+    /// Lets a task go on once its inputs and its choice are both there.
+    fn pair(&mut self, id: TaskId) {
+        let Some(node) = self.nodes.get_mut(&id).filter(|node| node.resolved.is_some()) else { return };
+        match &node.choice {
+            Choice::Pending => {}
+            Choice::Failed(error) => {
+                let error = error.clone();
+                self.conclude(id, Status::Failed, Err(error));
+            }
+            Choice::Made(selection) => {
+                node.candidates = candidates(selection, self.limits.max_fallbacks);
+                self.to_perform.push_back(id);
+            }
+        }
+    }
+
+    fn start_select(&mut self, id: TaskId) {
+        let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
+        let deadline = after(self.limits.task_timeout);
+        node.deadline = Some(deadline);
+        self.deadlines.push(Reverse((deadline, id)));
+        let (selector, task, events) =
+            (Arc::clone(&self.setup.selector), Arc::clone(&node.task), self.setup.events.clone());
+        self.selecting += 1;
+        let stop = self.stop.child_token();
+        self.spawn(id, None, stop, async move { Done::Selected(selector.select(&task, &events).await) });
+    }
+
+    fn start_perform(&mut self, id: TaskId) {
+        let now = Instant::now();
+        let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
+        let (Some(candidate), Some(resolved)) = (node.candidates.pop_front(), &node.resolved) else { return };
+        if node.started.is_none() {
+            node.started = Some(now);
+            let deadline = after(self.limits.task_timeout);
+            node.deadline = Some(deadline);
+            self.deadlines.push(Reverse((deadline, id)));
+            let (task, model) = (node.task.task.clone(), candidate.id.clone());
+            self.setup.events.emit(EventKind::TaskStarted { id, task, model });
+        }
+        let stop = self.stop.child_token();
+        let job = Job {
+            request: Arc::clone(&self.setup.request),
+            task: Arc::clone(&node.task),
+            args: resolved.args.clone(),
+            candidate: candidate.clone(),
+            events: self.setup.events.clone(),
+            cancel: stop.clone(),
+        };
+        let worker = Arc::clone(&self.setup.worker);
+        self.performing += 1;
+        self.spawn(id, Some(candidate), stop, async move { Done::Performed(worker.perform(&job).await) });
+    }
+
+    fn spawn(
+        &mut self,
+        task: TaskId,
+        candidate: Option<Candidate>,
+        stop: CancellationToken,
+        work: impl Future<Output = Done> + Send + 'static,
+    ) {
+        let handle = self.work.spawn(work.in_current_span());
+        let slot = handle.id();
+        if let Some(node) = self.nodes.get_mut(&task) {
+            node.slot = Some(handle);
+        }
+        self.slots.insert(slot, Slot { task, candidate, since: Instant::now(), _stop: stop.drop_guard() });
+    }
+
+    /// Frees a slot; `None` when its work had been given up before.
+    fn free(&mut self, slot: SlotId) -> Option<Slot> {
+        let slot = self.slots.remove(&slot)?;
+        match slot.candidate {
+            Some(_) => self.performing -= 1,
+            None => self.selecting -= 1,
+        }
+        if let Some(node) = self.nodes.get_mut(&slot.task) {
+            node.slot = None;
+        }
+        Some(slot)
+    }
+
+    /// Gives up what a task is busy with, if anything.
+    fn abort(&mut self, id: TaskId) -> Option<Slot> {
+        let handle = self.nodes.get_mut(&id)?.slot.take()?;
+        handle.abort();
+        self.free(handle.id())
+    }
+
+    fn joined(&mut self, joined: Result<(SlotId, Done), JoinError>) {
+        let (slot, done) = match joined {
+            Ok((slot, done)) => (slot, Ok(done)),
+            Err(error) => (error.id(), Err(error)),
+        };
+        let Some(slot) = self.free(slot) else { return };
+        match (slot.candidate, done) {
+            (None, Ok(Done::Selected(chosen))) => self.selected(slot.task, chosen),
+            (None, Err(error)) => self.selected(slot.task, Err(broken(error, "choice of a model"))),
+            (Some(candidate), Ok(Done::Performed(result))) => self.performed(slot.task, candidate, slot.since, result),
+            (Some(candidate), Err(error)) => {
+                self.performed(slot.task, candidate, slot.since, Err(broken(error, "worker")));
+            }
+            // A slot gives what it was made for.
+            (None, Ok(Done::Performed(_))) | (Some(_), Ok(Done::Selected(_))) => {}
+        }
+    }
+
+    fn selected(&mut self, id: TaskId, chosen: Result<Selection, TaskError>) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        node.deadline = None;
+        node.choice = match chosen {
+            Ok(selection) => {
+                self.setup.events.emit(EventKind::ModelChosen { selection: selection.clone() });
+                Choice::Made(selection)
+            }
+            Err(error) => Choice::Failed(error),
+        };
+        self.pair(id);
+    }
+
+    fn performed(&mut self, id: TaskId, candidate: Candidate, since: Instant, result: Result<Inference, TaskError>) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let error = result.as_ref().err().cloned();
+        let attempt = node.attempt(candidate, since, error);
+        match result {
+            Ok(inference) => self.conclude(id, Status::Succeeded, Ok(inference)),
+            Err(error) => {
+                let again = error.code.next_candidate_may_help() && !node.candidates.is_empty();
+                self.setup.events.emit(EventKind::TaskAttempt { id, attempt });
+                if again {
+                    // It had its turn already: it does not queue behind tasks that have not begun.
+                    self.to_perform.push_front(id);
+                } else {
+                    self.conclude(id, Status::Failed, Err(error));
+                }
+            }
+        }
+    }
+
+    /// The earliest moment at which a deadline passes.
+    fn earliest_deadline(&mut self) -> Instant {
+        while let Some(Reverse((at, id))) = self.deadlines.peek().copied() {
+            if self.nodes.get(&id).is_some_and(|node| node.deadline == Some(at)) {
+                return at.min(self.run_deadline);
+            }
+            self.deadlines.pop();
+        }
+        self.run_deadline
+    }
+
+    /// Ends what is past its deadline.
+    fn expire(&mut self, now: Instant) {
+        while let Some(Reverse((at, id))) = self.deadlines.peek().copied()
+            && at <= now
+        {
+            self.deadlines.pop();
+            let Some(node) = self.nodes.get_mut(&id).filter(|node| node.deadline == Some(at)) else { continue };
+            node.deadline = None;
+            let performing = node.started.is_some();
+            let what = if performing { "the task" } else { "the choice of a model" };
+            let message = format!("{what} did not end within {}", seconds(self.limits.task_timeout));
+            let error = TaskError::new(ErrorCode::Timeout, message);
+            let slot = self.abort(id);
+            if performing {
+                self.cut_attempt(id, slot, &error);
+                self.conclude(id, Status::Failed, Err(error));
+            } else {
+                self.selected(id, Err(error));
+            }
+        }
+    }
+
+    /// Records the try that was going on when a task was ended from outside.
+    fn cut_attempt(&mut self, id: TaskId, slot: Option<Slot>, error: &TaskError) {
+        if let Some(Slot { candidate: Some(candidate), since, .. }) = slot
+            && let Some(node) = self.nodes.get_mut(&id)
+        {
+            let attempt = node.attempt(candidate, since, Some(error.clone()));
+            self.setup.events.emit(EventKind::TaskAttempt { id, attempt });
+        }
+    }
+
+    /// Ends every task that has not finished.
+    fn end(&mut self, status: Status, code: ErrorCode, message: &str) {
+        self.schedule.close();
+        for id in self.schedule.unfinished() {
+            let error = TaskError::new(code, message);
+            let slot = self.abort(id);
+            self.cut_attempt(id, slot, &error);
+            self.conclude(id, status, Err(error));
+        }
+    }
+
+    fn conclude(&mut self, id: TaskId, status: Status, result: Result<Inference, TaskError>) {
+        // A choice that is still being made is of no use any more.
+        self.abort(id);
+        let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
+        let outcome = node.conclude(status, result);
+        self.setup.events.emit(EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });
+        (self.finished)(&outcome);
+        self.outcomes.insert(id, outcome);
+        self.schedule.finish(id);
+    }
+}
+
+/// Whom to try, in order: the chosen one and at most `fallbacks` others, nobody twice.
+fn candidates(selection: &Selection, fallbacks: usize) -> VecDeque<Candidate> {
+    let mut list: VecDeque<Candidate> = VecDeque::with_capacity(1 + fallbacks.min(selection.fallbacks.len()));
+    for candidate in std::iter::once(&selection.chosen).chain(&selection.fallbacks) {
+        if list.len() <= fallbacks && !list.contains(candidate) {
+            list.push_back(candidate.clone());
+        }
+    }
+    list
+}
+
+/// What became of work that gave no result.
+fn broken(error: JoinError, what: &str) -> TaskError {
+    match error.try_into_panic() {
+        Ok(panic) => {
+            let said = said(&*panic);
+            tracing::error!(said, "the {what} panicked");
+            TaskError::new(ErrorCode::Panic, format!("the {what} panicked: {said}"))
+        }
+        Err(_) => TaskError::new(ErrorCode::Internal, format!("the {what} was stopped before it ended")),
+    }
+}
+
+/// The message of a panic, cut to a length that fits an answer.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    said.unwrap_or("it said nothing").chars().take(300).collect()
+}
+
+/// A moment that far away; for durations beyond the clock's reach, one that never comes.
+fn after(wait: Duration) -> Instant {
+    const NEVER: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+    Instant::now() + wait.min(NEVER)
+}
+
+/// A duration in words.
+fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+//! One task on its way through the driver.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use jarvis_plan::{Attempt, Candidate, Inference, Outcome, Selection, Status, Task, TaskError};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use crate::Resolved;
+use crate::resolve::as_planned;
+
+/// How far the choice of who performs a task has come.
+pub(super) enum Choice {
+    Pending,
+    Made(Selection),
+    Failed(TaskError),
+}
+
+/// All that is known of a task that has not finished.
+pub(super) struct Node {
+    pub(super) task: Arc<Task>,
+    pub(super) choice: Choice,
+    /// Its arguments, once its dependencies have finished.
+    pub(super) resolved: Option<Resolved>,
+    /// Whom to try next.
+    pub(super) candidates: VecDeque<Candidate>,
+    pub(super) started: Option<Instant>,
+    /// The deadline in force: of the choice, then of the performance; none in between.
+    pub(super) deadline: Option<Instant>,
+    /// What it is busy with.
+    pub(super) slot: Option<AbortHandle>,
+    pub(super) done: bool,
+    attempts: Vec<Attempt>,
+}
+
+impl Node {
+    pub(super) fn new(task: Task) -> Node {
+        Node {
+            task: Arc::new(task),
+            choice: Choice::Pending,
+            resolved: None,
+            candidates: VecDeque::new(),
+            started: None,
+            deadline: None,
+            slot: None,
+            done: false,
+            attempts: Vec::new(),
+        }
+    }
+
+    /// Records a try that has ended, and returns the record.
+    pub(super) fn attempt(&mut self, candidate: Candidate, since: Instant, error: Option<TaskError>) -> Attempt {
+        let attempt = Attempt { candidate, error, ms: millis(since) };
+        self.attempts.push(attempt.clone());
+        attempt
+    }
+
+    /// Ends the task. What it held moves into the outcome.
+    pub(super) fn conclude(&mut self, status: Status, result: Result<Inference, TaskError>) -> Outcome {
+        self.done = true;
+        self.deadline = None;
+        let (inference, error) = match result {
+            Ok(inference) => (Some(inference), None),
+            Err(error) => (None, Some(error)),
+        };
+        let selection = match std::mem::replace(&mut self.choice, Choice::Pending) {
+            Choice::Made(selection) => Some(selection),
+            Choice::Pending | Choice::Failed(_) => None,
+        };
+        let Resolved { args, notes } =
+            self.resolved.take().unwrap_or_else(|| Resolved { args: as_planned(&self.task), notes: Vec::new() });
+        Outcome {
+            id: self.task.id,
+            task: self.task.task.clone(),
+            status,
+            args,
+            selection,
+            attempts: std::mem::take(&mut self.attempts),
+            inference,
+            error,
+            notes,
+            ms: self.started.map_or(0, millis),
+        }
+    }
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
