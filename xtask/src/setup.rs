@@ -35,8 +35,12 @@ pub(crate) fn run() -> Result<()> {
     };
     println!("setup: installing {}", names(&missing));
     let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
-    apt(prefix, &["update"])?;
-    apt(prefix, &[&["install", "-y", "--no-install-recommends"], packages.as_slice()].concat())?;
+    // One broken source among several fails the update, and the install may work all the same.
+    if let Err(error) = apt(prefix, &["update"]) {
+        println!("setup: {error:#}; trying with the package lists as they are");
+    }
+    apt(prefix, &[&["install", "-y", "--no-install-recommends"], packages.as_slice()].concat())
+        .with_context(|| advice(&missing))?;
     let still = self::missing(&folders);
     if !still.is_empty() {
         bail!("apt-get succeeded, and yet {} cannot be found in PATH", names(&still));
@@ -101,12 +105,15 @@ fn right_to_install(folders: &[PathBuf]) -> Option<&'static [&'static str]> {
 }
 
 fn apt(prefix: &[&str], args: &[&str]) -> Result<()> {
-    let words = [prefix, &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"], args].concat();
+    let words =
+        [prefix, &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-o", "Acquire::Retries=3"], args]
+            .concat();
     let (program, rest) = words.split_first().context("an empty command")?;
     let line = words.join(" ");
+    println!("setup: {line}");
     let status = Command::new(program).args(rest).status().with_context(|| format!("`{line}` does not start"))?;
     if !status.success() {
-        bail!("`{line}` failed ({status}); install {} by hand", names(&PROGRAMS.iter().collect::<Vec<_>>()));
+        bail!("`{line}` failed ({status})");
     }
     Ok(())
 }
