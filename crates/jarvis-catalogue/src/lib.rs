@@ -1,1 +1,20 @@
 //! Task types, tools and models: load, filter, rank, probe.
+//!
+//! [`task_types`] is the one registry of what can be planned; planners, prompts and workers all derive from it. A
+//! [`Catalogue`] says which models serve a task; a [`Prober`] says which of them can be reached now. Nothing here
+//! performs a task.
+
+mod builtin;
+mod catalogue;
+mod load;
+mod mode;
+mod model;
+mod rank;
+mod tasks;
+
+pub use catalogue::{CANDIDATES_PER_TASK, Catalogue, Wanted};
+pub use load::{LoadError, Loaded, read_models};
+pub use mode::{Deployment, InferenceMode, Probed, UnknownWord, local_models, where_probed};
+pub use model::{Available, Listed, Model, ModelMeta, cut_description, metas};
+pub use rank::{Ranked, rank};
+pub use tasks::{ArgSpec, Family, TaskType, find, task_types, tools, vocabulary};

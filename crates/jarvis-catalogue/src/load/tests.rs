@@ -1,0 +1,152 @@
+//! Reading catalogue lines, good and bad.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(text: &str) -> Loaded {
+    read_lines(text.as_bytes()).unwrap().0
+}
+
+#[test]
+fn lenient_lines() {
+    let check = |line: &str, likes: u64, description: &str, tags: Option<&[&str]>| {
+        let loaded = read(line);
+        assert_eq!(loaded.notes, Vec::<String>::new(), "{line}");
+        let model = &loaded.models[0];
+        assert_eq!((model.id.as_str(), model.task.as_str()), ("o/n", "image-to-text"), "{line}");
+        assert_eq!((model.likes, model.description.as_str()), (likes, description), "{line}");
+        let found = model.tags.as_ref().map(|tags| tags.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(found.as_deref(), tags, "{line}");
+    };
+    check(
+        r#"{"id":"o/n","task":"image-to-text","likes":3,"description":"x","meta":{"tags":["a","b"]}}"#,
+        3,
+        "x",
+        Some(&["a", "b"]),
+    );
+    check(
+        r#"{"id":"o/n","task":"image-to-text","likes":null,"downloads":null,"description":"","meta":""}"#,
+        0,
+        "",
+        None,
+    );
+    check(r#"{"id":"o/n","task":"image-to-text","likes":"12","meta":null}"#, 12, "", None);
+    check(r#"{"id":"o/n","task":"image-to-text","likes":2.0,"description":null,"meta":[1,2]}"#, 2, "", None);
+    check(r#"{"id":"o/n","pipeline_tag":"image-to-text","likes":-4,"meta":{"tags":null}}"#, 0, "", None);
+    check(
+        r#"{"id":"o/n","task":"captioning","meta":{"tags":["x",false,3,null,["y"]],"language":"en"}}"#,
+        0,
+        "",
+        Some(&["x", "false", "3"]),
+    );
+    check(
+        r#"{"id":"o/n","task":"image-to-text","description":"\n a \"quoted\" d\u00e9j\u00e0 \n","meta":{"tags":"one"}}"#,
+        0,
+        "a \"quoted\" déjà",
+        Some(&["one"]),
+    );
+    check(r#"{"id":"o\/n","task":"image-to-text","description":17,"unknown":{"deep":[{}]}}"#, 0, "", None);
+    check(
+        r#"{"id":"o/n","task":"image-to-text","description":"NaN \" stays","meta":{"tags":["NaN"],"loss":[NaN,-Infinity,{"x":Infinity}]}}"#,
+        0,
+        "NaN \" stays",
+        Some(&["NaN"]),
+    );
+    check("\u{feff}{\"id\":\"o/n\",\"task\":\"image-to-text\"}\r\n", 0, "", None);
+}
+
+#[test]
+fn bad_lines_are_named_and_left_out() {
+    let loaded = read(concat!(
+        "{\"id\":\"a/a\",\"task\":\"translation\"}\n",
+        "\n",
+        "not json\n",
+        "{\"task\":\"translation\"}\n",
+        "{\"id\":\"\",\"task\":\"translation\"}\n",
+        "{\"id\":\"b/b\"}\n",
+        "{\"id\":\"a/a\",\"task\":\"translation\"}\n",
+        "{\"id\":\"a/a\",\"task\":\"summarization\"}",
+    ));
+    assert_eq!(loaded.models.len(), 2);
+    insta::assert_snapshot!(loaded.notes.join("\n"), @r"
+    line 3: expected ident at line 1 column 2
+    line 4: missing field `id` at line 1 column 22
+    line 5: `id` is not a model id
+    line 6: neither `task` nor `pipeline_tag` is given
+    line 7: a/a is there already
+    ");
+    let many = "bad\n".repeat(50) + "{\"id\":\"a/a\",\"task\":\"translation\"}";
+    let loaded = read(&many);
+    assert_eq!((loaded.models.len(), loaded.notes.len()), (1, MAX_NOTES + 1));
+    assert_eq!(loaded.notes.last().map(String::as_str), Some("and 30 more lines that cannot be used"));
+}
+
+#[test]
+fn a_line_without_end_is_skipped() {
+    let mut text = format!("{{\"id\":\"a/a\",\"x\":\"{}\"}}\n", "y".repeat(MAX_LINE as usize + 10));
+    text.push_str("{\"id\":\"b/b\",\"task\":\"translation\"}\n");
+    let loaded = read(&text);
+    assert_eq!((loaded.models.len(), loaded.notes.len()), (1, 1));
+    assert_eq!(loaded.notes[0], "line 1: longer than 4194304 bytes");
+}
+
+#[test]
+fn files_without_models_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |text: Option<&str>, message: &str| {
+        let path = folder.path().join("models.jsonl");
+        if let Some(text) = text {
+            std::fs::write(&path, text).unwrap();
+        }
+        let error = read_models(&path).unwrap_err();
+        let shown = error.to_string().replace(&path.display().to_string(), "FILE");
+        assert_eq!(shown, message);
+        assert!(!error.hint().is_empty());
+    };
+    check(None, "cannot read the model catalogue FILE");
+    check(Some(""), "FILE holds no model: it is empty");
+    check(
+        Some("\n[]\n"),
+        "FILE holds no model: line 2: invalid length 0, expected struct Row with 7 elements at line 1 column 2",
+    );
+}
+
+/// The original's catalogue, when it lies beside the workspace.
+#[test]
+fn the_original_file() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hugginggpt/p0_models.jsonl");
+    if !path.is_file() {
+        println!("skipped: {} is not there", path.display());
+        return;
+    }
+    let loaded = read_models(&path).unwrap();
+    assert_eq!(loaded.notes, Vec::<String>::new());
+    assert_eq!(loaded.models.len(), 673);
+    let tasks: HashSet<&str> = loaded.models.iter().map(|model| model.task.as_str()).collect();
+    assert_eq!(tasks.len(), 24);
+    assert_eq!(loaded.models.iter().filter(|model| model.tags.is_some()).count(), 563);
+    let catalogue = crate::Catalogue::with_models(loaded.models, loaded.notes);
+    let wanted = crate::Wanted::remote(crate::InferenceMode::Huggingface, crate::Deployment::Full);
+    let found = catalogue.candidates("object-detection", &wanted);
+    assert_eq!((found.len(), found[0].id.as_str(), found[0].likes), (10, "facebook/detr-resnet-50", 129));
+    assert_eq!(found[9].id, "google/owlvit-large-patch14");
+    assert_eq!(catalogue.candidates("text-to-video", &wanted).len(), 8);
+}
+
+proptest! {
+    #[test]
+    fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let (loaded, _) = read_lines(bytes.as_slice()).unwrap();
+        prop_assert!(loaded.models.iter().all(|model| !model.id.is_empty()));
+    }
+
+    #[test]
+    fn never_panics_on_near_lines(
+        id in r#"("[a-z/\\\\n"]{0,8}")|null|1|\{\}"#, likes in "[-0-9.eE\"a-z]{1,6}", meta in r#"(\{"tags":[\[\]"a0-9,{}]{0,9}\})|""|null"#,
+    ) {
+        let line = format!("{{\"id\":{id},\"task\":\"ocr\",\"likes\":{likes},\"meta\":{meta}}}\n");
+        let (loaded, _) = read_lines(line.as_bytes()).unwrap();
+        prop_assert_eq!(loaded.models.len() + loaded.notes.len(), 1);
+    }
+}

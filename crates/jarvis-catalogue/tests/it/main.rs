@@ -1,0 +1,3 @@
+//! Integration tests: the committed sample, probing and refreshing over real sockets.
+
+mod sample;
