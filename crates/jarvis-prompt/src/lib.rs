@@ -1,1 +1,5 @@
 //! Templates and typed contexts to messages; model replies to values, or a typed error that keeps the reply.
+//!
+//! It knows no stage and no model: what is asked, and what an answer means, is decided on higher floors. No I/O.
+
+pub mod reader;

@@ -1,0 +1,122 @@
+//! Why a reply could not be read, in words that can be quoted to the model that wrote it.
+
+use std::fmt;
+
+use super::Want;
+
+/// A reply that could not be read, with the reply itself. `Display` gives the reason alone.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}")]
+pub struct ReadError {
+    /// Why.
+    pub fault: ReadFault,
+    /// The reply, verbatim.
+    pub reply: String,
+}
+
+/// Why a reply could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadFault {
+    /// There is nothing but blanks.
+    #[error("the reply is empty")]
+    Empty,
+    /// There is nothing that looks like the wanted value.
+    #[error("the reply holds no JSON; {want} is wanted")]
+    NoJson {
+        /// What was wanted.
+        want: Want,
+    },
+    /// There is JSON of another shape.
+    #[error("the reply holds {found}, but {want} is wanted")]
+    Shape {
+        /// What was wanted.
+        want: Want,
+        /// What there is.
+        found: Found,
+    },
+    /// There is something like JSON that could not be mended. Line and column count from 1, the column in bytes.
+    #[error("the JSON is broken at line {line} column {column}: {message} (near `{near}`)")]
+    Syntax {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// What the strict parser says.
+        message: String,
+        /// The text around the place.
+        near: String,
+    },
+    /// The reply ends before anything in it is complete.
+    #[error("the reply ends before its first element is complete")]
+    Cut,
+    /// The value is nested too deeply.
+    #[error("the JSON is nested more than {limit} levels deep")]
+    TooDeep {
+        /// The most levels that are read.
+        limit: usize,
+    },
+    /// The value is not of the type that is wanted.
+    #[error("the JSON is not what is wanted: {message}")]
+    Type {
+        /// What does not fit.
+        message: String,
+    },
+}
+
+/// The kind of a JSON value, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// A number.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Found::Null => "null",
+            Found::Bool => "a truth value",
+            Found::Number => "a number",
+            Found::String => "a string",
+            Found::Array => "an array without objects",
+            Found::Object => "an object",
+        })
+    }
+}
+
+impl ReadFault {
+    /// The strict parser's complaint about `text`.
+    pub(super) fn syntax(text: &str, error: &serde_json::Error) -> ReadFault {
+        let whole = error.to_string();
+        // The parser appends the position to its message; it is told apart here.
+        let message = whole.rsplit_once(" at line ").map_or(whole.as_str(), |(message, _)| message).to_owned();
+        if message.starts_with("recursion limit") {
+            return ReadFault::TooDeep { limit: super::mend::MAX_DEPTH };
+        }
+        let line_text = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+        let near = around(line_text, error.column().saturating_sub(1));
+        ReadFault::Syntax { line: error.line(), column: error.column(), message, near }
+    }
+}
+
+/// Up to 30 bytes on each side of a byte position, widened to whole characters.
+fn around(line: &str, at: usize) -> String {
+    let mut from = at.min(line.len()).saturating_sub(30);
+    while !line.is_char_boundary(from) {
+        from -= 1;
+    }
+    let mut to = (at + 30).min(line.len());
+    while !line.is_char_boundary(to) {
+        to += 1;
+    }
+    line.get(from..to).unwrap_or_default().to_owned()
+}
