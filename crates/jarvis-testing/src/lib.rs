@@ -1,1 +1,3 @@
 //! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets.
+
+pub mod stub;

@@ -1,18 +1,20 @@
 //! The one place where an argument becomes bytes: public paths, data URLs and web addresses, each under its policy.
 
+mod data_url;
+mod fetch;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use jarvis_plan::{Kind, TaskError};
-use jarvis_store::Media;
+use jarvis_plan::{ErrorCode, Kind, TaskError};
+use jarvis_store::{Media, MediaError};
+use tokio::sync::OnceCell;
+use url::Url;
 
-/// Which web addresses may be fetched.
-#[derive(Debug, Clone, Default)]
-pub struct UrlPolicy {
-    /// Allows private, loopback and link-local hosts. Off by default.
-    pub allow_private: bool,
-}
+use crate::policy::{Lookup, system_lookup};
+use crate::text::shorten;
+use crate::{UrlPolicy, sniff};
 
 /// How much and how long.
 #[derive(Debug, Clone, Copy)]
@@ -32,20 +34,48 @@ impl Default for InputLimits {
 }
 
 /// Turns arguments into bytes and stores results. Shared by all workers.
-#[derive(Debug)]
 pub struct Inputs {
     media: Arc<Media>,
     policy: UrlPolicy,
     limits: InputLimits,
+    lookup: Lookup,
+    /// Made at the first fetch: reading the certificate store takes longer than many a whole run.
+    client: OnceCell<reqwest::Client>,
+}
+
+impl std::fmt::Debug for Inputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inputs")
+            .field("media", &self.media)
+            .field("policy", &self.policy)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Inputs {
     /// Inputs over one public root.
     ///
     /// # Errors
-    /// When the HTTP client cannot be built (no certificate store, for example).
+    /// `NotConfigured` when an entry of [`UrlPolicy::allow_hosts`] is not a bare host.
     pub fn new(media: Arc<Media>, policy: UrlPolicy, limits: InputLimits) -> Result<Inputs, TaskError> {
-        Ok(Inputs { media, policy, limits })
+        for host in &policy.allow_hosts {
+            if url::Host::parse(host).is_err() && host.parse::<std::net::IpAddr>().is_err() {
+                return Err(TaskError::new(
+                    ErrorCode::NotConfigured,
+                    format!("the allowed host `{}` is not a host name or address", shorten(host, 80)),
+                )
+                .hint("Give the host alone, without scheme, port and path"));
+            }
+        }
+        Ok(Inputs { media, policy, limits, lookup: system_lookup(), client: OnceCell::new() })
+    }
+
+    /// The same with another way to find the addresses of names.
+    #[cfg(test)]
+    pub(crate) fn with_lookup(mut self, lookup: Lookup) -> Inputs {
+        self.lookup = lookup;
+        self
     }
 
     /// The public root.
@@ -65,12 +95,108 @@ impl Inputs {
 
     /// The bytes that a media argument names, at most `max_bytes`. What they really are is sniffed, and an input of
     /// another kind than `kind` is an error that says what it is instead.
-    pub async fn bytes(&self, _arg: &str, _kind: Kind) -> Result<Bytes, TaskError> {
-        Ok(Bytes::new())
+    ///
+    /// # Errors
+    /// `InvalidInput` for an empty, malformed or mistyped input, `Forbidden` when a policy refuses it, `NotFound`,
+    /// `TooLarge`, `Timeout`, `Unavailable` when its host is down, `Internal` when the disk fails.
+    pub async fn bytes(&self, arg: &str, kind: Kind) -> Result<Bytes, TaskError> {
+        let arg = arg.trim();
+        let (what, bytes) = match Source::of(arg)? {
+            Source::Data(content) => {
+                ("the data URL".to_owned(), Bytes::from(data_url::decode(content, self.limits.max_bytes)?))
+            }
+            Source::Web(url) => (crate::policy::shown(&url), self.fetch(url).await?),
+            Source::Public(path) => (format!("`{}`", shorten(path, 200)), self.read(path).await?),
+        };
+        sniff::expect(&what, &bytes, kind)?;
+        Ok(bytes)
     }
 
     /// Stores a result and returns its display path. Does not block the runtime.
-    pub async fn store(&self, _kind: Kind, _extension: &str, _bytes: Vec<u8>) -> Result<String, TaskError> {
-        Ok(String::new())
+    ///
+    /// # Errors
+    /// `TooLarge` beyond `max_bytes`, `Internal` when the disk fails.
+    pub async fn store(&self, kind: Kind, extension: &str, bytes: Vec<u8>) -> Result<String, TaskError> {
+        self.check_size("the result", bytes.len() as u64)?;
+        let media = Arc::clone(&self.media);
+        let extension = extension.to_owned();
+        blocking(move || media.create(kind, &extension, &bytes).map_err(|error| media_error(&error))).await
+    }
+
+    async fn read(&self, path: &str) -> Result<Bytes, TaskError> {
+        let media = Arc::clone(&self.media);
+        let limit = self.limits.max_bytes;
+        let path = path.to_owned();
+        blocking(move || media.read(&path, limit).map(Bytes::from).map_err(|error| media_error(&error))).await
+    }
+
+    fn check_size(&self, what: &str, size: u64) -> Result<(), TaskError> {
+        if size > self.limits.max_bytes { Err(too_large(what, self.limits.max_bytes)) } else { Ok(()) }
     }
 }
+
+/// What an argument names, before anything is opened.
+enum Source<'a> {
+    /// What follows `data:`.
+    Data(&'a str),
+    Web(Url),
+    Public(&'a str),
+}
+
+impl Source<'_> {
+    fn of(arg: &str) -> Result<Source<'_>, TaskError> {
+        if arg.is_empty() {
+            return Err(TaskError::new(ErrorCode::MissingArgument, "the input is empty"));
+        }
+        let scheme = arg.split_once(':').map_or("", |(scheme, _)| scheme);
+        // One letter is a drive, which the public folder refuses in its own words.
+        let is_scheme = scheme.len() > 1
+            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+        if !is_scheme {
+            return Ok(Source::Public(arg));
+        }
+        if scheme.eq_ignore_ascii_case("data") {
+            return Ok(Source::Data(arg.get(5..).unwrap_or_default()));
+        }
+        if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") {
+            let url = Url::parse(arg).map_err(|error| {
+                TaskError::new(ErrorCode::InvalidInput, format!("`{}` is not a web address: {error}", shorten(arg, 80)))
+            })?;
+            return Ok(Source::Web(url));
+        }
+        Err(TaskError::new(
+            ErrorCode::Forbidden,
+            format!("only http, https and data addresses are read, not `{}:`", shorten(scheme, 20)),
+        ))
+    }
+}
+
+/// Runs blocking work off the runtime's threads.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TaskError> + Send + 'static,
+) -> Result<T, TaskError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => Err(TaskError::new(ErrorCode::Panic, "the work on a file panicked")),
+        Err(_) => Err(TaskError::new(ErrorCode::Cancelled, "the runtime is shutting down")),
+    }
+}
+
+pub(crate) fn too_large(what: &str, limit: u64) -> TaskError {
+    TaskError::new(ErrorCode::TooLarge, format!("{what} is larger than the limit of {limit} bytes"))
+}
+
+/// The store's error as a task's.
+pub(crate) fn media_error(error: &MediaError) -> TaskError {
+    let code = match error {
+        MediaError::Forbidden { .. } => ErrorCode::Forbidden,
+        MediaError::NotFound { .. } => ErrorCode::NotFound,
+        MediaError::TooLarge { .. } => ErrorCode::TooLarge,
+        MediaError::Io { .. } => ErrorCode::Internal,
+    };
+    TaskError::new(code, shorten(&error.to_string(), 400))
+}
+
+#[cfg(test)]
+mod tests;
