@@ -2,15 +2,20 @@
 //!
 //! A worker performs what it is told to; which worker that is was decided before.
 
+pub mod chat;
 pub mod draw;
 pub mod native;
 pub mod sniff;
 
 mod http;
 mod inputs;
+mod picture;
 mod policy;
+#[cfg(test)]
+mod testkit;
 mod text;
 
+pub use chat::{ChatWorker, TaskPrompt, call_model, chat_task_error, stream_model};
 pub use inputs::{InputLimits, Inputs};
 pub use policy::{Reach, UrlPolicy};
 pub use text::Secret;

@@ -1,0 +1,245 @@
+//! Tasks that the chat model itself performs, and the one way in which every call of a chat model is made and told of.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures::StreamExt as _;
+use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, Part};
+use jarvis_engine::{Events, Job, Worker};
+use jarvis_plan::{ErrorCode, EventKind, Inference, Kind, Request, Role, TaskError, TaskId};
+use serde_json::{Value, json};
+
+use crate::inputs::blocking;
+use crate::{Inputs, picture};
+
+/// The stage of a call that performs a task.
+pub const TASK_STAGE: &str = "task_llm";
+
+/// The tasks on text that any chat model performs.
+pub const TEXT_TASKS: [&str; 5] =
+    ["summarization", "translation", "conversational", "text-generation", "text2text-generation"];
+
+/// The tasks on pictures that a chat model performs when it can see.
+pub const PICTURE_TASKS: [&str; 3] = ["visual-question-answering", "image-to-text", "document-question-answering"];
+
+/// The longest side of a picture sent to a chat model, in pixels.
+const MAX_SIDE: u32 = 1024;
+
+/// Makes one call and reports it as an event, successful or not. Every call of a chat model goes through here or
+/// through [`stream_model`], so that the usage counts them all.
+///
+/// # Errors
+/// Those of the model.
+pub async fn call_model(
+    model: &dyn ChatModel,
+    events: &Events,
+    task: Option<TaskId>,
+    request: &ChatRequest,
+) -> Result<ChatReply, ChatError> {
+    let started = Instant::now();
+    let done = model.complete(request).await;
+    report(events, task, &request.stage, started, &done);
+    done
+}
+
+/// The same, with the pieces of the reply passed on as they are written.
+///
+/// # Errors
+/// Those of the model, before the first piece or in the middle.
+pub async fn stream_model(
+    model: &dyn ChatModel,
+    events: &Events,
+    task: Option<TaskId>,
+    request: &ChatRequest,
+    piece: impl FnMut(&str) + Send,
+) -> Result<ChatReply, ChatError> {
+    let started = Instant::now();
+    let done = collect(model, request, piece).await;
+    report(events, task, &request.stage, started, &done);
+    done
+}
+
+async fn collect(
+    model: &dyn ChatModel,
+    request: &ChatRequest,
+    mut piece: impl FnMut(&str) + Send,
+) -> Result<ChatReply, ChatError> {
+    let mut reply = ChatReply::default();
+    let mut chunks = model.stream(request).await?;
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk?;
+        if !chunk.text.is_empty() {
+            piece(&chunk.text);
+            reply.text.push_str(&chunk.text);
+        }
+        if let Some(reason) = chunk.finish_reason {
+            reply.finish_reason = reason;
+        }
+        if let Some(usage) = chunk.usage {
+            reply.usage = usage;
+        }
+    }
+    reply.text = reply.text.trim().to_owned();
+    Ok(reply)
+}
+
+fn report(events: &Events, task: Option<TaskId>, stage: &str, started: Instant, done: &Result<ChatReply, ChatError>) {
+    let (prompt_tokens, completion_tokens, reply) = match done {
+        Ok(reply) => (reply.usage.prompt, reply.usage.completion, reply.text.clone()),
+        Err(error) => (0, 0, error.to_string()),
+    };
+    events.emit(EventKind::ModelCall {
+        stage: stage.to_owned(),
+        task,
+        prompt_tokens,
+        completion_tokens,
+        ms: started.elapsed().as_millis() as u64,
+        reply,
+        ok: done.is_ok(),
+    });
+}
+
+/// A chat model's error as a task's.
+pub fn chat_task_error(error: &ChatError) -> TaskError {
+    let (code, hint) = match error {
+        ChatError::Unreachable { .. } => {
+            (ErrorCode::Unavailable, "Check that the chat endpoint runs at the base URL given")
+        }
+        ChatError::Timeout { .. } => (ErrorCode::Timeout, "Allow the chat model more time, or choose a faster one"),
+        ChatError::Unauthorized { .. } => (ErrorCode::Unauthorized, "Check the API key of the chat endpoint"),
+        ChatError::RateLimited { .. } => (ErrorCode::RateLimited, "Wait a little, or check the account's limits"),
+        ChatError::Api { .. } => (ErrorCode::Upstream, ""),
+        ChatError::BadReply { .. } => (ErrorCode::BadReply, "Check that the base URL is that of a chat endpoint"),
+        ChatError::ReplayMiss { .. } => (ErrorCode::NotFound, "Record the conversation again with `--record`"),
+        ChatError::Recording { .. } => (ErrorCode::Internal, ""),
+        ChatError::Config(_) => (ErrorCode::NotConfigured, "Run `jarvis doctor` to see what is configured"),
+    };
+    let error = TaskError::new(code, error.to_string());
+    if hint.is_empty() { error } else { error.hint(hint) }
+}
+
+/// Makes the messages that let a chat model perform a task: from the request, and the task as JSON (`task`, `id`, `dep`,
+/// `args`) with its arguments resolved.
+pub type TaskPrompt = Arc<dyn Fn(&Request, &Value) -> Vec<Message> + Send + Sync>;
+
+/// Performs tasks by asking the chat model. A failed call is the task's error, never its text.
+pub struct ChatWorker {
+    model: Arc<dyn ChatModel>,
+    inputs: Arc<Inputs>,
+    prompt: TaskPrompt,
+}
+
+impl std::fmt::Debug for ChatWorker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChatWorker").field("model", &self.model.model_name(TASK_STAGE)).finish_non_exhaustive()
+    }
+}
+
+impl ChatWorker {
+    /// A worker over one chat model. `prompt` words the tasks on text; `inputs` reads the pictures.
+    pub fn new(model: Arc<dyn ChatModel>, inputs: Arc<Inputs>, prompt: TaskPrompt) -> ChatWorker {
+        ChatWorker { model, inputs, prompt }
+    }
+
+    /// Whether this worker performs a task type.
+    pub fn serves(&self, task: &str) -> bool {
+        TEXT_TASKS.contains(&task) || (self.model.can_see() && PICTURE_TASKS.contains(&task))
+    }
+
+    async fn on_text(&self, job: &Job) -> Result<Inference, TaskError> {
+        if !job.args.values().any(|value| !value.trim().is_empty()) {
+            return Err(missing(&job.candidate.effective_task, "text"));
+        }
+        let messages = (self.prompt)(&job.request, &task_json(job));
+        let text = self.ask(job, messages).await?;
+        Ok(Inference(json!({ "response": text })))
+    }
+
+    async fn on_picture(&self, job: &Job) -> Result<Inference, TaskError> {
+        let task = job.candidate.effective_task.as_str();
+        let image = job.arg("image").ok_or_else(|| missing(task, "image"))?;
+        let question = job.arg("text").or_else(|| job.arg("question"));
+        let text = match (task, question) {
+            ("image-to-text", None) => {
+                "Describe the picture in one plain sentence. Answer with the sentence alone.".to_owned()
+            }
+            ("image-to-text", Some(wish)) => {
+                format!(
+                    "Describe the picture in one or two plain sentences. Mind this wish: {wish}\nAnswer with the description alone."
+                )
+            }
+            (_, None) => return Err(missing(task, "text")),
+            ("document-question-answering", Some(question)) => format!(
+                "The picture shows a document. Answer the question from what is written in it, as briefly as the \
+                 document itself puts it, and with the answer alone.\nQuestion: {question}"
+            ),
+            (_, Some(question)) => format!(
+                "Answer the question about the picture in a few words, and with the answer alone.\nQuestion: {question}"
+            ),
+        };
+        let bytes = self.inputs.bytes(image, Kind::Image).await?;
+        let max_pixels = self.inputs.limits().max_pixels;
+        let url = blocking(move || {
+            let small = picture::within(picture::decode(&bytes, max_pixels)?, MAX_SIDE);
+            Ok(format!("data:image/jpeg;base64,{}", STANDARD.encode(picture::jpeg(&picture::opaque(small))?)))
+        })
+        .await?;
+        let message = Message { role: Role::User, parts: vec![Part::Text(text), Part::Image(url)] };
+        let answer = self.ask(job, vec![message]).await?;
+        Ok(match task {
+            "image-to-text" => Inference::text(answer),
+            // The only answer there is; chat models give no score.
+            _ => Inference(json!([{ "answer": answer, "score": 1.0 }])),
+        })
+    }
+
+    async fn ask(&self, job: &Job, messages: Vec<Message>) -> Result<String, TaskError> {
+        let request = ChatRequest { stage: TASK_STAGE.to_owned(), messages, ..ChatRequest::default() };
+        let reply = call_model(self.model.as_ref(), &job.events, Some(job.task.id), &request)
+            .await
+            .map_err(|error| chat_task_error(&error))?;
+        if reply.text.is_empty() {
+            return Err(TaskError::new(ErrorCode::BadReply, "the chat model answered with an empty text"));
+        }
+        Ok(reply.text)
+    }
+}
+
+#[async_trait]
+impl Worker for ChatWorker {
+    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+        let task = job.candidate.effective_task.as_str();
+        if TEXT_TASKS.contains(&task) {
+            return self.on_text(job).await;
+        }
+        if !PICTURE_TASKS.contains(&task) {
+            return Err(TaskError::new(ErrorCode::CannotDo, format!("a chat model does not perform `{task}`")));
+        }
+        if !self.model.can_see() {
+            return Err(TaskError::new(
+                ErrorCode::CannotDo,
+                format!("the chat model {} takes no pictures", self.model.model_name(TASK_STAGE)),
+            )
+            .hint("Configure a chat model that takes pictures"));
+        }
+        self.on_picture(job).await
+    }
+}
+
+/// The task as planned, with the arguments as they were resolved.
+fn task_json(job: &Job) -> Value {
+    let planned = serde_json::to_value(&*job.task).unwrap_or(Value::Null);
+    let dep = planned.get("dep").cloned().unwrap_or_else(|| json!([-1]));
+    json!({ "task": job.candidate.effective_task, "id": job.task.id, "dep": dep, "args": job.args })
+}
+
+/// A required argument is not there.
+pub(crate) fn missing(task: &str, arg: &str) -> TaskError {
+    TaskError::new(ErrorCode::MissingArgument, format!("`{task}` needs the argument `{arg}`"))
+}
+
+#[cfg(test)]
+mod tests;

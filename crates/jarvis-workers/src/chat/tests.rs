@@ -1,0 +1,117 @@
+//! The chat worker against a scripted model: what is asked, what comes back, what is told.
+
+use std::time::Duration;
+
+use jarvis_plan::Host;
+
+use super::*;
+use crate::testkit::{Scripted, inputs, job_and_events, png};
+
+fn worker(model: &Arc<Scripted>) -> (tempfile::TempDir, ChatWorker) {
+    let (folder, inputs) = inputs();
+    let prompt: TaskPrompt =
+        Arc::new(|request, task| vec![Message::text(Role::User, format!("{} | {task}", request.text))]);
+    let model: Arc<dyn ChatModel> = Arc::<Scripted>::clone(model);
+    (folder, ChatWorker::new(model, inputs, prompt))
+}
+
+#[tokio::test]
+async fn text_tasks_give_a_response() {
+    let model = Arc::new(Scripted::new(false, Ok("Bonjour")));
+    let (_folder, worker) = worker(&model);
+    let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", "translation", &[("text", "Hello")]);
+    let inference = worker.perform(&job).await.unwrap();
+    assert_eq!(inference.0, json!({"response": "Bonjour"}));
+    let asked = model.asked.lock().unwrap().clone();
+    assert_eq!(asked.len(), 1);
+    assert_eq!((asked[0].stage.as_str(), asked[0].temperature), ("task_llm", None));
+    insta::assert_snapshot!(asked[0].messages[0].joined_text(), @r#"do it | {"task":"translation","id":3,"dep":[1],"args":{"text":"Hello"}}"#);
+    let EventKind::ModelCall { stage, task, prompt_tokens, completion_tokens, reply, ok, ms: _ } =
+        events.recv().await.unwrap().kind
+    else {
+        panic!("no call was told of")
+    };
+    assert_eq!((stage.as_str(), task, prompt_tokens, completion_tokens), ("task_llm", Some(TaskId(3)), 7, 2));
+    assert_eq!((reply.as_str(), ok), ("Bonjour", true));
+    assert_eq!(job.events.usage().calls.get("task_llm"), Some(&1));
+}
+
+#[tokio::test]
+async fn pictures_are_sent_small_and_upright() {
+    let model = Arc::new(Scripted::new(true, Ok("a red square")));
+    let (_folder, worker) = worker(&model);
+    let stored = worker.inputs.store(Kind::Image, "png", png(2000, 500)).await.unwrap();
+    let cases = [
+        ("image-to-text", None, json!({"generated text": "a red square"})),
+        ("visual-question-answering", Some("what?"), json!([{"answer": "a red square", "score": 1.0}])),
+        ("document-question-answering", Some("what?"), json!([{"answer": "a red square", "score": 1.0}])),
+    ];
+    for (task, question, expected) in cases {
+        let mut args = vec![("image", stored.as_str())];
+        args.extend(question.map(|question| ("text", question)));
+        let (job, _events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
+        assert!(worker.serves(task));
+        assert_eq!(worker.perform(&job).await.unwrap().0, expected, "{task}");
+        let asked = model.asked.lock().unwrap().pop().unwrap();
+        let [Part::Text(text), Part::Image(url)] = asked.messages[0].parts.as_slice() else { panic!("{asked:?}") };
+        assert_eq!(text.contains("what?"), question.is_some());
+        let file = STANDARD.decode(url.strip_prefix("data:image/jpeg;base64,").unwrap()).unwrap();
+        let sent = picture::decode(&file, u64::MAX >> 8).unwrap();
+        assert_eq!((sent.width(), sent.height()), (1024, 256));
+    }
+}
+
+#[tokio::test]
+async fn failures_are_errors_and_nothing_is_asked_in_vain() {
+    let api = ChatError::Api { status: 500, message: "boom".to_owned() };
+    let cases = [
+        (Err(api), true, "summarization", vec![("text", "x")], ErrorCode::Upstream, 1),
+        (Ok(""), true, "summarization", vec![("text", "x")], ErrorCode::BadReply, 1),
+        (Ok("x"), true, "summarization", vec![("text", " ")], ErrorCode::MissingArgument, 0),
+        (Ok("x"), true, "image-to-text", vec![], ErrorCode::MissingArgument, 0),
+        (Ok("x"), true, "visual-question-answering", vec![("image", "/images/a.png")], ErrorCode::MissingArgument, 0),
+        (Ok("x"), true, "image-to-text", vec![("image", "/images/none.png")], ErrorCode::NotFound, 0),
+        (Ok("x"), false, "image-to-text", vec![("image", "/images/a.png")], ErrorCode::CannotDo, 0),
+        (Ok("x"), true, "text-to-speech", vec![("text", "x")], ErrorCode::CannotDo, 0),
+    ];
+    for (answer, sees, task, args, code, calls) in cases {
+        let model = Arc::new(Scripted::new(sees, answer));
+        let (_folder, worker) = worker(&model);
+        let (job, _events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
+        let error = worker.perform(&job).await.unwrap_err();
+        assert_eq!((error.code, model.asked.lock().unwrap().len()), (code, calls), "{task}: {error}");
+        assert_eq!(job.events.usage().total_calls(), calls as u32, "failed calls are told of too");
+    }
+}
+
+#[tokio::test]
+async fn streamed_calls_pass_pieces_on_and_are_told_of_once() {
+    let model = Scripted::new(false, Ok("one two three"));
+    let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", "x", &[]);
+    let mut pieces = Vec::new();
+    let request = ChatRequest { stage: "response_results".to_owned(), ..ChatRequest::default() };
+    let reply = stream_model(&model, &job.events, None, &request, |piece| pieces.push(piece.to_owned())).await.unwrap();
+    assert_eq!(pieces, ["one ", "two ", "three"]);
+    assert_eq!((reply.text.as_str(), reply.usage.prompt), ("one two three", 7));
+    assert!(matches!(events.recv().await.unwrap().kind, EventKind::ModelCall { ok: true, .. }));
+    assert!(events.try_recv().is_err());
+}
+
+#[test]
+fn each_chat_error_has_its_code() {
+    let text = String::new;
+    let cases = [
+        (ChatError::Unreachable { url: text(), reason: text() }, ErrorCode::Unavailable),
+        (ChatError::Timeout { after: Duration::from_secs(1) }, ErrorCode::Timeout),
+        (ChatError::Unauthorized { message: text() }, ErrorCode::Unauthorized),
+        (ChatError::RateLimited { message: text() }, ErrorCode::RateLimited),
+        (ChatError::Api { status: 400, message: text() }, ErrorCode::Upstream),
+        (ChatError::BadReply { reason: text(), body: text() }, ErrorCode::BadReply),
+        (ChatError::ReplayMiss { stage: text(), prompt: text() }, ErrorCode::NotFound),
+        (ChatError::Recording { path: text(), reason: text() }, ErrorCode::Internal),
+        (ChatError::Config(text()), ErrorCode::NotConfigured),
+    ];
+    for (error, code) in cases {
+        assert_eq!(chat_task_error(&error).code, code, "{error:?}");
+    }
+}

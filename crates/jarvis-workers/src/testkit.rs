@@ -1,0 +1,139 @@
+//! What the unit tests of the workers share: jobs, folders, pictures, a scripted chat model.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream, StreamExt as _};
+use image::{DynamicImage, Rgb, RgbImage};
+use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
+use jarvis_engine::{Events, Job};
+use jarvis_plan::{Candidate, Event, Host, Request, RunId, Task, TaskId};
+use jarvis_store::Media;
+use tempfile::TempDir;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
+
+use crate::{InputLimits, Inputs, UrlPolicy, picture};
+
+/// A job for one model, with arguments.
+pub(crate) fn job(host: Host, model: &str, task: &str, args: &[(&str, &str)]) -> Job {
+    job_and_events(host, model, task, args).0
+}
+
+pub(crate) fn job_and_events(
+    host: Host,
+    model: &str,
+    task: &str,
+    args: &[(&str, &str)],
+) -> (Job, UnboundedReceiver<Event>) {
+    let (events, reader) = Events::channel(RunId("run".to_owned()));
+    let planned = Task {
+        task: task.to_owned(),
+        id: TaskId(3),
+        dep: vec![TaskId(1)],
+        args: Default::default(),
+        unfolded_from: None,
+        fault: None,
+    };
+    let job = Job {
+        request: Arc::new(Request::new("do it")),
+        task: Arc::new(planned),
+        args: args.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        candidate: Candidate { id: model.to_owned(), host, effective_task: task.to_owned() },
+        events,
+        cancel: CancellationToken::new(),
+    };
+    (job, reader)
+}
+
+/// Inputs over a folder of their own, under the strict policy.
+pub(crate) fn inputs() -> (TempDir, Arc<Inputs>) {
+    inputs_with(InputLimits::default())
+}
+
+pub(crate) fn inputs_with(limits: InputLimits) -> (TempDir, Arc<Inputs>) {
+    let folder = TempDir::new().unwrap();
+    let media = Arc::new(Media::open(folder.path()).unwrap());
+    let inputs = Inputs::new(media, UrlPolicy::default(), limits).unwrap();
+    (folder, Arc::new(inputs))
+}
+
+/// A plain picture as a JPEG file.
+pub(crate) fn jpeg(width: u32, height: u32) -> Vec<u8> {
+    picture::jpeg(&RgbImage::from_pixel(width, height, Rgb([200, 40, 40]))).unwrap()
+}
+
+/// A plain picture as a PNG file.
+pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
+    picture::png(&DynamicImage::ImageRgb8(RgbImage::from_pixel(width, height, Rgb([40, 40, 200])))).unwrap()
+}
+
+/// The start of a WAV file: enough to be recognised.
+pub(crate) const WAV: &[u8] =
+    b"RIFF\x2c\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0data\x08\0\0\0\0\0\0\0\0\0\0\0";
+/// The start of a FLAC file.
+pub(crate) const FLAC: &[u8] = b"fLaC\0\0\0\x22\x10\0\x10\0";
+/// The start of an MP4 file.
+pub(crate) const MP4: &[u8] = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom\0\0\0\x08mdat";
+
+/// A chat model that gives one answer and keeps what it was asked.
+pub(crate) struct Scripted {
+    pub(crate) sees: bool,
+    pub(crate) answer: Result<ChatReply, ChatError>,
+    pub(crate) asked: Mutex<Vec<ChatRequest>>,
+}
+
+impl Scripted {
+    pub(crate) fn new(sees: bool, answer: Result<&str, ChatError>) -> Scripted {
+        let answer = answer.map(|text| ChatReply {
+            text: text.to_owned(),
+            finish_reason: "stop".to_owned(),
+            usage: TokenUsage { prompt: 7, completion: 2 },
+        });
+        Scripted { sees, answer, asked: Mutex::default() }
+    }
+}
+
+#[async_trait]
+impl ChatModel for Scripted {
+    fn model_name(&self, _stage: &str) -> String {
+        "scripted".to_owned()
+    }
+
+    fn context_tokens(&self, _stage: &str) -> usize {
+        4096
+    }
+
+    fn count_tokens(&self, _stage: &str, text: &str) -> usize {
+        text.len() / 4
+    }
+
+    fn token_ids(&self, _stage: &str, _text: &str) -> Vec<u32> {
+        Vec::new()
+    }
+
+    fn can_see(&self) -> bool {
+        self.sees
+    }
+
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        self.asked.lock().unwrap().push(request.clone());
+        self.answer.clone()
+    }
+
+    async fn stream(
+        &self,
+        request: &ChatRequest,
+    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+        let reply = self.complete(request).await?;
+        let words: Vec<String> = reply.text.split_inclusive(' ').map(str::to_owned).collect();
+        let mut chunks: Vec<Result<ChatChunk, ChatError>> =
+            words.into_iter().map(|text| Ok(ChatChunk { text, ..ChatChunk::default() })).collect();
+        chunks.push(Ok(ChatChunk {
+            text: String::new(),
+            finish_reason: Some(reply.finish_reason),
+            usage: Some(reply.usage),
+        }));
+        Ok(stream::iter(chunks).boxed())
+    }
+}
