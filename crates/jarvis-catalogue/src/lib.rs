@@ -6,15 +6,23 @@
 
 mod builtin;
 mod catalogue;
+mod http;
 mod load;
 mod mode;
 mod model;
+mod probe;
 mod rank;
+mod refresh;
 mod tasks;
+mod token;
 
 pub use catalogue::{CANDIDATES_PER_TASK, Catalogue, Wanted};
+pub use http::ClientError;
 pub use load::{LoadError, Loaded, read_models};
 pub use mode::{Deployment, InferenceMode, Probed, UnknownWord, local_models, where_probed};
 pub use model::{Available, Listed, Model, ModelMeta, cut_description, metas};
+pub use probe::{HubCheck, NativeCheck, ProbeConfig, Prober, Probing, Unavailable};
 pub use rank::{Ranked, rank};
+pub use refresh::{RefreshConfig, RefreshError, RefreshProgress, Refreshed, refresh};
 pub use tasks::{ArgSpec, Family, TaskType, find, task_types, tools, vocabulary};
+pub use token::Token;

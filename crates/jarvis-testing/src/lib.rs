@@ -1,3 +1,4 @@
 //! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets.
 
+pub mod hub;
 pub mod stub;

@@ -1,0 +1,151 @@
+//! The HTTP client of this crate: small JSON replies, bounded in size and time, from configured bases only.
+
+use std::time::Duration;
+
+use reqwest::redirect::{Attempt, Policy};
+use reqwest::{Client, Proxy, Response, StatusCode};
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use crate::Token;
+
+/// The HTTP client cannot be built.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot set up the HTTP client")]
+pub struct ClientError(#[from] reqwest::Error);
+
+impl ClientError {
+    /// What to try.
+    pub fn hint(&self) -> &'static str {
+        "check the proxy setting, and that CA certificates are installed"
+    }
+}
+
+/// Why a call gave nothing. Its text never holds a token or a whole URL.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CallError {
+    #[error("no answer in {0:?}")]
+    Timeout(Duration),
+    #[error("cannot connect")]
+    Connect,
+    #[error("HTTP {0}{1}")]
+    Status(u16, &'static str),
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(usize),
+    #[error("the answer cannot be understood")]
+    BadReply,
+    #[error("the connection broke off")]
+    Broken,
+}
+
+/// Builds the client. Redirects are followed within the same host only, so that no token leaves it.
+pub(crate) fn client(proxy: Option<&Url>) -> Result<Client, ClientError> {
+    let redirects = Policy::custom(|attempt: Attempt<'_>| {
+        let same = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
+        if attempt.previous().len() > 5 {
+            attempt.error("too many redirects")
+        } else if same {
+            attempt.follow()
+        } else {
+            attempt.stop()
+        }
+    });
+    let mut builder = Client::builder()
+        .redirect(redirects)
+        .connect_timeout(Duration::from_secs(10))
+        .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")));
+    if let Some(proxy) = proxy {
+        builder = builder.proxy(Proxy::all(proxy.clone())?);
+    }
+    Ok(builder.build()?)
+}
+
+/// `base` with path segments added; empty ones at its end do not count.
+pub(crate) fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) -> Option<Url> {
+    let mut url = base.clone();
+    url.path_segments_mut().ok()?.pop_if_empty().extend(segments);
+    Some(url)
+}
+
+/// The segments of a model id; `None` when it is not one that may stand in a path.
+pub(crate) fn id_segments(id: &str) -> Option<Vec<&str>> {
+    let segments: Vec<&str> = id.split('/').collect();
+    let fine = segments.iter().all(|part| !part.is_empty() && *part != "." && *part != "..");
+    (fine && segments.len() <= 3).then_some(segments)
+}
+
+/// Sends a GET; a status other than 200 is an error.
+pub(crate) async fn get(
+    client: &Client,
+    url: Url,
+    token: Option<&Token>,
+    timeout: Duration,
+) -> Result<Response, CallError> {
+    let mut request = client.get(url).timeout(timeout);
+    if let Some(token) = token {
+        request = request.bearer_auth(token.reveal());
+    }
+    let response = request.send().await.map_err(|error| call_error(&error, timeout))?;
+    match response.status() {
+        StatusCode::OK => Ok(response),
+        code => {
+            let why = match code.as_u16() {
+                401 => ": the token was refused",
+                403 => ": access is not granted",
+                404 => ": not known there",
+                410 => ": this address is no longer served",
+                429 => ": too many calls",
+                _ => "",
+            };
+            Err(CallError::Status(code.as_u16(), why))
+        }
+    }
+}
+
+/// Reads a JSON reply of at most `max` bytes.
+pub(crate) async fn read<T: DeserializeOwned>(
+    mut response: Response,
+    max: usize,
+    timeout: Duration,
+) -> Result<T, CallError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| call_error(&error, timeout))? {
+        if body.len() + chunk.len() > max {
+            return Err(CallError::TooLarge(max));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    serde_json::from_slice(&body).map_err(|_| CallError::BadReply)
+}
+
+fn call_error(error: &reqwest::Error, timeout: Duration) -> CallError {
+    if error.is_timeout() {
+        CallError::Timeout(timeout)
+    } else if error.is_connect() {
+        CallError::Connect
+    } else {
+        CallError::Broken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_joined() {
+        let check = |base: &str, id: &str, whole: Option<&str>| {
+            let base = Url::parse(base).unwrap();
+            let url = id_segments(id).and_then(|id| join(&base, ["status"].into_iter().chain(id)));
+            assert_eq!(url.as_ref().map(Url::as_str), whole, "{base} {id}");
+        };
+        check("http://h:1", "a/b", Some("http://h:1/status/a/b"));
+        check("http://h:1/", "gpt2", Some("http://h:1/status/gpt2"));
+        check("http://h:1/v1/", "a/b c?#", Some("http://h:1/v1/status/a/b%20c%3F%23"));
+        check("http://h:1", "a/../b", None);
+        check("http://h:1", "/a", None);
+        check("http://h:1", "", None);
+        check("http://h:1", "a/b/c/d", None);
+        check("mailto:x@y", "a/b", None);
+    }
+}
