@@ -1,6 +1,7 @@
 //! The contract of a chat model: what is asked, what comes back, and what can go wrong.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -84,7 +85,7 @@ pub struct ChatRequest {
     pub logit_bias: BTreeMap<u32, f32>,
     /// The reply's schema. Dropped, and the call repeated once, if the endpoint refuses it.
     pub schema: Option<ReplySchema>,
-    /// Overrides the client's overall timeout for this call.
+    /// Overrides the client's timeout for this call: the time for one attempt, see `OpenAiConfig::timeout`.
     pub timeout: Option<Duration>,
 }
 
@@ -157,6 +158,40 @@ pub trait ChatModel: Send + Sync {
     ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError>;
 }
 
+#[async_trait]
+impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
+    fn model_name(&self, stage: &str) -> String {
+        (**self).model_name(stage)
+    }
+
+    fn context_tokens(&self, stage: &str) -> usize {
+        (**self).context_tokens(stage)
+    }
+
+    fn count_tokens(&self, stage: &str, text: &str) -> usize {
+        (**self).count_tokens(stage, text)
+    }
+
+    fn token_ids(&self, stage: &str, text: &str) -> Vec<u32> {
+        (**self).token_ids(stage, text)
+    }
+
+    fn can_see(&self) -> bool {
+        (**self).can_see()
+    }
+
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        (**self).complete(request).await
+    }
+
+    async fn stream(
+        &self,
+        request: &ChatRequest,
+    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+        (**self).stream(request).await
+    }
+}
+
 /// What can go wrong in a chat call. No variant ever holds a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
@@ -169,7 +204,7 @@ pub enum ChatError {
         reason: String,
     },
     /// No reply came in time.
-    #[error("the chat endpoint did not answer within {} s", .after.as_secs())]
+    #[error("the chat endpoint did not answer within {} s", .after.as_secs_f32())]
     Timeout {
         /// The time allowed.
         after: Duration,

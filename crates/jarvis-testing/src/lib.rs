@@ -2,3 +2,4 @@
 
 pub mod hub;
 pub mod stub;
+pub mod chat;

@@ -1,0 +1,200 @@
+//! Addresses of an endpoint: joined from what the user typed, and shown without what must stay secret.
+
+use url::{Host, Url};
+
+use crate::config::{Azure, OpenAiConfig, Protocol};
+use crate::model::ChatError;
+
+/// The base of an endpoint's addresses, checked once.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    base: Url,
+    azure: Option<Azure>,
+    protocol: Protocol,
+}
+
+impl Endpoint {
+    pub(crate) fn new(config: &OpenAiConfig) -> Result<Endpoint, ChatError> {
+        let wrong = |reason: &str| {
+            let shown = without_secrets(&config.base_url);
+            ChatError::Config(format!("the base URL of the chat endpoint, {shown}, cannot be used: {reason}"))
+        };
+        let mut base = Url::parse(config.base_url.trim()).map_err(|error| wrong(&error.to_string()))?;
+        if !matches!(base.scheme(), "http" | "https") {
+            return Err(wrong("it must start with http:// or https://"));
+        }
+        base.set_fragment(None);
+        let mut segments: Vec<String> =
+            base.path().split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        let whole = segments.last().is_some_and(|last| last == "completions");
+        if whole {
+            segments.pop();
+            if segments.last().is_some_and(|last| last == "chat") {
+                segments.pop();
+            }
+        }
+        if config.azure.is_some() {
+            // Some paste the address with its `/openai` part.
+            if let Some(at) = segments.iter().position(|part| part == "openai") {
+                segments.truncate(at);
+            }
+        } else if !whole && !segments.iter().any(|part| is_version(part)) {
+            segments.push("v1".to_owned());
+        }
+        base.set_path(&segments.join("/"));
+        Ok(Endpoint { base, azure: config.azure.clone(), protocol: config.protocol })
+    }
+
+    /// The address of a chat call. `deployment` is the stage's own, for Azure.
+    pub(crate) fn call(&self, deployment: Option<&str>) -> Url {
+        let tail: &[&str] = match self.protocol {
+            Protocol::Chat => &["chat", "completions"],
+            Protocol::Completion => &["completions"],
+        };
+        match &self.azure {
+            Some(azure) => {
+                let deployment = deployment.unwrap_or(&azure.deployment);
+                let mut url = self.join(&["openai", "deployments", deployment]);
+                extend(&mut url, tail);
+                self.with_version(url, azure)
+            }
+            None => self.join(tail),
+        }
+    }
+
+    /// The address of the list of models.
+    pub(crate) fn models(&self) -> Url {
+        match &self.azure {
+            Some(azure) => self.with_version(self.join(&["openai", "models"]), azure),
+            None => self.join(&["models"]),
+        }
+    }
+
+    /// Whether the endpoint is on this machine, where no proxy of the environment belongs.
+    pub(crate) fn is_loopback(&self) -> bool {
+        match self.base.host() {
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
+    }
+
+    fn join(&self, tail: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        extend(&mut url, tail);
+        url
+    }
+
+    fn with_version(&self, mut url: Url, azure: &Azure) -> Url {
+        if !url.query_pairs().any(|(key, _)| key == "api-version") {
+            url.query_pairs_mut().append_pair("api-version", &azure.api_version);
+        }
+        url
+    }
+}
+
+/// Adds path segments, each escaped as one.
+fn extend(url: &mut Url, tail: &[&str]) {
+    // Only an address that cannot have a path fails here, and http ones can.
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(tail);
+    }
+}
+
+/// `v1`, `v1beta`, `v4`, …
+fn is_version(segment: &str) -> bool {
+    segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// An address without user, password, query and fragment; a text that is no address is not shown at all.
+pub(crate) fn without_secrets(address: &str) -> String {
+    match Url::parse(address.trim()) {
+        Ok(mut url) if url.has_host() => {
+            // Both fail only for addresses that have no host and so no credentials.
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+            url.set_query(None);
+            url.set_fragment(None);
+            url.to_string()
+        }
+        Ok(_) | Err(_) => "(not an address)".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chat(base: &str) -> String {
+        match Endpoint::new(&OpenAiConfig::new(base, "m")) {
+            Ok(endpoint) => endpoint.call(None).to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn addresses_are_joined() {
+        for (base, expected) in [
+            ("http://h:1", "http://h:1/v1/chat/completions"),
+            ("http://h:1/", "http://h:1/v1/chat/completions"),
+            ("http://h:1/v1", "http://h:1/v1/chat/completions"),
+            ("http://h:1/v1/", "http://h:1/v1/chat/completions"),
+            ("http://h:1//v1//", "http://h:1/v1/chat/completions"),
+            (" https://o.example/api/v1 ", "https://o.example/api/v1/chat/completions"),
+            ("https://o.example/api", "https://o.example/api/v1/chat/completions"),
+            ("https://g.example/v1beta/openai/", "https://g.example/v1beta/openai/chat/completions"),
+            ("https://z.example/paas/v4", "https://z.example/paas/v4/chat/completions"),
+            ("https://z.example/inference/chat/completions", "https://z.example/inference/chat/completions"),
+            ("https://z.example/v1/completions", "https://z.example/v1/chat/completions"),
+            ("http://h/v1?team=a", "http://h/v1/chat/completions?team=a"),
+            (
+                "ftp://h",
+                "the base URL of the chat endpoint, ftp://h/, cannot be used: it must start with http:// or https://",
+            ),
+            (
+                "sk-pasted-into-the-wrong-place",
+                "the base URL of the chat endpoint, (not an address), cannot be used: relative URL without a base",
+            ),
+        ] {
+            assert_eq!(chat(base), expected, "{base}");
+        }
+    }
+
+    #[test]
+    fn azure_addresses_have_one_slash_and_the_version() {
+        for base in ["https://a.example", "https://a.example/", "https://a.example/openai/", "https://a.example//"] {
+            let mut config = OpenAiConfig::new(base, "m");
+            config.azure = Some(Azure { deployment: "my dep".into(), api_version: "2022-12-01".into() });
+            config.protocol = Protocol::Completion;
+            let endpoint = Endpoint::new(&config).unwrap();
+            assert_eq!(
+                endpoint.call(None).as_str(),
+                "https://a.example/openai/deployments/my%20dep/completions?api-version=2022-12-01"
+            );
+            assert_eq!(
+                endpoint.call(Some("other")).as_str(),
+                "https://a.example/openai/deployments/other/completions?api-version=2022-12-01"
+            );
+        }
+    }
+
+    #[test]
+    fn secrets_of_an_address_are_not_shown() {
+        assert_eq!(without_secrets("http://user:pass@h:1/p?key=s#f"), "http://h:1/p");
+        assert_eq!(without_secrets("user:pass@h"), "(not an address)");
+        assert_eq!(without_secrets("pass"), "(not an address)");
+    }
+
+    #[test]
+    fn loopback_is_recognised() {
+        for (base, expected) in [
+            ("http://localhost:1", true),
+            ("http://127.9.0.1", true),
+            ("http://[::1]:1", true),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(Endpoint::new(&OpenAiConfig::new(base, "m")).unwrap().is_loopback(), expected, "{base}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Recordings of chat calls: JSON Lines, written by [`Recorder`] and answered from by [`Replay`].
+
+mod record;
+mod replay;
+
+pub use record::Recorder;
+pub use replay::Replay;
+
+use jarvis_plan::Role;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::model::{ChatRequest, Part};
+
+/// One line of a recording. People write `stage`, `contains`, `reply` and `sticky`; the rest is kept by `--record`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Line {
+    /// The stage that the line answers.
+    stage: String,
+    /// Texts that must all occur in the call's message texts.
+    #[serde(default)]
+    contains: Vec<String>,
+    /// The reply.
+    reply: String,
+    /// Whether the line may answer more than once.
+    #[serde(default)]
+    sticky: bool,
+    /// The hash of the recorded request, see [`request_sha256`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_sha256: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    finish_reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usage: Option<LineUsage>,
+    /// What the callers knew of the model when they made the request; without it the same run asks differently.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<LineModel>,
+}
+
+/// Tokens as they were reported.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct LineUsage {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+}
+
+/// The model of a recorded call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct LineModel {
+    name: String,
+    context_tokens: usize,
+    #[serde(default)]
+    can_see: bool,
+}
+
+/// The SHA-256, in lower-case hexadecimal, of everything that is asked: stage, messages, settings and schema as compact
+/// JSON with its keys in a fixed order. The timeout is no part of it.
+pub fn request_sha256(request: &ChatRequest) -> String {
+    let ChatRequest {
+        stage,
+        messages,
+        temperature,
+        top_p,
+        presence_penalty,
+        frequency_penalty,
+        stop,
+        max_tokens,
+        logit_bias,
+        schema,
+        timeout: _,
+    } = request;
+    let role = |role: Role| match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+    };
+    let part = |part: &Part| match part {
+        Part::Text(text) => json!({"text": text}),
+        Part::Image(url) => json!({"image": url}),
+    };
+    let messages: Vec<Value> = messages
+        .iter()
+        .map(|message| json!([role(message.role), message.parts.iter().map(part).collect::<Vec<Value>>()]))
+        .collect();
+    let schema = schema.as_ref().map(|schema| json!([schema.name, schema.schema]));
+    let whole = json!({
+        "stage": stage,
+        "messages": messages,
+        "temperature": temperature,
+        "top_p": top_p,
+        "presence_penalty": presence_penalty,
+        "frequency_penalty": frequency_penalty,
+        "stop": stop,
+        "max_tokens": max_tokens,
+        "logit_bias": logit_bias,
+        "schema": schema,
+    });
+    let digest = Sha256::digest(whole.to_string().as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Writes down the calls of another model, one line each, as soon as a reply is whole.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream, StreamExt};
+
+use super::{Line, LineModel, LineUsage, request_sha256};
+use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest};
+
+/// Wraps a model and appends each of its replies to a recording. Failed and abandoned calls are not written. A reply that
+/// cannot be written is an error, so that no recording is silently incomplete.
+pub struct Recorder<M> {
+    model: M,
+    sheet: Arc<Sheet>,
+}
+
+impl<M: ChatModel> Recorder<M> {
+    /// Opens the recording for appending, making it if need be. Errors are [`ChatError::Recording`].
+    pub fn open(model: M, path: impl AsRef<Path>) -> Result<Recorder<M>, ChatError> {
+        let path = path.as_ref();
+        let failed = |error: std::io::Error| failure(path, &error);
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failed)?;
+        end_last_line(&mut file).map_err(failed)?;
+        let sheet = Sheet { path: path.display().to_string(), file: Mutex::new(file) };
+        Ok(Recorder { model, sheet: Arc::new(sheet) })
+    }
+
+    fn line(&self, request: &ChatRequest) -> Line {
+        let stage = &request.stage;
+        let model = LineModel {
+            name: self.model.model_name(stage),
+            context_tokens: self.model.context_tokens(stage),
+            can_see: self.model.can_see(),
+        };
+        Line {
+            stage: stage.clone(),
+            // The hash finds the line; a request that differs a little, say in a file's name, still finds it by its stage.
+            contains: Vec::new(),
+            reply: String::new(),
+            sticky: false,
+            request_sha256: Some(request_sha256(request)),
+            finish_reason: None,
+            usage: None,
+            model: Some(model),
+        }
+    }
+}
+
+#[async_trait]
+impl<M: ChatModel> ChatModel for Recorder<M> {
+    fn model_name(&self, stage: &str) -> String {
+        self.model.model_name(stage)
+    }
+
+    fn context_tokens(&self, stage: &str) -> usize {
+        self.model.context_tokens(stage)
+    }
+
+    fn count_tokens(&self, stage: &str, text: &str) -> usize {
+        self.model.count_tokens(stage, text)
+    }
+
+    fn token_ids(&self, stage: &str, text: &str) -> Vec<u32> {
+        self.model.token_ids(stage, text)
+    }
+
+    fn can_see(&self) -> bool {
+        self.model.can_see()
+    }
+
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        let reply = self.model.complete(request).await?;
+        let mut line = self.line(request);
+        line.fill(reply.clone());
+        self.sheet.clone().append(line).await?;
+        Ok(reply)
+    }
+
+    async fn stream(
+        &self,
+        request: &ChatRequest,
+    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+        let chunks = self.model.stream(request).await?;
+        let state = Some((chunks, ChatReply::default(), self.line(request), self.sheet.clone()));
+        let watched = stream::unfold(state, |state| async move {
+            let (mut chunks, mut reply, mut line, sheet) = state?;
+            match chunks.next().await {
+                Some(Ok(chunk)) => {
+                    reply.text.push_str(&chunk.text);
+                    if let Some(reason) = &chunk.finish_reason {
+                        reply.finish_reason.clone_from(reason);
+                    }
+                    reply.usage = chunk.usage.unwrap_or(reply.usage);
+                    Some((Ok(chunk), Some((chunks, reply, line, sheet))))
+                }
+                Some(Err(error)) => Some((Err(error), None)),
+                None => {
+                    line.fill(reply);
+                    // The stream ends here unless the line cannot be written.
+                    sheet.append(line).await.err().map(|error| (Err(error), None))
+                }
+            }
+        });
+        Ok(watched.boxed())
+    }
+}
+
+impl Line {
+    fn fill(&mut self, reply: ChatReply) {
+        let usage = LineUsage { prompt_tokens: reply.usage.prompt, completion_tokens: reply.usage.completion };
+        self.usage = Some(usage);
+        self.finish_reason = Some(reply.finish_reason);
+        self.reply = reply.text;
+    }
+}
+
+/// The file being written.
+struct Sheet {
+    path: String,
+    file: Mutex<File>,
+}
+
+impl Sheet {
+    /// Appends one line in one write, so that lines of several writers never mix.
+    async fn append(self: Arc<Sheet>, line: Line) -> Result<(), ChatError> {
+        let path = self.path.clone();
+        let write = move || {
+            let mut text = serde_json::to_string(&line)?;
+            text.push('\n');
+            self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(text.as_bytes())
+        };
+        match tokio::task::spawn_blocking(write).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(failure(Path::new(&path), &error)),
+            Err(_) => Err(ChatError::Recording { path, reason: "writing it was interrupted".to_owned() }),
+        }
+    }
+}
+
+/// Ends a last line that was written by hand without its newline.
+fn end_last_line(file: &mut File) -> std::io::Result<()> {
+    if file.metadata()?.len() == 0 {
+        return Ok(());
+    }
+    let mut last = [0u8];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    if last == *b"\n" { Ok(()) } else { file.write_all(b"\n") }
+}
+
+fn failure(path: &Path, error: &std::io::Error) -> ChatError {
+    ChatError::Recording { path: path.display().to_string(), reason: format!("it cannot be written: {error}") }
+}

@@ -1,0 +1,102 @@
+//! A streamed reply: server-sent events in, pieces of text out. A stream that stops too early is an error.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use eventsource_stream::{Event, EventStreamError, Eventsource};
+use futures::stream::{self, Stream, StreamExt};
+use reqwest::Response;
+
+use crate::model::{ChatChunk, ChatError, TokenUsage};
+use crate::openai::{MAX_REPLY, chain};
+use crate::wire::{Reply, start};
+
+type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<String>>> + Send>>;
+
+struct Reading {
+    events: Events,
+    /// The longest wait for an event.
+    pause: Duration,
+    status: u16,
+    finish_reason: Option<String>,
+    usage: Option<TokenUsage>,
+    /// Whether any choice came, if only an empty one.
+    chosen: bool,
+    ended: bool,
+}
+
+/// The pieces of a streamed reply. The last one has no text and carries the finish reason and the usage.
+pub(crate) fn pieces(
+    response: Response,
+    pause: Duration,
+) -> impl Stream<Item = Result<ChatChunk, ChatError>> + Send + 'static {
+    let status = response.status().as_u16();
+    let mut read = 0usize;
+    let bytes = response.bytes_stream().map(move |bytes| {
+        let bytes: Bytes = bytes.map_err(|error| format!("the connection broke: {}", chain(&error)))?;
+        read = read.saturating_add(bytes.len());
+        if read > MAX_REPLY { Err(format!("it is longer than {MAX_REPLY} bytes")) } else { Ok(bytes) }
+    });
+    let events: Events = Box::pin(bytes.eventsource());
+    let reading = Reading { events, pause, status, finish_reason: None, usage: None, chosen: false, ended: false };
+    stream::unfold(reading, |mut reading| async move {
+        if reading.ended {
+            return None;
+        }
+        let piece = reading.next().await;
+        Some((piece, reading))
+    })
+}
+
+impl Reading {
+    async fn next(&mut self) -> Result<ChatChunk, ChatError> {
+        loop {
+            let event = match tokio::time::timeout(self.pause, self.events.next()).await {
+                Ok(Some(Ok(event))) => event,
+                Ok(Some(Err(EventStreamError::Transport(reason)))) => return self.cut(&reason),
+                Ok(Some(Err(EventStreamError::Utf8(_)))) => return self.cut("it is not UTF-8"),
+                Ok(Some(Err(EventStreamError::Parser(_)))) => return self.cut("it is not an event stream"),
+                Ok(None) => return self.cut("the stream stopped before the model did"),
+                Err(_) => {
+                    self.ended = true;
+                    return Err(ChatError::Timeout { after: self.pause });
+                }
+            };
+            let data = event.data.trim();
+            if data.is_empty() {
+                continue;
+            }
+            if data == "[DONE]" {
+                return if self.chosen { self.end() } else { self.cut("it holds no choices") };
+            }
+            let reply = match Reply::read(data, self.status) {
+                Ok(reply) => reply,
+                Err(error) => {
+                    self.ended = true;
+                    return Err(error);
+                }
+            };
+            self.chosen |= reply.has_choices();
+            self.finish_reason = reply.finish_reason().or(self.finish_reason.take());
+            self.usage = reply.usage().or(self.usage);
+            if let Some(text) = reply.text().filter(|text| !text.is_empty()) {
+                return Ok(ChatChunk { text, ..ChatChunk::default() });
+            }
+        }
+    }
+
+    /// The bytes have ended: fine after a finish reason, since not all servers send `[DONE]`.
+    fn cut(&mut self, reason: &str) -> Result<ChatChunk, ChatError> {
+        if self.finish_reason.is_some() {
+            return self.end();
+        }
+        self.ended = true;
+        Err(ChatError::BadReply { reason: start(reason, 300), body: String::new() })
+    }
+
+    fn end(&mut self) -> Result<ChatChunk, ChatError> {
+        self.ended = true;
+        Ok(ChatChunk { text: String::new(), finish_reason: self.finish_reason.take(), usage: self.usage })
+    }
+}

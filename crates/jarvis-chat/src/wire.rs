@@ -1,0 +1,311 @@
+//! The JSON of the chat and completion protocols: bodies as they are sent, replies as lenient types that real servers fit.
+
+use std::collections::BTreeSet;
+
+use jarvis_plan::Role;
+use serde::Deserialize;
+use serde_json::{Map, Number, Value, json};
+
+use crate::model::{ChatError, ChatReply, ChatRequest, Message, Part, TokenUsage};
+
+/// Fields that some endpoints or models refuse and that a call can do without. `max_tokens` is not left out but sent
+/// under its newer name, `max_completion_tokens`.
+const REFUSABLE: [&str; 9] = [
+    "logit_bias",
+    "response_format",
+    "temperature",
+    "top_p",
+    "presence_penalty",
+    "frequency_penalty",
+    "stop",
+    "stream_options",
+    "max_tokens",
+];
+
+/// Fields that an endpoint has refused.
+pub(crate) type Refused = BTreeSet<&'static str>;
+
+/// The body of a chat call.
+pub(crate) fn chat_body(request: &ChatRequest, model: &str, stream: bool) -> Map<String, Value> {
+    let messages: Vec<Value> =
+        request.messages.iter().map(|message| json!({"role": message.role, "content": content(message)})).collect();
+    let mut body = Map::new();
+    body.insert("model".into(), model.into());
+    body.insert("messages".into(), messages.into());
+    add_settings(&mut body, request, stream);
+    if let Some(schema) = &request.schema {
+        let schema = json!({"name": schema.name, "schema": schema.schema, "strict": true});
+        body.insert("response_format".into(), json!({"type": "json_schema", "json_schema": schema}));
+    }
+    body
+}
+
+/// The body of a legacy completion call. `max_tokens` is the room that the prompt leaves, unless the request says it.
+pub(crate) fn completion_body(
+    request: &ChatRequest,
+    model: &str,
+    stream: bool,
+    prompt: String,
+    max_tokens: usize,
+) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("model".into(), model.into());
+    body.insert("prompt".into(), prompt.into());
+    add_settings(&mut body, request, stream);
+    if request.stop.is_empty() {
+        body.insert("stop".into(), json!(["<im_end>"]));
+    }
+    if request.max_tokens.is_none() {
+        body.insert("max_tokens".into(), max_tokens.into());
+    }
+    body
+}
+
+/// The prompt of a legacy completion: the first system text as it is, each further message between tags, and the
+/// beginning of the reply.
+pub(crate) fn completion_prompt(messages: &[Message]) -> String {
+    let mut prompt = String::new();
+    for (at, message) in messages.iter().enumerate() {
+        let text = message.joined_text();
+        let role = match message.role {
+            Role::System if at == 0 => {
+                prompt.push_str(&text);
+                continue;
+            }
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        prompt.push_str(&format!("<im_start>{role}\n{text}<im_end>\n"));
+    }
+    prompt.push_str("<im_start>assistant");
+    prompt
+}
+
+/// Takes the refused fields out of a body.
+pub(crate) fn without(body: &mut Map<String, Value>, refused: &Refused) {
+    for &name in refused {
+        let removed = body.shift_remove(name);
+        if name == "max_tokens"
+            && let Some(value) = removed
+        {
+            body.insert("max_completion_tokens".into(), value);
+        }
+    }
+}
+
+/// Which of the fields sent an endpoint's refusal (400, 422) is about: those it names; otherwise the bias and the reply's
+/// format, which are the likeliest.
+pub(crate) fn refused_by(answer: &str, sent: &Map<String, Value>) -> Refused {
+    let parsed: Value = serde_json::from_str(answer).unwrap_or_default();
+    let param = parsed.pointer("/error/param").and_then(Value::as_str).unwrap_or_default();
+    let message = error_message(&parsed).unwrap_or_default();
+    let sent = || REFUSABLE.into_iter().filter(|&name| sent.contains_key(name));
+    let named: Refused = sent()
+        .filter(|&name| match name {
+            "logit_bias" => answer.contains(name),
+            "response_format" => answer.contains(name) || answer.contains("json_schema"),
+            name => {
+                let quoted = ['\'', '"', '`'].iter().any(|q| message.contains(&format!("{q}{name}{q}")));
+                param == name || quoted
+            }
+        })
+        .collect();
+    if named.is_empty() {
+        sent().filter(|&name| matches!(name, "logit_bias" | "response_format")).collect()
+    } else {
+        named
+    }
+}
+
+fn content(message: &Message) -> Value {
+    let pictures = message.parts.iter().any(|part| matches!(part, Part::Image(_)));
+    if !pictures {
+        return message.joined_text().into();
+    }
+    let part = |part: &Part| match part {
+        Part::Text(text) => json!({"type": "text", "text": text}),
+        Part::Image(url) => json!({"type": "image_url", "image_url": {"url": url}}),
+    };
+    message.parts.iter().map(part).collect::<Vec<Value>>().into()
+}
+
+fn add_settings(body: &mut Map<String, Value>, request: &ChatRequest, stream: bool) {
+    let numbers = [
+        ("temperature", request.temperature),
+        ("top_p", request.top_p),
+        ("presence_penalty", request.presence_penalty),
+        ("frequency_penalty", request.frequency_penalty),
+    ];
+    for (name, value) in numbers {
+        if let Some(value) = value {
+            body.insert(name.into(), number(value));
+        }
+    }
+    if !request.stop.is_empty() {
+        body.insert("stop".into(), json!(request.stop));
+    }
+    if let Some(max) = request.max_tokens {
+        body.insert("max_tokens".into(), max.into());
+    }
+    if !request.logit_bias.is_empty() {
+        let bias: Map<String, Value> =
+            request.logit_bias.iter().map(|(id, bias)| (id.to_string(), number(*bias))).collect();
+        body.insert("logit_bias".into(), bias.into());
+    }
+    if stream {
+        body.insert("stream".into(), true.into());
+        body.insert("stream_options".into(), json!({"include_usage": true}));
+    }
+}
+
+/// A number as it was written: 0.1 stays 0.1, not 0.10000000149. Whole numbers have no point, as some servers want them.
+pub(crate) fn number(value: f32) -> Value {
+    let text = value.to_string();
+    if let Ok(whole) = text.parse::<i64>() {
+        return whole.into();
+    }
+    text.parse::<f64>().ok().and_then(Number::from_f64).map_or(Value::Null, Value::Number)
+}
+
+/// A reply or one piece of a streamed one, of either protocol.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Reply {
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    usage: Option<Usage>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Choice {
+    #[serde(default)]
+    message: Option<Said>,
+    #[serde(default)]
+    delta: Option<Said>,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    finish_reason: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Said {
+    #[serde(default)]
+    content: Option<Content>,
+    #[serde(default)]
+    refusal: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<ContentPart>),
+}
+
+#[derive(Debug, Deserialize)]
+struct ContentPart {
+    #[serde(default)]
+    text: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Usage {
+    #[serde(default)]
+    prompt_tokens: Option<u64>,
+    #[serde(default)]
+    completion_tokens: Option<u64>,
+}
+
+impl Reply {
+    /// Reads a reply; an `error` in it is an API error, whatever the status was.
+    pub(crate) fn read(text: &str, status: u16) -> Result<Reply, ChatError> {
+        let bad = |reason: String| ChatError::BadReply { reason, body: start(text, 300) };
+        let value: Value = serde_json::from_str(text).map_err(|error| bad(format!("it is not JSON: {error}")))?;
+        if let Some(message) = error_message(&value) {
+            return Err(ChatError::Api { status, message });
+        }
+        serde_json::from_value(value).map_err(|error| bad(format!("it has another shape: {error}")))
+    }
+
+    /// Whether any choice is in it.
+    pub(crate) fn has_choices(&self) -> bool {
+        self.choices.as_ref().is_some_and(|choices| !choices.is_empty())
+    }
+
+    /// The text of the first choice.
+    pub(crate) fn text(&self) -> Option<String> {
+        let choice = self.choices.as_ref()?.first()?;
+        let said = choice.message.as_ref().or(choice.delta.as_ref());
+        let content = said.and_then(|said| match &said.content {
+            Some(Content::Text(text)) => Some(text.clone()),
+            Some(Content::Parts(parts)) => Some(parts.iter().filter_map(|part| part.text.as_deref()).collect()),
+            None => None,
+        });
+        content.or_else(|| choice.text.clone()).or_else(|| said.and_then(|said| said.refusal.clone()))
+    }
+
+    /// Why the model stopped, where it says so.
+    pub(crate) fn finish_reason(&self) -> Option<String> {
+        match self.choices.as_ref()?.first()?.finish_reason.as_ref()? {
+            Value::Null => None,
+            Value::String(reason) => Some(reason.clone()),
+            other => Some(other.to_string()),
+        }
+    }
+
+    /// The tokens, where they are reported.
+    pub(crate) fn usage(&self) -> Option<TokenUsage> {
+        let usage = self.usage?;
+        let (prompt, completion) = (usage.prompt_tokens.unwrap_or(0), usage.completion_tokens.unwrap_or(0));
+        Some(TokenUsage { prompt, completion })
+    }
+
+    /// The whole reply of a call that is not streamed. `text` is what was read.
+    pub(crate) fn whole(&self, text: &str) -> Result<ChatReply, ChatError> {
+        let bad = |reason: String| ChatError::BadReply { reason, body: start(text, 300) };
+        if !self.has_choices() {
+            return Err(bad("it holds no choices".to_owned()));
+        }
+        let finish_reason = self.finish_reason().unwrap_or_default();
+        let said = self
+            .text()
+            .ok_or_else(|| bad(format!("its first choice holds no text (finish reason `{finish_reason}`)")))?;
+        Ok(ChatReply { text: said.trim().to_owned(), finish_reason, usage: self.usage().unwrap_or_default() })
+    }
+}
+
+/// The endpoint's words where a body tells of an error: `{"error": {"message"}}`, `{"error": "…"}`, `{"detail": …}`,
+/// `{"object": "error", "message"}`. A null `error` is none.
+pub(crate) fn error_message(body: &Value) -> Option<String> {
+    let said = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        value => match value.get("message").and_then(Value::as_str) {
+            Some(message) => message.to_owned(),
+            None => start(&value.to_string(), 500),
+        },
+    };
+    if let Some(error) = body.get("error").filter(|error| !error.is_null()) {
+        return Some(said(error));
+    }
+    if body.get("choices").is_some() {
+        return None;
+    }
+    if let Some(detail) = body.get("detail").filter(|detail| !detail.is_null()) {
+        return Some(said(detail));
+    }
+    body.get("message").and_then(Value::as_str).map(str::to_owned)
+}
+
+/// The first `limit` characters of a text, with `…` where it was cut.
+pub(crate) fn start(text: &str, limit: usize) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(limit) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

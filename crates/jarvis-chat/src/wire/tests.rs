@@ -1,0 +1,115 @@
+//! Bodies and replies of the wire, case by case.
+
+use jarvis_plan::Role;
+use serde_json::json;
+
+use super::*;
+use crate::model::ReplySchema;
+
+fn request() -> ChatRequest {
+    ChatRequest::exact("parse_task", vec![Message::text(Role::System, "Plan."), Message::text(Role::User, "Hi")])
+}
+
+#[test]
+fn chat_body_keeps_numbers_as_written() {
+    let mut request = request();
+    request.logit_bias = [(307, 0.1), (330, 5.0)].into();
+    request.top_p = Some(0.95);
+    request.schema = Some(ReplySchema { name: "plan".into(), schema: json!({"type": "object"}) });
+    let body = Value::from(chat_body(&request, "m", true));
+    insta::assert_snapshot!(body, @r#"{"model":"m","messages":[{"role":"system","content":"Plan."},{"role":"user","content":"Hi"}],"temperature":0,"top_p":0.95,"logit_bias":{"307":0.1,"330":5},"stream":true,"stream_options":{"include_usage":true},"response_format":{"type":"json_schema","json_schema":{"name":"plan","schema":{"type":"object"},"strict":true}}}"#);
+}
+
+#[test]
+fn pictures_become_parts() {
+    let message = Message {
+        role: Role::User,
+        parts: vec![Part::Text("What?".into()), Part::Image("data:image/png;base64,AA".into())],
+    };
+    let request = ChatRequest { messages: vec![message], ..ChatRequest::default() };
+    let body = Value::from(chat_body(&request, "m", false));
+    assert_eq!(
+        body["messages"][0]["content"],
+        json!([{"type": "text", "text": "What?"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}])
+    );
+}
+
+#[test]
+fn completion_prompt_tags_all_but_the_first_system_text() {
+    let messages = [
+        Message::text(Role::System, "S1"),
+        Message::text(Role::User, "U1"),
+        Message::text(Role::Assistant, "A1"),
+        Message::text(Role::System, "S2"),
+        Message::text(Role::User, "U2"),
+    ];
+    assert_eq!(
+        completion_prompt(&messages),
+        "S1<im_start>user\nU1<im_end>\n<im_start>assistant\nA1<im_end>\n<im_start>system\nS2<im_end>\n<im_start>user\nU2<im_end>\n<im_start>assistant"
+    );
+}
+
+#[test]
+fn refusals_name_their_fields() {
+    let all = json!({"logit_bias": {}, "response_format": {}, "temperature": 0, "max_tokens": 5, "model": "m"});
+    let few = json!({"temperature": 0, "model": "m"});
+    for (sent, answer, expected) in [
+        (&all, r#"{"error":{"message":"logit_bias is not supported"}}"#, vec!["logit_bias"]),
+        (&all, r#"{"detail":"response_format.type must be text"}"#, vec!["response_format"]),
+        (&all, r#"{"error":{"message":"Unsupported value","param":"temperature"}}"#, vec!["temperature"]),
+        (&all, r#"{"error":{"message":"Use 'max_completion_tokens' instead of 'max_tokens'"}}"#, vec!["max_tokens"]),
+        (&all, "what?", vec!["logit_bias", "response_format"]),
+        // A message that merely speaks of temperature refuses nothing.
+        (&few, r#"{"error":{"message":"the temperature of the room"}}"#, vec![]),
+        (&few, "logit_bias", vec![]),
+    ] {
+        let refused = refused_by(answer, sent.as_object().unwrap());
+        assert_eq!(refused.into_iter().collect::<Vec<_>>(), expected, "{answer}");
+    }
+}
+
+#[test]
+fn refused_max_tokens_gets_its_newer_name() {
+    let mut body = json!({"max_tokens": 5, "temperature": 0}).as_object().unwrap().clone();
+    without(&mut body, &["max_tokens", "temperature"].into());
+    assert_eq!(Value::from(body), json!({"max_completion_tokens": 5}));
+}
+
+#[test]
+fn replies_are_read_leniently() {
+    let ok = |text: &str, reason: &str| ChatReply {
+        text: text.into(),
+        finish_reason: reason.into(),
+        ..ChatReply::default()
+    };
+    let check = |body: Value, expected: Result<ChatReply, &str>| {
+        let text = body.to_string();
+        let got = Reply::read(&text, 200).and_then(|reply| reply.whole(&text));
+        assert_eq!(got.map_err(|error| error.to_string()), expected.map_err(str::to_owned), "{body}");
+    };
+    check(json!({"choices": [{"message": {"content": " hi \n"}, "finish_reason": "eos"}]}), Ok(ok("hi", "eos")));
+    check(json!({"choices": [{"text": "hi"}], "usage": null, "error": null}), Ok(ok("hi", "")));
+    check(
+        json!({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}]}}]}),
+        Ok(ok("ab", "")),
+    );
+    check(json!({"choices": [{"message": {"content": null, "refusal": "No."}}]}), Ok(ok("No.", "")));
+    check(
+        json!({"choices": [{"message": {"content": null}, "finish_reason": "length"}]}),
+        Err("the chat endpoint's answer is not a chat reply: its first choice holds no text (finish reason `length`)"),
+    );
+    check(json!({"choices": []}), Err("the chat endpoint's answer is not a chat reply: it holds no choices"));
+    check(json!({}), Err("the chat endpoint's answer is not a chat reply: it holds no choices"));
+    check(json!({"error": {"message": "over capacity", "code": 3}}), Err("over capacity"));
+    check(json!({"error": "model not found"}), Err("model not found"));
+    check(json!({"detail": [{"msg": "field required"}]}), Err(r#"[{"msg":"field required"}]"#));
+    check(json!({"object": "error", "message": "no"}), Err("no"));
+    // An answer that mentions an error is not one.
+    check(json!({"choices": [{"message": {"content": "error"}}], "detail": "x"}), Ok(ok("error", "")));
+}
+
+#[test]
+fn start_cuts_at_characters() {
+    assert_eq!(start("  日本語  ", 2), "日本…");
+    assert_eq!(start("日本", 2), "日本");
+}

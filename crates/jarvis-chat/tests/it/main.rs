@@ -1,0 +1,33 @@
+//! The chat models against a fake endpoint on a real socket, and against recordings on disk.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod client;
+mod recording;
+mod streaming;
+
+use std::time::Duration;
+
+use jarvis_chat::{ChatRequest, Message, OpenAi, OpenAiConfig, Retries, SecretString};
+use jarvis_plan::Role;
+use jarvis_testing::chat::FakeChat;
+
+/// No message may ever hold it.
+const KEY: &str = "sk-very-secret-0123456789";
+
+/// Settings with a key and repeats without pauses.
+fn config(base_url: impl Into<String>) -> OpenAiConfig {
+    let mut config = OpenAiConfig::new(base_url, "gpt-4o-mini");
+    config.api_key = Some(SecretString::from(KEY));
+    let pause = Duration::from_millis(1);
+    config.retries = Retries { max: 2, first_pause: pause, longest_pause: pause };
+    config
+}
+
+fn client(fake: &FakeChat) -> OpenAi {
+    OpenAi::new(config(fake.url())).unwrap()
+}
+
+fn request(stage: &str, text: &str) -> ChatRequest {
+    ChatRequest::exact(stage, vec![Message::text(Role::System, "Be brief."), Message::text(Role::User, text)])
+}

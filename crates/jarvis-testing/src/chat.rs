@@ -1,0 +1,199 @@
+//! A chat endpoint that speaks the true OpenAI protocol on a real socket and answers from a script.
+//!
+//! It captures every request, refuses malformed ones as a real server would, and sees clients that go away.
+
+mod protocol;
+mod script;
+
+pub use script::{Replies, Reply, Script, Step};
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// How long the `wait_*` functions wait before they give up; only a broken test waits so long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Such as `POST`.
+    pub method: String,
+    /// The request target as it stood on the wire: with query, and with scheme and host where a proxy was asked.
+    pub target: String,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body; null when it was not JSON.
+    pub body: Value,
+}
+
+impl Request {
+    /// A header's value; empty when it is missing.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// The stage label, from the header `x-jarvis-stage`.
+    pub fn stage(&self) -> &str {
+        self.header("x-jarvis-stage")
+    }
+
+    /// Path and query, without scheme and host.
+    pub fn path(&self) -> &str {
+        match self.target.split_once("://") {
+            Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
+            None => &self.target,
+        }
+    }
+
+    /// The texts of all messages, or the prompt of a completion, joined by newlines.
+    pub fn prompt(&self) -> String {
+        let mut texts: Vec<&str> = Vec::new();
+        texts.extend(self.body.get("prompt").and_then(Value::as_str));
+        for message in self.body.get("messages").and_then(Value::as_array).into_iter().flatten() {
+            match message.get("content") {
+                Some(Value::String(text)) => texts.push(text),
+                Some(Value::Array(parts)) => {
+                    texts.extend(parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)));
+                }
+                Some(_) | None => {}
+            }
+        }
+        texts.join("\n")
+    }
+}
+
+/// The fake endpoint. Dropping it ends the server.
+#[derive(Debug)]
+pub struct FakeChat {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: JoinHandle<()>,
+}
+
+/// What the server and the test both see.
+#[derive(Debug)]
+struct Shared {
+    rules: Mutex<Vec<Rule>>,
+    requests: Mutex<Vec<Request>>,
+    received: watch::Sender<usize>,
+    aborted: watch::Sender<usize>,
+}
+
+/// A rule of the script: what it fits, and its replies in order, the last of which repeats.
+#[derive(Debug)]
+struct Rule {
+    stage: Option<String>,
+    contains: Vec<String>,
+    replies: VecDeque<Reply>,
+}
+
+impl FakeChat {
+    /// Starts the endpoint on a free port of the loopback interface.
+    ///
+    /// # Panics
+    /// When no port can be had: a test cannot go on then.
+    #[allow(clippy::expect_used, reason = "a test cannot go on without its server")]
+    pub async fn start(script: Script) -> FakeChat {
+        let listener =
+            tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port on the loopback interface");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let shared = Arc::new(Shared {
+            rules: Mutex::new(script.rules),
+            requests: Mutex::default(),
+            received: watch::Sender::new(0),
+            aborted: watch::Sender::new(0),
+        });
+        let app = protocol::app(shared.clone());
+        let server = tokio::spawn(async move {
+            // Serving ends with the task; an error here shows in the test as a refused connection.
+            let _ = axum::serve(listener, app).await;
+        });
+        FakeChat { address, shared, server }
+    }
+
+    /// The base URL with `/v1`, as users write it.
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The address without a path, as Azure and proxies are configured.
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// All requests so far, in order of arrival; those for the list of models too.
+    pub fn requests(&self) -> Vec<Request> {
+        lock(&self.shared.requests).clone()
+    }
+
+    /// The requests of one stage.
+    pub fn requests_of(&self, stage: &str) -> Vec<Request> {
+        self.requests().into_iter().filter(|request| request.stage() == stage).collect()
+    }
+
+    /// The stages of all requests, in order of arrival.
+    pub fn stages(&self) -> Vec<String> {
+        self.requests().iter().map(|request| request.stage().to_owned()).collect()
+    }
+
+    /// How many requests the client gave up before their answer was whole.
+    pub fn aborted(&self) -> usize {
+        *self.shared.aborted.borrow()
+    }
+
+    /// Waits until `count` requests have arrived; false if that takes too long.
+    pub async fn wait_requests(&self, count: usize) -> bool {
+        wait(self.shared.received.subscribe(), count).await
+    }
+
+    /// Waits until the client has given up `count` requests; false if that takes too long.
+    pub async fn wait_aborted(&self, count: usize) -> bool {
+        wait(self.shared.aborted.subscribe(), count).await
+    }
+}
+
+impl Drop for FakeChat {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Shared {
+    /// Notes a request and finds its reply: the first rule that fits answers.
+    fn take(&self, request: Request) -> Option<Reply> {
+        let prompt = request.prompt();
+        let reply = {
+            let mut rules = lock(&self.rules);
+            let rule = rules.iter_mut().find(|rule| {
+                rule.stage.as_deref().is_none_or(|stage| stage == request.stage())
+                    && rule.contains.iter().all(|part| prompt.contains(part))
+            });
+            rule.and_then(
+                |rule| if rule.replies.len() > 1 { rule.replies.pop_front() } else { rule.replies.front().cloned() },
+            )
+        };
+        self.note(request);
+        reply
+    }
+
+    fn note(&self, request: Request) {
+        lock(&self.requests).push(request);
+        self.received.send_modify(|count| *count += 1);
+    }
+}
+
+async fn wait(mut counter: watch::Receiver<usize>, count: usize) -> bool {
+    let reached = counter.wait_for(|seen| *seen >= count);
+    matches!(tokio::time::timeout(PATIENCE, reached).await, Ok(Ok(_)))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
