@@ -3,3 +3,4 @@
 //! It knows no stage and no model: what is asked, and what an answer means, is decided on higher floors. No I/O.
 
 pub mod reader;
+pub mod template;

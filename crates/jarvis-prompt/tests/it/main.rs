@@ -5,3 +5,4 @@
 
 mod reader_corpus;
 mod reader_properties;
+mod template;
