@@ -107,8 +107,12 @@ impl Canned {
         let body = match self.ending {
             Ending::Whole => Body::from(self.body),
             Ending::Cut => {
-                let broken = stream::iter([Ok(self.body), Err(io::Error::other("cut on purpose"))]);
-                Body::from_stream(broken)
+                // The pause lets what was written so far leave before the connection breaks.
+                let broken = stream::once(async {
+                    tokio::task::yield_now().await;
+                    Err(io::Error::other("cut on purpose"))
+                });
+                Body::from_stream(stream::iter([Ok(self.body)]).chain(broken))
             }
             Ending::Never => Body::from_stream(stream::iter([Ok::<_, io::Error>(self.body)]).chain(stream::pending())),
         };

@@ -9,21 +9,15 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::Value;
+use tokio::sync::OnceCell;
+use url::Url;
 
+use crate::inputs::blocking;
 use crate::sniff;
 use crate::text::{Secret, shorten};
 
-/// A client for configured services. It uses the proxy that the environment names. Redirects are not followed: a
-/// service that redirects could send the token elsewhere.
-pub(crate) fn client(connect_timeout: Duration) -> Result<Client, TaskError> {
-    Client::builder()
-        .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
-        .redirect(Policy::none())
-        .referer(false)
-        .connect_timeout(connect_timeout)
-        .build()
-        .map_err(|error| client_error(&error))
-}
+/// The longest that connecting to a service may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) fn client_error(error: &reqwest::Error) -> TaskError {
     TaskError::new(ErrorCode::NotConfigured, format!("the HTTP client cannot be made: {}", root_cause(error)))
@@ -52,33 +46,86 @@ fn error_kind(error: &reqwest::Error) -> String {
 }
 
 /// How a service is called: what it is named in messages, how long a call may take and how much it may answer.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Service {
     /// Its name in messages.
-    pub(crate) name: String,
+    name: String,
     /// The longest one call may take.
-    pub(crate) timeout: Duration,
+    timeout: Duration,
     /// The largest reply, in bytes.
-    pub(crate) max_bytes: u64,
+    max_bytes: u64,
     /// The token that must never be shown.
-    pub(crate) token: Option<Secret>,
+    token: Option<Secret>,
     /// What to try when the token is refused.
-    pub(crate) token_hint: String,
+    token_hint: &'static str,
     /// What to try when the model is not there.
-    pub(crate) missing_hint: String,
+    missing_hint: &'static str,
+    /// Made at the first call.
+    client: OnceCell<Client>,
 }
 
 /// A whole reply.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
-    pub(crate) content_type: String,
     pub(crate) body: Bytes,
     /// The body as JSON, when it is JSON.
     pub(crate) json: Option<Value>,
 }
 
 impl Service {
+    /// A service of that name in messages. A call may take `timeout` and answer `max_bytes`.
+    pub(crate) fn new(name: impl Into<String>, timeout: Duration, max_bytes: u64) -> Service {
+        let (token_hint, missing_hint) = ("Check the key in the configuration", "Check the model's name");
+        Service {
+            name: name.into(),
+            timeout,
+            max_bytes,
+            token: None,
+            token_hint,
+            missing_hint,
+            client: OnceCell::new(),
+        }
+    }
+
+    /// Sends the token as a bearer token with each request.
+    pub(crate) fn token(mut self, token: Option<Secret>) -> Service {
+        self.token = token;
+        self
+    }
+
+    /// What to try when the token is refused, and when the model is not there.
+    pub(crate) fn hints(mut self, token: &'static str, missing: &'static str) -> Service {
+        self.token_hint = token;
+        self.missing_hint = missing;
+        self
+    }
+
+    /// Begins a `POST`.
+    pub(crate) async fn post(&self, url: Url) -> Result<RequestBuilder, TaskError> {
+        Ok(self.client().await?.post(url))
+    }
+
+    /// Begins a `GET`.
+    pub(crate) async fn get(&self, url: Url) -> Result<RequestBuilder, TaskError> {
+        Ok(self.client().await?.get(url))
+    }
+
+    /// The client. It uses the proxy that the environment names. Redirects are not followed: a service that redirects
+    /// could send the token elsewhere.
+    async fn client(&self) -> Result<&Client, TaskError> {
+        let make = || {
+            Client::builder()
+                .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
+                .redirect(Policy::none())
+                .referer(false)
+                .connect_timeout(CONNECT_TIMEOUT)
+                .build()
+                .map_err(|error| client_error(&error))
+        };
+        self.client.get_or_try_init(|| blocking(make)).await
+    }
+
     /// Sends a request and reads the whole reply, whatever its status.
     pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Reply, TaskError> {
         match tokio::time::timeout(self.timeout, self.exchange(request)).await {
@@ -112,7 +159,7 @@ impl Service {
             .find(|byte| !byte.is_ascii_whitespace())
             .is_some_and(|byte| matches!(byte, b'{' | b'[') || content_type.to_ascii_lowercase().contains("json"));
         let json = if looks_json { serde_json::from_slice(&body).ok() } else { None };
-        Ok(Reply { status, content_type, body, json })
+        Ok(Reply { status, body, json })
     }
 
     /// The reply if it is a success; an error status, or a JSON body with `error` whatever the status, becomes an error.
@@ -131,7 +178,7 @@ impl Service {
         });
         Err(match status {
             401 | 403 => {
-                self.error(ErrorCode::Unauthorized, &format!("refused the credentials: {words}")).hint(&self.token_hint)
+                self.error(ErrorCode::Unauthorized, &format!("refused the credentials: {words}")).hint(self.token_hint)
             }
             402 => self
                 .error(ErrorCode::RateLimited, &format!("wants payment: {words}"))
@@ -139,9 +186,9 @@ impl Service {
             429 => self
                 .error(ErrorCode::RateLimited, &format!("limits the rate of calls: {words}"))
                 .hint("Wait a little, or use another model"),
-            404 | 410 => self
-                .error(ErrorCode::Unavailable, &format!("does not have the model: {words}"))
-                .hint(&self.missing_hint),
+            404 | 410 => {
+                self.error(ErrorCode::Unavailable, &format!("does not have the model: {words}")).hint(self.missing_hint)
+            }
             300..=399 => self
                 .error(ErrorCode::BadReply, &format!("redirects elsewhere ({words}), which is not followed"))
                 .hint("Correct the configured address"),
@@ -219,5 +266,54 @@ fn words(error: &Value) -> String {
             None => error.to_string(),
         },
         Value::Null | Value::Bool(_) | Value::Number(_) => error.to_string(),
+    }
+}
+
+/// The address of a model: the base, the parts of its id, and what follows. The base may end in `/` or not.
+///
+/// # Errors
+/// `CannotDo` when the id is not one that a service could have: parts of letters, digits, `.`, `_`, `-`, `:`.
+pub(crate) fn model_url(base: &Url, id: &str, tail: &[&str]) -> Result<Url, TaskError> {
+    let proper = |part: &str| {
+        !part.is_empty()
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':'))
+            && part.chars().any(|c| c != '.')
+    };
+    if id.len() > 200 || !id.split('/').all(proper) {
+        return Err(TaskError::new(ErrorCode::CannotDo, format!("`{}` is not a model id", shorten(id, 80))));
+    }
+    join(base, id.split('/').chain(tail.iter().copied()))
+}
+
+/// The base with more path segments.
+pub(crate) fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) -> Result<Url, TaskError> {
+    let mut url = base.clone();
+    match url.path_segments_mut() {
+        Ok(mut path) => path.pop_if_empty().extend(segments),
+        Err(()) => {
+            return Err(TaskError::new(
+                ErrorCode::NotConfigured,
+                format!("`{base}` cannot be the address of a service"),
+            ));
+        }
+    };
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn model_addresses_are_built_from_proper_ids_only() {
+        let base = Url::parse("http://h/hf-inference/models/").unwrap();
+        let bare = Url::parse("http://h").unwrap();
+        let url = |base: &Url, id: &str, tail: &[&str]| model_url(base, id, tail).map(String::from).ok();
+        assert_eq!(url(&base, "a/b-c.d_1", &[]).unwrap(), "http://h/hf-inference/models/a/b-c.d_1");
+        assert_eq!(url(&base, "a/b", &["pipeline", "x"]).unwrap(), "http://h/hf-inference/models/a/b/pipeline/x");
+        assert_eq!(url(&bare, "canny-control", &[]).unwrap(), "http://h/canny-control");
+        for id in ["", "/", "a//b", "../x", "a/..", "a/b?x", "a b", "a%2fb", "a/b#c", "http://evil/"] {
+            assert_eq!(url(&base, id, &[]), None, "{id}");
+        }
     }
 }

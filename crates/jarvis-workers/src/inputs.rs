@@ -12,6 +12,8 @@ use jarvis_store::{Media, MediaError};
 use tokio::sync::OnceCell;
 use url::Url;
 
+pub(crate) use data_url::base64;
+
 use crate::policy::{Lookup, system_lookup};
 use crate::text::shorten;
 use crate::{UrlPolicy, sniff};

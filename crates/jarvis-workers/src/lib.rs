@@ -4,6 +4,7 @@
 
 pub mod chat;
 pub mod draw;
+pub mod huggingface;
 pub mod native;
 pub mod sniff;
 
@@ -11,11 +12,13 @@ mod http;
 mod inputs;
 mod picture;
 mod policy;
+mod results;
 #[cfg(test)]
 mod testkit;
 mod text;
 
 pub use chat::{ChatWorker, TaskPrompt, call_model, chat_task_error, stream_model};
+pub use huggingface::{HuggingFace, HuggingFaceConfig};
 pub use inputs::{InputLimits, Inputs};
 pub use policy::{Reach, UrlPolicy};
 pub use text::Secret;

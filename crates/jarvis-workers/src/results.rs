@@ -1,0 +1,175 @@
+//! From replies to results, for the services alike: media found and stored, boxes and masks drawn.
+
+use bytes::Bytes;
+use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
+use serde_json::{Value, json};
+
+use crate::draw::{self, Detection, Mask};
+use crate::http::{Reply, Service};
+use crate::inputs::{base64, blocking};
+use crate::{Inputs, picture, sniff};
+
+/// The most segments of one picture that are drawn.
+const MAX_MASKS: usize = 256;
+
+/// The field of a result that holds a medium of this kind.
+pub(crate) fn media_key(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Image => "generated image",
+        Kind::Audio => "generated audio",
+        Kind::Video => "generated video",
+        Kind::Text | Kind::Json => "generated text",
+    }
+}
+
+/// Stores bytes that must be of a kind; the extension follows from what they are.
+pub(crate) async fn store_as(inputs: &Inputs, kind: Kind, bytes: Vec<u8>, what: &str) -> Result<String, TaskError> {
+    let found = sniff::expect(what, &bytes, kind).map_err(bad_reply)?;
+    inputs.store(kind, found.extension, bytes).await
+}
+
+/// An input's error as that of a reply: what came is not what was asked for.
+fn bad_reply(error: TaskError) -> TaskError {
+    match error.code {
+        ErrorCode::InvalidInput | ErrorCode::Forbidden | ErrorCode::NotFound | ErrorCode::MissingArgument => {
+            TaskError { code: ErrorCode::BadReply, ..error }
+        }
+        _ => error,
+    }
+}
+
+/// The medium in a reply, stored: the body itself, or what its JSON holds as base64, data URL, address or public path.
+pub(crate) async fn media_result(
+    service: &Service,
+    inputs: &Inputs,
+    reply: Reply,
+    kind: Kind,
+) -> Result<Inference, TaskError> {
+    let wanted = match kind {
+        Kind::Image => "a picture",
+        Kind::Audio => "a sound",
+        Kind::Video => "a video",
+        Kind::Text | Kind::Json => "data",
+    };
+    let path = if sniff::sniff(&reply.body).is_some_and(|found| found.fits(kind)) {
+        store_as(inputs, kind, reply.body.to_vec(), "the answer").await?
+    } else {
+        let Some((key, text)) = reply.json.as_ref().and_then(|value| find_media(value, kind, 4)) else {
+            return Err(service.bad_reply(&reply, wanted));
+        };
+        let bytes = if key == "path" || key == "url" || is_address(text) {
+            inputs.bytes(text, kind).await.map_err(bad_reply)?.to_vec()
+        } else {
+            base64(text.as_bytes(), inputs.limits().max_bytes).map_err(bad_reply)?
+        };
+        store_as(inputs, kind, bytes, "the medium in the answer").await?
+    };
+    Ok(Inference(json!({ media_key(kind): path })))
+}
+
+fn is_address(text: &str) -> bool {
+    let head: String = text.chars().take(8).collect::<String>().to_ascii_lowercase();
+    ["data:", "http://", "https://"].iter().any(|scheme| head.starts_with(scheme))
+}
+
+/// The first text in a reply that stands for a medium, by the names that services give such fields.
+fn find_media(value: &Value, kind: Kind, depth: u8) -> Option<(&'static str, &str)> {
+    let own: &[&'static str] = match kind {
+        Kind::Image => &["generated image", "image", "images", "depth", "b64_json"],
+        Kind::Audio => &["generated audio", "audio", "blob"],
+        Kind::Video => &["generated video", "video", "videos", "blob"],
+        Kind::Text | Kind::Json => &[],
+    };
+    if depth == 0 {
+        return None;
+    }
+    match value {
+        Value::Array(rows) => find_media(rows.first()?, kind, depth - 1),
+        Value::Object(fields) => {
+            own.iter().chain(&["path", "url", "output", "data"]).find_map(|key| match fields.get(*key)? {
+                Value::String(text) if !text.trim().is_empty() => Some((*key, text.as_str())),
+                Value::Array(rows) => match rows.first()? {
+                    Value::String(text) => Some((*key, text.as_str())),
+                    row => find_media(row, kind, depth - 1),
+                },
+                inner @ Value::Object(_) => find_media(inner, kind, depth - 1),
+                Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => None,
+            })
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+/// Draws what was detected on the picture: `generated image` beside the list as `predicted`.
+pub(crate) async fn boxes(inputs: &Inputs, image: Bytes, rows: Vec<Value>) -> Result<Inference, TaskError> {
+    let max_pixels = inputs.limits().max_pixels;
+    let found: Vec<Detection> = rows.iter().filter_map(detection).collect();
+    let file = blocking(move || {
+        let mut canvas = picture::opaque(picture::decode(&image, max_pixels)?);
+        draw::boxes(&mut canvas, &found);
+        picture::jpeg(&canvas)
+    })
+    .await?;
+    let path = inputs.store(Kind::Image, "jpg", file).await?;
+    Ok(Inference::image(path).with("predicted", Value::Array(rows)))
+}
+
+fn detection(row: &Value) -> Option<Detection> {
+    let corner = |name: &str| row.get("box")?.get(name)?.as_f64();
+    Some(Detection {
+        label: label(row),
+        score: row.get("score").and_then(Value::as_f64).unwrap_or_default(),
+        xmin: corner("xmin")?,
+        ymin: corner("ymin")?,
+        xmax: corner("xmax")?,
+        ymax: corner("ymax")?,
+    })
+}
+
+fn label(row: &Value) -> String {
+    row.get("label").and_then(Value::as_str).unwrap_or("?").to_owned()
+}
+
+/// Lays the segments over the picture: `generated image` beside the list, without its masks, as `predicted`.
+pub(crate) async fn masks(inputs: &Inputs, image: Bytes, mut rows: Vec<Value>) -> Result<Inference, TaskError> {
+    let limits = inputs.limits();
+    let mut files = Vec::new();
+    for row in rows.iter_mut() {
+        let label = label(row);
+        let mask = row.as_object_mut().and_then(|fields| fields.remove("mask"));
+        if let Some(Value::String(text)) = mask
+            && files.len() < MAX_MASKS
+        {
+            files.push((label, text));
+        }
+    }
+    let file = blocking(move || {
+        let mut canvas = picture::opaque(picture::decode(&image, limits.max_pixels)?);
+        let mut masks = Vec::with_capacity(files.len());
+        for (label, text) in files {
+            let text = match text.split_once(',') {
+                Some((head, data)) if head.starts_with("data:") => data,
+                Some(_) | None => &text,
+            };
+            let file = base64(text.as_bytes(), limits.max_bytes).map_err(bad_reply)?;
+            let mask = picture::decode(&file, limits.max_pixels).map_err(bad_reply)?.into_luma8();
+            masks.push(Mask { label, mask });
+        }
+        draw::overlay_masks(&mut canvas, &masks);
+        picture::jpeg(&canvas)
+    })
+    .await?;
+    let path = inputs.store(Kind::Image, "jpg", file).await?;
+    Ok(Inference::image(path).with("predicted", Value::Array(rows)))
+}
+
+/// The rows of a reply that is a list; the first list inside, when lists are wrapped in a list.
+pub(crate) fn rows(reply: &Reply) -> Option<Vec<Value>> {
+    match reply.json.as_ref()? {
+        Value::Array(rows) => match rows.as_slice() {
+            [Value::Array(inner)] => Some(inner.clone()),
+            _ => Some(rows.clone()),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => None,
+    }
+}
