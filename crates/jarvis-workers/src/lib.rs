@@ -5,6 +5,7 @@
 pub mod chat;
 pub mod draw;
 pub mod huggingface;
+pub mod draw;
 pub mod native;
 pub mod sniff;
 
