@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Proxy, Response, StatusCode};
 use serde::de::DeserializeOwned;
-use url::Url;
+use url::{Host, Url};
 
 use crate::Token;
 
@@ -38,8 +38,9 @@ pub(crate) enum CallError {
     Broken,
 }
 
-/// Builds the client. Redirects are followed within the same host only, so that no token leaves it.
-pub(crate) fn client(proxy: Option<&Url>) -> Result<Client, ClientError> {
+/// Builds the client for one base. Redirects are followed within the same host only, so that no token leaves it. What
+/// runs on this machine is never asked through a proxy, whatever the environment says.
+pub(crate) fn client(base: &Url, proxy: Option<&Url>) -> Result<Client, ClientError> {
     let redirects = Policy::custom(|attempt: Attempt<'_>| {
         let same = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
         if attempt.previous().len() > 5 {
@@ -54,10 +55,26 @@ pub(crate) fn client(proxy: Option<&Url>) -> Result<Client, ClientError> {
         .redirect(redirects)
         .connect_timeout(Duration::from_secs(10))
         .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")));
-    if let Some(proxy) = proxy {
+    if is_loopback(base) {
+        builder = builder.no_proxy();
+    } else if let Some(proxy) = proxy {
         builder = builder.proxy(Proxy::all(proxy.clone())?);
     }
     Ok(builder.build()?)
+}
+
+fn is_loopback(base: &Url) -> bool {
+    match base.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        None => false,
+    }
+}
+
+/// An address for `Debug`: user names, passwords, paths and queries are left out.
+pub(crate) fn shown(url: Option<&Url>) -> Option<String> {
+    url.map(|url| url.origin().ascii_serialization())
 }
 
 /// `base` with path segments added; empty ones at its end do not count.
@@ -131,6 +148,18 @@ fn call_error(error: &reqwest::Error, timeout: Duration) -> CallError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_machine_is_told_apart() {
+        let check = |url: &str, loopback: bool| assert_eq!(is_loopback(&Url::parse(url).unwrap()), loopback, "{url}");
+        check("http://localhost:8005", true);
+        check("http://models.localhost", true);
+        check("http://127.0.0.9/x", true);
+        check("http://[::1]:80", true);
+        check("https://huggingface.co", false);
+        check("http://localhost.example.org", false);
+        check("http://10.0.0.1", false);
+    }
 
     #[test]
     fn addresses_are_joined() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::{Either, select};
-use futures::stream::{FuturesOrdered, StreamExt};
+use futures::stream::{self, StreamExt};
 use jarvis_plan::Host;
 use moka::Expiry;
 use moka::future::Cache;
@@ -18,14 +18,16 @@ use serde::Deserialize;
 use tokio::time::timeout_at;
 use url::Url;
 
-use crate::http::{CallError, ClientError, client, get, id_segments, join, read};
+use crate::http::{CallError, ClientError, client, get, id_segments, join, read, shown};
 use crate::{Available, Model, Probed, Token};
 
 /// The most bytes of an availability answer.
 const MAX_REPLY: usize = 256 << 10;
+/// How many models are asked about at once; more than a task has candidates.
+const AT_ONCE: usize = 32;
 
 /// How Hugging Face is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum HubCheck {
     /// The Hub's model API at this base, such as `https://huggingface.co`: `/api/models/{id}` and its provider mapping.
     ModelApi(Url),
@@ -33,8 +35,26 @@ pub enum HubCheck {
     Status(Url),
 }
 
-/// What is asked, where, and for how long answers hold.
-#[derive(Debug, Clone)]
+impl HubCheck {
+    fn base(&self) -> &Url {
+        match self {
+            HubCheck::ModelApi(base) | HubCheck::Status(base) => base,
+        }
+    }
+}
+
+impl fmt::Debug for HubCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            HubCheck::ModelApi(_) => "ModelApi",
+            HubCheck::Status(_) => "Status",
+        };
+        f.debug_tuple(name).field(&shown(Some(self.base()))).finish()
+    }
+}
+
+/// What is asked, where, and for how long answers hold. Its `Debug` form leaves out whatever may be secret.
+#[derive(Clone)]
 pub struct ProbeConfig {
     /// Who is asked.
     pub probed: Probed,
@@ -82,6 +102,20 @@ impl ProbeConfig {
     }
 }
 
+impl fmt::Debug for ProbeConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hub = self.hub.as_ref().map(HubCheck::base);
+        f.debug_struct("ProbeConfig")
+            .field("probed", &self.probed)
+            .field("hub", &shown(hub))
+            .field("local", &shown(self.local.as_ref()))
+            .field("token", &self.token)
+            .field("providers", &self.providers)
+            .field("proxy", &shown(self.proxy.as_ref()))
+            .finish_non_exhaustive()
+    }
+}
+
 /// Says whether a native model can work here, or why not. Must not block.
 pub type NativeCheck = Arc<dyn Fn(&Model) -> Result<(), String> + Send + Sync>;
 
@@ -112,7 +146,9 @@ type Answers = Cache<(Host, String), Result<(), String>>;
 #[derive(Clone)]
 pub struct Prober {
     config: Arc<ProbeConfig>,
-    client: Client,
+    /// For the Hub and for the model server; made only for what is configured.
+    hub: Option<Client>,
+    local: Option<Client>,
     native: NativeCheck,
     answers: Answers,
 }
@@ -150,8 +186,10 @@ impl Prober {
     /// When the HTTP client cannot be built.
     pub fn new(config: ProbeConfig, native: NativeCheck) -> Result<Prober, ClientError> {
         let keep = Keep { positive: config.keep_positive, negative: config.keep_negative };
+        let proxy = config.proxy.as_ref();
         Ok(Prober {
-            client: client(config.proxy.as_ref())?,
+            hub: config.hub.as_ref().map(|hub| client(hub.base(), proxy)).transpose()?,
+            local: config.local.as_ref().map(|base| client(base, proxy)).transpose()?,
             answers: Cache::builder().max_capacity(10_000).expire_after(keep).build(),
             config: Arc::new(config),
             native,
@@ -161,16 +199,16 @@ impl Prober {
     /// The first `num_candidates` of these models that can be reached, in the order given, and why others cannot.
     /// All are asked at once. An id that comes twice counts once, on its best host: native, then the model server.
     pub async fn available(&self, models: &[Arc<Model>]) -> Probing {
-        self.probe(models, self.config.num_candidates).await
-    }
-
-    /// Like [`Prober::available`], with every model asked and reported.
-    pub async fn all(&self, models: &[Arc<Model>]) -> Probing {
-        self.probe(models, usize::MAX).await
-    }
-
-    async fn probe(&self, models: &[Arc<Model>], enough: usize) -> Probing {
         let deadline = tokio::time::Instant::now() + self.config.overall;
+        self.probe(models, self.config.num_candidates, Some(deadline)).await
+    }
+
+    /// Like [`Prober::available`], with every model asked and reported, however long all together take.
+    pub async fn all(&self, models: &[Arc<Model>]) -> Probing {
+        self.probe(models, usize::MAX, None).await
+    }
+
+    async fn probe(&self, models: &[Arc<Model>], enough: usize, deadline: Option<tokio::time::Instant>) -> Probing {
         let mut best: BTreeMap<&str, usize> = BTreeMap::new();
         for (at, model) in models.iter().enumerate() {
             let first = best.entry(&model.id).or_insert(at);
@@ -180,25 +218,27 @@ impl Prober {
             }
         }
         let chosen: HashSet<usize> = best.into_values().collect();
-        let mut answers: FuturesOrdered<_> = models
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| chosen.contains(at))
-            .map(|(_, model)| async move { (model, timeout_at(deadline, self.find(model)).await) })
-            .collect();
+        let asked = models.iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, model)| async move {
+            let answer = match deadline {
+                Some(deadline) => timeout_at(deadline, self.find(model)).await.ok(),
+                None => Some(self.find(model).await),
+            };
+            (model, answer)
+        });
+        let mut answers = std::pin::pin!(stream::iter(asked).buffered(AT_ONCE));
         let mut probing = Probing::default();
         while probing.available.len() < enough {
             let Some((model, answer)) = answers.next().await else { break };
             match answer {
-                Ok(Ok(host)) => probing.available.push(Available { model: Arc::clone(model), host }),
-                Ok(Err(reasons)) => {
+                Some(Ok(host)) => probing.available.push(Available { model: Arc::clone(model), host }),
+                Some(Err(reasons)) => {
                     probing.unavailable.extend(reasons.into_iter().map(|(host, reason)| Unavailable {
                         id: model.id.clone(),
                         host,
                         reason,
                     }));
                 }
-                Err(_) => probing.unavailable.push(Unavailable {
+                None => probing.unavailable.push(Unavailable {
                     id: model.id.clone(),
                     host: None,
                     reason: format!("not all was answered in {:?}", self.config.overall),
@@ -269,15 +309,19 @@ impl Prober {
 
     async fn call(&self, host: Host, id: &str) -> Result<(), String> {
         let segments = id_segments(id).ok_or("this is not a model id")?;
-        let answer = match (host, &self.config.hub, &self.config.local) {
-            (Host::Local, _, Some(base)) => self.status(base, segments, None).await,
-            (Host::Huggingface, Some(HubCheck::Status(base)), _) => {
-                self.status(base, segments, self.config.token.as_ref()).await
-            }
-            (Host::Huggingface, Some(HubCheck::ModelApi(base)), _) => self.mapping(base, segments).await,
-            (Host::Local, _, None) => return Err("no model server is configured".to_owned()),
-            (Host::Huggingface, None, _) => return Err("Hugging Face is not configured".to_owned()),
-            (Host::Native | Host::Llm | Host::Tool, _, _) => return Err("nobody can be asked".to_owned()),
+        let answer = match host {
+            Host::Local => match (&self.local, &self.config.local) {
+                (Some(client), Some(base)) => self.status(client, base, segments, None).await,
+                _ => return Err("no model server is configured".to_owned()),
+            },
+            Host::Huggingface => match (&self.hub, &self.config.hub) {
+                (Some(client), Some(HubCheck::Status(base))) => {
+                    self.status(client, base, segments, self.config.token.as_ref()).await
+                }
+                (Some(client), Some(HubCheck::ModelApi(base))) => self.mapping(client, base, segments).await,
+                _ => return Err("Hugging Face is not configured".to_owned()),
+            },
+            Host::Native | Host::Llm | Host::Tool => return Err("nobody can be asked".to_owned()),
         };
         let answer = answer.map_err(|error| error.to_string()).and_then(std::convert::identity);
         tracing::debug!(%host, id, answer = answer.as_ref().err().map_or("available", String::as_str), "probed");
@@ -285,23 +329,29 @@ impl Prober {
     }
 
     /// The old question: is it loaded?
-    async fn status(&self, base: &Url, id: Vec<&str>, token: Option<&Token>) -> Result<Result<(), String>, CallError> {
+    async fn status(
+        &self,
+        client: &Client,
+        base: &Url,
+        id: Vec<&str>,
+        token: Option<&Token>,
+    ) -> Result<Result<(), String>, CallError> {
         #[derive(Deserialize)]
         struct Status {
             #[serde(default)]
             loaded: bool,
         }
         let url = join(base, ["status"].into_iter().chain(id)).ok_or(CallError::Connect)?;
-        let reply = get(&self.client, url, token, self.config.each).await?;
+        let reply = get(client, url, token, self.config.each).await?;
         let status: Status = read(reply, MAX_REPLY, self.config.each).await?;
         Ok(if status.loaded { Ok(()) } else { Err("not loaded".to_owned()) })
     }
 
     /// The Hub's question: who serves it?
-    async fn mapping(&self, base: &Url, id: Vec<&str>) -> Result<Result<(), String>, CallError> {
+    async fn mapping(&self, client: &Client, base: &Url, id: Vec<&str>) -> Result<Result<(), String>, CallError> {
         let mut url = join(base, ["api", "models"].into_iter().chain(id)).ok_or(CallError::Connect)?;
         url.set_query(Some("expand[]=inferenceProviderMapping"));
-        let reply = get(&self.client, url, self.config.token.as_ref(), self.config.each).await?;
+        let reply = get(client, url, self.config.token.as_ref(), self.config.each).await?;
         let record: Record = read(reply, MAX_REPLY, self.config.each).await?;
         let states = record.states();
         let allowed = |name: &str| self.config.providers.iter().any(|provider| provider == name || provider == "all");
@@ -322,9 +372,11 @@ impl Prober {
     /// # Errors
     /// A sentence that says why it does not.
     pub async fn model_server_runs(&self) -> Result<(), String> {
-        let base = self.config.local.as_ref().ok_or("no model server is configured")?;
+        let (Some(client), Some(base)) = (&self.local, &self.config.local) else {
+            return Err("no model server is configured".to_owned());
+        };
         let url = join(base, ["running"]).ok_or("the model server's address is not an HTTP address")?;
-        get(&self.client, url, None, self.config.each).await.map(drop).map_err(|error| error.to_string())
+        get(client, url, None, self.config.each).await.map(drop).map_err(|error| error.to_string())
     }
 }
 
@@ -389,6 +441,20 @@ mod tests {
         let now = Instant::now();
         assert_eq!(keep.expire_after_create(&key, &Ok(()), now), Some(Duration::from_secs(60)));
         assert_eq!(keep.expire_after_create(&key, &Err("no".to_owned()), now), Some(Duration::from_secs(15)));
+    }
+
+    #[test]
+    fn nothing_secret_is_shown() {
+        let url = |text: &str| Url::parse(text).ok();
+        let config = ProbeConfig {
+            hub: url("https://user:secret@hub.test/?key=secret").map(HubCheck::ModelApi),
+            local: url("http://user:secret@127.0.0.1:8005"),
+            proxy: url("http://user:secret@proxy.test:3128"),
+            token: Token::new("secret"),
+            ..ProbeConfig::new(crate::where_probed(crate::InferenceMode::Hybrid, crate::Deployment::Full))
+        };
+        let text = format!("{config:?} {:?}", config.hub);
+        assert!(!text.contains("secret") && text.contains("https://hub.test"), "{text}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! answer keep what the file had.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use reqwest::header::LINK;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::http::{CallError, ClientError, client, get, join, read};
+use crate::http::{CallError, ClientError, client, get, join, read, shown};
 use crate::{Catalogue, Model, TaskType, Token, read_models, task_types};
 
 /// The most bytes of one page of a listing.
@@ -25,7 +26,7 @@ const MAX_PAGES: usize = 20;
 const AT_ONCE: usize = 4;
 
 /// What to ask of the Hub.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RefreshConfig {
     /// The Hub's base, such as `https://huggingface.co`.
     pub hub: Url,
@@ -52,6 +53,18 @@ impl RefreshConfig {
             timeout: Duration::from_secs(30),
             proxy: None,
         }
+    }
+}
+
+impl fmt::Debug for RefreshConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RefreshConfig")
+            .field("hub", &shown(Some(&self.hub)))
+            .field("token", &self.token)
+            .field("provider", &self.provider)
+            .field("per_task", &self.per_task)
+            .field("proxy", &shown(self.proxy.as_ref()))
+            .finish_non_exhaustive()
     }
 }
 
@@ -164,7 +177,7 @@ pub async fn refresh(
     path: &Path,
     mut progress: impl FnMut(RefreshProgress),
 ) -> Result<Refreshed, RefreshError> {
-    let client = client(config.proxy.as_ref())?;
+    let client = client(&config.hub, config.proxy.as_ref())?;
     let hub = config.hub.host_str().unwrap_or_default().to_owned();
     let wanted: Vec<(&'static TaskType, &'static str)> =
         task_types().iter().filter_map(|task| Some((task, task.hub_pipeline_tag?))).collect();
