@@ -34,6 +34,8 @@ pub(crate) enum CallError {
     TooLarge(usize),
     #[error("the answer cannot be understood")]
     BadReply,
+    #[error("too many redirects")]
+    Redirects,
     #[error("the connection broke off")]
     Broken,
 }
@@ -138,6 +140,8 @@ pub(crate) async fn read<T: DeserializeOwned>(
 fn call_error(error: &reqwest::Error, timeout: Duration) -> CallError {
     if error.is_timeout() {
         CallError::Timeout(timeout)
+    } else if error.is_redirect() {
+        CallError::Redirects
     } else if error.is_connect() {
         CallError::Connect
     } else {

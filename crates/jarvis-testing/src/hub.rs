@@ -39,6 +39,8 @@ pub enum Answer {
     Status(u16),
     /// This text, with status 200.
     Body(String),
+    /// A temporary redirect to this address.
+    Redirect(String),
     /// Nothing, ever.
     Hang,
 }
@@ -283,6 +285,9 @@ fn refusal(answer: &Answer) -> Option<Response> {
             Some((code, Json(json!({"error": "as the test asked"}))).into_response())
         }
         Answer::Body(text) => Some(text.clone().into_response()),
+        Answer::Redirect(to) => {
+            Some((StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, to.clone())]).into_response())
+        }
         Answer::Record | Answer::Hang => None,
     }
 }

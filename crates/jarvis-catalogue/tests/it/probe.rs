@@ -262,3 +262,24 @@ async fn the_old_status_call_and_the_token() {
     assert!(hub.seen().iter().all(|seen| seen.authorization.as_deref() == Some("Bearer hf_secret")));
     assert!(server.seen().iter().all(|seen| seen.authorization.is_none()), "the token went to the model server");
 }
+
+#[tokio::test]
+async fn redirects_stay_on_the_server_that_was_asked() {
+    let elsewhere = FakeHub::start(vec![HubModel::live("a/new", "", 0)]).await.unwrap();
+    let moved = |id: &str, to: String| HubModel::answering(id, Answer::Redirect(to));
+    let hub = FakeHub::start(vec![
+        HubModel::live("a/new", "", 0),
+        moved("old-name", "/api/models/a/new".to_owned()),
+        moved("a/away", format!("{}/api/models/a/new", elsewhere.base())),
+        moved("a/loop", "/api/models/a/loop".to_owned()),
+    ])
+    .await
+    .unwrap();
+    let with_token =
+        ProbeConfig { token: Token::new("hf_secret"), ..config(Some(&hub), None, InferenceMode::Huggingface) };
+    let prober = Prober::new(with_token, no_native()).unwrap();
+    let probing = prober.available(&[model("old-name"), model("a/away"), model("a/loop")]).await;
+    assert_eq!(shown(&probing), ["old-name huggingface"]);
+    assert_eq!(reasons(&probing), ["a/away huggingface: HTTP 307", "a/loop huggingface: too many redirects"]);
+    assert_eq!(elsewhere.seen(), [], "another server was asked");
+}
