@@ -5,7 +5,6 @@
 pub mod chat;
 pub mod draw;
 pub mod huggingface;
-pub mod draw;
 pub mod native;
 pub mod sniff;
 
