@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::future::{Either, select};
+use futures::FutureExt;
+use futures::future::{BoxFuture, Either, select};
 use futures::stream::{self, StreamExt};
 use jarvis_plan::Host;
 use moka::Expiry;
@@ -218,19 +219,19 @@ impl Prober {
             }
         }
         let chosen: HashSet<usize> = best.into_values().collect();
-        let asked = models.iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, model)| async move {
-            let answer = match deadline {
-                Some(deadline) => timeout_at(deadline, self.find(model)).await.ok(),
-                None => Some(self.find(model).await),
-            };
-            (model, answer)
-        });
+        // Owned models and a boxed future: a closure over borrowed ones makes this future unusable where it must be `Send`.
+        let asked: Vec<BoxFuture<'_, (Arc<Model>, Option<Found>)>> = models
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| chosen.contains(at))
+            .map(|(_, model)| self.look(Arc::clone(model), deadline).boxed())
+            .collect();
         let mut answers = std::pin::pin!(stream::iter(asked).buffered(AT_ONCE));
         let mut probing = Probing::default();
         while probing.available.len() < enough {
             let Some((model, answer)) = answers.next().await else { break };
             match answer {
-                Some(Ok(host)) => probing.available.push(Available { model: Arc::clone(model), host }),
+                Some(Ok(host)) => probing.available.push(Available { model, host }),
                 Some(Err(reasons)) => {
                     probing.unavailable.extend(reasons.into_iter().map(|(host, reason)| Unavailable {
                         id: model.id.clone(),
@@ -246,6 +247,15 @@ impl Prober {
             }
         }
         probing
+    }
+
+    /// A model and where it is; `None` when the deadline came first.
+    async fn look(&self, model: Arc<Model>, deadline: Option<tokio::time::Instant>) -> (Arc<Model>, Option<Found>) {
+        let answer = match deadline {
+            Some(deadline) => timeout_at(deadline, self.find(&model)).await.ok(),
+            None => Some(self.find(&model).await),
+        };
+        (model, answer)
     }
 
     /// Asks every place where a model may be.
