@@ -1,1 +1,3 @@
 //! The four stages: plan, choose, execute, answer.
+
+pub mod prompts;

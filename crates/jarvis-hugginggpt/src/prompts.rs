@@ -1,0 +1,316 @@
+//! The prompts of the stages: typed contexts in, turns out. The words are in `prompts/*.md`.
+//!
+//! What other models, tools and files produced enters as one line of JSON, which cannot forge the text around it. The
+//! person's own input enters verbatim.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jarvis_plan::{Kind, Resource, Tool, Turn};
+use jarvis_prompt::template::{Template, TemplateError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What a person's configuration puts in place of a built-in prompt; each part alone or together.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Override {
+    /// The system text (`tprompt.<stage>` of the original).
+    pub system: Option<String>,
+    /// The template of the last user message (`prompt.<stage>`).
+    pub user: Option<String>,
+    /// The messages between, as a JSON array (the contents of the file `demos_or_presteps.<stage>`).
+    pub demos: Option<String>,
+}
+
+/// Every prompt of the pipeline, parsed and checked.
+#[derive(Debug, Clone)]
+pub struct Prompts {
+    parse_task: Template,
+    /// The person's own demos are theirs to fit to the tools.
+    own_demos: bool,
+    choose_model: Template,
+    response_results: Template,
+    chitchat: Template,
+    task_llm: Template,
+    reask: Template,
+}
+
+/// What stage 1 is told.
+#[derive(Debug, Clone, Copy)]
+pub struct ParseTask<'a> {
+    /// The closed list of what a plan may name.
+    pub tools: &'a [Tool],
+    /// The earlier turns, oldest first.
+    pub history: &'a [Turn],
+    /// The request.
+    pub input: &'a str,
+    /// What came with the request.
+    pub attachments: &'a [Resource],
+}
+
+/// What stage 2 is told.
+#[derive(Debug, Clone, Copy)]
+pub struct ChooseModel<'a> {
+    /// The request.
+    pub input: &'a str,
+    /// The task, in its planned form.
+    pub task: &'a Value,
+    /// The candidates: `[{"id","inference endpoint","likes","description","tags"}]`.
+    pub metas: &'a Value,
+}
+
+/// What stage 4 is told.
+#[derive(Debug, Clone, Copy)]
+pub struct ResponseResults<'a> {
+    /// The request.
+    pub input: &'a str,
+    /// The results, in ascending id, already cut to the budget.
+    pub processes: &'a Value,
+    /// The language of the request, in words or as a code; empty when unknown.
+    pub language: &'a str,
+}
+
+/// The placeholder that decision-only configurations write for the list of task names.
+const LIST_PLACEHOLDER: &str = "[TASKS_LIST_WILL_BE_REPLACED_DYNAMICALLY]";
+
+/// How much of an unusable reply is shown to the model again, in characters.
+const REPLY_SHOWN: usize = 4_000;
+
+/// How much of a tool's description is shown, in characters.
+const DESCRIPTION_SHOWN: usize = 120;
+
+impl Prompts {
+    /// The stages whose prompts can be replaced.
+    pub const STAGES: [&'static str; 5] = ["parse_task", "choose_model", "response_results", "chitchat", "task_llm"];
+
+    /// The built-in prompts.
+    ///
+    /// # Errors
+    /// None in practice: the tests parse them.
+    pub fn builtin() -> Result<Prompts, TemplateError> {
+        Prompts::with(&BTreeMap::new())
+    }
+
+    /// The built-in prompts with some replaced, by stage. Stages that do not exist are ignored: the configuration warns
+    /// about them.
+    ///
+    /// # Errors
+    /// Names the template and the line of what cannot be understood.
+    pub fn with(overrides: &BTreeMap<String, Override>) -> Result<Prompts, TemplateError> {
+        let load = |name: &str, text: &str, slots: &[&str]| {
+            let mut template = Template::parse(name, text, slots)?;
+            let Some(own) = overrides.get(name) else { return Ok(template) };
+            if let Some(demos) = &own.demos {
+                template = template.with_demos(demos)?;
+            }
+            if let Some(user) = &own.user {
+                template = template.with_user(user)?;
+            }
+            match &own.system {
+                Some(system) if name == "parse_task" => with_list(template, system),
+                Some(system) => template.with_system(system),
+                None => Ok(template),
+            }
+        };
+        Ok(Prompts {
+            parse_task: load(
+                "parse_task",
+                include_str!("../prompts/parse_task.md"),
+                &["input", "context", "attachments", "tools", "tasks"],
+            )?,
+            own_demos: overrides.get("parse_task").is_some_and(|own| own.demos.is_some()),
+            choose_model: load(
+                "choose_model",
+                include_str!("../prompts/choose_model.md"),
+                &["input", "task", "metas"],
+            )?,
+            response_results: load(
+                "response_results",
+                include_str!("../prompts/response_results.md"),
+                &["input", "processes", "language"],
+            )?,
+            chitchat: load("chitchat", include_str!("../prompts/chitchat.md"), &["input"])?,
+            task_llm: load("task_llm", include_str!("../prompts/task_llm.md"), &["input", "task"])?,
+            reask: Template::parse("reask", include_str!("../prompts/reask.md"), &["error", "wanted"])?,
+        })
+    }
+
+    /// How many demos stage 1 has: the most that [`Prompts::parse_task`] can use.
+    pub fn demos(&self) -> usize {
+        self.parse_task.demos()
+    }
+
+    /// Stage 1: the request to tasks, with up to `demos` demos. Built-in demos that name a task which is not among the
+    /// tools are left out.
+    ///
+    /// # Errors
+    /// When a replaced prompt cannot be rendered.
+    pub fn parse_task(&self, ask: &ParseTask<'_>, demos: usize) -> Result<Vec<Turn>, TemplateError> {
+        let names: HashSet<&str> = ask.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let fitting: Vec<usize> = (0..self.parse_task.demos())
+            .filter(|demo| self.own_demos || self.demo_names(*demo).iter().all(|name| names.contains(name.as_str())))
+            .take(demos)
+            .collect();
+        let attachments: Vec<Value> = ask.attachments.iter().map(attachment).collect();
+        let mut input = ask.input.to_owned();
+        if !attachments.is_empty() && !self.parse_task.uses("attachments") {
+            input.push_str(&format!("\nAttached, as one line of JSON: {}", Value::from(attachments.clone())));
+        }
+        let quoted: Vec<String> = ask.tools.iter().map(|tool| format!("\"{}\"", tool.name)).collect();
+        let context = json!({
+            "input": input,
+            "context": ask.history,
+            "attachments": attachments,
+            "tools": ask.tools.iter().map(tool_line).collect::<Vec<_>>(),
+            "tasks": quoted.join(", "),
+        });
+        self.parse_task.render_with(&context, |demo| fitting.contains(&demo))
+    }
+
+    /// Stage 2: one model for one task.
+    ///
+    /// # Errors
+    /// When a replaced prompt cannot be rendered.
+    pub fn choose_model(&self, ask: &ChooseModel<'_>) -> Result<Vec<Turn>, TemplateError> {
+        self.choose_model.render(&json!({"input": ask.input, "task": ask.task, "metas": ask.metas}))
+    }
+
+    /// Stage 4: the answer.
+    ///
+    /// # Errors
+    /// When a replaced prompt cannot be rendered.
+    pub fn response_results(&self, ask: &ResponseResults<'_>) -> Result<Vec<Turn>, TemplateError> {
+        self.response_results.render(&json!({"input": ask.input, "processes": ask.processes, "language": ask.language}))
+    }
+
+    /// Plain conversation: the earlier turns stand between the system text and the request.
+    ///
+    /// # Errors
+    /// When a replaced prompt cannot be rendered.
+    pub fn chitchat(&self, history: &[Turn], input: &str) -> Result<Vec<Turn>, TemplateError> {
+        let mut turns = self.chitchat.render(&json!({"input": input}))?;
+        let last = turns.len().saturating_sub(1);
+        turns.splice(last..last, history.iter().cloned());
+        Ok(turns)
+    }
+
+    /// A task that the chat model itself performs.
+    ///
+    /// # Errors
+    /// When a replaced prompt cannot be rendered.
+    pub fn task_llm(&self, input: &str, task: &Value) -> Result<Vec<Turn>, TemplateError> {
+        self.task_llm.render(&json!({"input": input, "task": task}))
+    }
+
+    /// Says a question again with the reason why its reply could not be used. `error` is a sentence without a full
+    /// stop; `wanted` says what the reply must be, such as `a JSON array of tasks`.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn reask(
+        &self,
+        mut asked: Vec<Turn>,
+        reply: &str,
+        error: &str,
+        wanted: &str,
+    ) -> Result<Vec<Turn>, TemplateError> {
+        asked.push(Turn::assistant(shown(reply, REPLY_SHOWN)));
+        asked.extend(self.reask.render(&json!({"error": error, "wanted": wanted}))?);
+        Ok(asked)
+    }
+
+    fn demo_names(&self, demo: usize) -> Vec<String> {
+        let answer = self.parse_task.demo_answer(demo).unwrap_or_default();
+        let tasks: Vec<Value> = serde_json::from_str(&answer).unwrap_or_default();
+        tasks.iter().filter_map(|task| task.get("task")?.as_str().map(str::to_owned)).collect()
+    }
+}
+
+/// Puts a person's system text in, with the list of tasks where its placeholder stands, or at its end.
+fn with_list(template: Template, system: &str) -> Result<Template, TemplateError> {
+    let system = system.replace(LIST_PLACEHOLDER, "{{tasks}}");
+    let template = template.with_system(&system)?;
+    if template.uses("tasks") || template.uses("tools") {
+        return Ok(template);
+    }
+    template.with_system(&format!("{system}\n\nTasks: {{{{tasks}}}}"))
+}
+
+/// One line for one tool: `name(argument, optional?) -> kinds: description`.
+fn tool_line(tool: &Tool) -> String {
+    let params: Vec<String> = (tool.params.iter())
+        .map(|param| if param.required { param.name.clone() } else { format!("{}?", param.name) })
+        .collect();
+    let mut line = format!("{}({})", tool.name, params.join(", "));
+    if !tool.outputs.is_empty() {
+        let outputs: Vec<&str> = tool.outputs.iter().map(|kind| kind.as_str()).collect();
+        line.push_str(&format!(" -> {}", outputs.join(", ")));
+    }
+    let plain: String = tool.description.chars().filter(|char| !is_hidden(*char)).collect();
+    let description = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    if !description.is_empty() && !is_stock(&tool.name) {
+        line.push_str(&format!(": {}", shown(&description, DESCRIPTION_SHOWN)));
+    }
+    line
+}
+
+/// True for characters that a person does not see and a model reads: tags, zero-width and direction controls.
+fn is_hidden(char: char) -> bool {
+    matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// True for Hugging Face task types and the control family: every chat model knows what their names mean, so their
+/// descriptions are not worth their tokens. Source: the task list of microsoft/JARVIS `hugginggpt`.
+fn is_stock(name: &str) -> bool {
+    const TASKS: [&str; 24] = [
+        "audio-classification",
+        "audio-to-audio",
+        "automatic-speech-recognition",
+        "conversational",
+        "depth-estimation",
+        "document-question-answering",
+        "image-classification",
+        "image-segmentation",
+        "image-to-image",
+        "image-to-text",
+        "object-detection",
+        "question-answering",
+        "sentence-similarity",
+        "summarization",
+        "tabular-classification",
+        "text-classification",
+        "text-generation",
+        "text-to-image",
+        "text-to-speech",
+        "text-to-video",
+        "text2text-generation",
+        "token-classification",
+        "translation",
+        "visual-question-answering",
+    ];
+    TASKS.contains(&name) || name.ends_with("-control") || name.ends_with("-text-to-image")
+}
+
+fn attachment(resource: &Resource) -> Value {
+    let key = match resource.kind {
+        Kind::Text | Kind::Json => "text",
+        Kind::Image => "image",
+        Kind::Audio => "audio",
+        Kind::Video => "video",
+    };
+    match &resource.name {
+        Some(name) => json!({key: resource.as_arg(), "name": name}),
+        None => json!({key: resource.as_arg()}),
+    }
+}
+
+/// The beginning of a text, with an ellipsis when it was cut.
+fn shown(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
