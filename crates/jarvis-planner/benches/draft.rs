@@ -1,0 +1,44 @@
+//! The time of one request against short and long tool lists, index apart.
+
+use jarvis_plan::{Kind, Param, Request, Tool};
+use jarvis_planner::{Offline, ToolIndex};
+
+fn main() {
+    divan::main();
+}
+
+const WORDS: &[&str] =
+    &["order", "food", "train", "ticket", "weather", "music", "light", "garden", "letter", "photo", "bank", "lesson"];
+
+fn tools(count: usize) -> Vec<Tool> {
+    let named =
+        ["canny-control", "image-to-text", "summarization", "text-to-speech", "translation", "image-segmentation"];
+    let word = |at: usize| WORDS.get(at % WORDS.len()).copied().unwrap_or_default();
+    (0..count)
+        .map(|at| match named.get(at) {
+            Some(name) => Tool::typed(name, "Does what its name says.", &[Kind::Image], &[Kind::Text]),
+            None => {
+                let name = format!("{}_{}_{at}", word(at), word(at / 5 + 3));
+                let description = format!("Handles the {} of a {} for a person, with care.", word(at), word(at + 4));
+                let mut tool = Tool::typed(&name, &description, &[], &[]);
+                tool.params = vec![Param::required("date", Kind::Text), Param::required("name", Kind::Text)];
+                tool
+            }
+        })
+        .collect()
+}
+
+const REQUEST: &str = "First segment /images/a.png and find its edges, then describe the result, translate the description into French and read it aloud; order a train ticket for Ann on 2025-05-01.";
+
+#[divan::bench(args = [40, 260])]
+fn one_request(bencher: divan::Bencher<'_, '_>, count: usize) {
+    let index = ToolIndex::new(&tools(count));
+    let request = Request::new(REQUEST);
+    bencher.bench(|| Offline::draft_with(&index, &request));
+}
+
+#[divan::bench(args = [40, 260])]
+fn index(bencher: divan::Bencher<'_, '_>, count: usize) {
+    let tools = tools(count);
+    bencher.bench(|| ToolIndex::new(&tools));
+}

@@ -1,0 +1,554 @@
+//! Clauses: a request cut into the things asked for, in their order.
+//!
+//! Sentences end clauses. Discourse marks ("then", "затем", "然后") cut and order. Commas and "and" cut only between
+//! two parts that each name an action. Quoted text, paths, addresses and text to work on are never cut.
+
+mod payload;
+
+use crate::lexicon::{self, Nature};
+use crate::resources::{self, Pointers, Span};
+use crate::retrieval::ToolIndex;
+use crate::words::{self, Token, slice};
+
+/// How a clause follows the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Join {
+    /// It is the first.
+    Start,
+    /// Joined by "and" or a comma.
+    And,
+    /// Ordered after it by a word such as "then".
+    Then,
+    /// A sentence of its own.
+    Sentence,
+}
+
+/// One thing asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clause {
+    /// Where it starts in the request, in bytes.
+    pub start: usize,
+    /// Where it ends, in bytes.
+    pub end: usize,
+    /// How it follows the clause before.
+    pub join: Join,
+    /// Its words; words of spans are left out.
+    pub tokens: Vec<Token>,
+    /// The spans inside it.
+    pub spans: Vec<Span>,
+    /// What it points at.
+    pub pointers: Pointers,
+    /// True when it asks a question rather than gives an order.
+    pub question: bool,
+}
+
+impl Clause {
+    /// The clause as it stands in the request.
+    pub fn text<'a>(&self, request: &'a str) -> &'a str {
+        slice(request, self.start, self.end)
+    }
+}
+
+/// A request as clauses, with every span in it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reading {
+    /// What is asked, in the order written.
+    pub clauses: Vec<Clause>,
+    /// Every span, in order.
+    pub spans: Vec<Span>,
+}
+
+/// Reads a request. `index` tells which words name an action.
+pub fn read(request: &str, index: &ToolIndex) -> Reading {
+    let mut spans = resources::spans(request);
+    if let Some(payload) = payload::find(request, &spans, index) {
+        spans.retain(|span| span.end <= payload.start || span.start >= payload.end);
+        spans.push(payload);
+        spans.sort_by_key(|span| span.start);
+    }
+    let tokens: Vec<Token> =
+        words::tokens(request).into_iter().filter(|token| !spans.iter().any(|span| span.covers(token.start))).collect();
+    let cuts = cuts(request, &tokens, &spans);
+    let mut parts: Vec<Part> = Vec::new();
+    let mut from = 0;
+    let mut join = Join::Start;
+    for cut in cuts.iter().copied().chain([Cut { start: request.len(), end: request.len(), force: Force::Sentence }]) {
+        let part = Part::new(from, cut.start, join, &tokens, &spans, index);
+        if !part.is_empty() {
+            parts.push(part);
+            join = cut.force.join();
+        } else if rank(cut.force.join()) > rank(join) {
+            join = cut.force.join();
+        }
+        from = cut.end;
+    }
+    let mut merged: Vec<Part> = Vec::new();
+    for part in parts {
+        match merged.last_mut() {
+            Some(before) if before.goes_on_with(&part, index) => before.extend(part),
+            Some(_) => merged.push(part),
+            None => merged.push(Part { join: Join::Start, ..part }),
+        }
+    }
+    let clauses = merged
+        .into_iter()
+        .map(|part| {
+            let tokens = strip_order(part.tokens);
+            let asked = request.get(part.end..).is_some_and(|rest| rest.trim_start().starts_with(['?', '？']));
+            Clause {
+                start: part.start,
+                end: part.end,
+                join: part.join,
+                question: is_question(&tokens, asked),
+                pointers: resources::pointers(&tokens),
+                tokens,
+                spans: part.spans,
+            }
+        })
+        .collect();
+    Reading { clauses, spans }
+}
+
+fn rank(join: Join) -> u8 {
+    match join {
+        Join::Start => 0,
+        Join::And => 1,
+        Join::Sentence => 2,
+        Join::Then => 3,
+    }
+}
+
+/// What stands between two borders.
+struct Part {
+    start: usize,
+    end: usize,
+    join: Join,
+    tokens: Vec<Token>,
+    spans: Vec<Span>,
+    acts: bool,
+}
+
+impl Part {
+    fn new(start: usize, end: usize, join: Join, tokens: &[Token], spans: &[Span], index: &ToolIndex) -> Part {
+        let tokens: Vec<Token> = tokens.iter().filter(|t| t.start >= start && t.end <= end).cloned().collect();
+        let spans: Vec<Span> = spans.iter().filter(|s| s.start >= start && s.end <= end).cloned().collect();
+        let acts = names_action(&tokens, index);
+        Part { start, end, join, tokens, spans, acts }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tokens.is_empty() && self.spans.is_empty()
+    }
+
+    /// True when `next` is no clause of its own.
+    fn goes_on_with(&self, next: &Part, index: &ToolIndex) -> bool {
+        match next.join {
+            Join::Start | Join::Sentence => false,
+            Join::Then => !self.acts || !next.acts,
+            Join::And => !self.acts || !next.acts || self.same_edit(next, index),
+        }
+    }
+
+    fn extend(&mut self, next: Part) {
+        self.end = next.end;
+        self.tokens.extend(next.tokens);
+        self.spans.extend(next.spans);
+        self.acts |= next.acts;
+    }
+
+    /// "grey and half the size": two changes to one thing are one change, unless the second names its own thing.
+    fn same_edit(&self, next: &Part, index: &ToolIndex) -> bool {
+        let edits = |tokens: &[Token]| {
+            let hits = lexicon::hits(tokens, |concept| index.serves(concept));
+            !hits.is_empty()
+                && hits.iter().all(|hit| {
+                    hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Edit)
+                })
+        };
+        let own_thing = !self.spans.is_empty() && !next.spans.is_empty();
+        !own_thing && !next.question_opens() && edits(&self.tokens) && edits(&next.tokens)
+    }
+
+    fn question_opens(&self) -> bool {
+        self.tokens.first().is_some_and(lexicon::is_question_word)
+    }
+}
+
+/// True when the words name something to be done that a tool of the list might do.
+pub(crate) fn names_action(tokens: &[Token], index: &ToolIndex) -> bool {
+    let core = strip_polite(tokens);
+    core.first().is_some_and(|token| opens_action(token, index))
+        || !lexicon::hits(tokens, |concept| index.serves(concept)).iter().all(|hit| !hit.strong)
+        || core.first().is_some_and(lexicon::is_question_word)
+        || index.names_a_tool(tokens)
+}
+
+/// True when the words begin with something to be done.
+pub(crate) fn begins_with_action(tokens: &[Token], index: &ToolIndex) -> bool {
+    let core = strip_polite(tokens);
+    let Some(first) = core.first() else { return false };
+    lexicon::hits(core, |concept| index.serves(concept)).iter().any(|hit| hit.strong && hit.first() <= 2)
+        || lexicon::is_question_word(first)
+        || opens_action(first, index)
+}
+
+fn opens_action(token: &Token, index: &ToolIndex) -> bool {
+    VERBS.contains(&token.lower.as_str()) || index.opens_a_name(token)
+}
+
+/// Verbs that begin an order in English whatever the tools are.
+const VERBS: &[&str] = &[
+    "add",
+    "analyse",
+    "analyze",
+    "apply",
+    "book",
+    "buy",
+    "calculate",
+    "call",
+    "cancel",
+    "change",
+    "check",
+    "classify",
+    "combine",
+    "compare",
+    "compute",
+    "convert",
+    "create",
+    "cut",
+    "delete",
+    "detect",
+    "download",
+    "edit",
+    "estimate",
+    "extract",
+    "fetch",
+    "find",
+    "generate",
+    "identify",
+    "list",
+    "look",
+    "make",
+    "merge",
+    "open",
+    "order",
+    "pay",
+    "play",
+    "post",
+    "produce",
+    "record",
+    "remove",
+    "rename",
+    "replace",
+    "reserve",
+    "retrieve",
+    "schedule",
+    "search",
+    "sell",
+    "send",
+    "share",
+    "show",
+    "sort",
+    "split",
+    "stitch",
+    "submit",
+    "synchronise",
+    "synchronize",
+    "take",
+    "turn",
+    "update",
+    "upload",
+    "verify",
+    "watch",
+];
+
+/// Words before the order itself.
+const POLITE: &[&str] = &[
+    "please",
+    "kindly",
+    "can",
+    "could",
+    "would",
+    "will",
+    "you",
+    "i",
+    "want",
+    "need",
+    "would",
+    "like",
+    "to",
+    "d",
+    "i'd",
+    "me",
+    "for",
+    "just",
+    "also",
+    "now",
+    "help",
+    "let",
+    "us",
+    "let's",
+    "then",
+    "finally",
+    "hi",
+    "hello",
+    "hey",
+    "jarvis",
+    "пожалуйста",
+    "можешь",
+    "можете",
+    "мне",
+    "нужно",
+    "надо",
+    "хочу",
+    "чтобы",
+    "ты",
+    "вы",
+    "не",
+    "мог",
+    "могли",
+    "бы",
+    "давай",
+    "а",
+    "ещё",
+    "еще",
+    "также",
+    "请",
+    "帮",
+    "我",
+    "你",
+    "能",
+    "可",
+    "以",
+    "想",
+    "要",
+    "给",
+    "麻",
+    "烦",
+    "tell",
+    "say",
+    "know",
+    "скажи",
+    "подскажи",
+    "узнать",
+    "告",
+    "诉",
+    "问",
+    "知",
+    "道",
+];
+
+/// The words without what is said before the order or question itself.
+pub(crate) fn strip_polite(tokens: &[Token]) -> &[Token] {
+    let start = tokens.iter().position(|token| !POLITE.contains(&token.lower.as_str())).unwrap_or(tokens.len());
+    tokens.get(start..).unwrap_or_default()
+}
+
+/// Drops "first," and the like at the start of a clause: they order and name nothing.
+fn strip_order(mut tokens: Vec<Token>) -> Vec<Token> {
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let count = match (lower(0), lower(1), lower(2)) {
+        ("first", "of", "all") => 3,
+        ("to", "begin", "with") => 3,
+        ("прежде", "всего", _) | ("首", "先", _) | ("в", "начале", _) => 2,
+        ("first", next, _)
+            if resources::pointers(tokens.get(..2).unwrap_or_default()).ordinal.is_none() && !next.is_empty() =>
+        {
+            1
+        }
+        ("firstly" | "сначала" | "сперва" | "先" | "вначале", _, _) => 1,
+        _ => 0,
+    };
+    tokens.drain(..count);
+    tokens
+}
+
+fn is_question(tokens: &[Token], mark: bool) -> bool {
+    let core = strip_polite(tokens);
+    let Some(first) = core.first() else { return false };
+    let opens = lexicon::is_question_word(first)
+        // "In which year …", "Of what colour …", "В каком году …".
+        || (tokens.iter().take(2).all(|token| token.lower.len() <= 4) && core.get(1).is_some_and(lexicon::is_question_word));
+    if opens || core.get(1).is_some_and(|token| token.lower == "ли") {
+        return true;
+    }
+    if matches!(
+        first.lower.as_str(),
+        "is" | "are"
+            | "was"
+            | "were"
+            | "does"
+            | "did"
+            | "do"
+            | "has"
+            | "have"
+            | "whether"
+            | "if"
+            | "есть"
+            | "верно"
+            | "правда"
+    ) {
+        return mark || matches!(first.lower.as_str(), "whether");
+    }
+    let text: String = core.iter().filter(|token| token.is_han()).map(|token| token.lower.as_str()).collect();
+    let asks = ["什么", "谁", "哪", "多少", "几个", "几只", "几张", "几人", "是否", "为何", "怎么", "有没有", "是不是"];
+    asks.iter().any(|word| text.contains(word))
+        || (text.ends_with('吗') && !text.starts_with('能'))
+        || (mark && core.iter().any(lexicon::is_question_word))
+}
+
+/// How strongly a border cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Force {
+    Soft,
+    Sentence,
+    Then,
+}
+
+impl Force {
+    fn join(self) -> Join {
+        match self {
+            Force::Soft => Join::And,
+            Force::Sentence => Join::Sentence,
+            Force::Then => Join::Then,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    start: usize,
+    end: usize,
+    force: Force,
+}
+
+/// Marks that order what follows, longest first.
+const THEN: &[&[&str]] = &[
+    &["and", "after", "that"],
+    &["after", "that"],
+    &["and", "afterwards"],
+    &["and", "then"],
+    &["followed", "by"],
+    &["then"],
+    &["afterwards"],
+    &["subsequently"],
+    &["finally"],
+    &["lastly"],
+    &["next"],
+    &["thereafter"],
+    &["once", "done"],
+    &["а", "после", "этого"],
+    &["и", "после", "этого"],
+    &["после", "этого"],
+    &["после", "чего"],
+    &["а", "затем"],
+    &["и", "затем"],
+    &["затем"],
+    &["а", "потом"],
+    &["и", "потом"],
+    &["потом"],
+    &["далее"],
+    &["наконец"],
+    &["напоследок"],
+    &["然", "后", "再"],
+    &["然", "后"],
+    &["接", "着"],
+    &["接", "下", "来"],
+    &["之", "后"],
+    &["随", "后"],
+    &["最", "后"],
+    &["再"],
+];
+
+/// Words that may join two actions.
+const AND: &[&[&str]] = &[
+    &["as", "well", "as"],
+    &["and", "also"],
+    &["and"],
+    &["plus"],
+    &["а", "также"],
+    &["и", "ещё"],
+    &["и", "еще"],
+    &["и", "также"],
+    &["и"],
+    &["并", "且"],
+    &["并"],
+    &["和"],
+    &["与"],
+    &["以", "及"],
+    &["同", "时"],
+    &["还", "有"],
+    &["而", "且"],
+    &["also"],
+];
+
+fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> {
+    let mut cuts = Vec::new();
+    let mut before: Option<char> = None;
+    for (at, letter) in request.char_indices() {
+        let previous = before.replace(letter);
+        if spans.iter().any(|span| span.covers(at)) {
+            continue;
+        }
+        let end = at + letter.len_utf8();
+        let next = request.get(end..).and_then(|rest| rest.chars().next());
+        let ends_word = next.is_none_or(char::is_whitespace);
+        let force = match letter {
+            '!' | '?' | '。' | '！' | '？' | '；' | ';' | '\n' => Some(Force::Sentence),
+            '.' if ends_word
+                && !is_abbreviation(request, at)
+                && !(previous.is_some_and(|c| c.is_ascii_digit()) && starts_line(request, at)) =>
+            {
+                Some(Force::Sentence)
+            }
+            ',' if ends_word || next.is_some_and(|c| !c.is_ascii_digit()) => Some(Force::Soft),
+            '，' | '、' => Some(Force::Soft),
+            _ => None,
+        };
+        if let Some(force) = force {
+            cuts.push(Cut { start: at, end, force });
+        }
+    }
+    let mut at = 0;
+    while at < tokens.len() {
+        let phrase = |table: &[&'static [&'static str]]| {
+            table.iter().copied().find(|phrase| {
+                phrase.iter().enumerate().all(|(i, word)| tokens.get(at + i).is_some_and(|token| token.lower == *word))
+            })
+        };
+        let found = phrase(THEN).map(|p| (p, Force::Then)).or_else(|| phrase(AND).map(|p| (p, Force::Soft)));
+        match found {
+            // "next to" is a place and "再见" a greeting.
+            Some((words, Force::Then)) if *words == ["next"] && tokens.get(at + 1).is_some_and(|t| t.lower == "to") => {
+                at += 1
+            }
+            Some((words, force)) => {
+                if let (Some(first), Some(last)) = (tokens.get(at), tokens.get(at + words.len() - 1)) {
+                    cuts.push(Cut { start: first.start, end: last.end, force });
+                }
+                at += words.len();
+            }
+            None => at += 1,
+        }
+    }
+    cuts.sort_by_key(|cut| (cut.start, cut.end));
+    cuts
+}
+
+fn is_abbreviation(request: &str, at: usize) -> bool {
+    let word = request.get(..at).and_then(|head| head.rsplit(char::is_whitespace).next()).unwrap_or_default();
+    matches!(
+        word.to_lowercase().as_str(),
+        "e.g" | "i.e" | "mr" | "mrs" | "ms" | "dr" | "vs" | "etc" | "no" | "st" | "т.е" | "т.д" | "др" | "г"
+    )
+}
+
+fn starts_line(request: &str, at: usize) -> bool {
+    request.get(..at).is_some_and(|head| {
+        let line = head.rsplit('\n').next().unwrap_or_default().trim();
+        line.len() <= 2 && line.chars().all(|c| c.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests;

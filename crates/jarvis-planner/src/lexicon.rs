@@ -1,0 +1,261 @@
+//! The lexicon: words of requests in three languages to concepts, and concepts to the words tools are described with.
+//! It never names a tool of one list; which tool serves a concept is found by [`crate::retrieval`].
+
+mod concepts;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use jarvis_plan::Kind;
+
+use crate::words::{self, Token};
+
+/// What an action makes of what it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nature {
+    /// A picture that shows one aspect of a picture: edges, depth, boxes.
+    Map,
+    /// Labels or scores that tell something about the input.
+    Label,
+    /// The same content in another form: a summary, a translation, speech.
+    Make,
+    /// The same thing changed as the clause says.
+    Edit,
+    /// Something new from the clause's own words.
+    Create,
+    /// An answer to the clause as a question.
+    Ask,
+}
+
+/// One thing people ask for.
+#[derive(Debug)]
+pub struct Concept {
+    /// Its name, for notes and tests.
+    pub name: &'static str,
+    /// What it makes of its input.
+    pub nature: Nature,
+    /// The kinds it works on.
+    pub takes: &'static [Kind],
+    /// The kind it gives first.
+    pub gives: Kind,
+    /// Phrases that names, aliases and descriptions of tools use for it, separated by `|`.
+    pub tools: &'static str,
+    /// Phrases of requests, separated by `|`. `*` stands for up to a few words; `~` before a phrase marks a weak hint.
+    pub says: &'static [&'static str],
+}
+
+/// The place of a concept in [`concepts()`].
+pub type ConceptId = usize;
+
+/// Every concept.
+pub fn concepts() -> &'static [Concept] {
+    concepts::CONCEPTS
+}
+
+/// The concept of that place.
+pub fn concept(id: ConceptId) -> Option<&'static Concept> {
+    concepts::CONCEPTS.get(id)
+}
+
+/// The place of the concept of that name.
+pub fn find(name: &str) -> Option<ConceptId> {
+    concepts::CONCEPTS.iter().position(|concept| concept.name == name)
+}
+
+/// A phrase of a request that stands for a concept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The concepts it may stand for; the inputs at hand decide.
+    pub concepts: Vec<ConceptId>,
+    /// The matched words, as places in the token list; words under a `*` are not among them.
+    pub at: Vec<usize>,
+    /// False for weak hints.
+    pub strong: bool,
+    /// True when the phrase itself is a question, such as "what is in".
+    pub asks: bool,
+}
+
+impl Hit {
+    /// The place of its first word.
+    pub fn first(&self) -> usize {
+        self.at.first().copied().unwrap_or_default()
+    }
+
+    /// The place of its last word.
+    pub fn last(&self) -> usize {
+        self.at.last().copied().unwrap_or_default()
+    }
+}
+
+#[derive(Debug)]
+struct Phrase {
+    concept: ConceptId,
+    /// Stems; `None` stands for a gap.
+    parts: Vec<Option<String>>,
+    strong: bool,
+    asks: bool,
+}
+
+/// Words that open a question, as stems.
+static QUESTION_WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    [
+        "what",
+        "who",
+        "whom",
+        "whose",
+        "which",
+        "where",
+        "when",
+        "why",
+        "how",
+        "что",
+        "кто",
+        "где",
+        "когда",
+        "почему",
+        "зачем",
+        "как",
+        "сколько",
+        "какой",
+        "какая",
+        "какое",
+        "какие",
+        "какого",
+        "какую",
+        "каков",
+        "какова",
+        "чей",
+    ]
+    .iter()
+    .map(|word| words::stem(word))
+    .collect()
+});
+
+/// True for a word that opens a question.
+pub(crate) fn is_question_word(token: &Token) -> bool {
+    QUESTION_WORDS.contains(&token.stem)
+}
+
+struct Phrases {
+    all: Vec<Phrase>,
+    by_first: HashMap<String, Vec<usize>>,
+}
+
+static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
+    let mut phrases = Phrases { all: Vec::new(), by_first: HashMap::new() };
+    for (concept, row) in concepts().iter().enumerate() {
+        for written in row.says.iter().flat_map(|says| says.split('|')) {
+            let strong = !written.starts_with('~');
+            let mut parts = Vec::new();
+            for (at, piece) in written.trim_start_matches('~').split('*').enumerate() {
+                if at > 0 {
+                    parts.push(None);
+                }
+                parts.extend(words::tokens(piece).into_iter().filter(|t| !t.is_determiner()).map(|t| Some(t.stem)));
+            }
+            let Some(Some(first)) = parts.first().cloned() else { continue };
+            let asks = QUESTION_WORDS.contains(&first) || written.contains('什') || written.contains('哪');
+            phrases.by_first.entry(first).or_default().push(phrases.all.len());
+            phrases.all.push(Phrase { concept, parts, strong, asks });
+        }
+    }
+    phrases
+});
+
+/// Words a gap may stand for; Chinese characters count as words.
+const GAP: usize = 8;
+
+/// The phrases in `tokens` that `wanted` concepts are asked for by, longest first where they overlap, in the order of
+/// the text.
+pub fn hits(tokens: &[Token], wanted: impl Fn(ConceptId) -> bool) -> Vec<Hit> {
+    let mut found: Vec<(Hit, usize)> = Vec::new();
+    for (start, token) in tokens.iter().enumerate() {
+        for phrase in PHRASES.by_first.get(&token.stem).into_iter().flatten().filter_map(|at| PHRASES.all.get(*at)) {
+            if !wanted(phrase.concept) {
+                continue;
+            }
+            if let Some(at) = match_from(tokens, start, &phrase.parts) {
+                let length = at.len();
+                let hit = Hit { concepts: vec![phrase.concept], at, strong: phrase.strong, asks: phrase.asks };
+                found.push((hit, length));
+            }
+        }
+    }
+    found.sort_by_key(|(hit, length)| (usize::MAX - length, !hit.strong, hit.first(), hit.concepts.first().copied()));
+    let mut kept: Vec<Hit> = Vec::new();
+    for (hit, _) in found {
+        if let Some(same) = kept.iter_mut().find(|kept| kept.at == hit.at && kept.strong == hit.strong) {
+            for concept in hit.concepts {
+                if !same.concepts.contains(&concept) {
+                    same.concepts.push(concept);
+                }
+            }
+        } else if !kept.iter().any(|kept| kept.at.iter().any(|at| hit.at.contains(at))) {
+            kept.push(hit);
+        }
+    }
+    kept.sort_by_key(Hit::first);
+    kept
+}
+
+fn match_from(tokens: &[Token], start: usize, parts: &[Option<String>]) -> Option<Vec<usize>> {
+    let mut at = start;
+    let mut matched = Vec::with_capacity(parts.len());
+    let mut gap = 0;
+    for part in parts {
+        let Some(stem) = part else {
+            gap = GAP;
+            continue;
+        };
+        let mut left = if matched.is_empty() { 0 } else { gap };
+        loop {
+            let token = tokens.get(at)?;
+            at += 1;
+            if token.stem == *stem {
+                matched.push(at - 1);
+                break;
+            }
+            if matched.is_empty() {
+                return None;
+            }
+            if token.is_determiner() {
+                continue;
+            }
+            left = left.checked_sub(1)?;
+        }
+        gap = 0;
+    }
+    Some(matched)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{concept, hits};
+    use crate::words::tokens;
+
+    fn check(text: &str, expected: &str) {
+        let tokens = tokens(text);
+        let found: Vec<String> = hits(&tokens, |_| true)
+            .iter()
+            .map(|hit| hit.concepts.iter().filter_map(|id| concept(*id)).map(|c| c.name).collect::<Vec<_>>().join("/"))
+            .collect();
+        assert_eq!(found.join(", "), expected, "{text}");
+    }
+
+    #[test]
+    fn phrases_of_three_languages() {
+        check("find the edges", "edges");
+        check("soft edges", "soft edges");
+        check("make it black and white", "picture editing");
+        check("read the long text aloud", "speaking");
+        check("read the summary aloud", "speaking, summary");
+        check("что изображено на картинке", "caption");
+        check("сделай краткое содержание", "summary");
+        check("прочитай этот текст вслух", "speaking");
+        check("变成黑白", "picture editing");
+        check("把这段话翻译成英文", "translation");
+        check("生成一张图片", "drawing");
+        check("extract text", "reading a picture/transcription");
+        check("an unrelated sentence", "");
+    }
+}

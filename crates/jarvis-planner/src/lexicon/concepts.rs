@@ -1,0 +1,386 @@
+//! The table of concepts: how people ask for each in three languages, and how tools that serve it describe themselves.
+//! No code; the form of a row is told at [`super::Concept`].
+
+use jarvis_plan::Kind::{self, Audio, Image, Json, Text, Video};
+
+use super::{Concept, Nature};
+
+const fn concept(
+    name: &'static str,
+    nature: Nature,
+    takes: &'static [Kind],
+    gives: Kind,
+    tools: &'static str,
+    says: &'static [&'static str],
+) -> Concept {
+    Concept { name, nature, takes, gives, tools, says }
+}
+
+pub(super) static CONCEPTS: &[Concept] = &[
+    // Pictures to pictures that show one aspect.
+    concept(
+        "edges",
+        Nature::Map,
+        &[Image],
+        Image,
+        "canny|edge detection|edges|edge",
+        &[
+            "edge|outline|contour|draw edges|draw outline|draw contours|trace|line art",
+            "контур|контуры|край|края|краев|границы|очертания|обведи|нарисуй контур|нарисуй контуры|обводка",
+            "边缘|轮廓|描边|勾勒|边界|画出轮廓|画出边缘",
+        ],
+    ),
+    concept(
+        "soft edges",
+        Nature::Map,
+        &[Image],
+        Image,
+        "hed|soft edge|soft edge detection",
+        &[
+            "soft edge|soft outline|soft contour|hed",
+            "мягкий контур|мягкие контуры|мягкие края|плавные контуры",
+            "柔和边缘|柔和的边缘|软边缘|柔和轮廓|柔和的轮廓",
+        ],
+    ),
+    concept(
+        "straight lines",
+        Nature::Map,
+        &[Image],
+        Image,
+        "mlsd|straight line|straight lines|line detection",
+        &[
+            "straight line|line segment|mlsd|detect lines|find lines",
+            "прямые линии|прямых линий|прямую линию|отрезки",
+            "直线|线段",
+        ],
+    ),
+    concept(
+        "pose",
+        Nature::Map,
+        &[Image],
+        Image,
+        "openpose|pose|pose estimation",
+        &["pose|posture|skeleton|stick figure|openpose", "поза|позу|позы|скелет", "姿势|姿态|骨架|骨骼"],
+    ),
+    concept(
+        "scribble",
+        Nature::Map,
+        &[Image],
+        Image,
+        "scribble",
+        &["scribble|doodle|turn into sketch|as sketch", "каракули|набросок|эскиз", "涂鸦|草图|素描"],
+    ),
+    concept(
+        "surface normals",
+        Nature::Map,
+        &[Image],
+        Image,
+        "normal map|surface normals|normals|normal",
+        &["normal map|surface normal|normals", "карта нормалей|карту нормалей|нормали", "法线"],
+    ),
+    concept(
+        "depth",
+        Nature::Map,
+        &[Image],
+        Image,
+        "depth|depth estimation|depth map",
+        &["depth|depth map|how far away|near and far", "глубина|карта глубины|карту глубины|глубину", "深度|景深"],
+    ),
+    concept(
+        "segmentation",
+        Nature::Map,
+        &[Image],
+        Image,
+        "segmentation|image segmentation|segment image|segment",
+        &[
+            "segment|segmentation|divide * into regions|split * into regions",
+            "сегментируй|сегментировать|сегментируйте|сегментация|сегментацию|раздели * на области",
+            "分割|抠图",
+        ],
+    ),
+    concept(
+        "object detection",
+        Nature::Map,
+        &[Image],
+        Image,
+        "object detection|detect objects|detection",
+        &[
+            "detect|detect objects|object detection|find objects|find all objects|locate|bounding box|draw boxes|what objects|which objects|what things|count|recognise objects|recognize objects",
+            "найди объекты|найди все объекты|найди предметы|найди все предметы|обнаружь|обнаружить|обнаружение|детекция|детектируй|какие объекты|какие предметы|посчитай|сосчитай",
+            "检测|找出物体|找出*物体|有哪些物体|哪些物体|哪些物品|框出|数一数",
+        ],
+    ),
+    // Pictures to words.
+    concept(
+        "image classification",
+        Nature::Label,
+        &[Image],
+        Text,
+        "image classification|classify image|image recognition",
+        &[
+            "classify picture|classify image|classify photo|what kind of picture|what kind of image|what breed|classify",
+            "классифицируй изображение|классифицируй картинку|классифицируй фото|какая порода|какой породы|классифицируй",
+            "图像分类|图片分类|什么品种|分类",
+        ],
+    ),
+    concept(
+        "caption",
+        Nature::Make,
+        &[Image],
+        Text,
+        "image to text|image captioning|caption|captioning|describe image|describes a picture",
+        &[
+            "caption|describe|description|what is in|what is on|what in|what does * show|what is shown|what do you see|what can you see|what is * picture|what is * image|what is * photo|tell about picture",
+            "опиши|опишите|описание|описать|что на|что изображено|что нарисовано|что показано|что видно|подпиши|подпись|что находится на|что ты видишь",
+            "描述|图片里有什么|图里有什么|图中有什么|图片中有什么|照片里有什么|上有什么|里有什么|图片内容|看图|配文|是什么图|画了什么|说明图片|的内容",
+        ],
+    ),
+    concept(
+        "reading a picture",
+        Nature::Make,
+        &[Image],
+        Text,
+        "ocr|text recognition|optical character recognition|reads the writing|image to text",
+        &[
+            "ocr|recognise text|recognize text|extract text|text in picture|text in image|text from picture|text from image|text on sign|read sign|what is written|what does * say|read text in|read text on",
+            "распознай текст|извлеки текст|что написано|прочитай текст на|прочти текст на|надпись",
+            "识别文字|提取文字|文字识别|写了什么|写着什么|写的什么|图中的文字|图片上的文字",
+        ],
+    ),
+    concept(
+        "visual question",
+        Nature::Ask,
+        &[Image],
+        Text,
+        "visual question answering|question about an image|question about a picture|visual question",
+        &[
+            "dominant colour|dominant color|main colour|main color|prevailing colour|average colour|average color|colour of|color of",
+            "преобладающий цвет|основной цвет|доминирующий цвет|главный цвет|средний цвет|какого цвета|какой цвет",
+            "主色|主色调|主要颜色|主要的颜色|什么颜色|平均颜色",
+        ],
+    ),
+    concept(
+        "document question",
+        Nature::Ask,
+        &[Image],
+        Text,
+        "document question answering|question about a document|document visual question",
+        &[
+            "~invoice|~receipt|~form|~contract|~document|~bill|~scan|~page",
+            "~счет|~счете|~чек|~чеке|~документ|~договор|~накладная|~квитанция|~квитанции",
+            "~发票|~收据|~文档|~文件|~合同|~账单",
+        ],
+    ),
+    // Picture to picture as told.
+    concept(
+        "picture editing",
+        Nature::Edit,
+        &[Image],
+        Image,
+        "image to image|image editing|edit image|image edit|image editor",
+        &[
+            "black and white|greyscale|grayscale|grey|gray|sepia|blur|blurred|sharpen|sharper|rotate|rotated|turn * degrees|flip|mirror|mirrored|crop|resize|half size|half as large|half as big|half its size|half width|twice size|double size|shrink|enlarge|scale|invert|inverted|negative|brighten|brighter|darken|darker|contrast|thumbnail|pixelate|saturate|upside down|similar picture|similar image|similar photo|variation|edit|in style of|turn into cartoon|cartoon|monochrome|smaller|larger|bigger|border|resolution|compress",
+            "черно белый|черно белым|черно белой|черно белое|черно белую|чб|ч б|серым|серой|серый|оттенки серого|размой|размыть|размытой|размытие|резче|резкость|поверни|повернуть|поверните|отрази|зеркально|зеркальное|обрежь|кадрируй|уменьши|уменьшить|увеличь|увеличить|вдвое|в два раза|инвертируй|негатив|ярче|темнее|светлее|контраст|контрастнее|похожую картинку|похожее изображение|сепия|сепию|переверни|масштабируй|отредактируй|измени размер|стиле",
+            "黑白|灰度|灰色|变灰|模糊|锐化|旋转|翻转|镜像|裁剪|缩小|放大|一半|反色|反相|变亮|变暗|调亮|调暗|亮度|对比度|相似的图|类似的图|调整大小|改变大小|缩略图|风格|编辑|卡通",
+        ],
+    ),
+    // New media from words.
+    concept(
+        "drawing",
+        Nature::Create,
+        &[Text],
+        Image,
+        "text to image|image generation|generate image|create image|generates an image",
+        &[
+            "draw|draw picture of|draw image of|paint|paint picture of|generate image|generate image of|generate picture|generate picture of|generate photo|create image|create image of|create picture|create picture of|make picture of|make image of|produce image|illustrate|illustration|sketch of|~picture of|~image of|~photo of|show me picture of|imagine|make picture|make image",
+            "нарисуй|нарисуйте|нарисовать|нарисуй картинку|изобрази|сгенерируй картинку|сгенерируй изображение|сгенерируй картину|сгенерируй|создай изображение|создай картинку|картинку с|иллюстрация|иллюстрацию",
+            "画一|画个|画出|画幅|画张|画只|画|绘制|生成图片|生成*图|生成*图片|生成*图像|创作*图|插图",
+        ],
+    ),
+    concept(
+        "filming",
+        Nature::Create,
+        &[Text],
+        Video,
+        "text to video|video generation|generate video|create video",
+        &[
+            "video of|video about|make video|make video of|make video about|generate video|generate video of|create video|create video of|animate|animation of|video showing|clip of|~video",
+            "видео с|видео про|видео о|сделай видео|создай видео|сгенерируй видео|сними видео|ролик|ролик про|~видео",
+            "生成视频|做*视频|制作*视频|生成*视频|拍*视频|~视频",
+        ],
+    ),
+    concept(
+        "writing",
+        Nature::Create,
+        &[Text],
+        Text,
+        "text generation|generate text|writing|writes new text",
+        &[
+            "poem|limerick|haiku|joke|write poem|write story|write essay|write letter|write|tell story|tell joke|story about|essay about|compose|continue text|slogan",
+            "напиши|стихотворение|стих|стихи|рассказ|шутку|анекдот|сочини|сочинение|придумай|лозунг",
+            "写一|写首|写篇|写个|笑话|讲*故事|作诗|一首诗|编*故事",
+        ],
+    ),
+    // Sound.
+    concept(
+        "speaking",
+        Nature::Make,
+        &[Text],
+        Audio,
+        "text to speech|speech synthesis|read aloud|text to audio",
+        &[
+            "read aloud|read * aloud|read out|read * out loud|out loud|aloud|read * to me|read me|speak|~say|narrate|voice over|into speech|to speech|as speech|spoken|pronounce|into audio|to audio|as audio|audio version|say * aloud|voice|read it",
+            "озвучь|озвучить|озвучьте|озвучка|прочитай вслух|прочти вслух|прочитай * вслух|вслух|произнеси|голосом|зачитай|преобразуй * в речь|в речь|скажи вслух|прочитай|прочти|проговори",
+            "朗读|读出来|读出|念出来|念|念一下|念给我听|读给我听|大声读|读一下|读一遍|配音|成语音|为语音|语音合成|说出来|播报",
+        ],
+    ),
+    concept(
+        "transcription",
+        Nature::Make,
+        &[Audio],
+        Text,
+        "automatic speech recognition|speech recognition|speech to text|transcription|transcribe",
+        &[
+            "transcribe|transcript|transcription|what is said|what does * say|what is * saying|what are they saying|write down what|speech to text|recognise speech|recognize speech|dictation|extract text|into text|speech in text|subtitles",
+            "расшифруй|расшифровка|расшифровку|расшифровать|транскрибируй|транскрипция|распознай речь|что говорят|что сказано|что говорит|что говорится|запиши текстом|в текст",
+            "转写|听写|转录|成文字|为文字|语音识别|说了什么|说什么|说的是什么|讲了什么|成文本",
+        ],
+    ),
+    concept(
+        "noise removal",
+        Nature::Make,
+        &[Audio],
+        Audio,
+        "audio to audio|speech enhancement|noise reduction|denoise|denoising",
+        &[
+            "denoise|remove noise|remove * noise|noise|noise reduction|clean up|clean|hiss|enhance audio|enhance sound|enhance speech|enhance recording|reduce noise|reduce * noise|improve sound",
+            "убери шум|убрать шум|убери шумы|удали шум|шум|шума|шумы|очисти|почисти|улучши звук|подавление шума|шумоподавление",
+            "降噪|去噪|去除噪|噪音|噪声|杂音",
+        ],
+    ),
+    concept(
+        "sound classification",
+        Nature::Label,
+        &[Audio],
+        Text,
+        "audio classification|sound classification|classify audio",
+        &[
+            "what kind of sound|what sound|which sound|kind of sound|what noise|classify audio|classify sound|classify recording|music or speech|speech or music|what genre|genre|classify|what instrument",
+            "какой звук|какой это звук|что за звук|классифицируй звук|классифицируй аудио|музыка или речь|речь или музыка|жанр|что за музыка",
+            "什么声音|哪种声音|声音分类|音频分类|什么音乐|音乐还是语音",
+        ],
+    ),
+    concept(
+        "sound from video",
+        Nature::Make,
+        &[Video],
+        Audio,
+        "video to audio|extract audio|audio extraction|audio from video",
+        &[
+            "extract audio|extract sound|audio track|extract * audio|sound track of",
+            "извлеки звук|извлеки аудио|звуковая дорожка|звуковую дорожку",
+            "提取音频|提取声音|音轨",
+        ],
+    ),
+    // Text.
+    concept(
+        "summary",
+        Nature::Make,
+        &[Text],
+        Text,
+        "summarization|summary|summarize|summarise|text summarizer|summarizer",
+        &[
+            "summary|summarise|summarize|summarisation|summarization|sum up|key points|main points|gist|tl dr|tldr|shorten|in brief|main idea|condense",
+            "краткое содержание|кратко изложи|кратко перескажи|кратко|перескажи|пересказ|резюмируй|резюме|суть|сократи|выжимка|саммари|главное|основные мысли|подытожь|суммаризируй",
+            "摘要|总结|概括|归纳|概述|要点|大意|中心思想",
+        ],
+    ),
+    concept(
+        "translation",
+        Nature::Make,
+        &[Text],
+        Text,
+        "translation|translate|translator",
+        &[
+            "translate|translation|translate into|into french|into english|into german|into russian|into chinese|into spanish|into japanese|how do you say",
+            "переведи|переведите|перевод|перевести",
+            "翻译|译成|译为",
+        ],
+    ),
+    concept(
+        "sentiment",
+        Nature::Label,
+        &[Text],
+        Text,
+        "text classification|sentiment analysis|sentiment",
+        &[
+            "sentiment|mood|tone|positive or negative|negative or positive|friendly or hostile|classify text|classify review|emotion|attitude|classify",
+            "настроение|тональность|эмоциональная окраска|окраска|эмоция|эмоции|позитивный или негативный|положительный или отрицательный|классифицируй текст|классифицируй отзыв|тон",
+            "情感|情绪|褒贬|正面还是负面|积极还是消极|文本分类|语气|态度",
+        ],
+    ),
+    concept(
+        "entities",
+        Nature::Label,
+        &[Text],
+        Text,
+        "token classification|named entity recognition|entity recognition|entities|names of people",
+        &[
+            "name|names|names of people|named entity|entities|entity|people mentioned|who is mentioned|places mentioned|dates|part of speech|organisations|organizations|people and places|list people|find people",
+            "имена|имен|именованные сущности|сущности|даты|кто упоминается|упоминаются|упоминается|части речи|названия|организации|фамилии",
+            "人名|实体|日期|地名|命名实体|机构名|名字|姓名|组织名|词性",
+        ],
+    ),
+    concept(
+        "similarity",
+        Nature::Label,
+        &[Text],
+        Text,
+        "sentence similarity|text similarity|similarity",
+        &[
+            "similar|similarity|same meaning|mean same|how close|compare sentences|compare texts|compare|same thing",
+            "похожи|похож|сходство|похожесть|близки по смыслу|насколько близки|одно и то же|сравни",
+            "相似|相似度|意思相同|意思一样|意思相近|比较",
+        ],
+    ),
+    concept(
+        "text question",
+        Nature::Ask,
+        &[Text],
+        Text,
+        "question answering|answers a question|answer questions",
+        &["answer question|answer", "ответь на вопрос|ответь", "回答问题|回答"],
+    ),
+    concept(
+        "rewriting",
+        Nature::Make,
+        &[Text],
+        Text,
+        "text2text generation|paraphrase|rewrite|paraphrasing",
+        &[
+            "paraphrase|rewrite|rephrase|reword|correct grammar|fix grammar|correct mistakes|more polite|more politely|politely|simplify|proofread",
+            "перефразируй|перепиши|переформулируй|исправь ошибки|исправь|упрости|вежливее",
+            "改写|润色|重写|纠正|修改语法|换一种说法",
+        ],
+    ),
+    concept(
+        "conversation",
+        Nature::Create,
+        &[Text],
+        Text,
+        "conversational|conversation|chatbot",
+        &["chat with me|talk with me|talk to me", "поговори со мной|поболтаем|поболтай", "聊天|聊聊|陪我聊"],
+    ),
+    concept(
+        "table classification",
+        Nature::Label,
+        &[Json],
+        Text,
+        "tabular classification|table classification|classify rows",
+        &[
+            "classify rows|classify table|classify data|each row|rows of table",
+            "классифицируй строки|классифицируй таблицу|строки таблицы",
+            "表格分类|表格",
+        ],
+    ),
+];

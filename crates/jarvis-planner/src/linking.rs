@@ -1,0 +1,378 @@
+//! Linking: whose output, or which resource, each argument gets; and bridges where a kind is missing.
+//!
+//! The thing a clause works on is, in this order: what it names; what it points at ("the result", "the second
+//! picture"); what the clause before made, when it goes on from there; what was spoken of last; what was attached; what
+//! a later clause names; what earlier turns named.
+
+mod arguments;
+mod wording;
+
+use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Request, Tool};
+
+use crate::clauses::{Clause, Join, Reading};
+use crate::lexicon::Nature;
+use crate::matching::{self, AtHand, Step};
+use crate::resources::{self, SpanKind};
+use crate::retrieval::ToolIndex;
+
+/// Something a task can work on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Thing {
+    /// Given by the person.
+    Given {
+        /// Its kind.
+        kind: Kind,
+        /// The string that stands for it in arguments.
+        text: String,
+    },
+    /// The output of a task.
+    Made {
+        /// The task.
+        id: i64,
+        /// The kinds it gives, the main one first.
+        kinds: Vec<Kind>,
+    },
+}
+
+impl Thing {
+    fn is(&self, kind: Kind) -> bool {
+        match self {
+            Thing::Given { kind: own, .. } => *own == kind,
+            Thing::Made { kinds, .. } => kinds.contains(&kind),
+        }
+    }
+
+    /// The argument that stands for it. What a person wrote is never read as a reference.
+    fn arg(&self) -> Arg<DraftRef> {
+        match self {
+            Thing::Given { text, .. } => Arg::literal(text.clone()),
+            Thing::Made { id, .. } => Arg::output(DraftRef(Some(*id))),
+        }
+    }
+}
+
+/// Tasks of a draft on their way.
+pub(crate) struct Linker<'a> {
+    request: &'a Request,
+    reading: &'a Reading,
+    index: &'a ToolIndex,
+    /// The tasks so far.
+    pub(crate) tasks: Vec<DraftTask>,
+    /// What a reader should know.
+    pub(crate) notes: Vec<String>,
+    attachments: Vec<Thing>,
+    /// What earlier turns named, the latest turn first.
+    remembered: Vec<Thing>,
+    /// What was named or worked on last.
+    focus: Vec<Thing>,
+    /// What the clause before made, and what it was.
+    last: Vec<Thing>,
+    last_nature: Option<Nature>,
+    /// Everything made, in order.
+    made: Vec<Thing>,
+}
+
+/// The most tasks a draft may have.
+const MOST: usize = 32;
+
+impl<'a> Linker<'a> {
+    pub(crate) fn new(request: &'a Request, reading: &'a Reading, index: &'a ToolIndex) -> Linker<'a> {
+        let attachments = request
+            .attachments
+            .iter()
+            .map(|resource| Thing::Given { kind: resource.kind, text: resource.as_arg().to_owned() })
+            .collect();
+        let remembered = request
+            .history
+            .iter()
+            .rev()
+            .flat_map(|turn| resources::spans(&turn.content))
+            .filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url))
+            .filter_map(|span| Some(Thing::Given { kind: span.kind?, text: span.text }))
+            .collect();
+        Linker {
+            request,
+            reading,
+            index,
+            tasks: Vec::new(),
+            notes: Vec::new(),
+            attachments,
+            remembered,
+            focus: Vec::new(),
+            last: Vec::new(),
+            last_nature: None,
+            made: Vec::new(),
+        }
+    }
+
+    /// Adds the tasks of the clause at that place; false when it asks for nothing the tools can do.
+    pub(crate) fn clause(&mut self, at: usize) -> bool {
+        let reading = self.reading;
+        let Some(clause) = reading.clauses.get(at) else { return false };
+        let own = own_things(clause);
+        let steps = matching::steps(clause, &self.at_hand(at, &own), self.index);
+        if steps.is_empty() {
+            if !own.is_empty() {
+                self.focus = own;
+            }
+            return false;
+        }
+        let mut inner: Vec<Thing> = Vec::new();
+        let nature = steps.last().and_then(Step::nature);
+        for step in &steps {
+            inner = self.step(at, clause, step, &own, &inner);
+        }
+        if !inner.is_empty() {
+            self.last = inner;
+            self.last_nature = nature;
+        }
+        true
+    }
+
+    fn at_hand(&self, at: usize, own: &[Thing]) -> AtHand {
+        let mut hand = AtHand::default();
+        let note = |kinds: &mut Vec<Kind>, thing: &Thing| match thing {
+            Thing::Given { kind, .. } => kinds.push(*kind),
+            Thing::Made { kinds: made, .. } => kinds.extend(made),
+        };
+        own.iter().for_each(|thing| note(&mut hand.own, thing));
+        let later = self.later(at);
+        for thing in self.attachments.iter().chain(&self.focus).chain(&self.made).chain(&later).chain(&self.remembered)
+        {
+            note(&mut hand.near, thing);
+        }
+        hand
+    }
+
+    /// What the first later clause that names things names, and text to work on anywhere.
+    fn later(&self, at: usize) -> Vec<Thing> {
+        let later = self.reading.clauses.get(at + 1..).unwrap_or_default();
+        later.iter().map(own_things).find(|things| !things.is_empty()).unwrap_or_default()
+    }
+
+    /// Adds the tasks of one step, one for each thing it works on; gives what they make.
+    fn step(&mut self, at: usize, clause: &Clause, step: &Step, own: &[Thing], inner: &[Thing]) -> Vec<Thing> {
+        let index = self.index;
+        let Some(tool) = index.tool(step.tool) else { return Vec::new() };
+        let sets = self.inputs(at, clause, step, tool, own, inner);
+        let mut made = Vec::new();
+        let waits: Vec<i64> =
+            if clause.join == Join::Then && tool.outputs.is_empty() { ids(&self.last) } else { Vec::new() };
+        for args in sets {
+            let Some(id) = self.next_id() else { break };
+            let mut task = DraftTask::new(id, tool.name.clone());
+            for wait in &waits {
+                task = task.after(*wait);
+            }
+            for (name, arg) in args {
+                for of in arg.references().filter_map(|reference| reference.0) {
+                    if !task.dep.contains(&of) {
+                        task.dep.push(of);
+                    }
+                }
+                task.args.insert(name, arg);
+            }
+            self.tasks.push(task);
+            made.push(Thing::Made { id, kinds: tool.outputs.clone() });
+        }
+        self.made.extend(made.iter().cloned());
+        made
+    }
+
+    fn next_id(&mut self) -> Option<i64> {
+        if self.tasks.len() >= MOST {
+            let note = format!("the request asks for more than {MOST} tasks; the rest were left out");
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+            return None;
+        }
+        i64::try_from(self.tasks.len()).ok()
+    }
+
+    /// The things of that kind the clause works on; empty when there is none.
+    fn bind(
+        &mut self,
+        at: usize,
+        clause: &Clause,
+        step: &Step,
+        kind: Kind,
+        own: &[Thing],
+        inner: &[Thing],
+    ) -> Vec<Thing> {
+        let of_kind = |things: &[Thing]| things.iter().filter(|thing| thing.is(kind)).cloned().collect::<Vec<_>>();
+        let fed = of_kind(inner);
+        if !fed.is_empty() {
+            return fed;
+        }
+        let named = of_kind(own);
+        if !named.is_empty() {
+            self.focus = own.to_vec();
+            return named;
+        }
+        if let Some(nth) = clause.pointers.ordinal {
+            let all = self.given(at, kind);
+            if let Some(thing) = all.get(nth) {
+                self.focus = vec![thing.clone()];
+                return vec![thing.clone()];
+            }
+        }
+        if self.goes_on(clause, step, kind) {
+            return of_kind(&self.last);
+        }
+        if clause.pointers.each {
+            let all = self.given(at, kind);
+            if !all.is_empty() {
+                return all;
+            }
+        }
+        for things in [of_kind(&self.focus), of_kind(&self.attachments), of_kind(&self.later(at))] {
+            if !things.is_empty() {
+                self.focus = things.clone();
+                return things;
+            }
+        }
+        if let Some(latest) = self.made.iter().rev().find(|thing| thing.is(kind)) {
+            return vec![latest.clone()];
+        }
+        of_kind(&self.remembered).into_iter().take(1).collect()
+    }
+
+    /// Everything given of that kind: attached, or named up to this clause, or by a later one.
+    fn given(&self, at: usize, kind: Kind) -> Vec<Thing> {
+        let mut all: Vec<Thing> = Vec::new();
+        let named = self.reading.clauses.iter().take(at + 1).flat_map(own_things);
+        for thing in self.attachments.iter().cloned().chain(named) {
+            if thing.is(kind) && !all.contains(&thing) {
+                all.push(thing);
+            }
+        }
+        if all.is_empty() { self.later(at).into_iter().filter(|thing| thing.is(kind)).collect() } else { all }
+    }
+
+    /// True when the clause works on what the clause before made, rather than on what that one worked on.
+    fn goes_on(&self, clause: &Clause, step: &Step, kind: Kind) -> bool {
+        if clause.pointers.original || !self.last.iter().any(|thing| thing.is(kind)) {
+            return false;
+        }
+        let Some(before) = self.last_nature else {
+            return clause.pointers.result || clause.pointers.pronoun || clause.join == Join::Then;
+        };
+        let carries = matches!(before, Nature::Make | Nature::Edit | Nature::Create);
+        let judges = matches!(step.nature(), Some(Nature::Label | Nature::Ask));
+        if clause.pointers.result {
+            return true;
+        }
+        if clause.pointers.each && before != Nature::Create {
+            return false;
+        }
+        match clause.join {
+            Join::Then => carries || before == Nature::Map || before == Nature::Ask && kind == Kind::Text && !judges,
+            Join::And | Join::Sentence | Join::Start => {
+                let changes = matches!(step.nature(), Some(Nature::Make | Nature::Edit));
+                let follows = clause.pointers.pronoun || clause.join == Join::And;
+                before == Nature::Create && follows
+                    || carries && (clause.pointers.pronoun && !judges || changes && follows)
+                    || !carries && kind == Kind::Text && step.nature() == Some(Nature::Make) && clause.pointers.pronoun
+            }
+        }
+    }
+
+    /// Makes what is missing from what is at hand, by at most two tools that carry content over; empty when that cannot
+    /// be done.
+    fn bridge(
+        &mut self,
+        at: usize,
+        clause: &Clause,
+        step: &Step,
+        to: Kind,
+        own: &[Thing],
+        inner: &[Thing],
+    ) -> Vec<Thing> {
+        let hand = self.at_hand(at, own);
+        let mut from: Vec<Kind> = Vec::new();
+        for kind in
+            inner.iter().flat_map(kinds_of).chain(hand.own).chain(self.last.iter().flat_map(kinds_of)).chain(hand.near)
+        {
+            if kind != to && !from.contains(&kind) {
+                from.push(kind);
+            }
+        }
+        let direct = from.iter().find_map(|kind| Some(vec![(*kind, self.index.bridge(*kind, to)?)]));
+        let through = || {
+            from.iter().find_map(|kind| {
+                Kind::ALL.into_iter().filter(|middle| middle != kind && *middle != to).find_map(|middle| {
+                    Some(vec![(*kind, self.index.bridge(*kind, middle)?), (middle, self.index.bridge(middle, to)?)])
+                })
+            })
+        };
+        let Some(path) = direct.or_else(through) else { return Vec::new() };
+        let mut inner: Vec<Thing> = inner.to_vec();
+        for (kind, tool) in path {
+            let Some(tool) = self.index.tool(tool) else { return Vec::new() };
+            let Some(param) = tool.params.iter().find(|param| param.kind == kind) else { return Vec::new() };
+            let inputs = self.bind(at, clause, step, kind, own, &inner);
+            let mut made = Vec::new();
+            for input in inputs {
+                let Some(id) = self.next_id() else { break };
+                let mut task = DraftTask::new(id, tool.name.clone());
+                if let Thing::Made { id, .. } = &input {
+                    task.dep.push(*id);
+                }
+                task.args.insert(param.name.clone(), input.arg());
+                self.tasks.push(task);
+                made.push(Thing::Made { id, kinds: tool.outputs.clone() });
+            }
+            if made.is_empty() {
+                return Vec::new();
+            }
+            self.made.extend(made.iter().cloned());
+            inner = made;
+        }
+        inner
+    }
+
+    /// The arguments of each call the step needs.
+    fn inputs(
+        &mut self,
+        at: usize,
+        clause: &Clause,
+        step: &Step,
+        tool: &Tool,
+        own: &[Thing],
+        inner: &[Thing],
+    ) -> Vec<arguments::Args> {
+        arguments::fill(self, at, clause, step, tool, own, inner)
+    }
+}
+
+fn kinds_of(thing: &Thing) -> Vec<Kind> {
+    match thing {
+        Thing::Given { kind, .. } => vec![*kind],
+        Thing::Made { kinds, .. } => kinds.clone(),
+    }
+}
+
+fn ids(things: &[Thing]) -> Vec<i64> {
+    things
+        .iter()
+        .filter_map(|thing| match thing {
+            Thing::Made { id, .. } => Some(*id),
+            Thing::Given { .. } => None,
+        })
+        .collect()
+}
+
+/// What a clause itself names.
+fn own_things(clause: &Clause) -> Vec<Thing> {
+    let mut things: Vec<Thing> = Vec::new();
+    for span in &clause.spans {
+        if let Some(kind) = span.kind {
+            let thing = Thing::Given { kind, text: span.text.clone() };
+            if !things.contains(&thing) {
+                things.push(thing);
+            }
+        }
+    }
+    things
+}

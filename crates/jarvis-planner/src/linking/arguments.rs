@@ -1,0 +1,302 @@
+//! Arguments of one call: media by kind, text by the part it plays, named values by [`crate::slots`].
+
+use indexmap::IndexMap;
+use jarvis_plan::{Arg, DraftRef, Kind, Param, Piece, Tool};
+
+use super::{Linker, Thing, wording};
+use crate::clauses::Clause;
+use crate::lexicon::Nature;
+use crate::matching::Step;
+use crate::slots;
+use crate::words;
+
+/// The arguments of a call, by name.
+pub(super) type Args = IndexMap<String, Arg<DraftRef>>;
+
+/// The part a text plays in a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The text worked on.
+    Content,
+    /// One of several texts worked on together.
+    Numbered,
+    /// The clause's own words: a question, or what to change.
+    Words,
+    /// What something new should show or say.
+    Wish,
+    /// The text worked on, with the clause's own words before it.
+    Instructed,
+    /// A named value.
+    Slot,
+}
+
+fn part(tool: &Tool, param: &Param, step: &Step) -> Part {
+    let name = words::stems(&words::spell_out(&param.name));
+    let is = |list: &[&str]| name.last().is_some_and(|word| list.contains(&word.as_str()));
+    let others = || tool.params.iter().filter(|other| other.name != param.name);
+    if param.schema.is_some() {
+        return Part::Slot;
+    }
+    if param.name.ends_with(|c: char| c.is_ascii_digit()) && param.name.starts_with("text") {
+        return Part::Numbered;
+    }
+    if is(&["context", "passag", "document", "articl", "sourc", "content"]) {
+        return Part::Content;
+    }
+    if is(&["question", "queri", "instruct", "prompt"]) && (is(&["question", "instruct"]) || others().next().is_some())
+    {
+        return Part::Words;
+    }
+    if !is(&["text", "input", "sentenc", "prompt", "script", "queri"]) {
+        return Part::Slot;
+    }
+    let media = others().any(|other| other.required && other.kind.is_media());
+    let holds_context = others().any(|other| {
+        words::stems(&other.name).iter().any(|word| matches!(word.as_str(), "context" | "passag" | "document"))
+    });
+    let meaning = words::stems(&param.description);
+    let says = |word: &str| meaning.iter().any(|other| other == word);
+    match step.nature() {
+        // A picture drawn along another is still told by a wish.
+        Some(Nature::Create) => Part::Wish,
+        _ if media || holds_context => Part::Words,
+        Some(Nature::Make | Nature::Edit) if says("instruct") || says("languag") => Part::Instructed,
+        _ => Part::Content,
+    }
+}
+
+/// The arguments of each call that the step needs: one call, or one for each thing worked on.
+pub(super) fn fill(
+    linker: &mut Linker<'_>,
+    at: usize,
+    clause: &Clause,
+    step: &Step,
+    tool: &Tool,
+    own: &[Thing],
+    inner: &[Thing],
+) -> Vec<Args> {
+    let numbered: Vec<&Param> =
+        tool.params.iter().filter(|param| is_plain(param) && part(tool, param, step) == Part::Numbered).collect();
+    let mut columns: Vec<(String, Vec<Arg<DraftRef>>)> = Vec::new();
+    let mut paired = false;
+    if numbered.len() >= 2 {
+        let texts = several_texts(linker.bind(at, clause, step, Kind::Text, own, inner));
+        if texts.len() >= 2 || numbered.iter().any(|param| param.required) {
+            for (param, text) in numbered.iter().zip(&texts) {
+                columns.push((param.name.clone(), vec![text.arg()]));
+            }
+            paired = true;
+        }
+    }
+    let mut slots: Vec<&Param> = Vec::new();
+    let mut by_kind: Vec<(Kind, Vec<&Param>)> = Vec::new();
+    for param in &tool.params {
+        if paired && param.kind != Kind::Image && !param.required {
+            continue;
+        }
+        if is_plain(param) {
+            match part(tool, param, step) {
+                Part::Numbered => {}
+                Part::Slot => slots.push(param),
+                part => {
+                    if let Some(arg) = text(linker, at, clause, step, param, part, own, inner) {
+                        columns.push((param.name.clone(), arg));
+                    }
+                }
+            }
+        } else {
+            match by_kind.iter_mut().find(|(kind, _)| *kind == param.kind) {
+                Some((_, params)) => params.push(param),
+                None => by_kind.push((param.kind, vec![param])),
+            }
+        }
+    }
+    for (kind, params) in by_kind {
+        media(linker, at, clause, step, kind, &params, own, inner, &mut columns);
+    }
+    named(linker, clause, tool, &slots, &mut columns);
+    rows(tool, columns)
+}
+
+/// True for parameters that hold text as such.
+fn is_plain(param: &Param) -> bool {
+    param.kind == Kind::Text || (param.kind == Kind::Json && param.schema.is_some())
+}
+
+#[allow(clippy::too_many_arguments)]
+fn media(
+    linker: &mut Linker<'_>,
+    at: usize,
+    clause: &Clause,
+    step: &Step,
+    kind: Kind,
+    params: &[&Param],
+    own: &[Thing],
+    inner: &[Thing],
+    columns: &mut Vec<(String, Vec<Arg<DraftRef>>)>,
+) {
+    if !params.iter().any(|param| param.required) && kind == Kind::Json {
+        return;
+    }
+    let mut things = linker.bind(at, clause, step, kind, own, inner);
+    if things.is_empty() && params.iter().any(|param| param.required) {
+        things = linker.bridge(at, clause, step, kind, own, inner);
+    }
+    if let [param] = params {
+        columns.push((param.name.clone(), things.iter().map(Thing::arg).collect()));
+        return;
+    }
+    for (nth, param) in params.iter().enumerate() {
+        let column: Vec<Arg<DraftRef>> = things.iter().skip(nth).step_by(params.len()).map(Thing::arg).collect();
+        columns.push((param.name.clone(), column));
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn text(
+    linker: &mut Linker<'_>,
+    at: usize,
+    clause: &Clause,
+    step: &Step,
+    param: &Param,
+    part: Part,
+    own: &[Thing],
+    inner: &[Thing],
+) -> Option<Vec<Arg<DraftRef>>> {
+    let request = &linker.request.text;
+    match part {
+        Part::Words => {
+            let words = wording::words(clause, request);
+            (!words.is_empty()).then(|| vec![Arg::literal(words)])
+        }
+        Part::Wish => {
+            let wish = wording::rest(clause, request, step);
+            if !inner.iter().any(|thing| thing.is(Kind::Text))
+                && let Some(wish) = wish
+                && !(clause.pointers.result && own.is_empty())
+            {
+                return Some(vec![Arg::literal(wish)]);
+            }
+            let things = content(linker, at, clause, step, param, own, inner, false);
+            (!things.is_empty()).then(|| things.iter().map(Thing::arg).collect())
+        }
+        Part::Instructed => {
+            let instruction = wording::instruction(clause, request);
+            let things = content(linker, at, clause, step, param, own, inner, true);
+            (!things.is_empty()).then(|| {
+                let told = |thing: &Thing| {
+                    if instruction.is_empty() {
+                        return thing.arg();
+                    }
+                    let mut pieces = vec![Piece::Text(format!("{instruction}: "))];
+                    pieces.extend(thing.arg().0);
+                    Arg(pieces).map(|of| vec![Piece::Output(of)])
+                };
+                things.iter().map(told).collect()
+            })
+        }
+        Part::Content | Part::Numbered | Part::Slot => {
+            let things = content(linker, at, clause, step, param, own, inner, true);
+            (!things.is_empty()).then(|| things.iter().map(Thing::arg).collect())
+        }
+    }
+}
+
+/// The texts a clause works on.
+#[allow(clippy::too_many_arguments)]
+fn content(
+    linker: &mut Linker<'_>,
+    at: usize,
+    clause: &Clause,
+    step: &Step,
+    param: &Param,
+    own: &[Thing],
+    inner: &[Thing],
+    own_words: bool,
+) -> Vec<Thing> {
+    let own_media = own.iter().any(|thing| Kind::ALL.into_iter().any(|kind| kind.is_media() && thing.is(kind)));
+    let own_text = own.iter().any(|thing| thing.is(Kind::Text));
+    let made = inner.iter().any(|thing| thing.is(Kind::Text));
+    if own_media && !own_text && !made && param.required {
+        let bridged = linker.bridge(at, clause, step, Kind::Text, own, inner);
+        if !bridged.is_empty() {
+            return bridged;
+        }
+    }
+    let mut things = linker.bind(at, clause, step, Kind::Text, own, inner);
+    if things.is_empty() {
+        things = linker.bind(at, clause, step, Kind::Json, own, inner);
+    }
+    if things.is_empty()
+        && own_words
+        && let Some(rest) = wording::rest(clause, &linker.request.text, step)
+    {
+        things.push(Thing::Given { kind: Kind::Text, text: rest });
+    }
+    if things.is_empty() && param.required {
+        things = linker.bridge(at, clause, step, Kind::Text, own, inner);
+    }
+    things
+}
+
+/// One text that holds two, cut in two where it is plainly made of them.
+fn several_texts(things: Vec<Thing>) -> Vec<Thing> {
+    let [Thing::Given { text, .. }] = things.as_slice() else { return things };
+    for border in ["\n", " | ", "; ", "；", " / ", ". ", "。", " vs "] {
+        let parts: Vec<&str> = text.split(border).map(str::trim).filter(|part| !part.is_empty()).collect();
+        if parts.len() == 2 {
+            return parts.into_iter().map(|text| Thing::Given { kind: Kind::Text, text: text.to_owned() }).collect();
+        }
+    }
+    things
+}
+
+/// Named values; a text that is to be passed on may be what the clause before made.
+fn named(
+    linker: &Linker<'_>,
+    clause: &Clause,
+    tool: &Tool,
+    params: &[&Param],
+    columns: &mut Vec<(String, Vec<Arg<DraftRef>>)>,
+) {
+    let mut values = slots::fill(tool, params, clause, &linker.request.text);
+    for param in params {
+        let name = words::stems(&words::spell_out(&param.name));
+        let passes_on = name.iter().any(|word| {
+            matches!(word.as_str(), "bodi" | "messag" | "content" | "text" | "comment" | "note" | "summari")
+        });
+        let given = values.iter().position(|(name, _)| *name == param.name);
+        let text = linker.last.iter().find(|thing| thing.is(Kind::Text));
+        if passes_on
+            && (clause.pointers.pronoun || clause.pointers.result || given.is_none() && param.required)
+            && let Some(thing) = text
+        {
+            if let Some(given) = given {
+                values.remove(given);
+            }
+            columns.push((param.name.clone(), vec![thing.arg()]));
+        }
+    }
+    for (name, value) in values {
+        columns.push((name, vec![Arg::literal(value)]));
+    }
+}
+
+/// Columns of values to rows of arguments: as many calls as the longest column, shorter ones repeating their last value.
+fn rows(tool: &Tool, columns: Vec<(String, Vec<Arg<DraftRef>>)>) -> Vec<Args> {
+    let calls = columns.iter().map(|(_, values)| values.len()).max().unwrap_or(1).max(1);
+    (0..calls)
+        .map(|call| {
+            let mut args = Args::new();
+            // In the order in which the tool declares them.
+            for param in &tool.params {
+                if let Some((name, values)) = columns.iter().find(|(name, _)| *name == param.name)
+                    && let Some(value) = values.get(call).or(values.last())
+                {
+                    args.insert(name.clone(), value.clone());
+                }
+            }
+            args
+        })
+        .collect()
+}

@@ -1,0 +1,503 @@
+//! Wording: what of a clause's own words becomes an argument: a question, an instruction, what to draw or say.
+
+use crate::clauses::{Clause, strip_polite};
+use crate::matching::Step;
+use crate::resources::SpanKind;
+use crate::words::{Token, slice, stem};
+
+/// Small words that stand between an order and a thing.
+const JOINTS: &[&str] = &[
+    "in",
+    "on",
+    "of",
+    "from",
+    "at",
+    "to",
+    "for",
+    "with",
+    "the",
+    "a",
+    "an",
+    "picture",
+    "image",
+    "photo",
+    "file",
+    "this",
+    "that",
+    "using",
+    "by",
+    "recording",
+    "audio",
+    "text",
+    "в",
+    "на",
+    "из",
+    "с",
+    "со",
+    "для",
+    "по",
+    "к",
+    "картинке",
+    "картинки",
+    "картинку",
+    "изображении",
+    "изображение",
+    "изображения",
+    "фото",
+    "файл",
+    "файле",
+    "файла",
+    "把",
+    "将",
+    "对",
+    "从",
+    "在",
+    "中",
+    "里",
+    "的",
+    "给",
+    "由",
+    "图",
+    "片",
+    "张",
+    "这",
+];
+
+/// Words that name no content of their own.
+const HOLLOW: &[&str] = &[
+    "it",
+    "its",
+    "this",
+    "that",
+    "these",
+    "those",
+    "them",
+    "the",
+    "a",
+    "an",
+    "me",
+    "us",
+    "my",
+    "of",
+    "in",
+    "on",
+    "to",
+    "into",
+    "for",
+    "from",
+    "with",
+    "and",
+    "as",
+    "at",
+    "by",
+    "all",
+    "each",
+    "both",
+    "every",
+    "out",
+    "up",
+    "text",
+    "texts",
+    "file",
+    "files",
+    "picture",
+    "pictures",
+    "image",
+    "images",
+    "photo",
+    "photos",
+    "photograph",
+    "sentence",
+    "sentences",
+    "paragraph",
+    "passage",
+    "article",
+    "document",
+    "message",
+    "review",
+    "recording",
+    "audio",
+    "sound",
+    "speech",
+    "voice",
+    "result",
+    "results",
+    "output",
+    "following",
+    "below",
+    "above",
+    "content",
+    "contents",
+    "word",
+    "words",
+    "aloud",
+    "loud",
+    "briefly",
+    "short",
+    "brief",
+    "shortly",
+    "quickly",
+    "language",
+    "video",
+    "clip",
+    "one",
+    "two",
+    "first",
+    "second",
+    "please",
+    "make",
+    "do",
+    "give",
+    "get",
+    "find",
+    "show",
+    "list",
+    "write",
+    "create",
+    "tell",
+    "mentioned",
+    "there",
+    "are",
+    "is",
+    "be",
+    "was",
+    "were",
+    "what",
+    "original",
+    "new",
+    "same",
+    "then",
+    "also",
+    "whole",
+    "story",
+    "mp3",
+    "wav",
+    "это",
+    "этот",
+    "эту",
+    "этого",
+    "этой",
+    "этом",
+    "эти",
+    "его",
+    "её",
+    "ее",
+    "их",
+    "текст",
+    "текста",
+    "тексте",
+    "файл",
+    "файла",
+    "картинку",
+    "картинка",
+    "картинке",
+    "картинки",
+    "изображение",
+    "изображения",
+    "изображении",
+    "фото",
+    "фотографию",
+    "запись",
+    "записи",
+    "аудио",
+    "аудиозапись",
+    "результат",
+    "результата",
+    "результате",
+    "и",
+    "в",
+    "на",
+    "из",
+    "с",
+    "по",
+    "для",
+    "о",
+    "мне",
+    "мою",
+    "мой",
+    "пожалуйста",
+    "сделай",
+    "дай",
+    "найди",
+    "определи",
+    "покажи",
+    "язык",
+    "вслух",
+    "все",
+    "каждую",
+    "обе",
+    "оба",
+    "следующий",
+    "ниже",
+    "выше",
+    "отзыв",
+    "отзыва",
+    "статью",
+    "статьи",
+    "речь",
+    "голос",
+    "слова",
+    "там",
+    "тут",
+    "этих",
+];
+
+/// Chinese characters that, alone, name no content.
+const HOLLOW_HAN: &str = "这那它其的把将对给在从和与并再请帮我你一个张幅段篇句些下上里中面内容图片照音频录文本字语声结果做成为变出来吧呢吗以及每两都之后然用";
+
+/// Names of languages as people write them after "into" and the like, as stems or endings.
+const LANGUAGES: &[&str] = &[
+    "english",
+    "french",
+    "german",
+    "russian",
+    "chinese",
+    "mandarin",
+    "spanish",
+    "italian",
+    "japanese",
+    "korean",
+    "portuguese",
+    "arabic",
+    "hindi",
+    "turkish",
+    "polish",
+    "dutch",
+    "ukrainian",
+    "latin",
+    "greek",
+    "swedish",
+    "czech",
+    "hebrew",
+    "vietnamese",
+    "thai",
+];
+
+fn is_language(token: &Token) -> bool {
+    LANGUAGES.contains(&token.lower.as_str())
+        || (token.lower.ends_with("ский") && token.lower.chars().count() > 6)
+        || token.lower.ends_with("цкий")
+}
+
+/// The clause as a question or instruction: its own words and quotations, without paths, addresses, what ties them in,
+/// and what is polite only.
+pub(super) fn words(clause: &Clause, request: &str) -> String {
+    let kept: Vec<&Token> = strip_polite(&clause.tokens).iter().collect();
+    let dropped = |at: &Token| {
+        // Joints right before or after a path go with it.
+        clause.spans.iter().filter(|span| is_place(span.what)).any(|span| {
+            let between = |from: usize, to: usize| {
+                clause
+                    .tokens
+                    .iter()
+                    .filter(|t| t.start >= from && t.end <= to)
+                    .all(|t| JOINTS.contains(&t.lower.as_str()))
+            };
+            (at.end <= span.start
+                && JOINTS.contains(&at.lower.as_str())
+                && between(at.end, span.start)
+                && !slice(request, at.end, span.start).contains([',', '，']))
+                || (at.is_han()
+                    && at.start >= span.end
+                    && "中里的上这张图片".contains(&at.lower)
+                    && between(span.end, at.start))
+        })
+    };
+    let mut text =
+        join(clause, request, &kept.into_iter().filter(|token| !dropped(token)).cloned().collect::<Vec<_>>(), true);
+    if clause.question && !text.is_empty() {
+        let mark = request.get(clause.end..).and_then(|rest| rest.trim_start().chars().next());
+        if let Some(mark) = mark.filter(|mark| matches!(mark, '?' | '？')) {
+            text.push(mark);
+        }
+    }
+    text
+}
+
+/// The order of a clause, without what it is about: "Translate into French".
+pub(super) fn instruction(clause: &Clause, request: &str) -> String {
+    let text = join(clause, request, strip_polite(&clause.tokens), false);
+    text.trim_end_matches([':', '：', ',', ' ']).to_owned()
+}
+
+/// What is left of a clause without the words that chose its tool; `None` when that names nothing.
+pub(super) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String> {
+    let start = clause.tokens.len() - strip_polite(&clause.tokens).len();
+    let mut kept: Vec<Token> = Vec::new();
+    let mut skip_language = false;
+    for (at, token) in clause.tokens.iter().enumerate() {
+        if step.until.is_some_and(|until| at >= until) {
+            break;
+        }
+        let chosen = step.words.contains(&at) || at < start;
+        let next_language = clause.tokens.get(at + 1).is_some_and(is_language);
+        let ties_language = next_language && matches!(token.lower.as_str(), "into" | "to" | "in" | "на" | "по");
+        let han_language = token.is_han()
+            && (matches!(token.lower.as_str(), "成" | "为")
+                && clause.tokens.get(at + 2).is_some_and(|t| matches!(t.lower.as_str(), "文" | "语")));
+        if han_language {
+            skip_language = true;
+        }
+        let skipped = skip_language || ties_language || (is_language(token) && at > 0);
+        if token.is_han() && skip_language && matches!(token.lower.as_str(), "文" | "语") {
+            skip_language = false;
+        }
+        if !chosen && !skipped {
+            kept.push(token.clone());
+        }
+    }
+    if step.until.is_some() {
+        // "a castle using the …": what ties in the other request goes too.
+        while kept
+            .last()
+            .is_some_and(|token| TIES.contains(&token.lower.as_str()) || JOINTS.contains(&token.lower.as_str()))
+        {
+            kept.pop();
+        }
+    }
+    while kept.first().is_some_and(|token| is_hollow(token) || LEADS.contains(&token.lower.as_str()))
+        && kept.len() > 1
+        && !starts_content(&kept)
+    {
+        kept.remove(0);
+    }
+    let telling = kept.iter().any(|token| !is_hollow(token));
+    let generic = kept.iter().find(|token| !token.is_determiner()).is_none_or(is_generic);
+    if !telling || generic {
+        return None;
+    }
+    Some(join(clause, request, &kept, true)).filter(|text| !text.is_empty())
+}
+
+const LEADS: &[&str] = &[
+    "showing",
+    "depicting",
+    "containing",
+    "saying",
+    "that",
+    "about",
+    "of",
+    "featuring",
+    "with",
+    "про",
+    "о",
+    "об",
+    "幅",
+    "张",
+    "只",
+];
+const TIES: &[&str] = &[
+    "with",
+    "using",
+    "following",
+    "based",
+    "on",
+    "same",
+    "along",
+    "guided",
+    "like",
+    "as",
+    "has",
+    "have",
+    "having",
+    "по",
+    "используя",
+    "как",
+    "и",
+    "and",
+    "用",
+    "按",
+    "照",
+    "根",
+    "据",
+];
+
+/// An article right before a telling word belongs to the content: "a cat".
+fn starts_content(kept: &[Token]) -> bool {
+    let article =
+        kept.first().is_some_and(|token| matches!(token.lower.as_str(), "a" | "an" | "the" | "two" | "one" | "一"));
+    article && kept.get(1).is_some_and(|token| !is_hollow(token) && !LEADS.contains(&token.lower.as_str()))
+}
+
+fn is_hollow(token: &Token) -> bool {
+    HOLLOW.contains(&token.lower.as_str()) || (token.is_han() && HOLLOW_HAN.contains(&token.lower))
+}
+
+/// A word that stands for a resource, so that what follows only says which.
+fn is_generic(token: &Token) -> bool {
+    [
+        "text",
+        "file",
+        "pictur",
+        "imag",
+        "photo",
+        "sentenc",
+        "paragraph",
+        "passag",
+        "articl",
+        "document",
+        "messag",
+        "review",
+        "record",
+        "audio",
+        "sound",
+        "voic",
+        "result",
+        "output",
+        "video",
+    ]
+    .contains(&token.stem.as_str())
+        || [
+            "текст",
+            "файл",
+            "картинк",
+            "изображен",
+            "фот",
+            "фотограф",
+            "запис",
+            "ауд",
+            "аудиозапис",
+            "результат",
+            "стат",
+            "отзыв",
+        ]
+        .contains(&token.stem.as_str())
+        || stem(&token.lower) == "scan"
+}
+
+fn is_place(what: SpanKind) -> bool {
+    matches!(what, SpanKind::Path | SpanKind::Url)
+}
+
+/// The kept words as they stand in the request, with punctuation between neighbours; quotations between them stay when
+/// `quotes`.
+fn join(clause: &Clause, request: &str, kept: &[Token], quotes: bool) -> String {
+    let (Some(first), Some(last)) = (kept.first(), kept.last()) else { return String::new() };
+    let mut pieces: Vec<(usize, usize)> = kept.iter().map(|token| (token.start, token.end)).collect();
+    if quotes {
+        for span in clause.spans.iter().filter(|span| span.what == SpanKind::Quote) {
+            let beside = slice(request, last.end, span.start).trim().is_empty();
+            if span.start >= first.start && (span.end <= last.end || beside) {
+                pieces.push((span.start, span.end));
+            }
+        }
+    }
+    pieces.sort_unstable();
+    let mut text = String::new();
+    let mut before: Option<usize> = None;
+    for (start, end) in pieces {
+        if let Some(before) = before {
+            let gap = slice(request, before, start);
+            let clean = !clause.spans.iter().any(|span| span.start < start && span.end > before)
+                && !clause.tokens.iter().any(|token| token.start >= before && token.end <= start);
+            if clean {
+                text.push_str(gap);
+            } else if gap.contains(char::is_whitespace) {
+                text.push(' ');
+            }
+        }
+        text.push_str(slice(request, start, end));
+        before = Some(end);
+    }
+    text.trim().to_owned()
+}

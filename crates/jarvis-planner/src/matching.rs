@@ -1,0 +1,301 @@
+//! Matching: the tools one clause asks for, in the order they must run. Words choose; the kinds at hand decide between
+//! tools that words cannot tell apart.
+
+use jarvis_plan::{Kind, Tool};
+
+use crate::clauses::Clause;
+use crate::lexicon::{self, ConceptId, Hit, Nature};
+use crate::retrieval::{Lexical, ToolIndex};
+use crate::words::Token;
+
+/// One call that a clause asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The tool's place in the list.
+    pub tool: usize,
+    /// The concept it was found by; `None` when its own words were enough.
+    pub concept: Option<ConceptId>,
+    /// The words of the clause that asked for it, as places in [`Clause::tokens`].
+    pub words: Vec<usize>,
+    /// The first word of another request inside the same clause, where this one's own words end.
+    pub until: Option<usize>,
+}
+
+impl Step {
+    /// What the tool makes of its input, as far as the lexicon knows.
+    pub fn nature(&self) -> Option<Nature> {
+        self.concept.and_then(lexicon::concept).map(|concept| concept.nature)
+    }
+}
+
+/// The kinds of resources a clause can draw on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AtHand {
+    /// Named in the clause itself.
+    pub own: Vec<Kind>,
+    /// Given or made elsewhere.
+    pub near: Vec<Kind>,
+}
+
+impl AtHand {
+    fn has(&self, kind: Kind) -> bool {
+        self.own.contains(&kind) || self.near.contains(&kind)
+    }
+}
+
+/// The least score by which a tool counts as asked for.
+const ENOUGH: f32 = 0.42;
+/// What a weak phrase counts beside a strong one.
+const WEAK: f32 = 0.5;
+
+struct Scored {
+    tool: usize,
+    concept: ConceptId,
+    score: f32,
+}
+
+/// The tools the clause asks for, in the order they must run; empty when it asks for nothing the list offers.
+pub fn steps(clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Vec<Step> {
+    let tokens = &clause.tokens;
+    let text: String = tokens.iter().map(|token| token.lower.as_str()).collect::<Vec<_>>().join(" ");
+    let lexical = index.lexical(tokens, &text);
+    let hits = wanted(lexicon::hits(tokens, |concept| index.serves(concept)), clause, hand);
+    let scored: Vec<(Hit, Scored)> = hits
+        .into_iter()
+        .filter_map(|hit| best_for(&hit, clause, hand, index, &lexical).map(|best| (hit, best)))
+        .collect();
+    if let Some(step) = by_name(&scored, clause, hand, index, &lexical) {
+        return vec![step];
+    }
+    let strong: Vec<&(Hit, Scored)> = scored.iter().filter(|(hit, best)| hit.strong && best.score >= ENOUGH).collect();
+    match strong.as_slice() {
+        [] => {
+            let question = clause.question.then(|| question(clause, &scored, hand, index)).flatten();
+            let weak =
+                scored.iter().filter(|(_, best)| best.score >= ENOUGH).max_by(|a, b| a.1.score.total_cmp(&b.1.score));
+            question.or_else(|| weak.map(|(hit, best)| step(hit, best))).into_iter().collect()
+        }
+        [(hit, best)] => vec![step(hit, best)],
+        several => several_hits(several, clause, hand, index),
+    }
+}
+
+fn step(hit: &Hit, best: &Scored) -> Step {
+    Step { tool: best.tool, concept: Some(best.concept), words: hit.at.clone(), until: None }
+}
+
+/// In a question, words for making and mapping mostly describe what is seen; they count only where they can be meant.
+fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand) -> Vec<Hit> {
+    hits.into_iter()
+        .filter(|hit| {
+            let counts = |concept: &&lexicon::Concept| match concept.nature {
+                Nature::Ask => hit.strong || clause.question,
+                Nature::Label | Nature::Make => {
+                    !clause.question
+                        || hit.asks
+                        || concept.takes.iter().any(|kind| hand.has(*kind))
+                            && !hand.own.iter().any(|kind| kind.is_media() && !concept.takes.contains(kind))
+                }
+                Nature::Map | Nature::Edit | Nature::Create => !clause.question || hit.asks,
+            };
+            hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|concept| counts(&concept))
+        })
+        .collect()
+}
+
+fn best_for(hit: &Hit, clause: &Clause, hand: &AtHand, index: &ToolIndex, lexical: &[Lexical]) -> Option<Scored> {
+    let weight = if hit.strong { 1.0 } else { WEAK };
+    let mut best: Option<Scored> = None;
+    for concept in &hit.concepts {
+        for served in index.serving(*concept).iter().filter(|served| served.fit >= 0.3) {
+            let Some(tool) = index.tool(served.tool) else { continue };
+            let words = lexical.get(served.tool).copied().unwrap_or_default();
+            let score =
+                weight * served.fit + 0.3 * words.name + 0.15 * words.text + feasibility(tool, clause, hand, index);
+            if best.as_ref().is_none_or(|best| score > best.score) {
+                best = Some(Scored { tool: served.tool, concept: *concept, score });
+            }
+        }
+    }
+    best
+}
+
+/// How well the inputs at hand suit a tool: something added for what the clause names, something taken for what is
+/// missing, less where another tool can make it.
+fn feasibility(tool: &Tool, clause: &Clause, hand: &AtHand, index: &ToolIndex) -> f32 {
+    let mut score = 0.0;
+    let spoken = spoken_kinds(&clause.tokens);
+    let mut kinds: Vec<Kind> = tool.params.iter().filter(|param| param.required).map(|param| param.kind).collect();
+    kinds.dedup();
+    for kind in kinds {
+        let takes_own = hand.own.contains(&kind);
+        if takes_own || spoken.contains(&kind) {
+            score += 0.15;
+        }
+        if kind.is_media() && !takes_own && !hand.near.contains(&kind) {
+            let makeable = hand.own.iter().chain(&hand.near).any(|from| index.bridge(*from, kind).is_some());
+            score -= if makeable { 0.2 } else { 0.3 };
+        }
+    }
+    score
+}
+
+/// Kinds the clause speaks of: "the picture", "запись", "音频".
+fn spoken_kinds(tokens: &[Token]) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
+        let kind = match token.stem.as_str() {
+            "pictur" | "imag" | "photo" | "photograph" | "картинк" | "изображен" | "фот" | "фотограф" | "图" => {
+                Some(Kind::Image)
+            }
+            "照" if next == "片" => Some(Kind::Image),
+            "audio" | "record" | "sound" | "запис" | "ауд" | "аудиозапис" | "звук" => {
+                Some(Kind::Audio)
+            }
+            "音" | "录" if matches!(next, "频" | "音") => Some(Kind::Audio),
+            "text" | "passag" | "articl" | "текст" | "стат" => Some(Kind::Text),
+            "文" if matches!(next, "本" | "章") => Some(Kind::Text),
+            "video" | "clip" | "movi" | "виде" => Some(Kind::Video),
+            "视" if next == "频" => Some(Kind::Video),
+            _ => None,
+        };
+        kinds.extend(kind.filter(|kind| !kinds.contains(kind)));
+    }
+    kinds
+}
+
+/// A tool whose own name is spoken, where that says more than the lexicon does.
+fn by_name(
+    scored: &[(Hit, Scored)],
+    clause: &Clause,
+    hand: &AtHand,
+    index: &ToolIndex,
+    lexical: &[Lexical],
+) -> Option<Step> {
+    let best_hit = scored.iter().map(|(_, best)| best.score).fold(0.0, f32::max);
+    let (tool, words, score) = lexical
+        .iter()
+        .enumerate()
+        .filter_map(|(at, words)| {
+            let tool = index.tool(at)?;
+            let told = words.name >= 0.5 || (scored.is_empty() && !clause.question && words.text >= 0.45);
+            told.then(|| (at, *words, 0.75 * words.name + 0.45 * words.text + feasibility(tool, clause, hand, index)))
+        })
+        .max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0)))?;
+    if score < ENOUGH || scored.iter().any(|(_, best)| best.tool == tool) {
+        return None;
+    }
+    let telling = scored.is_empty() || (words.name >= 0.99 && score > best_hit);
+    telling.then_some(Step { tool, concept: None, words: Vec::new(), until: None })
+}
+
+/// The tool that answers the clause as a question.
+fn question(clause: &Clause, scored: &[(Hit, Scored)], hand: &AtHand, index: &ToolIndex) -> Option<Step> {
+    let document =
+        scored.iter().any(|(_, best)| lexicon::concept(best.concept).is_some_and(|c| c.name == "document question"));
+    let text_at_hand = hand.has(Kind::Text) || hand.has(Kind::Json);
+    let mut best: Option<Scored> = None;
+    for (concept, row) in lexicon::concepts().iter().enumerate().filter(|(_, row)| row.nature == Nature::Ask) {
+        let weight = match row.name {
+            "document question" if !document => 0.5,
+            "document question" => 1.05,
+            _ => 0.9,
+        };
+        let from_text = row.takes.contains(&Kind::Text);
+        if (from_text && !text_at_hand)
+            || (!from_text && !row.takes.iter().any(|kind| hand.has(*kind)) && !speaks_of(clause, row.takes))
+        {
+            continue;
+        }
+        for served in index.serving(concept).iter().filter(|served| served.fit >= 0.3) {
+            let Some(tool) = index.tool(served.tool) else { continue };
+            let own = if row.takes.iter().any(|kind| hand.own.contains(kind)) { 0.2 } else { 0.0 };
+            let score = weight * served.fit + own + feasibility(tool, clause, hand, index);
+            if best.as_ref().is_none_or(|best| score > best.score) {
+                best = Some(Scored { tool: served.tool, concept, score });
+            }
+        }
+    }
+    best.filter(|best| best.score >= ENOUGH).map(|best| Step {
+        tool: best.tool,
+        concept: Some(best.concept),
+        words: Vec::new(),
+        until: None,
+    })
+}
+
+fn speaks_of(clause: &Clause, kinds: &[Kind]) -> bool {
+    spoken_kinds(&clause.tokens).iter().any(|kind| kinds.contains(kind))
+}
+
+/// Several things named in one clause: one tool for two of them, or one inside the other ("read the summary aloud").
+fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Vec<Step> {
+    if let Some(step) = one_for_two(hits, hand, index) {
+        return vec![step];
+    }
+    // The words nearest the start are done last, except where the language puts the thing before the verb.
+    let object_first = clause.tokens.iter().any(|token| matches!(token.lower.as_str(), "把" | "将"));
+    let mut order: Vec<&(Hit, Scored)> = hits.to_vec();
+    let passive = hits
+        .last()
+        .and_then(|(hit, _)| clause.tokens.get(hit.last()))
+        .is_some_and(|token| token.lower.ends_with("ed") || matches!(token.lower.as_str(), "into" | "spoken"));
+    if !object_first && !passive {
+        order.reverse();
+    }
+    let Some(outer) = order.pop() else { return Vec::new() };
+    let mut chain = vec![outer];
+    for inner in order.into_iter().rev() {
+        let feeds = chain.first().is_some_and(|next| {
+            let gives = index.tool(inner.1.tool).is_some_and(|tool| {
+                lexicon::concept(next.1.concept)
+                    .is_some_and(|concept| concept.takes.iter().any(|kind| tool.outputs.first() == Some(kind)))
+            });
+            let labels = lexicon::concept(inner.1.concept).is_some_and(|concept| concept.nature == Nature::Label);
+            gives && !labels && next.1.tool != inner.1.tool
+        });
+        if feeds {
+            chain.insert(0, inner);
+        }
+    }
+    let starts: Vec<usize> = chain.iter().map(|(hit, _)| hit.first()).collect();
+    chain
+        .into_iter()
+        .map(|(hit, best)| Step {
+            until: starts.iter().copied().filter(|start| *start > hit.last()).min(),
+            ..step(hit, best)
+        })
+        .collect()
+}
+
+/// A tool that serves two of the concepts at once and whose inputs are at hand: a picture drawn along edges.
+fn one_for_two(hits: &[&(Hit, Scored)], hand: &AtHand, index: &ToolIndex) -> Option<Step> {
+    let (first, rest) = hits.split_first()?;
+    let fit = |concept: ConceptId, tool: usize| {
+        index.serving(concept).iter().find(|served| served.tool == tool).map_or(0.0, |served| served.words)
+    };
+    let mut best: Option<(f32, usize, usize)> = None;
+    for other in rest {
+        for (at, tool) in index.tools().iter().enumerate() {
+            let (one, two) = (fit(first.1.concept, at), fit(other.1.concept, at));
+            let met = tool
+                .params
+                .iter()
+                .filter(|param| param.required && param.kind.is_media())
+                .all(|param| hand.has(param.kind));
+            let takes_media = tool.params.iter().any(|param| param.required && param.kind.is_media());
+            if one >= 0.55
+                && two >= 0.55
+                && met
+                && takes_media
+                && first.1.tool != other.1.tool
+                && best.is_none_or(|(score, ..)| one + two > score)
+            {
+                best = Some((one + two, at, other.0.first()));
+            }
+        }
+    }
+    let (_, tool, until) = best?;
+    Some(Step { tool, concept: Some(first.1.concept), words: first.0.at.clone(), until: Some(until) })
+}

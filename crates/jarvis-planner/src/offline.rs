@@ -1,0 +1,137 @@
+//! The offline planner: the modules of this crate, one after the other. No model, no network, no randomness.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use jarvis_plan::{Draft, Request, Tool};
+
+use crate::clauses;
+use crate::linking::Linker;
+use crate::retrieval::ToolIndex;
+use crate::{Planner, PlannerError};
+
+/// Plans without a model. Clones share the index of the tool list used last.
+#[derive(Clone, Default)]
+pub struct Offline {
+    cached: Arc<Mutex<Option<Cached>>>,
+}
+
+struct Cached {
+    key: u64,
+    index: Arc<ToolIndex>,
+}
+
+impl Offline {
+    /// A planner with nothing cached yet.
+    pub fn new() -> Offline {
+        Offline::default()
+    }
+
+    /// The draft for `request`. The index of `tools` is built when they differ from the last call's.
+    pub fn draft(&self, request: &Request, tools: &[Tool]) -> Draft {
+        Offline::draft_with(&self.index(tools), request)
+    }
+
+    /// The draft for `request` with a list of tools read before.
+    pub fn draft_with(index: &ToolIndex, request: &Request) -> Draft {
+        let text: &str = request.text.get(..floor(&request.text, LONGEST)).unwrap_or_default();
+        if text.len() < request.text.len() {
+            let cut = Request { text: text.to_owned(), ..request.clone() };
+            let mut draft = Offline::draft_with(index, &cut);
+            draft
+                .notes
+                .push(format!("only the first {LONGEST} bytes of the request were read; attach longer texts as files"));
+            return draft;
+        }
+        let reading = clauses::read(text, index);
+        let mut linker = Linker::new(request, &reading, index);
+        let mut unserved: Vec<&str> = Vec::new();
+        for (at, clause) in reading.clauses.iter().enumerate() {
+            if !linker.clause(at) && !clause.tokens.is_empty() {
+                unserved.push(clause.text(text).trim());
+            }
+        }
+        let (tasks, mut notes) = (linker.tasks, linker.notes);
+        if tasks.is_empty() {
+            notes.push(match (index.tools().is_empty(), reading.clauses.is_empty()) {
+                (true, _) => "there are no tools to plan with".to_owned(),
+                (false, true) => "the request holds no words".to_owned(),
+                (false, false) => "no tool fits the request".to_owned(),
+            });
+        } else {
+            // Sentences that only tell something are no reason for a note; orders are.
+            for text in unserved.into_iter().filter(|text| looks_like_order(text, index)) {
+                notes.push(format!("no tool fits \"{}\"", short(text)));
+            }
+        }
+        Draft { tasks, raw: String::new(), notes }
+    }
+
+    fn index(&self, tools: &[Tool]) -> Arc<ToolIndex> {
+        let key = key(tools);
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        match cached.as_ref() {
+            Some(cached) if cached.key == key => cached.index.clone(),
+            Some(_) | None => {
+                let index = Arc::new(ToolIndex::new(tools));
+                *cached = Some(Cached { key, index: index.clone() });
+                index
+            }
+        }
+    }
+}
+
+/// The most bytes of a request that are read.
+const LONGEST: usize = 64 * 1024;
+
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
+}
+
+fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
+    clauses::names_action(&crate::words::tokens(text), index)
+}
+
+fn short(text: &str) -> String {
+    let mut short: String = text.chars().take(60).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// Tells tool lists apart by everything the index reads.
+fn key(tools: &[Tool]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for tool in tools {
+        tool.name.hash(&mut hasher);
+        tool.aliases.hash(&mut hasher);
+        tool.description.hash(&mut hasher);
+        tool.outputs.hash(&mut hasher);
+        tool.example.as_ref().map(|example| &example.scenario).hash(&mut hasher);
+        for param in &tool.params {
+            (&param.name, param.kind, param.required, &param.description).hash(&mut hasher);
+            param.schema.as_ref().map(ToString::to_string).hash(&mut hasher);
+        }
+        0xFFu8.hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+#[async_trait]
+impl Planner for Offline {
+    async fn plan(&self, request: &Request, tools: &[Tool]) -> Result<Draft, PlannerError> {
+        let (planner, request, tools) = (self.clone(), request.clone(), tools.to_vec());
+        // Reading a long list of tools takes milliseconds.
+        let work = tokio::task::spawn_blocking(move || planner.draft(&request, &tools));
+        work.await.map_err(|error| PlannerError::Unavailable {
+            message: "the offline planner stopped before it had an answer".to_owned(),
+            source: Some(Box::new(error)),
+        })
+    }
+
+    fn name(&self) -> &str {
+        "offline"
+    }
+}

@@ -1,0 +1,347 @@
+//! Resources in a request: quoted text, paths, URLs and e-mail addresses, found as spans that are never cut, and the
+//! words that point at resources ("the picture", "the result", "both").
+
+use std::sync::LazyLock;
+
+use jarvis_plan::Kind;
+use regex::Regex;
+
+use crate::words::{Token, slice};
+
+/// What a span of the request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpanKind {
+    /// Quoted text; the quotation marks are outside [`Span::text`].
+    Quote,
+    /// A file name or path.
+    Path,
+    /// A web address or data URL.
+    Url,
+    /// An e-mail address.
+    Email,
+    /// Unquoted text to work on: after a colon, or a paragraph of its own.
+    Payload,
+}
+
+/// A part of the request that is data and not instruction. Its words never choose a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Where it starts, in bytes, quotation marks included.
+    pub start: usize,
+    /// Where it ends, in bytes, quotation marks included.
+    pub end: usize,
+    /// What it is.
+    pub what: SpanKind,
+    /// The text, path or address itself.
+    pub text: String,
+    /// The kind of resource it stands for; `None` when it stands for none (an e-mail address, an unknown extension).
+    pub kind: Option<Kind>,
+}
+
+impl Span {
+    /// True when the byte is inside.
+    pub fn covers(&self, at: usize) -> bool {
+        (self.start..self.end).contains(&at)
+    }
+}
+
+fn pattern(text: &str) -> Regex {
+    // Literal patterns; the tests compile each of them.
+    #[allow(clippy::expect_used)]
+    Regex::new(text).expect("the pattern is valid")
+}
+
+static URL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?:https?://|www\.)[^\s<>"'“”«»‘’（）()，。、；！？「」\p{Han}]+|data:[a-z]+/[a-z0-9.+-]+;base64,[A-Za-z0-9+/=]+"#,
+    )
+});
+static EMAIL: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"));
+static PATH: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?:[A-Za-z]:)?[A-Za-z0-9_~%+\-./\\\p{Cyrillic}]*[A-Za-z0-9_\-\p{Cyrillic})]\.(?:[A-Za-z][A-Za-z0-9]{1,4})",
+    )
+});
+
+/// Quotation marks that open, with those that close.
+const QUOTES: &[(char, &[char])] = &[
+    ('"', &['"']),
+    ('“', &['”', '"']),
+    ('„', &['“', '”']),
+    ('«', &['»']),
+    ('‘', &['’']),
+    ('\'', &['\'']),
+    ('「', &['」']),
+    ('『', &['』']),
+    ('《', &['》']),
+    ('`', &['`']),
+];
+
+/// Every span of `text`, in order and without overlap.
+pub fn spans(text: &str) -> Vec<Span> {
+    let mut spans = quotes(text);
+    let mut add = |start: usize, end: usize, what: SpanKind, kind: Option<Kind>| {
+        if start < end && !spans.iter().any(|span: &Span| span.start < end && start < span.end) {
+            spans.push(Span { start, end, what, text: slice(text, start, end).to_owned(), kind });
+        }
+    };
+    for found in URL.find_iter(text) {
+        let address = found.as_str().trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+        add(found.start(), found.start() + address.len(), SpanKind::Url, Some(kind_of_url(address)));
+    }
+    for found in EMAIL.find_iter(text) {
+        add(found.start(), found.end(), SpanKind::Email, None);
+    }
+    for found in PATH.find_iter(text) {
+        let whole = found.as_str();
+        let kind = Kind::of_name(whole);
+        let goes_on =
+            text.get(found.end()..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_ascii_alphanumeric());
+        let is_path = kind.is_some() || (whole.contains('/') && !whole.starts_with('.'));
+        if is_path && !goes_on {
+            add(found.start(), found.end(), SpanKind::Path, kind);
+        }
+    }
+    spans.sort_by_key(|span| span.start);
+    spans
+}
+
+fn kind_of_url(address: &str) -> Kind {
+    if let Some(rest) = address.strip_prefix("data:") {
+        return rest.split('/').next().and_then(|kind| kind.parse().ok()).unwrap_or(Kind::Text);
+    }
+    Kind::of_name(address).unwrap_or(Kind::Text)
+}
+
+fn quotes(text: &str) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut resume = 0;
+    let mut before: Option<char> = None;
+    for (start, letter) in text.char_indices() {
+        let previous = before.replace(letter);
+        if start < resume {
+            continue;
+        }
+        let Some((_, closing)) = QUOTES.iter().find(|(open, _)| *open == letter) else { continue };
+        // An apostrophe inside a word opens nothing, and one before a letter closes nothing.
+        let ascii_single = letter == '\'';
+        if ascii_single && previous.is_some_and(char::is_alphanumeric) {
+            continue;
+        }
+        let inside_at = start + letter.len_utf8();
+        let Some(rest) = text.get(inside_at..) else { continue };
+        let close = rest.char_indices().find(|(at, c)| {
+            closing.contains(c)
+                && !(ascii_single
+                    && rest.get(at + c.len_utf8()..).and_then(|r| r.chars().next()).is_some_and(char::is_alphanumeric))
+        });
+        let Some((at, close)) = close else { continue };
+        let inside = slice(text, inside_at, inside_at + at).trim();
+        if inside.is_empty() {
+            continue;
+        }
+        let end = inside_at + at + close.len_utf8();
+        let named = (!inside.contains(char::is_whitespace) || inside.contains(['/', '\\']))
+            .then(|| Kind::of_name(inside))
+            .flatten();
+        let is_url = inside.starts_with("http://") || inside.starts_with("https://");
+        let (what, kind) = match named {
+            _ if is_url => (SpanKind::Url, kind_of_url(inside)),
+            Some(kind) => (SpanKind::Path, kind),
+            None => (SpanKind::Quote, Kind::Text),
+        };
+        spans.push(Span { start, end, what, text: inside.to_owned(), kind: Some(kind) });
+        resume = end;
+    }
+    spans
+}
+
+/// How a clause points at resources it does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pointers {
+    /// "it", "its", "его", "它": the thing spoken of last.
+    pub pronoun: bool,
+    /// "the result", "результат", "结果": the output of the task before.
+    pub result: bool,
+    /// "both", "each", "все", "每": one task for each resource.
+    pub each: bool,
+    /// "the first picture", "вторая": that resource, from 0.
+    pub ordinal: Option<usize>,
+    /// "the original picture": the resource given, not what was made of it.
+    pub original: bool,
+    /// "this text", "below", "следующий": text given elsewhere in the request.
+    pub cataphora: bool,
+}
+
+/// Reads the pointing words of a clause.
+pub fn pointers(tokens: &[Token]) -> Pointers {
+    let mut pointers = Pointers::default();
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
+        let pair = (token.lower.as_str(), next);
+        match token.lower.as_str() {
+            "it" | "its" | "them" | "их" | "его" | "её" | "ее" | "им" | "ей" | "ним" | "него" | "нём" | "нем"
+            | "ней" | "неё" | "它" | "其" => pointers.pronoun = true,
+            "result"
+            | "results"
+            | "output"
+            | "outcome"
+            | "результат"
+            | "результата"
+            | "результату"
+            | "результате"
+            | "результатом"
+            | "получившейся"
+            | "получившуюся"
+            | "получившийся"
+            | "полученную"
+            | "полученный"
+            | "resulting" => {
+                pointers.result = true;
+            }
+            "both" | "each" | "every" | "all" | "оба" | "обе" | "обоих" | "каждую" | "каждый" | "каждое" | "каждой"
+            | "каждого" | "все" | "всех" | "每" | "各" => pointers.each = true,
+            "original" | "исходную" | "исходной" | "исходный" | "исходного" => {
+                pointers.original = true
+            }
+            "following" | "below" | "above" | "следующий" | "следующего" | "следующее" | "ниже" | "выше" =>
+            {
+                pointers.cataphora = true;
+            }
+            "this" | "these" | "этот" | "этого" | "этом" => pointers.cataphora |= is_text_word(next),
+            _ => {}
+        }
+        match pair {
+            ("结", "果") => pointers.result = true,
+            ("两", "张" | "幅" | "个" | "段") | ("所", "有") | ("全", "部") | ("都", _) => {
+                pointers.each = true
+            }
+            ("两", _) if token.is_han() => pointers.each = true,
+            ("原", "图" | "来" | "始") => pointers.original = true,
+            ("以", "下" | "上") | ("下", "面") | ("上", "面") | ("下", "列") => pointers.cataphora = true,
+            ("这", "段" | "篇" | "句") => pointers.cataphora = true,
+            ("first" | "1st", word) if is_thing(word) => pointers.ordinal = Some(0),
+            ("second" | "2nd", _) | ("第", "二") => pointers.ordinal = Some(1),
+            ("third" | "3rd", word) if is_thing(word) => pointers.ordinal = Some(2),
+            ("第", "一") => pointers.ordinal = Some(0),
+            ("第", "三") => pointers.ordinal = Some(2),
+            _ => {}
+        }
+        match token.stem.as_str() {
+            "перв" if next.is_empty() || is_thing(next) => pointers.ordinal = Some(0),
+            "втор" => pointers.ordinal = Some(1),
+            "трет" if is_thing(next) => pointers.ordinal = Some(2),
+            _ => {}
+        }
+    }
+    pointers
+}
+
+fn is_text_word(word: &str) -> bool {
+    matches!(
+        word,
+        "text"
+            | "sentence"
+            | "paragraph"
+            | "passage"
+            | "article"
+            | "review"
+            | "message"
+            | "story"
+            | "текст"
+            | "отзыв"
+            | "абзац"
+            | "предложение"
+            | "статью"
+            | "текста"
+    )
+}
+
+fn is_thing(word: &str) -> bool {
+    matches!(
+        word,
+        "one"
+            | "picture"
+            | "image"
+            | "photo"
+            | "file"
+            | "text"
+            | "recording"
+            | "audio"
+            | "video"
+            | "sentence"
+            | "картинка"
+            | "картинку"
+            | "картинке"
+            | "картинки"
+            | "изображение"
+            | "изображения"
+            | "изображении"
+            | "фото"
+            | "файл"
+            | "файле"
+            | "файла"
+            | "текст"
+            | "текста"
+            | "фотография"
+            | "фотографию"
+            | "фотографии"
+            | "запись"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SpanKind, pointers, spans};
+    use crate::words::tokens;
+
+    fn check(text: &str, expected: &str) {
+        let found: Vec<String> = spans(text)
+            .iter()
+            .map(|span| {
+                let what = match span.what {
+                    SpanKind::Quote => "quote",
+                    SpanKind::Path => "path",
+                    SpanKind::Url => "url",
+                    SpanKind::Email => "email",
+                    SpanKind::Payload => "payload",
+                };
+                let kind = span.kind.map_or(String::new(), |kind| format!(":{kind}"));
+                format!("{what}{kind}={}", span.text)
+            })
+            .collect();
+        assert_eq!(found.join(" | "), expected, "{text}");
+    }
+
+    #[test]
+    fn spans_of_a_request() {
+        check("edges of /images/a.png, please", "path:image=/images/a.png");
+        check("把/images/a.png变成黑白", "path:image=/images/a.png");
+        check("опиши фото.jpg и b.wav.", "path:image=фото.jpg | path:audio=b.wav");
+        check("see https://x.org/a.png?b=1, then", "url:image=https://x.org/a.png?b=1");
+        check("see (https://x.org/page).", "url:text=https://x.org/page");
+        check("mail bob.b@example.com", "email=bob.b@example.com");
+        check("say \"a, and then b\" now", "quote:text=a, and then b");
+        check("скажи «привет, мир»", "quote:text=привет, мир");
+        check("朗读“你好，世界”", "quote:text=你好，世界");
+        check("it's Bob's 'big idea' isn't it", "quote:text=big idea");
+        check("open \"my file.png\" or \"my.png\"", "quote:text=my file.png | path:image=my.png");
+        check("C:\\pics\\a.JPG and ../b.mp4", "path:image=C:\\pics\\a.JPG | path:video=../b.mp4");
+        check("e.g. this. And i.e. that.Then 3.14", "");
+        check("an \"unclosed quote", "");
+        check("data:image/png;base64,AAAA==", "url:image=data:image/png;base64,AAAA==");
+    }
+
+    #[test]
+    fn pointing_words() {
+        let read = |text: &str| pointers(&tokens(text));
+        assert!(read("edges of the result").result);
+        assert!(read("озвучь его").pronoun);
+        assert!(read("描述两张图片").each);
+        assert!(read("summarise this text").cataphora);
+        assert_eq!(read("describe the second picture").ordinal, Some(1));
+        assert_eq!(read("опиши первую картинку").ordinal, Some(0));
+        assert_eq!(read("first, describe it").ordinal, None);
+        assert_eq!(read("把第二张图变灰").ordinal, Some(1));
+    }
+}

@@ -1,0 +1,363 @@
+//! Retrieval: which tools of a list a clause may mean. BM25 over what tools say of themselves, the share of a tool's
+//! name that the clause speaks, and the concepts of the lexicon.
+
+use std::collections::HashMap;
+
+use bm25::{Embedder, EmbedderBuilder, Scorer, Tokenizer};
+use jarvis_plan::{Kind, Tool};
+
+use crate::lexicon::{self, Concept, ConceptId};
+use crate::words::{self, Token};
+
+/// A list of tools, read once so that requests are answered fast.
+pub struct ToolIndex {
+    tools: Vec<Tool>,
+    names: Vec<Vec<Vec<String>>>,
+    weights: HashMap<String, f32>,
+    embedder: Embedder<u32, Words>,
+    scorer: Scorer<usize>,
+    /// For each concept, the tools that may serve it.
+    affinity: Vec<Vec<Affinity>>,
+    bridges: Vec<((Kind, Kind), usize)>,
+}
+
+/// How well a tool serves a concept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Affinity {
+    /// The tool's place in the list.
+    pub tool: usize,
+    /// By its words alone, 0 to 1.
+    pub words: f32,
+    /// By its words, what it takes and what it gives, 0 to 1.
+    pub fit: f32,
+}
+
+/// How well a clause's own words fit a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Lexical {
+    /// The weighted share of the name, or of its best alias, that the clause speaks, 0 to 1.
+    pub name: f32,
+    /// BM25 over name, aliases, description and parameters, squeezed to 0 to 1.
+    pub text: f32,
+}
+
+struct Words;
+
+impl Tokenizer for Words {
+    fn tokenize(&self, text: &str) -> Vec<String> {
+        let tokens = words::tokens(text);
+        let mut stems = Vec::with_capacity(tokens.len());
+        let mut before: Option<&Token> = None;
+        for token in &tokens {
+            if token.is_han() {
+                // A single character says little; two neighbours say a word.
+                if let Some(before) = before.filter(|before| before.is_han() && before.end == token.start) {
+                    stems.push(format!("{}{}", before.stem, token.stem));
+                }
+            } else if !STOP_WORDS.contains(&token.lower.as_str()) {
+                stems.push(token.stem.clone());
+            }
+            before = Some(token);
+        }
+        stems
+    }
+}
+
+const STOP_WORDS: &[&str] = &[
+    "a", "an", "the", "of", "to", "for", "by", "in", "on", "at", "with", "and", "or", "from", "into", "as", "is",
+    "are", "be", "it", "its", "this", "that", "i", "me", "my", "you", "your", "we", "us", "please", "want", "need",
+    "would", "like", "can", "could", "will", "then", "such", "given", "и", "в", "на", "с", "по", "из", "для", "что",
+    "это", "the", "some", "any", "also", "using", "use", "based", "specific", "do", "have",
+];
+
+/// Words of names that say what kind of thing is meant but not what is done with it.
+const KIND_WORDS: &[&str] = &[
+    "imag", "pictur", "photo", "text", "audio", "video", "sound", "speech", "url", "file", "data", "document",
+    "control",
+];
+/// Verbs that stand in many names.
+const PALE_WORDS: &[&str] = &[
+    "get", "do", "make", "use", "run", "set", "find", "search", "creat", "generat", "appli", "see", "take", "see",
+    "go", "show",
+];
+
+impl ToolIndex {
+    /// Reads the list.
+    pub fn new(tools: &[Tool]) -> ToolIndex {
+        let names: Vec<Vec<Vec<String>>> = tools
+            .iter()
+            .map(|tool| {
+                std::iter::once(&tool.name)
+                    .chain(&tool.aliases)
+                    .map(|name| words::stems(&words::spell_out(name)))
+                    .collect()
+            })
+            .collect();
+        let documents: Vec<String> = tools.iter().map(document).collect();
+        let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
+        let embedder = EmbedderBuilder::<u32, Words>::with_tokenizer_and_fit_to_corpus(Words, &texts).build();
+        let mut scorer = Scorer::new();
+        for (at, text) in texts.iter().enumerate() {
+            scorer.upsert(&at, embedder.embed(text));
+        }
+        let weights = weights(&names);
+        let descriptions: Vec<Vec<String>> = tools.iter().map(|tool| words::stems(&tool.description)).collect();
+        let affinity: Vec<Vec<Affinity>> = lexicon::concepts()
+            .iter()
+            .map(|concept| {
+                let phrases: Vec<Vec<String>> = concept.tools.split('|').map(words::stems).collect();
+                let mut served: Vec<Affinity> = Vec::new();
+                for (at, ((tool, names), description)) in tools.iter().zip(&names).zip(&descriptions).enumerate() {
+                    let words = phrases.iter().map(|phrase| phrase_fit(phrase, names, description)).fold(0.0, f32::max);
+                    if words > 0.0 {
+                        served.push(Affinity { tool: at, words, fit: words * signature_fit(concept, tool) });
+                    }
+                }
+                served.sort_by(|a, b| b.fit.total_cmp(&a.fit).then(a.tool.cmp(&b.tool)));
+                served
+            })
+            .collect();
+        let bridges = bridges(tools, &affinity);
+        ToolIndex { tools: tools.to_vec(), names, weights, embedder, scorer, affinity, bridges }
+    }
+
+    /// The tools, in the order given.
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// The tool at a place.
+    pub fn tool(&self, at: usize) -> Option<&Tool> {
+        self.tools.get(at)
+    }
+
+    /// The tools that may serve a concept, best first.
+    pub fn serving(&self, concept: ConceptId) -> &[Affinity] {
+        self.affinity.get(concept).map_or(&[], Vec::as_slice)
+    }
+
+    /// True when some tool of the list serves the concept well enough for its phrases to count.
+    pub fn serves(&self, concept: ConceptId) -> bool {
+        self.serving(concept).first().is_some_and(|best| best.fit >= 0.3)
+    }
+
+    /// A tool that turns one kind into another without changing what is said: speech to its words, words to speech.
+    pub fn bridge(&self, from: Kind, to: Kind) -> Option<usize> {
+        self.bridges.iter().find(|(pair, _)| *pair == (from, to)).map(|(_, tool)| *tool)
+    }
+
+    /// How well a clause's own words fit each tool. `text` is the clause without its data.
+    pub fn lexical(&self, tokens: &[Token], text: &str) -> Vec<Lexical> {
+        let mut found = vec![Lexical::default(); self.tools.len()];
+        for scored in self.scorer.matches(&self.embedder.embed(text)) {
+            if let Some(entry) = found.get_mut(scored.id) {
+                entry.text = scored.score / (scored.score + 8.0);
+            }
+        }
+        for (entry, names) in found.iter_mut().zip(&self.names) {
+            entry.name = names.iter().map(|name| self.coverage(name, tokens)).fold(0.0, f32::max);
+        }
+        found
+    }
+
+    /// True when the clause speaks most of some tool's name.
+    pub fn names_a_tool(&self, tokens: &[Token]) -> bool {
+        self.names.iter().flatten().any(|name| self.coverage(name, tokens) >= 0.6)
+    }
+
+    /// True when some tool's name starts with this word, as `send_email` does with "send".
+    pub fn opens_a_name(&self, token: &Token) -> bool {
+        !PALE_WORDS.contains(&token.stem.as_str())
+            && !KIND_WORDS.contains(&token.stem.as_str())
+            && self
+                .names
+                .iter()
+                .filter_map(|names| names.first())
+                .filter(|name| name.len() > 1)
+                .any(|name| name.first() == Some(&token.stem))
+    }
+
+    fn coverage(&self, name: &[String], tokens: &[Token]) -> f32 {
+        let (mut spoken, mut whole, mut telling) = (0.0, 0.0, false);
+        for word in name {
+            let weight = self.weights.get(word).copied().unwrap_or_default();
+            whole += weight;
+            if tokens.iter().any(|token| token.stem == *word) {
+                spoken += weight;
+                telling |= !KIND_WORDS.contains(&word.as_str()) && !PALE_WORDS.contains(&word.as_str());
+            }
+        }
+        if whole <= 0.0 || !telling { 0.0 } else { spoken / whole }
+    }
+}
+
+/// Concepts that carry content from one kind to another.
+const BRIDGES: &[&str] = &["caption", "transcription", "speaking", "drawing", "filming", "sound from video"];
+
+fn bridges(tools: &[Tool], affinity: &[Vec<Affinity>]) -> Vec<((Kind, Kind), usize)> {
+    let mut bridges: Vec<((Kind, Kind), usize)> = Vec::new();
+    for name in BRIDGES {
+        let Some(id) = lexicon::find(name) else { continue };
+        let Some(concept) = lexicon::concept(id) else { continue };
+        let Some(from) = concept.takes.first() else { continue };
+        let best = affinity.get(id).into_iter().flatten().find(|served| {
+            tools.get(served.tool).is_some_and(|tool| {
+                served.fit >= 0.5
+                    && tool.outputs.contains(&concept.gives)
+                    && tool.params.iter().filter(|param| param.required).all(|param| param.kind == *from)
+                    && tool.params.iter().any(|param| param.kind == *from)
+            })
+        });
+        if let Some(best) = best {
+            bridges.push(((*from, concept.gives), best.tool));
+        }
+    }
+    bridges
+}
+
+fn document(tool: &Tool) -> String {
+    let mut text = String::new();
+    let name = words::spell_out(&tool.name);
+    // The name counts three times, the aliases once.
+    for _ in 0..3 {
+        text.push_str(&name);
+        text.push('\n');
+    }
+    for alias in &tool.aliases {
+        text.push_str(&words::spell_out(alias));
+        text.push('\n');
+    }
+    text.push_str(&tool.description);
+    for param in &tool.params {
+        text.push('\n');
+        text.push_str(&words::spell_out(&param.name));
+    }
+    if let Some(example) = &tool.example {
+        text.push('\n');
+        text.push_str(&example.scenario);
+    }
+    text
+}
+
+/// How telling each word of a name is: rare words more, words for kinds and pale verbs less, small words nothing.
+fn weights(names: &[Vec<Vec<String>>]) -> HashMap<String, f32> {
+    let mut holders: HashMap<&str, usize> = HashMap::new();
+    for names in names {
+        let mut seen: Vec<&str> = Vec::new();
+        for word in names.iter().flatten() {
+            if !seen.contains(&word.as_str()) {
+                seen.push(word);
+                *holders.entry(word).or_default() += 1;
+            }
+        }
+    }
+    let count = names.len() as f32;
+    holders
+        .into_iter()
+        .map(|(word, holders)| {
+            let rarity = (1.0 + count / holders as f32).ln();
+            let scale = if STOP_WORDS.contains(&word) {
+                0.0
+            } else if KIND_WORDS.contains(&word) {
+                0.3
+            } else if PALE_WORDS.contains(&word) {
+                0.25
+            } else {
+                1.0
+            };
+            (word.to_owned(), rarity * scale)
+        })
+        .collect()
+}
+
+/// How plainly a tool says a phrase: in full as its name, in part, or in its description.
+fn phrase_fit(phrase: &[String], names: &[Vec<String>], description: &[String]) -> f32 {
+    if phrase.is_empty() {
+        return 0.0;
+    }
+    let mut best: f32 = 0.0;
+    for (at, name) in names.iter().enumerate() {
+        if let Some(share) = contains(name, phrase) {
+            let fit = match (at == 0, share >= 1.0) {
+                (true, true) => 1.0,
+                (false, true) => 0.95,
+                (true, false) => 0.6 + 0.35 * share,
+                (false, false) => 0.55 + 0.3 * share,
+            };
+            best = best.max(fit);
+        }
+    }
+    if best == 0.0 && phrase.len() > 1 && contains(description, phrase).is_some() {
+        best = 0.5;
+    }
+    best
+}
+
+/// The share of `whole` that `part` makes up when its words stand there side by side.
+fn contains(whole: &[String], part: &[String]) -> Option<f32> {
+    whole.windows(part.len()).any(|window| window == part).then(|| part.len() as f32 / whole.len() as f32)
+}
+
+/// How well what a tool takes and gives suits a concept, 0 to 1. What a tool does not say counts neither way.
+fn signature_fit(concept: &Concept, tool: &Tool) -> f32 {
+    let mut fit = 1.0;
+    let gives = |kind: Kind| tool.gives(kind) || (kind == Kind::Text && tool.gives(Kind::Json));
+    if !tool.outputs.is_empty() && !gives(concept.gives) {
+        fit *= 0.35;
+    }
+    if tool.params.is_empty() {
+        return fit;
+    }
+    let takes_it = |kind: Kind| tool.params.iter().any(|param| param.kind == kind);
+    if concept.takes.iter().any(|kind| kind.is_media()) && !concept.takes.iter().any(|kind| takes_it(*kind)) {
+        fit *= 0.4;
+    }
+    let asks_text = matches!(concept.nature, lexicon::Nature::Ask | lexicon::Nature::Edit);
+    let surplus = tool.params.iter().any(|param| {
+        param.required && !concept.takes.contains(&param.kind) && !(asks_text && param.kind == Kind::Text)
+    });
+    if surplus { fit * 0.6 } else { fit }
+}
+
+#[cfg(test)]
+mod tests {
+    use jarvis_plan::{Kind, Tool};
+
+    use super::ToolIndex;
+    use crate::lexicon;
+    use crate::words::tokens;
+
+    fn index() -> ToolIndex {
+        ToolIndex::new(&[
+            Tool::typed("canny-control", "Draws the edges of a picture.", &[Kind::Image], &[Kind::Image]),
+            Tool::typed(
+                "canny-text-to-image",
+                "Makes a picture along edges.",
+                &[Kind::Image, Kind::Text],
+                &[Kind::Image],
+            ),
+            Tool::typed("text-to-image", "Makes a picture from words.", &[Kind::Text], &[Kind::Image]),
+            Tool::typed("book_flight", "Books a flight.", &[], &[]),
+        ])
+    }
+
+    #[test]
+    fn a_concept_finds_the_tool_with_its_signature() {
+        let index = index();
+        for (concept, tool) in [("edges", "canny-control"), ("drawing", "text-to-image")] {
+            let best = index.serving(lexicon::find(concept).unwrap()).first().copied().unwrap();
+            assert_eq!(index.tool(best.tool).unwrap().name, tool);
+        }
+        assert!(!index.serves(lexicon::find("translation").unwrap()));
+    }
+
+    #[test]
+    fn a_name_is_spoken() {
+        let index = index();
+        for (text, expected) in [("Book me a flight", true), ("an image from text", false), ("hello", false)] {
+            assert_eq!(index.names_a_tool(&tokens(text)), expected, "{text}");
+        }
+        let lexical = index.lexical(&tokens("book a flight"), "book a flight");
+        assert!(lexical[3].name > 0.9 && lexical[3].text > lexical[0].text);
+    }
+}

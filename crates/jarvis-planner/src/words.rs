@@ -1,0 +1,155 @@
+//! Words: text cut into tokens with stems. English and Russian words are stemmed, a Chinese character is a token of its own.
+
+use std::sync::LazyLock;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::language::{is_cyrillic, is_han};
+
+/// A word of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// The word in lower case.
+    pub lower: String,
+    /// What it is compared by.
+    pub stem: String,
+    /// Where it starts, in bytes.
+    pub start: usize,
+    /// Where it ends, in bytes.
+    pub end: usize,
+}
+
+impl Token {
+    /// True for articles and pointing words, which patterns skip.
+    pub fn is_determiner(&self) -> bool {
+        DETERMINERS.contains(&self.lower.as_str())
+    }
+
+    /// True for a Chinese character.
+    pub fn is_han(&self) -> bool {
+        self.lower.chars().next().is_some_and(is_han)
+    }
+}
+
+const DETERMINERS: &[&str] = &[
+    "a",
+    "an",
+    "the",
+    "this",
+    "that",
+    "these",
+    "those",
+    "my",
+    "your",
+    "our",
+    "his",
+    "her",
+    "their",
+    "please",
+    "эту",
+    "этот",
+    "это",
+    "этой",
+    "этом",
+    "эти",
+    "этих",
+    "этого",
+    "мне",
+    "мой",
+    "моей",
+    "пожалуйста",
+];
+
+static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+static RUSSIAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::Russian));
+
+/// The stem of one lower-case word.
+pub fn stem(lower: &str) -> String {
+    match lower.chars().next() {
+        Some(letter) if is_cyrillic(letter) => RUSSIAN.stem(&lower.replace('ё', "е")).into_owned(),
+        Some(letter) if letter.is_ascii_alphabetic() => ENGLISH.stem(lower).into_owned(),
+        _ => lower.to_owned(),
+    }
+}
+
+/// The words of `text` from left to right.
+pub fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    for (start, word) in text.unicode_word_indices() {
+        let word = word.trim_end_matches("'s").trim_end_matches("’s");
+        let mut at = start;
+        // `book_flight` is one word to Unicode and two to a reader; so is a word glued to Chinese.
+        for part in word.split('_') {
+            if !part.is_empty() {
+                let lower = part.to_lowercase();
+                tokens.push(Token { stem: stem(&lower), lower, start: at, end: at + part.len() });
+            }
+            at += part.len() + 1;
+        }
+    }
+    tokens
+}
+
+/// The stems of `text`, from left to right.
+pub fn stems(text: &str) -> Vec<String> {
+    tokens(text).into_iter().map(|token| token.stem).collect()
+}
+
+/// A name such as `getWeather`, `get_weather` or `Get-Weather` as words with blanks between.
+pub fn spell_out(name: &str) -> String {
+    let mut spelled = String::with_capacity(name.len() + 8);
+    let mut before = ' ';
+    for letter in name.chars() {
+        if matches!(letter, '_' | '-' | '.' | '/' | ':') {
+            spelled.push(' ');
+        } else {
+            if letter.is_uppercase() && (before.is_lowercase() || before.is_ascii_digit()) {
+                spelled.push(' ');
+            }
+            spelled.push(letter);
+        }
+        before = letter;
+    }
+    spelled
+}
+
+/// The slice of `text` between two byte offsets; empty when they are not on character borders.
+pub(crate) fn slice(text: &str, start: usize, end: usize) -> &str {
+    text.get(start..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{spell_out, stems, tokens};
+
+    #[test]
+    fn stems_by_script() {
+        for (text, expected) in [
+            ("Find the Edges", "find the edg"),
+            ("контуры картинки", "контур картинк"),
+            ("чёрно-белым", "черн бел"),
+            ("把图变灰", "把 图 变 灰"),
+            ("what's book_flight", "what book flight"),
+        ] {
+            assert_eq!(stems(text).join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn offsets_point_at_the_words() {
+        let text = "Ünï_code 图 b";
+        for token in tokens(text) {
+            assert_eq!(text[token.start..token.end].to_lowercase(), token.lower);
+        }
+    }
+
+    #[test]
+    fn names_are_spelled_out() {
+        for (name, words) in
+            [("getWeather", "get Weather"), ("text-to-image", "text to image"), ("send_email", "send email")]
+        {
+            assert_eq!(spell_out(name), words);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Requests in Chinese.
+
+use crate::support::{check_all, task_types};
+
+#[test]
+fn one_thing_asked() {
+    check_all(
+        &task_types(),
+        &[
+            ("找出/images/a.png的边缘", &[], "canny-control(image=/images/a.png)"),
+            ("请画出这张图片的轮廓", &["/images/a.png"], "canny-control(image=/images/a.png)"),
+            ("找出图中的直线", &["/images/a.png"], "mlsd-control(image=/images/a.png)"),
+            ("把/images/a.png变成黑白", &[], "image-to-image(image=/images/a.png,text=变成黑白)"),
+            ("把图片缩小一半", &["/images/a.png"], "image-to-image(image=/images/a.png,text=~缩小一半)"),
+            ("把这张图旋转90度", &["/images/a.png"], "image-to-image(image=/images/a.png,text=~旋转90度)"),
+            ("/images/a.png的主要颜色是什么？", &[], "visual-question-answering(image=/images/a.png,text=~主要颜色)"),
+            ("图里有几只狗？", &["/images/a.png"], "visual-question-answering(image=/images/a.png,text=~几只狗)"),
+            ("描述这张图片", &["/images/a.png"], "image-to-text(image=/images/a.png)"),
+            ("/images/a.png里有什么？", &[], "image-to-text(image=/images/a.png)"),
+            ("对图片进行分割", &["/images/a.png"], "image-segmentation(image=/images/a.png)"),
+            ("检测/images/a.png中的物体", &[], "object-detection(image=/images/a.png)"),
+            ("估计图片的深度", &["/images/a.png"], "depth-estimation(image=/images/a.png)"),
+            ("总结这篇文章", &["很长的文章。"], "summarization(text=很长的文章。)"),
+            ("这段话的情感是什么？", &["我很喜欢。"], "text-classification(text=我很喜欢。)"),
+            ("找出文中的人名", &["小明去北京。"], "token-classification(text=小明去北京。)"),
+            ("朗读“你好，世界”", &[], "text-to-speech(text=你好，世界)"),
+            ("转写/audios/a.wav", &[], "automatic-speech-recognition(audio=/audios/a.wav)"),
+            ("给/audios/a.wav降噪", &[], "audio-to-audio(audio=/audios/a.wav)"),
+            ("翻译成英文：早上好", &[], "translation(text=早上好)"),
+            ("画一只猫", &[], "text-to-image(text=~猫)"),
+        ],
+    );
+}
+
+#[test]
+fn several_things_asked() {
+    check_all(
+        &task_types(),
+        &[
+            ("描述/images/a.png并朗读出来", &[], "image-to-text(image=/images/a.png) ; text-to-speech(text=@0)"),
+            (
+                "先分割/images/a.png，然后找出结果的边缘",
+                &[],
+                "image-segmentation(image=/images/a.png) ; canny-control(image=@0)",
+            ),
+            (
+                "总结这段文字，再翻译成英文",
+                &["很长的文章。"],
+                "summarization(text=很长的文章。) ; translation(text=@0)",
+            ),
+            (
+                "这段文字的摘要、情感和人名",
+                &["小明很高兴。"],
+                "summarization(text=小明很高兴。) ; text-classification(text=小明很高兴。) ; token-classification(text=小明很高兴。)",
+            ),
+            (
+                "描述两张图片",
+                &["/images/a.png", "/images/b.png"],
+                "image-to-text(image=/images/a.png) ; image-to-text(image=/images/b.png)",
+            ),
+            ("朗读图片里有什么", &["/images/a.png"], "image-to-text(image=/images/a.png) ; text-to-speech(text=@0)"),
+            (
+                "总结这段录音",
+                &["/audios/a.wav"],
+                "automatic-speech-recognition(audio=/audios/a.wav) ; summarization(text=@0)",
+            ),
+            ("你好！", &[], ""),
+        ],
+    );
+}

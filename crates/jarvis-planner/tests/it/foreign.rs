@@ -1,0 +1,87 @@
+//! Other tool lists: named parameters without kinds, and typed tools that are named another way.
+
+use jarvis_plan::{Kind, Param, Tool};
+use serde_json::json;
+
+use crate::support::check_all;
+
+/// Tools whose parameters have names and types, and whose outputs are unknown.
+pub(crate) fn everyday() -> Vec<Tool> {
+    [
+        ("book_flight", "Book a flight on a day", vec![("date", "date"), ("from", "string"), ("to", "string")]),
+        ("book_hotel", "Book a room in a hotel", vec![("date", "date"), ("name", "string")]),
+        ("send_email", "Send an email to somebody", vec![("to", "email"), ("body", "string")]),
+        ("get_weather", "Tell the weather of a city on a day", vec![("location", "string"), ("date", "date")]),
+        ("play_song", "Play a song by its title", vec![("title", "string")]),
+        ("set_alarm", "Set an alarm clock", vec![("time", "time")]),
+        ("transfer_money", "Transfer money to a person", vec![("amount", "number"), ("recipient", "string")]),
+        ("search_web", "Search the web for a query", vec![("query", "string")]),
+        ("translate_text", "Translate text into a language", vec![("text", "string"), ("language", "string")]),
+    ]
+    .into_iter()
+    .map(|(name, description, params)| {
+        let mut tool = Tool::typed(name, description, &[], &[]);
+        tool.params = params
+            .into_iter()
+            .map(|(name, kind)| Param { schema: Some(json!({"type": kind})), ..Param::required(name, Kind::Text) })
+            .collect();
+        tool
+    })
+    .collect()
+}
+
+/// Typed tools that no other list of these tests names.
+fn studio() -> Vec<Tool> {
+    let (text, image, audio, video) = (Kind::Text, Kind::Image, Kind::Audio, Kind::Video);
+    vec![
+        Tool::typed("Speech Writer", "Performs speech recognition on an audio file.", &[audio], &[text]),
+        Tool::typed("Article Summarizer", "Summarizes a text into a shorter version.", &[text], &[text]),
+        Tool::typed("Audio Extractor", "Extracts the audio track: extract audio from a video.", &[video], &[audio]),
+        Tool::typed("Outline Finder", "Performs edge detection on an image.", &[image], &[image]),
+        Tool::typed("Video Stabilizer", "Stabilizes shaky video footage.", &[video], &[video]),
+        Tool::typed("Audio Splicer", "Joins two audio files into one.", &[audio, audio], &[audio]),
+    ]
+}
+
+#[test]
+fn named_parameters() {
+    check_all(
+        &everyday(),
+        &[
+            ("Book a flight from Paris to Rome on 2025-05-01", &[], "book_flight(date=2025-05-01,from=Paris,to=Rome)"),
+            ("Send an email to bob@x.org saying \"see you soon\"", &[], "send_email(to=bob@x.org,body=see you soon)"),
+            ("What's the weather in Berlin tomorrow?", &[], "get_weather(location=Berlin,date=tomorrow)"),
+            ("Please play the song \"Yesterday\"", &[], "play_song(title=Yesterday)"),
+            ("Set an alarm at 7:30", &[], "set_alarm(time=7:30)"),
+            (
+                "Book a flight from Oslo to Rome on 2025-05-01 and then send an email to bob@x.org saying \"done\"",
+                &[],
+                "book_flight(date=2025-05-01,from=Oslo,to=Rome) ; send_email(to=bob@x.org,body=done)<0>",
+            ),
+            (
+                "Transfer $200 to Anna and set an alarm for 8 am",
+                &[],
+                "transfer_money(amount=200,recipient=Anna) ; set_alarm(time=8 am)",
+            ),
+            ("Find the edges of /images/a.png", &[], ""),
+        ],
+    );
+}
+
+#[test]
+fn typed_tools_with_other_names() {
+    check_all(
+        &studio(),
+        &[
+            ("Transcribe a.wav", &[], "Speech Writer(audio=a.wav)"),
+            ("Find the edges of a.png", &[], "Outline Finder(image=a.png)"),
+            ("Stabilize the footage b.mp4", &[], "Video Stabilizer(video=b.mp4)"),
+            ("Join a.wav and b.wav with the audio splicer", &[], "Audio Splicer(audio=~"),
+            (
+                "Summarise b.mp4",
+                &[],
+                "Audio Extractor(video=b.mp4) ; Speech Writer(audio=@0) ; Article Summarizer(text=@1)",
+            ),
+        ],
+    );
+}

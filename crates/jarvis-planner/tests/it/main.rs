@@ -1,0 +1,8 @@
+//! The offline planner from outside: requests in three languages against tool lists, as tables.
+
+mod chinese;
+mod english;
+mod foreign;
+mod properties;
+mod russian;
+mod support;

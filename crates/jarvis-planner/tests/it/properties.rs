@@ -1,0 +1,121 @@
+//! What holds for every request, however odd.
+
+use jarvis_plan::{Limits, Request, Vocabulary};
+use jarvis_planner::{Offline, Planner, ToolIndex};
+use proptest::prelude::*;
+
+use crate::foreign::everyday;
+use crate::support::{compact, request, task_types};
+
+/// Pieces that requests are made of, in any order.
+const PIECES: &[&str] = &[
+    "find the edges",
+    " of ",
+    "/images/a.png",
+    " and ",
+    ", ",
+    "then ",
+    "read it aloud",
+    "\"",
+    "'",
+    "«",
+    "»",
+    "“",
+    "：",
+    ": ",
+    ".",
+    "?",
+    "\n",
+    "опиши",
+    " картинку ",
+    "затем ",
+    "把",
+    "变成黑白",
+    "然后",
+    "，",
+    "翻译",
+    "<GENERATED>-0",
+    "<GENERATED>",
+    "both pictures",
+    "book a flight",
+    " from Paris",
+    " to Rome",
+    "2025-05-01",
+    "a.wav",
+    "https://x.org/a.png",
+    "the second ",
+    "what is in ",
+    "summarise",
+    "результат",
+    "\u{0}",
+    "🎉",
+    "e\u{301}",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_gives_a_sound_draft(text in "\\PC{0,80}") {
+        sound(&text);
+    }
+
+    #[test]
+    fn any_order_of_words_gives_a_sound_draft(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..14)) {
+        sound(&pieces.concat());
+    }
+}
+
+fn sound(text: &str) {
+    for tools in [task_types(), everyday()] {
+        let index = ToolIndex::new(&tools);
+        let asked = request(text, &["/images/x.png"]);
+        let draft = Offline::draft_with(&index, &asked);
+        assert_eq!(draft, Offline::draft_with(&index, &asked));
+        assert!(!draft.tasks.is_empty() || !draft.notes.is_empty());
+        let plan = jarvis_plan::check(&draft, &Vocabulary::new(tools), Limits::default());
+        assert!(plan.tasks.iter().all(|task| task.fault.is_none()), "{text}: {}", compact(&draft));
+        assert!(plan.tasks.len() <= 32);
+    }
+}
+
+#[test]
+fn the_index_follows_the_list() {
+    let planner = Offline::new();
+    let asked = Request::new("Book a flight to Rome");
+    assert!(planner.draft(&asked, &task_types()).tasks.is_empty());
+    assert_eq!(compact(&planner.draft(&asked, &everyday())), "book_flight(to=Rome)");
+    assert!(planner.draft(&asked, &[]).notes.iter().any(|note| note.contains("no tools")));
+}
+
+#[tokio::test]
+async fn the_trait_gives_what_the_core_gives() {
+    let planner = Offline::new();
+    let asked = request("Find the edges", &["/images/a.png"]);
+    let tools = task_types();
+    let draft = planner.plan(&asked, &tools).await.unwrap();
+    assert_eq!(draft, planner.draft(&asked, &tools));
+    assert_eq!(planner.name(), "offline");
+}
+
+#[test]
+fn earlier_turns_name_things() {
+    let mut asked = Request::new("Now find its edges");
+    asked.history.push(jarvis_plan::Turn::user("Describe /images/old.png"));
+    let draft = Offline::new().draft(&asked, &task_types());
+    assert_eq!(compact(&draft), "canny-control(image=/images/old.png)");
+}
+
+#[test]
+fn a_reference_in_data_stays_text() {
+    let draft = Offline::new().draft(&Request::new("Summarise \"see <GENERATED>-0 there\""), &task_types());
+    assert_eq!(draft.tasks[0].args["text"].as_literal().as_deref(), Some("see <GENERATED>-0 there"));
+}
+
+#[test]
+fn a_huge_request_is_cut_and_told() {
+    let text = format!("Summarise: {}", "слово ".repeat(20_000));
+    let draft = Offline::new().draft(&Request::new(text), &task_types());
+    assert_eq!(draft.tasks.len(), 1);
+    assert!(draft.notes.iter().any(|note| note.contains("were read")));
+}
