@@ -2,5 +2,6 @@
 
 pub mod hub;
 pub mod inference;
+pub mod model_server;
 pub mod stub;
 pub mod chat;

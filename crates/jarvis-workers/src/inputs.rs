@@ -174,6 +174,11 @@ impl Source<'_> {
     }
 }
 
+/// Whether an argument names a file under the public root, rather than a web address or data.
+pub(crate) fn is_public(arg: &str) -> bool {
+    matches!(Source::of(arg.trim()), Ok(Source::Public(_)))
+}
+
 /// Runs blocking work off the runtime's threads.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, TaskError> + Send + 'static,

@@ -2,23 +2,31 @@
 //!
 //! A worker performs what it is told to; which worker that is was decided before.
 
-pub mod chat;
 pub mod draw;
-pub mod huggingface;
 pub mod native;
 pub mod sniff;
 
+mod chat;
 mod http;
+mod huggingface;
 mod inputs;
+mod media_endpoint;
+mod model_server;
 mod picture;
 mod policy;
 mod results;
+mod router;
 #[cfg(test)]
 mod testkit;
 mod text;
 
-pub use chat::{ChatWorker, TaskPrompt, call_model, chat_task_error, stream_model};
-pub use huggingface::{HuggingFace, HuggingFaceConfig};
+pub use chat::{
+    ChatWorker, PICTURE_TASKS, TASK_STAGE, TEXT_TASKS, TaskPrompt, call_model, chat_task_error, stream_model,
+};
+pub use huggingface::{HF_INFERENCE, HuggingFace, HuggingFaceConfig};
 pub use inputs::{InputLimits, Inputs};
+pub use media_endpoint::{MediaEndpoint, MediaEndpointConfig};
+pub use model_server::{ModelServer, ModelServerConfig, Sharing, control_model};
 pub use policy::{Reach, UrlPolicy};
+pub use router::Workers;
 pub use text::Secret;

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
 use serde_json::{Value, json};
+use url::Url;
 
 use crate::draw::{self, Detection, Mask};
 use crate::http::{Reply, Service};
@@ -29,7 +30,7 @@ pub(crate) async fn store_as(inputs: &Inputs, kind: Kind, bytes: Vec<u8>, what: 
 }
 
 /// An input's error as that of a reply: what came is not what was asked for.
-fn bad_reply(error: TaskError) -> TaskError {
+pub(crate) fn bad_reply(error: TaskError) -> TaskError {
     match error.code {
         ErrorCode::InvalidInput | ErrorCode::Forbidden | ErrorCode::NotFound | ErrorCode::MissingArgument => {
             TaskError { code: ErrorCode::BadReply, ..error }
@@ -65,6 +66,22 @@ pub(crate) async fn media_result(
         store_as(inputs, kind, bytes, "the medium in the answer").await?
     };
     Ok(Inference(json!({ media_key(kind): path })))
+}
+
+/// A file that a reply names by an address of the service itself, fetched from there and stored. `None` when the address
+/// is not the service's own.
+pub(crate) async fn own_file(
+    service: &Service,
+    inputs: &Inputs,
+    base: &Url,
+    address: &Url,
+    kind: Kind,
+) -> Result<Option<String>, TaskError> {
+    if address.origin() != base.origin() {
+        return Ok(None);
+    }
+    let reply = service.accept(service.send(service.get(address.clone()).await?).await?)?;
+    store_as(inputs, kind, reply.body.to_vec(), "the file that the answer names").await.map(Some)
 }
 
 fn is_address(text: &str) -> bool {

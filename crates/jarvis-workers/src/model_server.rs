@@ -1,0 +1,319 @@
+//! Models on a server that speaks the protocol of the original's model server: `POST /models/{id}`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use jarvis_engine::{Job, Worker};
+use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
+use jarvis_store::Media;
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use crate::chat::missing;
+use crate::http::{Reply, Service, join, model_url};
+use crate::inputs::media_error;
+use crate::text::shorten;
+use crate::{Inputs, Secret, results, sniff};
+
+/// How the server gets the media that it works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sharing {
+    /// It has the same public folder: media are named as `public/images/…`, and results appear there.
+    #[default]
+    Folder,
+    /// It runs elsewhere: media are sent as data URLs, and results are fetched from it.
+    DataUrls,
+}
+
+/// How a model server is called.
+#[derive(Debug, Clone)]
+pub struct ModelServerConfig {
+    /// Its address, such as `http://localhost:8005`.
+    pub base: Url,
+    /// A bearer token, if it asks for one.
+    pub token: Option<Secret>,
+    /// How it gets media.
+    pub sharing: Sharing,
+    /// The longest one call may take.
+    pub timeout: Duration,
+}
+
+impl ModelServerConfig {
+    /// The usual settings for an address: the folder is shared, a call may take three minutes.
+    pub fn new(base: Url) -> ModelServerConfig {
+        ModelServerConfig { base, token: None, sharing: Sharing::Folder, timeout: Duration::from_secs(180) }
+    }
+}
+
+/// The model that a control task runs on: the detector of the same name for `X-control`, a ControlNet for
+/// `X-text-to-image`. `None` for every other task, `text-to-image` among them.
+pub fn control_model(task: &str) -> Option<String> {
+    if task.ends_with("-control") {
+        return Some(task.to_owned());
+    }
+    task.strip_suffix("-text-to-image").map(|control| format!("lllyasviel/sd-controlnet-{control}"))
+}
+
+/// Performs tasks with the models of one server.
+#[derive(Debug)]
+pub struct ModelServer {
+    config: ModelServerConfig,
+    service: Service,
+    inputs: Arc<Inputs>,
+}
+
+impl ModelServer {
+    /// A worker for one server. Nothing is sent until it is asked for something.
+    pub fn new(config: ModelServerConfig, inputs: Arc<Inputs>) -> ModelServer {
+        let service = Service::new("the model server", config.timeout, inputs.limits().max_bytes)
+            .token(config.token.clone())
+            .hints("Check the token of the model server", "Check which models the server has loaded");
+        ModelServer { config, service, inputs }
+    }
+
+    /// Whether the server says that it runs (`GET /running`).
+    ///
+    /// # Errors
+    /// When it cannot be reached or answers with an error.
+    pub async fn running(&self) -> Result<bool, TaskError> {
+        self.flag(join(&self.config.base, ["running"])?, "running").await
+    }
+
+    /// Whether the server has loaded a model (`GET /status/{id}`).
+    ///
+    /// # Errors
+    /// When it cannot be reached or answers with an error.
+    pub async fn loaded(&self, id: &str) -> Result<bool, TaskError> {
+        self.flag(model_url(&join(&self.config.base, ["status"])?, id, &[])?, "loaded").await
+    }
+
+    async fn flag(&self, url: Url, name: &str) -> Result<bool, TaskError> {
+        let reply = self.service.accept(self.service.send(self.service.get(url).await?).await?)?;
+        Ok(reply.field(name).and_then(Value::as_bool).unwrap_or_default())
+    }
+
+    /// The body for a task, and the picture that its result is drawn on.
+    async fn body(&self, job: &Job) -> Result<(Value, Option<Bytes>), TaskError> {
+        let task = job.candidate.effective_task.as_str();
+        let need = |arg: &str| job.arg(arg).ok_or_else(|| missing(task, arg));
+        let text = || job.arg("text").map_or(Value::Null, Value::from);
+        Ok(match task {
+            "object-detection" | "image-segmentation" => {
+                let (url, bytes) = self.hand_over(need("image")?, Kind::Image).await?;
+                (json!({ "img_url": url }), Some(bytes))
+            }
+            "image-to-image" | "depth-estimation" => {
+                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0 }), None)
+            }
+            "image-classification" => {
+                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0, "text": null }), None)
+            }
+            "image-to-text" => {
+                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0, "text": text() }), None)
+            }
+            "visual-question-answering" | "document-question-answering" => {
+                need("text")?;
+                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0, "text": text() }), None)
+            }
+            "automatic-speech-recognition" | "audio-classification" | "audio-to-audio" => {
+                (json!({ "audio_url": self.hand_over(need("audio")?, Kind::Audio).await?.0 }), None)
+            }
+            _ if task.ends_with("-control") => {
+                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0 }), None)
+            }
+            _ if task.ends_with("-text-to-image") => {
+                need("text")?;
+                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0, "text": text() }), None)
+            }
+            "tabular-classification" => {
+                return Err(TaskError::new(ErrorCode::CannotDo, "a model server takes no tables"));
+            }
+            _ => (self.args(job).await?, None),
+        })
+    }
+
+    /// The arguments as they are, media handed over. What the task needs at least is not known here, but not nothing.
+    async fn args(&self, job: &Job) -> Result<Value, TaskError> {
+        let mut body = Map::new();
+        for (name, value) in job.args.iter().filter(|(_, value)| !value.trim().is_empty()) {
+            let handed = match name.as_str() {
+                "image" => ("img_url", self.hand_over(value, Kind::Image).await?.0),
+                "audio" => ("audio_url", self.hand_over(value, Kind::Audio).await?.0),
+                other => (other, value.clone()),
+            };
+            body.insert(handed.0.to_owned(), handed.1.into());
+        }
+        let task = job.candidate.effective_task.as_str();
+        match task {
+            "sentence-similarity" if !body.contains_key("text1") && !body.contains_key("text") => {
+                Err(missing(task, "text1"))
+            }
+            "sentence-similarity" => Ok(Value::Object(body)),
+            "question-answering" if body.contains_key("question") => Ok(Value::Object(body)),
+            _ if body.is_empty() || (needs_text(task) && !body.contains_key("text")) => Err(missing(task, "text")),
+            _ => Ok(Value::Object(body)),
+        }
+    }
+
+    /// What to call a medium towards the server, and its bytes. Whatever is not under the public root is fetched under
+    /// the URL policy here, never by the server.
+    async fn hand_over(&self, arg: &str, kind: Kind) -> Result<(String, Bytes), TaskError> {
+        let bytes = self.inputs.bytes(arg, kind).await?;
+        let url = match self.config.sharing {
+            Sharing::Folder => {
+                let path = if crate::inputs::is_public(arg) {
+                    Media::display(arg).map_err(|error| media_error(&error))?
+                } else {
+                    results::store_as(&self.inputs, kind, bytes.to_vec(), "the input").await?
+                };
+                format!("public{path}")
+            }
+            Sharing::DataUrls => {
+                let mime = sniff::sniff(&bytes).map_or("application/octet-stream", |found| found.mime);
+                format!("data:{mime};base64,{}", STANDARD.encode(&bytes))
+            }
+        };
+        Ok((url, bytes))
+    }
+
+    async fn result(&self, task: &str, reply: Reply, picture: Option<Bytes>) -> Result<Inference, TaskError> {
+        let kind = output_kind(task);
+        if let (Some(rows), Some(picture)) = (results::rows(&reply), picture) {
+            return match task {
+                "image-segmentation" => results::masks(&self.inputs, picture, rows).await,
+                _ => results::boxes(&self.inputs, picture, rows).await,
+            };
+        }
+        let Some(value) = &reply.json else {
+            return match kind {
+                Some(kind) => results::media_result(&self.service, &self.inputs, reply, kind).await,
+                None => Err(self.service.bad_reply(&reply, "data")),
+            };
+        };
+        let Value::Object(fields) = value else {
+            return match kind {
+                Some(_) => Err(self.service.bad_reply(&reply, "a file")),
+                None => Ok(Inference(value.clone())),
+            };
+        };
+        let mut result = Map::new();
+        let mut named = false;
+        for (key, value) in fields {
+            let file_kind = match key.as_str() {
+                "path" => kind.or_else(|| value.as_str().and_then(Kind::of_name)).filter(|kind| kind.is_media()),
+                "generated image" => Some(Kind::Image),
+                "generated audio" => Some(Kind::Audio),
+                "generated video" => Some(Kind::Video),
+                _ => None,
+            };
+            match (file_kind, value) {
+                (Some(file_kind), Value::String(path)) => {
+                    named |= kind.is_none_or(|kind| kind == file_kind);
+                    let path = self.file(path, file_kind).await?;
+                    result.insert(results::media_key(file_kind).to_owned(), path.into());
+                }
+                (Some(_) | None, value) => {
+                    result.insert(key.clone(), value.clone());
+                }
+            }
+        }
+        if kind.is_some() && !named {
+            return Err(self.service.bad_reply(&reply, "the path of a file"));
+        }
+        Ok(Inference(Value::Object(result)))
+    }
+
+    /// The display path of a file that the server names: one under the shared folder stays where it is, one on the
+    /// server is fetched from it and from nowhere else, a data URL is stored.
+    async fn file(&self, named: &str, kind: Kind) -> Result<String, TaskError> {
+        let named = named.trim();
+        if !crate::inputs::is_public(named) {
+            return match Url::parse(named) {
+                Ok(address) if matches!(address.scheme(), "http" | "https") => {
+                    let own = &self.config.base;
+                    match results::own_file(&self.service, &self.inputs, own, &address, kind).await? {
+                        Some(path) => Ok(path),
+                        None => {
+                            let words = format!("names a file at another host ({})", crate::policy::shown(&address));
+                            Err(self.service.error(ErrorCode::BadReply, &words))
+                        }
+                    }
+                }
+                Ok(_) | Err(_) => {
+                    let bytes = self.inputs.bytes(named, kind).await.map_err(results::bad_reply)?;
+                    results::store_as(&self.inputs, kind, bytes.to_vec(), "the file in the answer").await
+                }
+            };
+        }
+        let path = Media::display(named).map_err(|error| results::bad_reply(media_error(&error)))?;
+        if self.config.sharing == Sharing::Folder {
+            match self.inputs.bytes(&path, kind).await {
+                Ok(_) => return Ok(path),
+                Err(error) if error.code == ErrorCode::NotFound => {}
+                Err(error) => return Err(results::bad_reply(error)),
+            }
+        }
+        let address = join(&self.config.base, path.split('/').filter(|part| !part.is_empty()))?;
+        match results::own_file(&self.service, &self.inputs, &self.config.base, &address, kind).await {
+            Ok(Some(path)) => Ok(path),
+            Ok(None) => Err(self.service.error(ErrorCode::BadReply, "names a file that is not its own")),
+            Err(error) if error.code == ErrorCode::Unavailable => Err(self
+                .service
+                .error(ErrorCode::BadReply, &format!("says the result is `{}`, which is nowhere", shorten(&path, 120)))
+                .hint("Let the model server share the public folder, or serve its files over HTTP")),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[async_trait]
+impl Worker for ModelServer {
+    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+        let task = job.candidate.effective_task.as_str();
+        let (body, picture) = self.body(job).await?;
+        // A control task that was given no model of its own names itself.
+        let id = match control_model(task) {
+            Some(control) if job.candidate.id == task => control,
+            Some(_) | None => job.candidate.id.clone(),
+        };
+        let url = model_url(&join(&self.config.base, ["models"])?, &id, &[])?;
+        let request = self.service.post(url).await?.json(&body);
+        let reply = self.service.accept(self.service.send(request).await?)?;
+        self.result(task, reply, picture).await
+    }
+}
+
+/// The medium that a task must give; `None` when it gives data, or may give anything.
+fn output_kind(task: &str) -> Option<Kind> {
+    match task {
+        "text-to-image" | "image-to-image" | "image-segmentation" | "depth-estimation" => Some(Kind::Image),
+        "text-to-video" => Some(Kind::Video),
+        "text-to-speech" | "audio-to-audio" => Some(Kind::Audio),
+        _ => control_model(task).map(|_| Kind::Image),
+    }
+}
+
+/// Whether a task whose arguments are passed on as they are makes no sense without a text.
+fn needs_text(task: &str) -> bool {
+    matches!(
+        task,
+        "text-classification"
+            | "token-classification"
+            | "question-answering"
+            | "summarization"
+            | "translation"
+            | "conversational"
+            | "text-generation"
+            | "text2text-generation"
+            | "text-to-image"
+            | "text-to-video"
+            | "text-to-speech"
+    )
+}
+
+#[cfg(test)]
+mod tests;

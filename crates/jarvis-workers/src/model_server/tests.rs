@@ -1,0 +1,280 @@
+//! Each task against a fake model server on a real socket, with a shared folder and without one.
+
+use jarvis_plan::Host;
+use jarvis_testing::model_server::FakeModelServer;
+use jarvis_testing::stub::{Canned, Stub};
+use tempfile::TempDir;
+
+use super::*;
+use crate::InputLimits;
+use crate::testkit::{FLAC, MP4, WAV, inputs_with, job, png};
+
+struct Rig {
+    server: FakeModelServer,
+    worker: ModelServer,
+    folder: TempDir,
+}
+
+impl Rig {
+    async fn new(sharing: Sharing, models: Vec<(&str, Canned)>, files: Vec<(&str, Canned)>) -> Rig {
+        let server = FakeModelServer::start(models, files).await.unwrap();
+        let (folder, inputs) = inputs_with(InputLimits { max_bytes: 20_000, ..InputLimits::default() });
+        let config = ModelServerConfig {
+            token: Secret::new("s3cret"),
+            sharing,
+            timeout: Duration::from_millis(500),
+            ..ModelServerConfig::new(server.base().parse().unwrap())
+        };
+        std::fs::write(folder.path().join("images/in.png"), png(30, 20)).unwrap();
+        std::fs::write(folder.path().join("audios/in.wav"), WAV).unwrap();
+        Rig { server, worker: ModelServer::new(config, inputs), folder }
+    }
+
+    async fn perform(&self, model: &str, task: &str, args: &[(&str, &str)]) -> Result<Value, TaskError> {
+        let done = self.worker.perform(&job(Host::Local, model, task, args)).await;
+        done.map(|inference| inference.0)
+    }
+
+    fn read(&self, path: &Value) -> Vec<u8> {
+        std::fs::read(self.folder.path().join(path.as_str().unwrap().trim_start_matches('/'))).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn each_task_has_its_body_and_result() {
+    let image = ("image", "/images/in.png");
+    let audio = ("audio", "audios/in.wav");
+    let text = ("text", "a cat");
+    let img = "public/images/in.png";
+    let png_path = json!({"path": "/images/out.png"});
+    let drawn = json!({"generated image": "/images/out.png"});
+    let wav_path = json!({"path": "public/audios/out.wav"});
+    let spoken = json!({"generated audio": "/audios/out.wav"});
+    let video = json!({"path": "/videos/out.mp4"});
+    let filmed = json!({"generated video": "/videos/out.mp4"});
+    let labels = json!([{"label": "cat", "score": 0.9}]);
+    let answers = json!([{"answer": "two", "score": 0.9}]);
+    let caption = json!({"generated text": "a cat"});
+    let heard = json!({"text": "hello"});
+    type Case<'a> = (&'a str, Vec<(&'a str, &'a str)>, Value, Value, Value);
+    let cases: Vec<Case> = vec![
+        ("text-classification", vec![text], json!({"text": "a cat"}), labels.clone(), labels.clone()),
+        ("token-classification", vec![text], json!({"text": "a cat"}), labels.clone(), labels.clone()),
+        ("summarization", vec![text], json!({"text": "a cat"}), caption.clone(), caption.clone()),
+        (
+            "question-answering",
+            vec![text, ("context", "c")],
+            json!({"text": "a cat", "context": "c"}),
+            answers.clone(),
+            answers.clone(),
+        ),
+        (
+            "sentence-similarity",
+            vec![("text1", "a"), ("text2", "b")],
+            json!({"text1": "a", "text2": "b"}),
+            json!([0.5]),
+            json!([0.5]),
+        ),
+        ("image-classification", vec![image], json!({"img_url": img, "text": null}), labels.clone(), labels.clone()),
+        ("image-segmentation", vec![image], json!({"img_url": img}), png_path.clone(), drawn.clone()),
+        ("image-to-text", vec![image], json!({"img_url": img, "text": null}), caption.clone(), caption.clone()),
+        ("image-to-image", vec![image], json!({"img_url": img}), png_path.clone(), drawn.clone()),
+        ("text-to-image", vec![text], json!({"text": "a cat"}), png_path.clone(), drawn.clone()),
+        ("text-to-video", vec![text], json!({"text": "a cat"}), video, filmed),
+        (
+            "visual-question-answering",
+            vec![image, text],
+            json!({"img_url": img, "text": "a cat"}),
+            answers.clone(),
+            answers.clone(),
+        ),
+        (
+            "document-question-answering",
+            vec![image, text],
+            json!({"img_url": img, "text": "a cat"}),
+            answers.clone(),
+            answers.clone(),
+        ),
+        ("depth-estimation", vec![image], json!({"img_url": img}), png_path.clone(), drawn.clone()),
+        ("text-to-speech", vec![text], json!({"text": "a cat"}), wav_path.clone(), spoken.clone()),
+        (
+            "automatic-speech-recognition",
+            vec![audio],
+            json!({"audio_url": "public/audios/in.wav"}),
+            heard.clone(),
+            heard.clone(),
+        ),
+        (
+            "audio-classification",
+            vec![audio],
+            json!({"audio_url": "public/audios/in.wav"}),
+            labels.clone(),
+            labels.clone(),
+        ),
+        ("audio-to-audio", vec![audio], json!({"audio_url": "public/audios/in.wav"}), wav_path, spoken),
+        ("canny-control", vec![image], json!({"img_url": img}), png_path.clone(), drawn.clone()),
+        (
+            "canny-text-to-image",
+            vec![image, text],
+            json!({"img_url": img, "text": "a cat"}),
+            png_path.clone(),
+            drawn.clone(),
+        ),
+    ];
+    for (task, args, sent, reply, expected) in cases {
+        let rig = Rig::new(Sharing::Folder, vec![("org/m", Canned::json(&reply))], Vec::new()).await;
+        for (file, bytes) in
+            [("images/out.png", png(3, 3)), ("audios/out.wav", WAV.to_vec()), ("videos/out.mp4", MP4.to_vec())]
+        {
+            std::fs::write(rig.folder.path().join(file), bytes).unwrap();
+        }
+        assert_eq!(rig.perform("org/m", task, &args).await.unwrap(), expected, "{task}");
+        let request = rig.server.requests().remove(0);
+        assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/models/org/m"));
+        assert_eq!(request.header("authorization"), Some("Bearer s3cret"));
+        assert_eq!(request.json(), sent, "{task}");
+    }
+}
+
+#[tokio::test]
+async fn detections_are_drawn_here() {
+    let found = json!([{"label": "cat", "score": 0.9, "box": {"xmin": 1, "ymin": 1, "xmax": 20, "ymax": 15}}]);
+    let rig = Rig::new(Sharing::Folder, vec![("m", Canned::json(&found))], Vec::new()).await;
+    let result = rig.perform("m", "object-detection", &[("image", "/images/in.png")]).await.unwrap();
+    assert_eq!(result["predicted"], found);
+    assert_eq!(rig.read(&result["generated image"])[..2], [0xff, 0xd8]);
+}
+
+#[tokio::test]
+async fn a_server_elsewhere_gets_data_and_is_asked_for_its_files() {
+    let picture = png(5, 5);
+    let files = || {
+        vec![
+            ("/images/out.png", Canned::bytes("image/png", png(5, 5))),
+            ("/audios/out.wav", Canned::bytes("audio/wav", FLAC)),
+        ]
+    };
+    let data = json!({"path": format!("data:image/png;base64,{}", STANDARD.encode(&picture))});
+    let replies = [
+        Canned::json(&json!({"path": "/images/out.png"})),
+        Canned::json(&data),
+        Canned::bytes("image/png", picture.clone()),
+    ];
+    for reply in replies {
+        let rig = Rig::new(Sharing::DataUrls, vec![("m", reply)], files()).await;
+        let result = rig.perform("m", "image-to-image", &[("image", "/images/in.png")]).await.unwrap();
+        assert_eq!(rig.read(&result["generated image"]), picture);
+        let sent = rig.server.requests()[0].json()["img_url"].as_str().unwrap().to_owned();
+        assert_eq!(sent, format!("data:image/png;base64,{}", STANDARD.encode(png(30, 20))));
+    }
+    // A file that is not in the shared folder after all is asked for; its type is looked at, not believed.
+    let path = json!({"path": "/audios/out.wav", "speaker": "one"});
+    let rig = Rig::new(Sharing::Folder, vec![("m", Canned::json(&path))], files()).await;
+    let result = rig.perform("m", "text-to-speech", &[("text", "x")]).await.unwrap();
+    assert!(result["generated audio"].as_str().unwrap().ends_with(".flac") && result["speaker"] == "one", "{result}");
+    // An address of its own may be absolute.
+    let stub = Stub::start(|request| match request.path.as_str() {
+        "/files/a.png" => Canned::bytes("image/png", png(5, 5)),
+        _ => Canned::json(&json!({"path": format!("http://{}/files/a.png", request.header("host").unwrap())})),
+    })
+    .await
+    .unwrap();
+    let config = ModelServerConfig::new(stub.url("/").parse().unwrap());
+    let worker = ModelServer::new(config, Arc::clone(&rig.worker.inputs));
+    let result = worker.perform(&job(Host::Local, "m", "text-to-image", &[("text", "x")])).await.unwrap();
+    assert_eq!(rig.read(&result.0["generated image"]), picture);
+}
+
+#[tokio::test]
+async fn inputs_that_are_not_shared_are_taken_in_first() {
+    let rig = Rig::new(Sharing::Folder, vec![("m", Canned::json(&json!([])))], Vec::new()).await;
+    let data = format!("data:image/png;base64,{}", STANDARD.encode(png(4, 4)));
+    rig.perform("m", "image-classification", &[("image", &data)]).await.unwrap();
+    let sent = rig.server.requests()[0].json()["img_url"].as_str().unwrap().to_owned();
+    assert!(sent.starts_with("public/images/") && sent.ends_with(".png"), "{sent}");
+    assert_eq!(rig.read(&Value::from(sent.trim_start_matches("public"))), png(4, 4));
+    let error = rig.perform("m", "image-classification", &[("image", "http://10.0.0.1/a.png")]).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::Forbidden);
+    assert_eq!(rig.server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn each_way_to_fail_has_its_code() {
+    let html = "<!doctype html><p>hi";
+    let elsewhere = Stub::start(|_| Canned::bytes("image/png", png(5, 5))).await.unwrap();
+    let foreign = json!({"path": elsewhere.url("/a.png")});
+    let wrong = json!({"path": "/audios/in.wav"});
+    let cases = [
+        (Canned::json(&json!({"error": {"message": "out of memory"}})), ErrorCode::Upstream, "out of memory"),
+        (Canned::json(&json!({"error": "s3cret words"})).status(500), ErrorCode::Upstream, "[redacted] words"),
+        (Canned::bytes("text/html", html), ErrorCode::BadReply, "HTML"),
+        (Canned::bytes("text/html", html).status(502), ErrorCode::Unavailable, "502"),
+        (Canned::json(&json!({"ok": true})), ErrorCode::BadReply, "path"),
+        (Canned::json(&json!(["x"])), ErrorCode::BadReply, "file"),
+        (Canned::json(&foreign), ErrorCode::BadReply, "another host"),
+        (Canned::json(&json!({"path": "../../etc/passwd"})), ErrorCode::BadReply, "etc/passwd"),
+        (Canned::json(&json!({"path": "/images/none.png"})), ErrorCode::BadReply, "nowhere"),
+        (Canned::json(&json!({"path": "file:///etc/passwd"})), ErrorCode::BadReply, "file"),
+        (Canned::json(&wrong), ErrorCode::BadReply, "not an image"),
+        (Canned::json(&json!({"path": "/images/a.png"})).cut(), ErrorCode::BadReply, "broke off"),
+        (Canned::json(&json!({"path": "/images/a.png"})).endless(), ErrorCode::Timeout, "0.5 s"),
+        (Canned::bytes("image/png", vec![1; 30_000]), ErrorCode::TooLarge, "20000"),
+        (Canned::redirect(&elsewhere.url("/models/m")).status(307), ErrorCode::BadReply, "redirects"),
+    ];
+    for (reply, code, words) in cases {
+        let told = format!("{reply:?}");
+        let rig = Rig::new(Sharing::Folder, vec![("m", reply)], Vec::new()).await;
+        let error = rig.perform("m", "text-to-image", &[("text", "x")]).await.unwrap_err();
+        assert_eq!(error.code, code, "{told}: {error}");
+        assert!(error.message.contains(words) && !error.message.contains("s3cret"), "{words}: {error}");
+    }
+    assert!(elsewhere.requests().is_empty(), "another host was asked");
+    let rig = Rig::new(Sharing::Folder, Vec::new(), Vec::new()).await;
+    let error = rig.perform("m", "text-to-image", &[("text", "x")]).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::Unavailable, "{error}");
+    assert!(!format!("{:?}", rig.worker).contains("s3cret"));
+}
+
+#[tokio::test]
+async fn what_is_missing_is_said_before_any_call() {
+    let rig = Rig::new(Sharing::Folder, vec![("m", Canned::json(&json!([])))], Vec::new()).await;
+    let cases = [
+        ("text-to-image", vec![]),
+        ("text-to-speech", vec![("image", "/images/in.png")]),
+        ("canny-text-to-image", vec![("image", "/images/in.png")]),
+        ("canny-control", vec![]),
+        ("visual-question-answering", vec![("image", "/images/in.png")]),
+        ("automatic-speech-recognition", vec![("audio", " ")]),
+        ("sentence-similarity", vec![("text2", "x")]),
+        ("juggling", vec![]),
+    ];
+    for (task, args) in cases {
+        let error = rig.perform("m", task, &args).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::MissingArgument, "{task}: {error}");
+    }
+    assert!(rig.server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn the_server_tells_of_itself() {
+    let rig = Rig::new(Sharing::Folder, vec![("a/b", Canned::json(&json!([])))], Vec::new()).await;
+    assert!(rig.worker.running().await.unwrap());
+    assert!(rig.worker.loaded("a/b").await.unwrap() && !rig.worker.loaded("a/c").await.unwrap());
+    let gone = ModelServer::new(
+        ModelServerConfig::new(FakeModelServer::start(vec![], vec![]).await.unwrap().base().parse().unwrap()),
+        Arc::clone(&rig.worker.inputs),
+    );
+    assert_eq!(gone.running().await.unwrap_err().code, ErrorCode::Unavailable);
+}
+
+#[tokio::test]
+async fn control_tasks_find_their_models() {
+    assert_eq!(control_model("canny-control").as_deref(), Some("canny-control"));
+    assert_eq!(control_model("seg-text-to-image").as_deref(), Some("lllyasviel/sd-controlnet-seg"));
+    assert_eq!(control_model("text-to-image"), None);
+    let models = vec![("lllyasviel/sd-controlnet-hed", Canned::bytes("image/png", png(3, 3)))];
+    let rig = Rig::new(Sharing::Folder, models, Vec::new()).await;
+    let args = [("image", "/images/in.png"), ("text", "x")];
+    rig.perform("hed-text-to-image", "hed-text-to-image", &args).await.unwrap();
+    assert_eq!(rig.server.requests()[0].path, "/models/lllyasviel/sd-controlnet-hed");
+}

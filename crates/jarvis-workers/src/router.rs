@@ -1,0 +1,136 @@
+//! From a candidate's host to the worker that is there.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jarvis_engine::{Job, Worker};
+use jarvis_plan::{ErrorCode, Host, Inference, TaskError};
+
+use crate::MediaEndpoint;
+
+/// The workers of a run, by host. A host without a worker fails its tasks with what to configure.
+#[derive(Clone, Default)]
+pub struct Workers {
+    /// For native models.
+    pub native: Option<Arc<dyn Worker>>,
+    /// For models on a model server.
+    pub local: Option<Arc<dyn Worker>>,
+    /// For models at Hugging Face.
+    pub huggingface: Option<Arc<dyn Worker>>,
+    /// For pictures and sound at an OpenAI-compatible endpoint. It takes the tasks that it has a model for; the rest of
+    /// the host is the chat model's.
+    pub media: Option<Arc<MediaEndpoint>>,
+    /// For the chat model itself.
+    pub chat: Option<Arc<dyn Worker>>,
+    /// For tools from the configuration.
+    pub tool: Option<Arc<dyn Worker>>,
+}
+
+impl fmt::Debug for Workers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workers")
+            .field("native", &self.native.is_some())
+            .field("local", &self.local.is_some())
+            .field("huggingface", &self.huggingface.is_some())
+            .field("media", &self.media)
+            .field("chat", &self.chat.is_some())
+            .field("tool", &self.tool.is_some())
+            .finish()
+    }
+}
+
+impl Workers {
+    /// The worker for a task type on a host.
+    pub fn find(&self, host: Host, task: &str) -> Option<&dyn Worker> {
+        let found = match host {
+            Host::Native => &self.native,
+            Host::Local => &self.local,
+            Host::Huggingface => &self.huggingface,
+            Host::Tool => &self.tool,
+            Host::Llm => match &self.media {
+                Some(media) if media.model(task).is_some() => return Some(media.as_ref()),
+                Some(_) | None => &self.chat,
+            },
+        };
+        found.as_deref()
+    }
+}
+
+#[async_trait]
+impl Worker for Workers {
+    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+        let candidate = &job.candidate;
+        match self.find(candidate.host, &candidate.effective_task) {
+            Some(worker) => worker.perform(job).await,
+            None => {
+                let message =
+                    format!("`{}` needs the host `{}`, which is not configured", candidate.id, candidate.host);
+                Err(TaskError::new(ErrorCode::NotConfigured, message).hint(hint(candidate.host)))
+            }
+        }
+    }
+}
+
+fn hint(host: Host) -> &'static str {
+    match host {
+        Host::Native => "Choose another model; this build has no native models",
+        Host::Local => "Start a model server and set `local_inference_endpoint` to its address",
+        Host::Huggingface => "Set HUGGINGFACE_ACCESS_TOKEN, and an inference mode other than `local`",
+        Host::Llm => "Configure a language model with `--llm`, and a media endpoint for pictures and sound",
+        Host::Tool => "Add the tool to `tools` or `mcp_servers` in the configuration",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MediaEndpointConfig;
+    use crate::testkit::{inputs, job};
+
+    struct Named(&'static str);
+
+    #[async_trait]
+    impl Worker for Named {
+        async fn perform(&self, _job: &Job) -> Result<Inference, TaskError> {
+            Ok(Inference::text(self.0))
+        }
+    }
+
+    #[tokio::test]
+    async fn each_host_has_its_worker() {
+        let named = |name| Some(Arc::new(Named(name)) as Arc<dyn Worker>);
+        let workers = Workers {
+            native: named("native"),
+            local: named("local"),
+            huggingface: named("huggingface"),
+            media: None,
+            chat: named("chat"),
+            tool: named("tool"),
+        };
+        let hosts = [
+            (Host::Native, "native"),
+            (Host::Local, "local"),
+            (Host::Huggingface, "huggingface"),
+            (Host::Llm, "chat"),
+            (Host::Tool, "tool"),
+        ];
+        for (host, name) in hosts {
+            let job = job(host, "m", "text-to-image", &[]);
+            assert_eq!(workers.perform(&job).await.unwrap(), Inference::text(name));
+            let error = Workers::default().perform(&job).await.unwrap_err();
+            assert_eq!(error.code, ErrorCode::NotConfigured);
+            assert!(error.message.contains(host.as_str()) && error.hint.is_some(), "{error:?}");
+        }
+
+        let (_folder, inputs) = inputs();
+        let mut config = MediaEndpointConfig::new("http://127.0.0.1:9/v1".parse().unwrap(), None);
+        config.image_model = Some("painter".to_owned());
+        let workers = Workers { media: Some(Arc::new(MediaEndpoint::new(config, inputs))), ..workers };
+        // The media endpoint gets what it has a model for (and misses the text), the chat model gets the rest.
+        let error = workers.perform(&job(Host::Llm, "painter", "text-to-image", &[])).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::MissingArgument);
+        let speech = workers.perform(&job(Host::Llm, "m", "text-to-speech", &[])).await.unwrap();
+        assert_eq!(speech, Inference::text("chat"));
+    }
+}
