@@ -1,0 +1,136 @@
+//! The database file: looked at without being touched, then opened, made or refused.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::JournalError;
+
+/// `user_version` of the files written here.
+const VERSION: i64 = 1;
+/// `application_id` of the files written here: "jrvs".
+const APPLICATION: i64 = 0x6a72_7673;
+/// Files up to this size are checked whole when opened, which takes a few milliseconds at most.
+const CHECKED_WHEN_OPENED: u64 = 8 << 20;
+/// How long to wait for another process's transaction.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const SCHEMA: &str = "
+    CREATE TABLE runs (
+        run_id        TEXT PRIMARY KEY,
+        writer        TEXT NOT NULL,
+        started_at_ms INTEGER NOT NULL,
+        last_at_ms    INTEGER NOT NULL,
+        request       TEXT NOT NULL DEFAULT '',
+        ended         TEXT CHECK (ended IN ('done', 'failed')),
+        tasks         INTEGER NOT NULL DEFAULT 0,
+        ok            INTEGER NOT NULL DEFAULT 0,
+        failed        INTEGER NOT NULL DEFAULT 0,
+        ms            INTEGER
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX runs_by_time ON runs (started_at_ms);
+    CREATE TABLE events (
+        run_id TEXT NOT NULL,
+        seq    INTEGER NOT NULL,
+        body   TEXT NOT NULL,
+        PRIMARY KEY (run_id, seq)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// Opens the file to write. Nothing is written before all that can be refused has been. The caller sees to it that no
+/// other process opens the file at the same moment.
+pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
+    let empty = match fs::metadata(path) {
+        Ok(metadata) => metadata.len() == 0,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            make(path).map_err(|source| JournalError::io("make", path, source))?;
+            true
+        }
+        Err(source) => return Err(JournalError::io("look at", path, source)),
+    };
+    // What a living or killed process wrote last may be in the log alone.
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let logged = fs::metadata(&log).is_ok_and(|log| log.len() > 0);
+    if !empty || logged {
+        examine(path, logged)?;
+    }
+    let failed = |source| JournalError::sqlite("open", path, source);
+    let connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(failed)?;
+    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    if version(&connection).map_err(failed)? == 0 {
+        let make = format!(
+            "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+        );
+        connection.execute_batch(&make).map_err(failed)?;
+    }
+    Ok(connection)
+}
+
+/// Opens the file to read only.
+pub(super) fn open_to_read(path: &Path) -> Result<Connection, JournalError> {
+    let failed = |source| JournalError::sqlite("open", path, source);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    Ok(connection)
+}
+
+/// Says what SQLite finds wrong with the file.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), JournalError> {
+    let found: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|source| JournalError::sqlite("check", path, source))?;
+    if found == "ok" { Ok(()) } else { Err(JournalError::Corrupt { path: path.to_owned(), reason: found }) }
+}
+
+/// An empty file that only its owner can read: requests are private. SQLite gives its companions the same rights.
+fn make(path: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+/// Refuses damaged, foreign and newer files. A connection that can only read never writes a log back on closing.
+fn examine(path: &Path, logged: bool) -> Result<(), JournalError> {
+    let failed = |source| JournalError::sqlite("read", path, source);
+    let connection = open_to_read(path)?;
+    let version = version(&connection).map_err(failed)?;
+    let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failed)?;
+    // Made and never filled: a process ended between the two.
+    if (version, application, tables) == (0, 0, 0) {
+        return Ok(());
+    }
+    if application != APPLICATION {
+        return Err(JournalError::NotAJournal { path: path.to_owned() });
+    }
+    if version > VERSION {
+        return Err(JournalError::TooNew { path: path.to_owned(), found: version, known: VERSION });
+    }
+    let size = fs::metadata(path).map_err(|source| JournalError::io("look at", path, source))?.len();
+    let page: u32 = connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(failed)?;
+    // SQLite takes the missing end of the last page for zeros. With a log, it is written again from there.
+    if !logged && !size.is_multiple_of(u64::from(page)) {
+        let reason = format!("its end is cut off: {size} bytes are no whole number of pages of {page}");
+        return Err(JournalError::Corrupt { path: path.to_owned(), reason });
+    }
+    if size <= CHECKED_WHEN_OPENED {
+        check(&connection, path)?;
+    }
+    Ok(())
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}

@@ -1,0 +1,81 @@
+//! Which processes are writing: each holds a lock on a small file of its own, which the system lets go when it dies.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
+
+use super::JournalError;
+
+/// The folder of lock files beside a journal.
+#[derive(Debug, Clone)]
+pub(super) struct Writers {
+    folder: PathBuf,
+}
+
+/// A process's sign that it is writing. Dropping it, or dying, takes the sign away.
+#[derive(Debug)]
+pub(super) struct Sign {
+    pub(super) name: String,
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Drop for Sign {
+    fn drop(&mut self) {
+        // A file left behind is swept up by the next writer.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Writers {
+    /// Makes the folder, and the folders above it, when missing.
+    pub(super) fn beside(journal: &Path) -> Result<Writers, JournalError> {
+        let mut folder = journal.as_os_str().to_owned();
+        folder.push(".writers");
+        let folder = PathBuf::from(folder);
+        fs::create_dir_all(&folder)
+            .map_err(|source| JournalError::io("make the folder of lock files of", journal, source))?;
+        Ok(Writers { folder })
+    }
+
+    /// Waits to be the only process between here and the drop of what is returned.
+    pub(super) fn alone(&self) -> Result<File, JournalError> {
+        let path = self.folder.join("lock");
+        let failed = |source| JournalError::io("lock", &path, source);
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        file.lock().map_err(failed)?;
+        Ok(file)
+    }
+
+    /// Puts up a sign of this process, and sweeps up those of processes that died.
+    pub(super) fn sign(&self) -> Result<Sign, JournalError> {
+        let _alone = self.alone()?;
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            if let Some(name) = entry.file_name().to_str()
+                && is_sign(name)
+                && !self.is_writing(name)
+            {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        let name = Uuid::new_v4().simple().to_string();
+        let path = self.folder.join(&name);
+        let failed = |source| JournalError::io("lock", &path, source);
+        let lock = OpenOptions::new().create_new(true).write(true).open(&path).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        Ok(Sign { name, path, _lock: lock })
+    }
+
+    /// True while the process that put up that sign lives.
+    pub(super) fn is_writing(&self, name: &str) -> bool {
+        // A shared lock, so that two who ask do not take each other for the writer.
+        is_sign(name)
+            && File::open(self.folder.join(name))
+                .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+fn is_sign(name: &str) -> bool {
+    name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

@@ -1,0 +1,144 @@
+//! The reading end: summaries of runs, and runs with their events.
+
+use std::path::Path;
+
+use jarvis_plan::RunId;
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::presence::Writers;
+use super::{JournalError, file};
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunStatus {
+    /// It has not ended, and the process that runs it lives.
+    Running,
+    /// It ended with an answer, and something succeeded.
+    Done,
+    /// It ended without an answer, or nothing succeeded.
+    Failed,
+    /// It has not ended, and the process that ran it is gone.
+    Interrupted,
+}
+
+/// A run in a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunSummary {
+    /// The run.
+    pub run_id: RunId,
+    /// When it began, in milliseconds since the Unix epoch.
+    pub started_at_ms: u64,
+    /// The text of the request.
+    pub request: String,
+    /// How it stands.
+    pub status: RunStatus,
+    /// How many tasks it has.
+    pub tasks: u32,
+    /// How many of them succeeded.
+    pub ok: u32,
+    /// How many of them ended otherwise: failed, skipped or cancelled.
+    pub failed: u32,
+    /// How long it took; for a run that has not ended, how long after its beginning the last event came. Milliseconds.
+    pub ms: u64,
+}
+
+/// A run with everything that happened in it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunRecord {
+    /// The run in a line.
+    pub summary: RunSummary,
+    /// Its events in order, as they were recorded.
+    pub events: Vec<Value>,
+}
+
+const COLUMNS: &str = "run_id, writer, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms";
+
+pub(super) fn runs(path: &Path, writers: &Writers, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
+    let failed = |source| JournalError::sqlite("read", path, source);
+    let connection = file::open_to_read(path)?;
+    let sql = format!("SELECT {COLUMNS} FROM runs ORDER BY started_at_ms DESC, run_id DESC LIMIT ?1");
+    let mut statement = connection.prepare(&sql).map_err(failed)?;
+    let rows = statement.query_map([limit], |row| summary(row, writers)).map_err(failed)?;
+    rows.collect::<rusqlite::Result<Vec<_>>>().map_err(failed)
+}
+
+pub(super) fn run(path: &Path, writers: &Writers, id: &str) -> Result<RunRecord, JournalError> {
+    let failed = |source| JournalError::sqlite("read", path, source);
+    let mut connection = file::open_to_read(path)?;
+    // One transaction, so that the summary and the events are of the same moment.
+    let connection = connection.transaction().map_err(failed)?;
+    let run_id = find(&connection, path, id)?;
+    let sql = format!("SELECT {COLUMNS} FROM runs WHERE run_id = ?1");
+    let summary = connection.query_row(&sql, [&run_id], |row| summary(row, writers)).map_err(failed)?;
+    let mut statement =
+        connection.prepare("SELECT seq, body FROM events WHERE run_id = ?1 ORDER BY seq").map_err(failed)?;
+    let rows =
+        statement.query_map([&run_id], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))).map_err(failed)?;
+    let mut events = Vec::new();
+    for row in rows {
+        let (seq, body) = row.map_err(failed)?;
+        let event = serde_json::from_str(&body).map_err(|error| JournalError::Corrupt {
+            path: path.to_owned(),
+            reason: format!("event {seq} of run {run_id} is not JSON: {error}"),
+        })?;
+        events.push(event);
+    }
+    Ok(RunRecord { summary, events })
+}
+
+/// The run of that id, or the only one whose id starts so.
+fn find(connection: &Connection, path: &Path, id: &str) -> Result<String, JournalError> {
+    let failed = |source| JournalError::sqlite("read", path, source);
+    let exact: Option<String> = connection
+        .query_row("SELECT run_id FROM runs WHERE run_id = ?1", [id], |row| row.get(0))
+        .optional()
+        .map_err(failed)?;
+    if let Some(id) = exact {
+        return Ok(id);
+    }
+    let mut statement = connection
+        .prepare("SELECT run_id FROM runs WHERE substr(run_id, 1, length(?1)) = ?1 ORDER BY run_id DESC LIMIT ?2")
+        .map_err(failed)?;
+    let rows = statement.query_map(params![id, 5], |row| row.get(0)).map_err(failed)?;
+    let mut matches = rows.collect::<rusqlite::Result<Vec<String>>>().map_err(failed)?;
+    match matches.pop() {
+        None => Err(JournalError::NotFound { id: id.to_owned() }),
+        Some(only) if matches.is_empty() => Ok(only),
+        Some(another) => {
+            matches.push(another);
+            Err(JournalError::Ambiguous { id: id.to_owned(), matches })
+        }
+    }
+}
+
+fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSummary> {
+    let writer: String = row.get("writer")?;
+    let started_at_ms = unsigned(row.get("started_at_ms")?);
+    let last_at_ms = unsigned(row.get("last_at_ms")?);
+    let ended: Option<String> = row.get("ended")?;
+    let ms: Option<i64> = row.get("ms")?;
+    let status = match ended.as_deref() {
+        Some("done") => RunStatus::Done,
+        Some(_) => RunStatus::Failed,
+        None if writers.is_writing(&writer) => RunStatus::Running,
+        None => RunStatus::Interrupted,
+    };
+    Ok(RunSummary {
+        run_id: RunId(row.get("run_id")?),
+        started_at_ms,
+        request: row.get("request")?,
+        status,
+        tasks: row.get("tasks")?,
+        ok: row.get("ok")?,
+        failed: row.get("failed")?,
+        ms: ms.map(unsigned).unwrap_or_else(|| last_at_ms.saturating_sub(started_at_ms)),
+    })
+}
+
+/// The inverse of what the writer does to numbers.
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}

@@ -1,0 +1,298 @@
+//! What is written is read, and what is not ours is left alone.
+
+use std::fs;
+
+use jarvis_plan::{Event, EventKind, Level, Outcome, Plan, Request, RunId, Status, Task, TaskId, Usage};
+use rusqlite::Connection;
+
+use super::*;
+
+fn event(run: &str, seq: u64, kind: EventKind) -> Event {
+    Event { run_id: RunId(run.to_owned()), seq, at_ms: 1_000 + seq * 10, kind }
+}
+
+fn note(run: &str, seq: u64) -> Event {
+    event(run, seq, EventKind::Note { level: Level::Info, message: format!("note {seq} of {run}: ключ 🗝") })
+}
+
+fn started(run: &str) -> Event {
+    let request = Request::new(format!("request of {run}"));
+    event(run, 0, EventKind::RunStarted { request, planner: "offline".into(), model: "offline".into() })
+}
+
+fn planned(run: &str, seq: u64, tasks: u32) -> Event {
+    let task = |id| Task {
+        task: "x".to_owned(),
+        id: TaskId(id),
+        dep: Vec::new(),
+        args: Default::default(),
+        unfolded_from: None,
+        fault: None,
+    };
+    event(run, seq, EventKind::Plan { plan: Plan { tasks: (0..tasks).map(task).collect(), notes: Vec::new() } })
+}
+
+fn finished(run: &str, seq: u64, status: Status) -> Event {
+    let outcome = Outcome {
+        id: TaskId(0),
+        task: "x".to_owned(),
+        status,
+        args: Default::default(),
+        selection: None,
+        attempts: Vec::new(),
+        inference: None,
+        error: None,
+        notes: Vec::new(),
+        ms: 1,
+    };
+    event(run, seq, EventKind::TaskFinished { outcome: Box::new(outcome) })
+}
+
+fn done(run: &str, seq: u64, ok: bool) -> Event {
+    event(run, seq, EventKind::Done { ok, usage: Usage::default(), ms: 77 })
+}
+
+fn error(run: &str, seq: u64) -> Event {
+    event(run, seq, EventKind::Error { code: "unavailable".into(), message: "no model".into(), ms: 5 })
+}
+
+struct Shelf {
+    folder: tempfile::TempDir,
+}
+
+impl Shelf {
+    fn new() -> Shelf {
+        Shelf { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("data").join("journal.db")
+    }
+
+    fn open(&self) -> Journal {
+        Journal::open(&self.path()).unwrap()
+    }
+
+    fn write(&self, events: &[Event]) {
+        let journal = self.open();
+        events.iter().for_each(|event| journal.append(event));
+    }
+}
+
+#[test]
+fn events_come_back_as_they_were_after_reopening() {
+    let shelf = Shelf::new();
+    let events: Vec<Event> = std::iter::once(started("a")).chain((1..3000).map(|seq| note("a", seq))).collect();
+    shelf.write(&events);
+    let record = shelf.open().run("a").unwrap();
+    assert_eq!(record.events, events.iter().map(Event::to_value).collect::<Vec<_>>());
+    assert_eq!(record.summary.request, "request of a");
+}
+
+#[tokio::test]
+async fn what_a_flush_confirmed_is_there_for_others() {
+    let shelf = Shelf::new();
+    let journal = shelf.open();
+    let other = shelf.open();
+    for seq in 0..20 {
+        journal.append(&note("a", seq));
+        journal.flush().await.unwrap();
+        assert_eq!(other.run("a").unwrap().events.len() as u64, seq + 1);
+    }
+    // Two processes may write; here, two connections.
+    other.append(&note("b", 0));
+    other.flush().await.unwrap();
+    assert_eq!(journal.runs(10).unwrap().len(), 2);
+}
+
+#[test]
+fn an_event_is_counted_once() {
+    let shelf = Shelf::new();
+    let events = [started("a"), finished("a", 1, Status::Succeeded)];
+    shelf.write(&events);
+    shelf.write(&events);
+    let record = shelf.open().run("a").unwrap();
+    assert_eq!((record.events.len(), record.summary.ok, record.summary.tasks), (2, 1, 1));
+}
+
+#[test]
+fn summaries_follow_from_the_events() {
+    use RunStatus::{Done, Failed, Interrupted};
+    use Status::{Cancelled, Skipped, Succeeded};
+    for (name, events, status, counts, ms) in [
+        ("begun", vec![started("r")], Interrupted, (0, 0, 0), 0),
+        ("planned", vec![started("r"), planned("r", 1, 3)], Interrupted, (3, 0, 0), 10),
+        (
+            "cut off",
+            vec![started("r"), planned("r", 1, 3), finished("r", 2, Succeeded), note("r", 9)],
+            Interrupted,
+            (3, 1, 0),
+            90,
+        ),
+        (
+            "ended",
+            vec![
+                started("r"),
+                planned("r", 1, 3),
+                finished("r", 2, Succeeded),
+                finished("r", 3, Status::Failed),
+                finished("r", 4, Skipped),
+                done("r", 5, true),
+            ],
+            Done,
+            (3, 1, 2),
+            77,
+        ),
+        ("for nothing", vec![started("r"), finished("r", 1, Cancelled), done("r", 2, false)], Failed, (1, 0, 1), 77),
+        ("broken off", vec![started("r"), error("r", 1)], Failed, (0, 0, 0), 5),
+        (
+            "grown",
+            vec![started("r"), finished("r", 1, Succeeded), finished("r", 2, Succeeded)],
+            Interrupted,
+            (2, 2, 0),
+            20,
+        ),
+        ("headless", vec![note("r", 3)], Interrupted, (0, 0, 0), 0),
+    ] {
+        let shelf = Shelf::new();
+        shelf.write(&events);
+        let got = shelf.open().runs(10).unwrap().remove(0);
+        assert_eq!((got.status, (got.tasks, got.ok, got.failed), got.ms), (status, counts, ms), "{name}");
+        assert_eq!(shelf.open().run("r").unwrap().summary, got, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_running_while_its_writer_lives() {
+    let shelf = Shelf::new();
+    let journal = shelf.open();
+    journal.append(&started("a"));
+    journal.flush().await.unwrap();
+    assert_eq!(shelf.open().runs(1).unwrap()[0].status, RunStatus::Running);
+    drop(journal);
+    assert_eq!(shelf.open().runs(1).unwrap()[0].status, RunStatus::Interrupted);
+}
+
+#[test]
+fn runs_are_listed_newest_first_and_found_by_the_start_of_their_id() {
+    let shelf = Shelf::new();
+    for (run, at_ms) in [("0190-aa", 3), ("0190-ab", 1), ("0191-%_", 2)] {
+        shelf.write(&[Event { at_ms, ..started(run) }]);
+    }
+    let journal = shelf.open();
+    let listed: Vec<String> = journal.runs(2).unwrap().into_iter().map(|run| run.run_id.0).collect();
+    assert_eq!(listed, ["0190-aa", "0191-%_"]);
+    for (id, want) in [
+        ("0190-aa", "0190-aa"),
+        ("0191", "0191-%_"),
+        ("0190-ab", "0190-ab"),
+        ("0190", "several runs have ids that start with `0190`: 0190-ab, 0190-aa"),
+        ("%", "no run has the id `%`"),
+        ("0190-a_", "no run has the id `0190-a_`"),
+        ("0190-aaa", "no run has the id `0190-aaa`"),
+    ] {
+        let got = match journal.run(id) {
+            Ok(record) => record.summary.run_id.0,
+            Err(error) => {
+                assert!(error.hint().is_some());
+                error.to_string()
+            }
+        };
+        assert_eq!(got, want, "{id}");
+    }
+    assert!(journal.run("").is_err());
+}
+
+#[test]
+fn damaged_foreign_and_newer_files_are_refused_and_left_as_they_are() {
+    let shelf = Shelf::new();
+    let events: Vec<Event> = (0..500).map(|seq| note("a", seq)).collect();
+    shelf.write(&events);
+    let good = fs::read(shelf.path()).unwrap();
+    assert!(good.len() > 20_000, "the journal was written back to its file on closing");
+    let foreign = |sql: &str| {
+        let path = shelf.folder.path().join("foreign.db");
+        let _ = fs::remove_file(&path);
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        fs::read(path).unwrap()
+    };
+    let mut garbled_header = good.clone();
+    garbled_header[..16].copy_from_slice(b"not a database!!");
+    let mut garbled_page = good.clone();
+    garbled_page[8192..12000].fill(0xa5);
+    let newer = {
+        let path = shelf.folder.path().join("newer.db");
+        fs::write(&path, &good).unwrap();
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        fs::read(path).unwrap()
+    };
+    for (name, bytes, want) in [
+        ("half", good[..good.len() / 2].to_vec(), "is damaged"),
+        ("not whole pages", good[..good.len() - 100].to_vec(), "is damaged"),
+        ("a page and a bit", good[..5000].to_vec(), "is damaged"),
+        ("a few bytes", good[..40].to_vec(), "is damaged"),
+        ("garbled header", garbled_header, "is damaged"),
+        ("garbled page", garbled_page, "is damaged"),
+        ("text", b"dear diary, this is no database at all, but it is long enough".repeat(40), "is damaged"),
+        ("foreign", foreign("CREATE TABLE recipes (name TEXT)"), "not a journal of jarvis"),
+        ("foreign with a version", foreign("PRAGMA user_version = 1; CREATE TABLE t (x)"), "not a journal of jarvis"),
+        ("newer", newer, "has version 99; this program knows versions up to 1"),
+    ] {
+        let shelf = Shelf::new();
+        fs::create_dir_all(shelf.path().parent().unwrap()).unwrap();
+        fs::write(shelf.path(), &bytes).unwrap();
+        let error = Journal::open(&shelf.path()).expect_err(name);
+        assert!(error.to_string().contains(want), "{name}: {error}");
+        assert!(error.to_string().contains("journal.db"), "{name}: {error}");
+        assert!(error.hint().is_some(), "{name}: {error}");
+        assert!(fs::read(shelf.path()).unwrap() == bytes, "{name}: the file was changed");
+    }
+}
+
+#[test]
+fn an_empty_file_is_a_journal_to_be() {
+    let shelf = Shelf::new();
+    fs::create_dir_all(shelf.path().parent().unwrap()).unwrap();
+    fs::write(shelf.path(), b"").unwrap();
+    assert_eq!(shelf.open().runs(10).unwrap(), []);
+}
+
+#[test]
+fn a_folder_in_the_way_is_told() {
+    let shelf = Shelf::new();
+    fs::create_dir_all(shelf.path()).unwrap();
+    let error = Journal::open(&shelf.path()).unwrap_err().to_string();
+    assert!(error.contains("cannot open the journal"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_can_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let shelf = Shelf::new();
+    let journal = shelf.open();
+    for name in ["journal.db", "journal.db-wal"] {
+        let mode = fs::metadata(shelf.path().with_file_name(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name}");
+    }
+    drop(journal);
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_is_told_at_the_next_flush() {
+    let shelf = Shelf::new();
+    let journal = shelf.open();
+    Connection::open(shelf.path()).unwrap().execute_batch("DROP TABLE events").unwrap();
+    journal.append(&note("a", 0));
+    let error = journal.flush().await.unwrap_err();
+    assert!(error.to_string().starts_with("events are missing from the journal"), "{error}");
+    assert!(journal.flush().await.is_ok(), "a loss is told once");
+}
+
+#[test]
+fn a_good_journal_passes_its_check() {
+    let shelf = Shelf::new();
+    shelf.write(&[started("a")]);
+    shelf.open().check().unwrap();
+}

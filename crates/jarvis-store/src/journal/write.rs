@@ -1,0 +1,160 @@
+//! The writing end: one thread, one connection, as many events in a transaction as are waiting.
+
+use std::path::PathBuf;
+use std::sync::mpsc::Receiver;
+
+use jarvis_plan::{Event, EventKind, RunId};
+use rusqlite::{Connection, params};
+use tokio::sync::oneshot;
+
+use super::JournalError;
+use super::presence::{Sign, Writers};
+
+/// The most events in one transaction.
+const BATCH: usize = 1024;
+
+/// What the writer is told.
+pub(super) enum Message {
+    Row(Box<Row>),
+    Flush(oneshot::Sender<Result<(), JournalError>>),
+}
+
+/// An event as it is kept.
+pub(super) struct Row {
+    run_id: RunId,
+    seq: i64,
+    at_ms: i64,
+    body: String,
+    change: Change,
+}
+
+/// What an event means for the summary of its run.
+enum Change {
+    Started { request: String },
+    Planned { tasks: i64 },
+    Finished { ok: bool },
+    Ended { how: &'static str, ms: i64 },
+    Nothing,
+}
+
+impl Row {
+    pub(super) fn of(event: &Event) -> Row {
+        let change = match &event.kind {
+            EventKind::RunStarted { request, .. } => Change::Started { request: request.text.clone() },
+            EventKind::Plan { plan } => Change::Planned { tasks: plan.tasks.len() as i64 },
+            EventKind::TaskFinished { outcome } => Change::Finished { ok: outcome.succeeded() },
+            EventKind::Done { ok, ms, .. } => {
+                Change::Ended { how: if *ok { "done" } else { "failed" }, ms: signed(*ms) }
+            }
+            EventKind::Error { ms, .. } => Change::Ended { how: "failed", ms: signed(*ms) },
+            EventKind::ModelCall { .. }
+            | EventKind::ModelChosen { .. }
+            | EventKind::TaskStarted { .. }
+            | EventKind::TaskAttempt { .. }
+            | EventKind::Token { .. }
+            | EventKind::Answer { .. }
+            | EventKind::Note { .. } => Change::Nothing,
+        };
+        // An event is made of strings, numbers and maps with string keys, so this cannot fail.
+        let body = serde_json::to_string(event).unwrap_or_default();
+        Row { run_id: event.run_id.clone(), seq: signed(event.seq), at_ms: signed(event.at_ms), body, change }
+    }
+}
+
+/// SQLite counts up to 2^63.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) struct Writer {
+    connection: Connection,
+    path: PathBuf,
+    writers: Writers,
+    sign: Option<Sign>,
+    /// What went wrong since the last flush.
+    lost: Option<String>,
+}
+
+impl Writer {
+    pub(super) fn new(connection: Connection, path: PathBuf, writers: Writers) -> Writer {
+        Writer { connection, path, writers, sign: None, lost: None }
+    }
+
+    /// Writes until the journal is dropped.
+    pub(super) fn run(mut self, messages: &Receiver<Message>) {
+        while let Ok(first) = messages.recv() {
+            let mut rows = Vec::new();
+            let mut flushes = Vec::new();
+            let mut next = Some(first);
+            while let Some(message) = next {
+                match message {
+                    Message::Row(row) => rows.push(*row),
+                    Message::Flush(sender) => flushes.push(sender),
+                }
+                next = if rows.len() < BATCH { messages.try_recv().ok() } else { None };
+            }
+            if !rows.is_empty()
+                && let Err(error) = self.write(&rows)
+            {
+                tracing::error!(%error, events = rows.len(), "events could not be written to the journal");
+                self.lost.get_or_insert(error.to_string());
+            }
+            for flush in flushes {
+                let result = match self.lost.take() {
+                    None => Ok(()),
+                    Some(reason) => Err(JournalError::Lost { path: self.path.clone(), reason }),
+                };
+                // Whoever no longer waits need not know.
+                let _ = flush.send(result);
+            }
+        }
+    }
+
+    fn write(&mut self, rows: &[Row]) -> Result<(), JournalError> {
+        let sign = match &self.sign {
+            Some(sign) => sign,
+            None => self.sign.insert(self.writers.sign()?),
+        };
+        let (connection, path) = (&mut self.connection, &self.path);
+        insert(connection, &sign.name, rows).map_err(|source| JournalError::sqlite("write to", path, source))
+    }
+}
+
+fn insert(connection: &mut Connection, writer: &str, rows: &[Row]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    for row in rows {
+        let run_id = &row.run_id.0;
+        let new = transaction
+            .prepare_cached("INSERT INTO events (run_id, seq, body) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
+            .execute(params![run_id, row.seq, row.body])?;
+        if new == 0 {
+            continue;
+        }
+        transaction
+            .prepare_cached(
+                "INSERT INTO runs (run_id, writer, started_at_ms, last_at_ms) VALUES (?1, ?2, ?3, ?3)
+                 ON CONFLICT (run_id) DO UPDATE SET writer = ?2, last_at_ms = max(last_at_ms, ?3)",
+            )?
+            .execute(params![run_id, writer, row.at_ms])?;
+        match &row.change {
+            Change::Nothing => 0,
+            Change::Started { request } => transaction
+                .prepare_cached("UPDATE runs SET request = ?2, started_at_ms = ?3 WHERE run_id = ?1")?
+                .execute(params![run_id, request, row.at_ms])?,
+            Change::Planned { tasks } => transaction
+                .prepare_cached("UPDATE runs SET tasks = max(tasks, ?2) WHERE run_id = ?1")?
+                .execute(params![run_id, tasks])?,
+            // A plan that grows has no plan event for its later tasks.
+            Change::Finished { ok } => transaction
+                .prepare_cached(
+                    "UPDATE runs SET ok = ok + ?2, failed = failed + 1 - ?2, tasks = max(tasks, ok + failed + 1)
+                     WHERE run_id = ?1",
+                )?
+                .execute(params![run_id, i64::from(*ok)])?,
+            Change::Ended { how, ms } => transaction
+                .prepare_cached("UPDATE runs SET ended = ?2, ms = ?3 WHERE run_id = ?1")?
+                .execute(params![run_id, how, ms])?,
+        };
+    }
+    transaction.commit()
+}

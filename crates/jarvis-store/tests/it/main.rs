@@ -1,0 +1,3 @@
+//! Tests that need processes of their own.
+
+mod killed_writer;
