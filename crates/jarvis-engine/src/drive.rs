@@ -3,6 +3,7 @@
 //! Selectors and workers run as tokio tasks of their own, so one that panics, hangs or blocks takes nothing with it.
 
 mod node;
+mod setup;
 
 use std::any::Any;
 use std::cmp::Reverse;
@@ -12,8 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_plan::{
-    Candidate, ErrorCode, EventKind, Inference, Level, Outcome, Plan, Request, Selection, Status, Task, TaskError,
-    TaskId, Vocabulary,
+    Candidate, ErrorCode, EventKind, Inference, Level, Outcome, Plan, Selection, Status, Task, TaskError, TaskId,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::{Id as SlotId, JoinError, JoinSet};
@@ -22,50 +22,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument;
 
 use self::node::{Choice, Node};
-use crate::{Events, Job, Ready, Schedule, Selector, Unresolved, Worker, resolve};
+use crate::{Job, Ready, Schedule, Unresolved, resolve};
 
-/// How much at once, how long, how often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// The most tasks performed at once, and the most choices made at once; 0 counts as 1.
-    pub concurrency: usize,
-    /// The longest a task may take from its first start, all its tries together; also the longest its choice may take.
-    pub task_timeout: Duration,
-    /// The longest the whole graph may take.
-    pub run_timeout: Duration,
-    /// How many further candidates are tried when the chosen one fails.
-    pub max_fallbacks: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            concurrency: 8,
-            task_timeout: Duration::from_secs(180),
-            run_timeout: Duration::from_secs(600),
-            max_fallbacks: 2,
-        }
-    }
-}
-
-/// What a graph is run with.
-#[derive(Clone)]
-pub struct Setup {
-    /// Who chooses.
-    pub selector: Arc<dyn Selector>,
-    /// Who performs.
-    pub worker: Arc<dyn Worker>,
-    /// What the graph is for; workers see it.
-    pub request: Arc<Request>,
-    /// The tools, for the kinds of arguments.
-    pub vocabulary: Arc<Vocabulary>,
-    /// Where it is told what happens. The plan itself is told by whoever made it.
-    pub events: Events,
-    /// Limits.
-    pub limits: Limits,
-    /// Ends the run.
-    pub cancel: CancellationToken,
-}
+pub use self::setup::{Limits, Setup};
 
 /// Runs a plan and returns how each of its tasks ended, in ascending id.
 ///
@@ -111,6 +70,8 @@ pub async fn drive_stream(
                 break;
             }
             () = &mut timer => {
+                // What ended in time but was not yet heard of has not failed.
+                driver.hear();
                 let now = Instant::now();
                 if now >= driver.run_deadline {
                     let message = format!("the run did not end within {}", seconds(driver.limits.run_timeout));
@@ -129,9 +90,7 @@ pub async fn drive_stream(
             },
             Some(joined) = driver.work.join_next_with_id(), if !driver.work.is_empty() => {
                 driver.joined(joined);
-                while let Some(joined) = driver.work.try_join_next_with_id() {
-                    driver.joined(joined);
-                }
+                driver.hear();
             }
         }
     }
@@ -354,6 +313,13 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         let handle = self.nodes.get_mut(&id)?.slot.take()?;
         handle.abort();
         self.free(handle.id())
+    }
+
+    /// Takes in all work that has ended.
+    fn hear(&mut self) {
+        while let Some(joined) = self.work.try_join_next_with_id() {
+            self.joined(joined);
+        }
     }
 
     fn joined(&mut self, joined: Result<(SlotId, Done), JoinError>) {
