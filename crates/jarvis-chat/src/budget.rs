@@ -21,7 +21,7 @@ pub struct Trim {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the request does not fit the model {model}: its shortest prompt takes {tokens} tokens and {reserve} are kept for the \
-     reply, but the context holds {context}; hint: shorten the request, or set `context_tokens` if the model takes more"
+     reply, but the context holds {context}; shorten the request, or set `context_tokens` if the model takes more"
 )]
 pub struct TooLong {
     /// The model.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use jarvis_plan::{Role, Turn};
+use jarvis_plan::{ErrorCode, Role, TaskError, Turn};
 use serde_json::Value;
 
 /// A part of a message.
@@ -256,4 +256,45 @@ pub enum ChatError {
     /// The client is not configured correctly.
     #[error("{0}")]
     Config(String),
+}
+
+impl ChatError {
+    /// What to try, where something can be tried.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            ChatError::Unreachable { .. } => Some("check the base URL and whether the server runs"),
+            ChatError::Timeout { .. } => Some("raise the timeout, or use a faster model"),
+            ChatError::Unauthorized { .. } => Some("check the API key and that it fits the base URL"),
+            ChatError::RateLimited { .. } => Some("wait, or use another key or model"),
+            ChatError::Api { status: 404, .. } => Some("check the model's name and the base URL"),
+            ChatError::BadReply { .. } => Some("check that the base URL is that of an OpenAI-compatible endpoint"),
+            ChatError::ReplayMiss { .. } => Some("record the run again, or add a line for this call"),
+            ChatError::Api { .. } | ChatError::Recording { .. } | ChatError::Config(_) => None,
+        }
+    }
+
+    /// The code of a task that failed for this reason.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            ChatError::Unreachable { .. } => ErrorCode::Unavailable,
+            ChatError::Timeout { .. } => ErrorCode::Timeout,
+            ChatError::Unauthorized { .. } => ErrorCode::Unauthorized,
+            ChatError::RateLimited { .. } => ErrorCode::RateLimited,
+            ChatError::Api { .. } => ErrorCode::Upstream,
+            ChatError::BadReply { .. } => ErrorCode::BadReply,
+            ChatError::ReplayMiss { .. } => ErrorCode::NoModel,
+            ChatError::Recording { .. } => ErrorCode::Internal,
+            ChatError::Config(_) => ErrorCode::NotConfigured,
+        }
+    }
+}
+
+impl From<ChatError> for TaskError {
+    fn from(error: ChatError) -> TaskError {
+        let failed = TaskError::new(error.code(), error.to_string());
+        match error.hint() {
+            Some(hint) => failed.hint(hint),
+            None => failed,
+        }
+    }
 }

@@ -108,6 +108,7 @@ impl OpenAi {
     }
 
     /// Makes a call: repeats it while its failures may pass, and leaves out what the endpoint refuses.
+    #[tracing::instrument(name = "chat", level = "debug", skip_all, fields(stage = request.stage, streamed))]
     async fn call<T, R, F>(&self, request: &ChatRequest, streamed: bool, read: R) -> Result<T, ChatError>
     where
         R: Fn(Response) -> F + Send + Sync,
@@ -144,7 +145,7 @@ impl OpenAi {
             .adjust(|failure, usual| retry::pause(failure, usual, longest))
             .notify(|failure, pause| {
                 let error = self.redactor.clean_error(failure.error.clone());
-                tracing::warn!(stage = request.stage, ?pause, %error, "the chat call is repeated");
+                tracing::warn!(?pause, %error, "the chat call is repeated");
             })
             .await;
             let failure = match result {

@@ -12,11 +12,19 @@ use crate::model::{ChatChunk, ChatError, TokenUsage};
 use crate::openai::{MAX_REPLY, chain};
 use crate::wire::{Reply, start};
 
-type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<String>>> + Send>>;
+type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<Broken>>> + Send>>;
+
+/// Why the bytes ended too early.
+#[derive(Debug)]
+enum Broken {
+    /// Nothing came in time, not even a comment that keeps the connection.
+    Silent,
+    Cut(String),
+}
 
 struct Reading {
     events: Events,
-    /// The longest wait for an event.
+    /// The longest wait for bytes.
     pause: Duration,
     status: u16,
     finish_reason: Option<String>,
@@ -32,13 +40,7 @@ pub(crate) fn pieces(
     pause: Duration,
 ) -> impl Stream<Item = Result<ChatChunk, ChatError>> + Send + 'static {
     let status = response.status().as_u16();
-    let mut read = 0usize;
-    let bytes = response.bytes_stream().map(move |bytes| {
-        let bytes: Bytes = bytes.map_err(|error| format!("the connection broke: {}", chain(&error)))?;
-        read = read.saturating_add(bytes.len());
-        if read > MAX_REPLY { Err(format!("it is longer than {MAX_REPLY} bytes")) } else { Ok(bytes) }
-    });
-    let events: Events = Box::pin(bytes.eventsource());
+    let events: Events = Box::pin(bytes(response, pause).eventsource());
     let reading = Reading { events, pause, status, finish_reason: None, usage: None, chosen: false, ended: false };
     stream::unfold(reading, |mut reading| async move {
         if reading.ended {
@@ -49,19 +51,40 @@ pub(crate) fn pieces(
     })
 }
 
+/// The bytes of a reply, each read within `pause`, all of them within a limit.
+fn bytes(response: Response, pause: Duration) -> impl Stream<Item = Result<Bytes, Broken>> + Send + 'static {
+    stream::unfold(Some((response, 0usize)), move |state| async move {
+        let (mut response, read) = state?;
+        let broken = match tokio::time::timeout(pause, response.chunk()).await {
+            Ok(Ok(Some(bytes))) => {
+                let read = read.saturating_add(bytes.len());
+                if read <= MAX_REPLY {
+                    return Some((Ok(bytes), Some((response, read))));
+                }
+                Broken::Cut(format!("it is longer than {MAX_REPLY} bytes"))
+            }
+            Ok(Ok(None)) => return None,
+            Ok(Err(error)) => Broken::Cut(format!("the connection broke: {}", chain(&error))),
+            Err(_) => Broken::Silent,
+        };
+        Some((Err(broken), None))
+    })
+}
+
 impl Reading {
     async fn next(&mut self) -> Result<ChatChunk, ChatError> {
         loop {
-            let event = match tokio::time::timeout(self.pause, self.events.next()).await {
-                Ok(Some(Ok(event))) => event,
-                Ok(Some(Err(EventStreamError::Transport(reason)))) => return self.cut(&reason),
-                Ok(Some(Err(EventStreamError::Utf8(_)))) => return self.cut("it is not UTF-8"),
-                Ok(Some(Err(EventStreamError::Parser(_)))) => return self.cut("it is not an event stream"),
-                Ok(None) => return self.cut("the stream stopped before the model did"),
-                Err(_) => {
+            let event = match self.events.next().await {
+                Some(Ok(event)) => event,
+                Some(Err(EventStreamError::Transport(Broken::Cut(reason)))) => return self.cut(&reason),
+                Some(Err(EventStreamError::Transport(Broken::Silent))) if self.finish_reason.is_none() => {
                     self.ended = true;
                     return Err(ChatError::Timeout { after: self.pause });
                 }
+                Some(Err(EventStreamError::Transport(Broken::Silent))) => return self.end(),
+                Some(Err(EventStreamError::Utf8(_))) => return self.cut("it is not UTF-8"),
+                Some(Err(EventStreamError::Parser(_))) => return self.cut("it is not an event stream"),
+                None => return self.cut("the stream stopped before the model did"),
             };
             let data = event.data.trim();
             if data.is_empty() {

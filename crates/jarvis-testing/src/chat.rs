@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use axum::http::HeaderMap;
 use serde_json::Value;
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::sync::{oneshot, watch};
 
 /// How long the `wait_*` functions wait before they give up; only a broken test waits so long.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -69,12 +68,13 @@ impl Request {
     }
 }
 
-/// The fake endpoint. Dropping it ends the server.
+/// The fake endpoint. Dropping it ends the server and its connections.
 #[derive(Debug)]
 pub struct FakeChat {
     address: SocketAddr,
     shared: Arc<Shared>,
-    server: JoinHandle<()>,
+    stop: Option<oneshot::Sender<()>>,
+    server: Option<std::thread::JoinHandle<()>>,
 }
 
 /// What the server and the test both see.
@@ -95,14 +95,23 @@ struct Rule {
 }
 
 impl FakeChat {
-    /// Starts the endpoint on a free port of the loopback interface.
+    /// Starts the endpoint on a free port of the loopback interface. It runs on a thread of its own, so a test may block,
+    /// say while it waits for a child process.
     ///
     /// # Panics
-    /// When no port can be had: a test cannot go on then.
-    #[allow(clippy::expect_used, reason = "a test cannot go on without its server")]
+    /// When no port or thread can be had: a test cannot go on then.
     pub async fn start(script: Script) -> FakeChat {
-        let listener =
-            tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port on the loopback interface");
+        FakeChat::spawn(script)
+    }
+
+    /// As [`FakeChat::start`], for tests that are not async.
+    ///
+    /// # Panics
+    /// When no port or thread can be had: a test cannot go on then.
+    #[allow(clippy::expect_used, reason = "a test cannot go on without its server")]
+    pub fn spawn(script: Script) -> FakeChat {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port on the loopback interface");
+        listener.set_nonblocking(true).expect("a socket that does not block");
         let address = listener.local_addr().expect("a bound socket has an address");
         let shared = Arc::new(Shared {
             rules: Mutex::new(script.rules),
@@ -111,11 +120,19 @@ impl FakeChat {
             aborted: watch::Sender::new(0),
         });
         let app = protocol::app(shared.clone());
-        let server = tokio::spawn(async move {
-            // Serving ends with the task; an error here shows in the test as a refused connection.
-            let _ = axum::serve(listener, app).await;
-        });
-        FakeChat { address, shared, server }
+        let (stop, stopped) = oneshot::channel::<()>();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let serve = async move {
+            let listener = tokio::net::TcpListener::from_std(listener).expect("a socket of this runtime");
+            tokio::select! {
+                // An error here shows in the test as a refused connection.
+                _ = axum::serve(listener, app) => {}
+                _ = stopped => {}
+            }
+        };
+        // Open connections end with the runtime.
+        let server = std::thread::spawn(move || runtime.block_on(serve));
+        FakeChat { address, shared, stop: Some(stop), server: Some(server) }
     }
 
     /// The base URL with `/v1`, as users write it.
@@ -161,7 +178,9 @@ impl FakeChat {
 
 impl Drop for FakeChat {
     fn drop(&mut self) {
-        self.server.abort();
+        // Both have failed already when the server is gone.
+        let _ = self.stop.take().map(|stop| stop.send(()));
+        let _ = self.server.take().map(std::thread::JoinHandle::join);
     }
 }
 

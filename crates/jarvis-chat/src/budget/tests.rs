@@ -88,5 +88,5 @@ fn the_first_level_that_fits_is_taken() {
 #[test]
 fn too_long_says_what_to_try() {
     let error = fit(&Words(10), "s", DEFAULT_RESERVE, 0, |_| build(0, 0, Trim::default())).unwrap_err();
-    insta::assert_snapshot!(error, @"the request does not fit the model words: its shortest prompt takes 5 tokens and 800 are kept for the reply, but the context holds 10; hint: shorten the request, or set `context_tokens` if the model takes more");
+    insta::assert_snapshot!(error, @"the request does not fit the model words: its shortest prompt takes 5 tokens and 800 are kept for the reply, but the context holds 10; shorten the request, or set `context_tokens` if the model takes more");
 }

@@ -7,9 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt};
+use jarvis_plan::Role;
 
 use super::{Line, LineModel, LineUsage, request_sha256};
-use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest};
+use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message};
+
+/// The most texts that a line asks for.
+const LANDMARKS: usize = 4;
+
+/// The longest text that a line asks for, in characters.
+const LONGEST_LANDMARK: usize = 2000;
 
 /// Wraps a model and appends each of its replies to a recording. Failed and abandoned calls are not written. A reply that
 /// cannot be written is an error, so that no recording is silently incomplete.
@@ -38,8 +45,7 @@ impl<M: ChatModel> Recorder<M> {
         };
         Line {
             stage: stage.clone(),
-            // The hash finds the line; a request that differs a little, say in a file's name, still finds it by its stage.
-            contains: Vec::new(),
+            contains: landmarks(&request.messages),
             reply: String::new(),
             sticky: false,
             request_sha256: Some(request_sha256(request)),
@@ -118,6 +124,40 @@ impl Line {
     }
 }
 
+/// What tells this request from others and yet stays the same from run to run: the longest stretches of the last message
+/// a person wrote, between words that may differ, namely numbers, paths and ids. The hash finds the line of an equal
+/// request; these find it when only such words differ.
+fn landmarks(messages: &[Message]) -> Vec<String> {
+    let last = messages.iter().rfind(|message| message.role == Role::User).or(messages.last());
+    let text = last.map(Message::joined_text).unwrap_or_default();
+    let of_word = |c: char| c.is_ascii_alphanumeric() || "/\\._-:%~+".contains(c);
+    let mut stretches: Vec<(usize, &str)> = Vec::new();
+    // Where the stretch and the word being read began.
+    let (mut stretch, mut word) = (0, 0);
+    let mut close = |from: usize, to: usize| {
+        let piece = text.get(from..to).unwrap_or_default().trim();
+        if !piece.is_empty() {
+            stretches.push((from, piece));
+        }
+    };
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        if of_word(c) {
+            continue;
+        }
+        let read = text.get(word..at).unwrap_or_default();
+        if read.contains(|c: char| c.is_ascii_digit() || c == '/' || c == '\\') {
+            close(stretch, word);
+            stretch = at;
+        }
+        word = at + c.len_utf8();
+    }
+    close(stretch, text.len());
+    stretches.sort_by_key(|(_, piece)| std::cmp::Reverse(piece.len()));
+    stretches.truncate(LANDMARKS);
+    stretches.sort_by_key(|(from, _)| *from);
+    stretches.into_iter().map(|(_, piece)| piece.chars().take(LONGEST_LANDMARK).collect()).collect()
+}
+
 /// The file being written.
 struct Sheet {
     path: String,
@@ -154,4 +194,29 @@ fn end_last_line(file: &mut File) -> std::io::Result<()> {
 
 fn failure(path: &Path, error: &std::io::Error) -> ChatError {
     ChatError::Recording { path: path.display().to_string(), reason: format!("it cannot be written: {error}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn landmarks_pass_over_what_differs_from_run_to_run() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("Hi", vec!["Hi"]),
+            ("Draw a cat, please", vec!["Draw a cat, please"]),
+            ("17 /tmp/x9/a.png", vec![]),
+            ("What is in /tmp/x9/a.png? Be brief.", vec!["What is in", "? Be brief."]),
+            (r#"{"image": "/images/ab12.png", "score": 0.98}"#, vec![r#"{"image": ""#, r#"", "score":"#, "}"]),
+            ("请数一数a1.png里有几只动物", vec!["请数一数", "里有几只动物"]),
+            ("a 1 bb 2 ccc 3 dddd 4 eeeee", vec!["bb", "ccc", "dddd", "eeeee"]),
+            (r"C:\Users\me\a.png now", vec!["now"]),
+        ] {
+            let messages = [Message::text(Role::User, text), Message::text(Role::Assistant, "Well,")];
+            let got = landmarks(&messages);
+            assert_eq!(got, expected, "{text}");
+            assert!(got.iter().all(|piece| text.contains(piece)), "{text}");
+        }
+    }
 }

@@ -14,6 +14,9 @@ use crate::wire::start;
 /// The name of the model where the recording tells none.
 const NAME: &str = "replay";
 
+/// The context size, in tokens, where the recording tells none: large, since replies that are already written need no room.
+const CONTEXT: usize = 128_000;
+
 /// A recording that answers. A call takes the first unused line whose stage is equal and whose every `contains` occurs in
 /// the call's texts; a `sticky` line may answer again. A line that was recorded for exactly this request goes first.
 #[derive(Debug)]
@@ -109,7 +112,7 @@ impl ChatModel for Replay {
     }
 
     fn context_tokens(&self, stage: &str) -> usize {
-        self.model(stage).map_or_else(|| self.tokens(stage).context(), |model| model.context_tokens)
+        self.model(stage).map_or(CONTEXT, |model| model.context_tokens)
     }
 
     fn count_tokens(&self, stage: &str, text: &str) -> usize {

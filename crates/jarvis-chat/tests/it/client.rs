@@ -5,6 +5,7 @@ use std::time::Duration;
 use jarvis_chat::{
     Azure, ChatError, ChatModel, ChatReply, OpenAi, OpenAiConfig, Part, Protocol, ReplySchema, SecretString, TokenUsage,
 };
+use jarvis_plan::TaskError;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
@@ -348,6 +349,21 @@ async fn models_are_listed() {
     assert_eq!(client(&fake).models().await.unwrap(), ["fake-large", "fake-small"]);
     let error = OpenAi::new(config(format!("{}/elsewhere/v1", fake.origin()))).unwrap().models().await.unwrap_err();
     assert_eq!(error, ChatError::Api { status: 404, message: "no such path: /elsewhere/v1/models".into() });
+}
+
+#[test]
+fn failures_become_task_errors_with_advice() {
+    for (error, code, advised) in [
+        (ChatError::Timeout { after: Duration::from_secs(120) }, "timeout", true),
+        (ChatError::Api { status: 404, message: "no such model".into() }, "upstream", true),
+        (ChatError::Api { status: 500, message: "oops".into() }, "upstream", false),
+        (ChatError::Config("no chat model is named".into()), "not_configured", false),
+    ] {
+        let message = error.to_string();
+        let failed = TaskError::from(error);
+        assert_eq!((failed.code.as_str(), failed.hint.is_some()), (code, advised), "{message}");
+        assert_eq!(failed.message, message);
+    }
 }
 
 #[test]

@@ -64,6 +64,20 @@ async fn a_recording_replays_the_same_run() {
 }
 
 #[tokio::test]
+async fn a_recording_answers_for_other_files_but_not_for_other_wishes() {
+    let fake = FakeChat::start(Script::always("a cat")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let recorder = Recorder::open(OpenAi::new(config(fake.url())).unwrap(), &path).unwrap();
+    recorder.complete(&request("response_results", "Describe /images/ab12.png in short")).await.unwrap();
+    let replay = Replay::open(&path).unwrap();
+    let other = replay.complete(&request("response_results", "Translate /images/ab12.png in short")).await;
+    assert!(matches!(other, Err(ChatError::ReplayMiss { .. })), "{other:?}");
+    let same = replay.complete(&request("response_results", "Describe /images/cd34.png in short")).await.unwrap();
+    assert_eq!(same.text, "a cat");
+}
+
+#[tokio::test]
 async fn failed_and_abandoned_calls_are_not_recorded() {
     let (stepped, step) = Reply::stepped(["one ", "two"]);
     let script =
