@@ -1,3 +1,24 @@
-//! The four stages: plan, choose, execute, answer.
+//! The four stages of HuggingGPT: plan, choose, execute, answer.
+//!
+//! Source: Shen et al., "HuggingGPT: Solving AI Tasks with ChatGPT and its Friends in Hugging Face", and microsoft/JARVIS
+//! `hugginggpt/`. The stages are told in the paper's order: [`plan`], [`choose`], the engine, [`answer`]. Without a chat
+//! model each stage has a stand-in that needs none.
 
+mod answer;
+mod attached;
+mod choose;
+mod document;
+mod logs;
+mod paths;
+mod pipeline;
+mod plan;
 pub mod prompts;
+pub mod results;
+mod settings;
+mod template;
+
+pub use choose::{CHAT_MODEL_ID, NativeCheck, Sources};
+pub use document::{About, RunDocument};
+pub use logs::RequestLogs;
+pub use pipeline::{HuggingGpt, Planned, Run, RunError, text_of};
+pub use settings::Settings;

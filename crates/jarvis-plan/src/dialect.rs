@@ -71,9 +71,12 @@ fn read_task(row: &Value, at: usize, notes: &mut Vec<String>) -> Result<DraftTas
         },
     }
     task.args = match row.get("args") {
-        Some(Value::Object(fields)) => {
-            fields.iter().map(|(name, value)| (name.clone(), Arg::parse(&text(value)))).collect()
-        }
+        // Structured output writes every argument, those without a value as null.
+        Some(Value::Object(fields)) => fields
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.clone(), Arg::parse(&text(value))))
+            .collect(),
         Some(Value::Array(items)) => {
             // Some models write a list of one-pair objects.
             let mut args = IndexMap::new();

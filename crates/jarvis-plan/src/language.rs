@@ -42,6 +42,15 @@ impl Language {
         }
     }
 
+    /// Its English name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::English => "English",
+            Language::Russian => "Russian",
+            Language::Chinese => "Chinese",
+        }
+    }
+
     /// Its two-letter code.
     pub fn code(self) -> &'static str {
         match self {

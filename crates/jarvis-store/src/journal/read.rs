@@ -24,6 +24,18 @@ pub enum RunStatus {
     Interrupted,
 }
 
+impl RunStatus {
+    /// The word in its serialised form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunStatus::Running => "running",
+            RunStatus::Done => "done",
+            RunStatus::Failed => "failed",
+            RunStatus::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// A run in a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunSummary {

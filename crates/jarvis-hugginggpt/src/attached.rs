@@ -1,0 +1,99 @@
+//! Texts that came as files: a plan names them, workers get what they hold.
+//!
+//! A plan that carried whole documents in its arguments could not be read, and no model should have to repeat one.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jarvis_engine::{Job, Worker};
+use jarvis_plan::{Arg, Draft, Inference, Kind, Piece, Request, Resource, Source, TaskError};
+
+/// The content and the name of an attached text.
+fn texts(request: &Request) -> impl Iterator<Item = (&str, &str)> {
+    request.attachments.iter().filter_map(|resource| match (&resource.source, &resource.name) {
+        (Source::Inline(content), Some(name)) => Some((name.as_str(), content.as_str())),
+        (Source::Inline(_) | Source::Public(_) | Source::Url(_), _) => None,
+    })
+}
+
+/// Puts the name of an attached text wherever a draft holds the text itself.
+pub(crate) fn by_name(mut draft: Draft, request: &Request) -> Draft {
+    for arg in draft.tasks.iter_mut().flat_map(|task| task.args.values_mut()) {
+        if let Some(literal) = arg.as_literal()
+            && let Some((name, _)) = texts(request).find(|(_, content)| content.trim() == literal.trim())
+        {
+            *arg = Arg(vec![Piece::Text(name.to_owned())]);
+        }
+    }
+    draft
+}
+
+/// Characters of an attached text that the planning model sees.
+const PREVIEW: usize = 300;
+
+/// The attachments as the planning model sees them: a text by its name and beginning, so that a plan names it.
+pub(crate) fn shown(request: &Request) -> Vec<Resource> {
+    let shown = |resource: &Resource| match (&resource.source, &resource.name) {
+        (Source::Inline(content), Some(name)) => {
+            let preview: String = content.chars().take(PREVIEW).collect();
+            Resource {
+                kind: Kind::Text,
+                source: Source::Inline(name.clone()),
+                name: Some(format!("a text of {} characters that begins: {preview}", content.chars().count())),
+            }
+        }
+        (Source::Inline(_) | Source::Public(_) | Source::Url(_), _) => resource.clone(),
+    };
+    request.attachments.iter().map(shown).collect()
+}
+
+/// Gives the worker inside the content of an attached text where an argument is its name.
+pub(crate) struct Expand(pub(crate) Arc<dyn Worker>);
+
+#[async_trait]
+impl Worker for Expand {
+    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+        let named = |value: &str| {
+            let value = value.trim();
+            texts(&job.request).find(|(name, _)| *name == value).map(|(_, content)| content.to_owned())
+        };
+        if !job.args.values().any(|value| named(value).is_some()) {
+            return self.0.perform(job).await;
+        }
+        let mut job = job.clone();
+        for value in job.args.values_mut() {
+            if let Some(content) = texts(&job.request).find(|(name, _)| *name == value.trim()).map(|(_, text)| text) {
+                *value = content.to_owned();
+            }
+        }
+        self.0.perform(&job).await
+    }
+}
+
+/// The request's text with its attachments described after it, as a model reads it.
+pub(crate) fn described(request: &Request) -> String {
+    let mut text = request.text.clone();
+    for resource in &request.attachments {
+        let name = resource.name.as_deref();
+        match &resource.source {
+            Source::Inline(content) => {
+                text.push_str(&format!(
+                    "\n\nAttached text{}:\n<attached>\n{content}\n</attached>",
+                    name.map(|name| format!(" `{name}`")).unwrap_or_default()
+                ));
+            }
+            Source::Public(path) | Source::Url(path) if !text.contains(path.as_str()) => {
+                text.push_str(&format!("\n\nAttached {}: {path}", kind_word(resource)));
+            }
+            Source::Public(_) | Source::Url(_) => {}
+        }
+    }
+    text
+}
+
+fn kind_word(resource: &Resource) -> &'static str {
+    match resource.kind {
+        Kind::Json => "data",
+        kind => kind.as_str(),
+    }
+}

@@ -1,0 +1,141 @@
+//! The one JSON document of a run: what `run --json` prints, and what the other doors send.
+
+use std::path::Path;
+
+use jarvis_plan::{Host, Language, Outcome, Output, Status, TaskError, Usage, export};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::pipeline::Run;
+use crate::results::results_map;
+
+/// What the document is made from, beside the run itself.
+#[derive(Debug, Clone)]
+pub struct About<'a> {
+    /// The run's id.
+    pub run_id: &'a str,
+    /// The request's text, as typed.
+    pub request: &'a str,
+    /// `offline` or `llm`.
+    pub planner: &'a str,
+    /// The chat model's name, or `offline`.
+    pub model: &'a str,
+    /// Calls and tokens.
+    pub usage: Usage,
+    /// How long the run took, in milliseconds.
+    pub ms: u64,
+}
+
+/// The wire form of a run.
+#[derive(Debug, Serialize)]
+pub struct RunDocument {
+    run_id: String,
+    request: String,
+    planner: String,
+    model: String,
+    language: Language,
+    plan: Value,
+    outcomes: Vec<Value>,
+    results: Map<String, Value>,
+    answer: Value,
+    usage: Usage,
+    ms: u64,
+}
+
+impl RunDocument {
+    /// Makes the document. `disk` maps a display path to the file on disk.
+    pub fn new(run: &Run, about: About<'_>, disk: impl Fn(&str) -> Option<std::path::PathBuf>) -> RunDocument {
+        let file = |url: &str| disk(url).map(|path| text(&path));
+        let resources: Vec<Value> = run
+            .answer
+            .resources
+            .iter()
+            .map(|resource| {
+                json!({"kind": resource.kind, "path": file(&resource.url), "url": resource.url, "from": resource.from})
+            })
+            .collect();
+        let mut answer = json!({"text": run.answer.text, "resources": resources});
+        if !run.answer.notes.is_empty()
+            && let Some(fields) = answer.as_object_mut()
+        {
+            fields.insert("notes".into(), run.answer.notes.clone().into());
+        }
+        RunDocument {
+            run_id: about.run_id.to_owned(),
+            request: about.request.to_owned(),
+            planner: about.planner.to_owned(),
+            model: about.model.to_owned(),
+            language: Language::of(about.request),
+            plan: json!({"tasks": export::tasks_json(&run.plan), "notes": run.plan.notes}),
+            outcomes: run.outcomes.iter().map(|outcome| outcome_json(outcome, &file)).collect(),
+            results: results_map(&run.plan, &run.outcomes),
+            answer,
+            usage: about.usage,
+            ms: about.ms,
+        }
+    }
+}
+
+fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Value {
+    let outputs: Vec<Value> = outcome
+        .inference
+        .iter()
+        .flat_map(jarvis_plan::Inference::outputs)
+        .map(|output| output_json(output, file))
+        .collect();
+    let performer = outcome.performer();
+    let mut value = json!({
+        "id": outcome.id,
+        "task": outcome.task,
+        "status": status(outcome.status),
+        "model": performer.map(|performer| performer.id.as_str()),
+        "host": performer.map(|performer| performer.host).map(Host::as_str),
+        "reason": outcome.selection.as_ref().map(|selection| selection.reason.as_str()),
+        "outputs": outputs,
+        "error": outcome.error.as_ref().map(error_json),
+        "ms": outcome.ms,
+    });
+    if let Some(fields) = value.as_object_mut() {
+        if let Some(performer) = performer.filter(|performer| performer.effective_task != outcome.task) {
+            fields.insert("effective_task".into(), performer.effective_task.clone().into());
+        }
+        let notes: Vec<&String> =
+            outcome.notes.iter().chain(outcome.selection.iter().flat_map(|selection| &selection.notes)).collect();
+        if !notes.is_empty() {
+            fields.insert("notes".into(), json!(notes));
+        }
+    }
+    value
+}
+
+fn output_json(output: Output, file: &impl Fn(&str) -> Option<String>) -> Value {
+    let kind = output.kind();
+    match output {
+        Output::Image { url } | Output::Audio { url } | Output::Video { url } => {
+            json!({"kind": kind, "path": file(&url), "url": url})
+        }
+        Output::Text { text } => json!({"kind": kind, "text": text}),
+        Output::Json { value } => json!({"kind": kind, "value": value}),
+    }
+}
+
+fn error_json(error: &TaskError) -> Value {
+    let mut value = json!({"code": error.code, "message": error.message});
+    if let (Some(hint), Some(fields)) = (&error.hint, value.as_object_mut()) {
+        fields.insert("hint".into(), hint.clone().into());
+    }
+    value
+}
+
+fn status(status: Status) -> &'static str {
+    match status {
+        Status::Succeeded => "succeeded",
+        Status::Failed => "failed",
+        Status::Skipped => "skipped",
+        Status::Cancelled => "cancelled",
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}

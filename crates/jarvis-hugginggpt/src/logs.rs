@@ -1,0 +1,87 @@
+//! The two request logs of the original: `log_success.jsonl` and `log_fail.jsonl`, one JSON object per case.
+//!
+//! Ours adds `time` and `request_id`, writes each line in one call, and starts a new file past a size.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use jarvis_plan::RunId;
+use serde_json::{Map, Value, json};
+
+/// Past this size a log is renamed to `NAME.1`, replacing an older one, and begun anew.
+const ROTATE_AT: u64 = 64 << 20;
+
+/// The two logs of one folder.
+#[derive(Debug)]
+pub struct RequestLogs {
+    success: Mutex<Log>,
+    fail: Mutex<Log>,
+}
+
+#[derive(Debug)]
+struct Log {
+    path: PathBuf,
+    file: File,
+}
+
+impl RequestLogs {
+    /// Opens both logs in a folder, making it when missing.
+    ///
+    /// # Errors
+    /// When the folder or a file cannot be made or opened.
+    pub fn open(folder: &Path) -> std::io::Result<RequestLogs> {
+        std::fs::create_dir_all(folder)?;
+        Ok(RequestLogs {
+            success: Mutex::new(Log::open(folder.join("log_success.jsonl"))?),
+            fail: Mutex::new(Log::open(folder.join("log_fail.jsonl"))?),
+        })
+    }
+
+    /// Appends a case that went well.
+    pub fn success(&self, run: &RunId, input: &str, fields: Value) {
+        write(&self.success, run, input, fields);
+    }
+
+    /// Appends a case, or one task of it, that did not.
+    pub fn fail(&self, run: &RunId, input: &str, fields: Value) {
+        write(&self.fail, run, input, fields);
+    }
+}
+
+fn write(log: &Mutex<Log>, run: &RunId, input: &str, fields: Value) {
+    let seconds =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+    let mut line = Map::new();
+    line.insert("time".into(), json!((seconds * 1_000.0).round() / 1_000.0));
+    line.insert("request_id".into(), run.0.clone().into());
+    line.insert("input".into(), input.into());
+    if let Value::Object(fields) = fields {
+        line.extend(fields);
+    }
+    let mut text = Value::Object(line).to_string();
+    text.push('\n');
+    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    // A log that cannot be written is no reason to fail a request.
+    if let Err(error) = log.append(text.as_bytes()) {
+        tracing::warn!(path = %log.path.display(), %error, "cannot write the request log");
+    }
+}
+
+impl Log {
+    fn open(path: PathBuf) -> std::io::Result<Log> {
+        let file = OpenOptions::new().create(true).append(true).open(&path)?;
+        Ok(Log { path, file })
+    }
+
+    fn append(&mut self, line: &[u8]) -> std::io::Result<()> {
+        if self.file.metadata()?.len() > ROTATE_AT {
+            let mut old = self.path.clone().into_os_string();
+            old.push(".1");
+            std::fs::rename(&self.path, old)?;
+            self.file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+        }
+        self.file.write_all(line)
+    }
+}

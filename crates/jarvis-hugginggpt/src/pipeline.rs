@@ -1,0 +1,413 @@
+//! One request through the four stages: plan, choose, execute, answer.
+//!
+//! [`HuggingGpt::run`] is the whole way; the front ends that stop earlier use [`HuggingGpt::plan`] and
+//! [`HuggingGpt::execute`]. All of it is told through [`Events`]; nothing here prints, stores or reads files.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use jarvis_catalogue::TaskType;
+use jarvis_chat::{ChatError, ChatModel};
+use jarvis_engine::{Events, Setup, Worker, drive};
+use jarvis_plan::{
+    Answer, AnswerResource, EventKind, Kind, Language, Level, Outcome, Output, Plan, Request, Status, Tool, Vocabulary,
+    check, export,
+};
+use jarvis_planner::Planner;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::choose::{Chooser, Sources};
+use crate::logs::RequestLogs;
+use crate::plan::{PlanFailure, ask_for_plan};
+use crate::prompts::Prompts;
+use crate::results::{result, results_map};
+use crate::settings::Settings;
+use crate::{answer, attached, paths, template};
+
+/// What the pipeline is made of. Cheap to share; holds nothing of any one run.
+pub struct HuggingGpt {
+    /// The chat model; without one the offline planner, ranking and template answers take its place.
+    pub chat: Option<Arc<dyn ChatModel>>,
+    /// Plans when there is no chat model.
+    pub planner: Arc<dyn Planner>,
+    /// The tools a plan may use.
+    pub vocabulary: Arc<Vocabulary>,
+    /// Those of them that something can serve as configured: what the chat model is told to plan with.
+    pub offered: Vec<Tool>,
+    /// Who could perform a task.
+    pub sources: Arc<Sources>,
+    /// Who performs it.
+    pub worker: Arc<dyn Worker>,
+    /// What models are asked.
+    pub prompts: Arc<Prompts>,
+    /// The request logs, when they are kept.
+    pub logs: Option<Arc<RequestLogs>>,
+    /// How template answers show a display path.
+    pub show: Arc<dyn Fn(&str) -> String + Send + Sync>,
+    /// Settings.
+    pub settings: Settings,
+}
+
+/// What stage 1 decided.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Planned {
+    /// There are tasks to run. Without a chat model the plan may be empty.
+    Tasks(Plan),
+    /// The request is conversation; this is the reply. The plan is what was drafted, if anything was.
+    Conversation(Answer, Plan),
+}
+
+/// A finished run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// The plan; empty when the request was conversation.
+    pub plan: Plan,
+    /// How each task ended, in ascending id.
+    pub outcomes: Vec<Outcome>,
+    /// The answer.
+    pub answer: Answer,
+    /// Whether it was answered as conversation, without tasks.
+    pub conversation: bool,
+}
+
+impl Run {
+    /// True when an answer stands that is worth something: conversation, or at least one task that succeeded.
+    pub fn ok(&self) -> bool {
+        self.conversation || self.outcomes.iter().any(Outcome::succeeded)
+    }
+}
+
+/// Why a run ended without an answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// A model call failed, and nothing can be done without it.
+    #[error("the model call of stage `{stage}` failed")]
+    Model {
+        /// The stage.
+        stage: &'static str,
+        /// Why.
+        source: ChatError,
+    },
+    /// The planner failed.
+    #[error("cannot plan: {0}")]
+    Planner(String),
+    /// A prompt cannot be made from its template, or does not fit the model.
+    #[error("cannot make the prompt of stage `{stage}`: {reason}")]
+    Prompt {
+        /// The stage.
+        stage: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The run was cancelled.
+    #[error("the run was cancelled")]
+    Cancelled,
+}
+
+impl RunError {
+    /// A stable word.
+    pub fn code(&self) -> &'static str {
+        match self {
+            RunError::Model { source, .. } => match source {
+                ChatError::Unreachable { .. } => "unavailable",
+                ChatError::Timeout { .. } => "timeout",
+                ChatError::Unauthorized { .. } => "unauthorized",
+                ChatError::RateLimited { .. } => "rate_limited",
+                ChatError::Api { .. } => "upstream",
+                ChatError::BadReply { .. } => "bad_reply",
+                ChatError::ReplayMiss { .. } => "replay_miss",
+                ChatError::Recording { .. } => "recording",
+                ChatError::Config(_) => "not_configured",
+            },
+            RunError::Planner(_) => "planner",
+            RunError::Prompt { .. } => "prompt",
+            RunError::Cancelled => "cancelled",
+        }
+    }
+
+    /// What to try, when there is something.
+    pub fn hint(&self) -> Option<String> {
+        let RunError::Model { source, .. } = self else { return None };
+        match source {
+            ChatError::Unreachable { .. } => Some(
+                "check --base-url and that the server runs, or use --llm offline; `jarvis doctor` tests both".into(),
+            ),
+            ChatError::Unauthorized { .. } => {
+                Some("set OPENAI_API_KEY, or the variable named by llm.api_key_env".into())
+            }
+            ChatError::RateLimited { .. } => Some("wait a little, or raise llm.max_retries".into()),
+            ChatError::Timeout { .. } => Some("raise llm.timeout_s, or use a faster model".into()),
+            ChatError::ReplayMiss { .. } => Some("record the run again with --record FILE".into()),
+            ChatError::BadReply { .. } => {
+                Some("check that --base-url is the address of an OpenAI-compatible API".into())
+            }
+            ChatError::Api { .. } | ChatError::Recording { .. } | ChatError::Config(_) => None,
+        }
+    }
+}
+
+impl HuggingGpt {
+    /// `offline` or `llm`.
+    pub fn planner_name(&self) -> &'static str {
+        if self.chat.is_some() { "llm" } else { "offline" }
+    }
+
+    /// The chat model's name, or `offline`.
+    pub fn model_name(&self) -> String {
+        self.chat.as_ref().map_or_else(|| "offline".into(), |chat| chat.model_name("parse_task"))
+    }
+
+    /// The whole way: plan, choose, execute, answer.
+    ///
+    /// # Errors
+    /// When the planning call fails, or the run is cancelled. Failed tasks are no error: the answer tells of them.
+    pub async fn run(
+        &self,
+        request: Arc<Request>,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> Result<Run, RunError> {
+        let began = Instant::now();
+        events.emit(EventKind::RunStarted {
+            request: (*request).clone(),
+            planner: self.planner_name().into(),
+            model: self.model_name(),
+        });
+        let ended = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(RunError::Cancelled),
+            run = self.stages(&request, events, &cancel, began) => run,
+        };
+        let ms = began.elapsed().as_millis() as u64;
+        match &ended {
+            Ok(run) => events.emit(EventKind::Done { ok: run.ok(), usage: events.usage(), ms }),
+            Err(error) => {
+                let mut message = error.to_string();
+                if let RunError::Model { source, .. } = error {
+                    message.push_str(&format!(": {source}"));
+                }
+                events.emit(EventKind::Error { code: error.code().into(), message, ms });
+            }
+        }
+        ended
+    }
+
+    async fn stages(
+        &self,
+        request: &Arc<Request>,
+        events: &Events,
+        cancel: &CancellationToken,
+        began: Instant,
+    ) -> Result<Run, RunError> {
+        let run = match self.plan(request, events).await? {
+            Planned::Conversation(answer, plan) => Run { plan, outcomes: Vec::new(), answer, conversation: true },
+            Planned::Tasks(plan) => {
+                let outcomes = self.execute(request, &plan, events, cancel.clone()).await;
+                self.log_failures(request, &plan, &outcomes, events);
+                let answer = self.answer(request, &plan, &outcomes, events).await?;
+                let results = results_map(&plan, &outcomes);
+                self.log_success(
+                    request,
+                    events,
+                    json!({
+                        "task": export::tasks_json(&plan), "results": results, "response": answer.text,
+                        "during": began.elapsed().as_secs_f64(), "op": "response",
+                    }),
+                );
+                Run { plan, outcomes, answer, conversation: false }
+            }
+        };
+        events.emit(EventKind::Answer { answer: run.answer.clone() });
+        Ok(run)
+    }
+
+    /// Stage 1. With a chat model, a reply that is no plan, an empty plan, or a single task that the chat model itself
+    /// serves ends in conversation.
+    ///
+    /// # Errors
+    /// When a model call fails.
+    pub async fn plan(&self, request: &Request, events: &Events) -> Result<Planned, RunError> {
+        let Some(chat) = &self.chat else {
+            let draft = self
+                .planner
+                .plan(request, self.vocabulary.tools())
+                .await
+                .map_err(|error| RunError::Planner(error.to_string()))?;
+            let draft = attached::by_name(draft, request);
+            let plan = check(&draft, &self.vocabulary, self.settings.plan);
+            events.emit(EventKind::Plan { plan: plan.clone() });
+            return Ok(Planned::Tasks(plan));
+        };
+        let draft = match ask_for_plan(self, chat.as_ref(), request, events).await {
+            Ok(draft) => draft,
+            Err(PlanFailure::Run(error)) => {
+                if let RunError::Model { source, .. } = &error {
+                    self.log_fail(
+                        request,
+                        events,
+                        json!({"task": "", "reason": source.to_string(), "op": "report message"}),
+                    );
+                }
+                return Err(error);
+            }
+            Err(PlanFailure::Unreadable { reply, reason }) => {
+                events.note(
+                    Level::Warning,
+                    format!("the planner's reply is no plan ({reason}); answering as conversation"),
+                );
+                self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));
+                let answer = self.converse(chat.as_ref(), request, events).await?;
+                return Ok(Planned::Conversation(answer, Plan::default()));
+            }
+        };
+        let plan = check(&draft, &self.vocabulary, self.settings.plan);
+        events.emit(EventKind::Plan { plan: plan.clone() });
+        if plan.tasks.is_empty() {
+            self.log_fail(request, events, json!({"task": [], "reason": "the plan is empty", "op": "chitchat"}));
+            let answer = self.converse(chat.as_ref(), request, events).await?;
+            return Ok(Planned::Conversation(answer, plan));
+        }
+        if let [only] = plan.tasks.as_slice()
+            && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
+        {
+            let answer = self.converse(chat.as_ref(), request, events).await?;
+            self.log_success(
+                request,
+                events,
+                json!({"task": export::tasks_json(&plan), "reason": "the chat model serves the only task",
+                       "response": answer.text, "op": "chitchat"}),
+            );
+            return Ok(Planned::Conversation(answer, plan));
+        }
+        Ok(Planned::Tasks(plan))
+    }
+
+    /// Stages 2 and 3: chooses for every task at once and runs each as soon as its inputs are there. One outcome a task,
+    /// in ascending id.
+    pub async fn execute(
+        &self,
+        request: &Arc<Request>,
+        plan: &Plan,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> Vec<Outcome> {
+        let chooser = Chooser {
+            chat: self.chat.clone(),
+            sources: Arc::clone(&self.sources),
+            prompts: Arc::clone(&self.prompts),
+            settings: self.settings.clone(),
+            request: Arc::clone(request),
+        };
+        let setup = Setup {
+            selector: Arc::new(chooser),
+            worker: Arc::new(attached::Expand(Arc::clone(&self.worker))),
+            request: Arc::clone(request),
+            vocabulary: Arc::clone(&self.vocabulary),
+            events: events.clone(),
+            limits: self.settings.engine,
+            cancel,
+        };
+        drive(plan, setup).await
+    }
+
+    /// Stage 4. Without a chat model, or when its call fails, the answer is written by template.
+    ///
+    /// # Errors
+    /// When the prompt cannot be made.
+    pub async fn answer(
+        &self,
+        request: &Request,
+        plan: &Plan,
+        outcomes: &[Outcome],
+        events: &Events,
+    ) -> Result<Answer, RunError> {
+        let language = Language::of(&request.text);
+        let written = match &self.chat {
+            Some(chat) => match answer::write(self, chat.as_ref(), request, plan, outcomes, events).await {
+                Ok(text) => Some(text),
+                Err(RunError::Model { source, .. }) => {
+                    events.note(Level::Warning, format!("the model could not write the answer ({source})"));
+                    None
+                }
+                Err(error) => return Err(error),
+            },
+            None => None,
+        };
+        let by_model = written.is_some();
+        let text = written.unwrap_or_else(|| template::answer(language, plan, outcomes, self.show.as_ref()));
+        let resources = resources(outcomes);
+        let mut notes = Vec::new();
+        if by_model {
+            let known: HashSet<String> = known_media(request, plan, outcomes, &resources);
+            notes = paths::unknown_media(&text, &known)
+                .into_iter()
+                .map(|path| format!("the answer names `{path}`, which no task made"))
+                .collect();
+        }
+        for note in &notes {
+            events.note(Level::Warning, note.clone());
+        }
+        Ok(Answer { text, resources, notes })
+    }
+
+    /// Answers as conversation: the chat model gets the original messages.
+    async fn converse(&self, chat: &dyn ChatModel, request: &Request, events: &Events) -> Result<Answer, RunError> {
+        let text = answer::converse(self, chat, request, events).await?;
+        Ok(Answer { text, ..Answer::default() })
+    }
+
+    fn log_failures(&self, request: &Request, plan: &Plan, outcomes: &[Outcome], events: &Events) {
+        for outcome in outcomes.iter().filter(|outcome| !outcome.succeeded()) {
+            let mut record = result(plan.task(outcome.id), outcome);
+            let reason = outcome.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
+            let task = record.get_mut("task").map(Value::take).unwrap_or_default();
+            self.log_fail(request, events, json!({"task": task, "reason": reason, "op": "message"}));
+        }
+    }
+
+    fn log_fail(&self, request: &Request, events: &Events, fields: Value) {
+        if let Some(logs) = &self.logs {
+            logs.fail(events.run_id(), &request.text, fields);
+        }
+    }
+
+    fn log_success(&self, request: &Request, events: &Events, fields: Value) {
+        if let Some(logs) = &self.logs {
+            logs.success(events.run_id(), &request.text, fields);
+        }
+    }
+}
+
+/// The files that the tasks made, in task order, each once.
+fn resources(outcomes: &[Outcome]) -> Vec<AnswerResource> {
+    let mut found: Vec<AnswerResource> = Vec::new();
+    for outcome in outcomes.iter().filter(|outcome| outcome.status == Status::Succeeded) {
+        for output in outcome.inference.iter().flat_map(jarvis_plan::Inference::outputs) {
+            let Some(url) = output.url() else { continue };
+            if !found.iter().any(|resource| resource.url == url) {
+                found.push(AnswerResource { kind: output.kind(), url: url.to_owned(), from: outcome.id });
+            }
+        }
+    }
+    found
+}
+
+/// Every media path the model may truthfully name: what the request brought, what the plan took, what tasks made.
+fn known_media(request: &Request, plan: &Plan, outcomes: &[Outcome], resources: &[AnswerResource]) -> HashSet<String> {
+    let said = request.text.split_whitespace().map(str::to_owned);
+    let attached = request.attachments.iter().map(|resource| resource.as_arg().to_owned());
+    let taken = outcomes.iter().flat_map(|outcome| outcome.args.values().cloned());
+    let planned = plan.tasks.iter().flat_map(|task| task.args.values()).filter_map(jarvis_plan::Arg::as_literal);
+    let made = resources.iter().map(|resource| resource.url.clone());
+    said.chain(attached).chain(taken).chain(planned).chain(made).filter(|path| Kind::of_name(path).is_some()).collect()
+}
+
+/// The text outputs of an outcome, for front ends that show them.
+pub fn text_of(outcome: &Outcome) -> Option<String> {
+    outcome.inference.as_ref()?.outputs().into_iter().find_map(|output| match output {
+        Output::Text { text } => Some(text),
+        Output::Image { .. } | Output::Audio { .. } | Output::Video { .. } | Output::Json { .. } => None,
+    })
+}

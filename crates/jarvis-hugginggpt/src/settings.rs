@@ -1,0 +1,46 @@
+//! What can be set about the pipeline. Defaults are those of `spec`-level documentation in `docs/configuration.md`.
+
+use jarvis_engine::Limits as EngineLimits;
+use jarvis_plan::Limits as PlanLimits;
+
+/// Settings of the four stages.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Re-ask once, quoting the error, when the planner's reply cannot be read.
+    pub reask: bool,
+    /// The most tasks of a plan.
+    pub plan: PlanLimits,
+    /// Concurrency, deadlines, fallbacks.
+    pub engine: EngineLimits,
+    /// Tokens left free for the model's reply in every prompt.
+    pub reserve_tokens: usize,
+    /// Bias on the words of the plan format, −100 to 100; `None` sends none.
+    pub parse_bias: Option<f32>,
+    /// Bias on the words of the choice format, −100 to 100; `None` sends none.
+    pub choose_bias: Option<f32>,
+    /// Ask the endpoint for structured output where a stage answers in JSON.
+    pub structured: bool,
+    /// How many available models are shown to the model that chooses.
+    pub num_candidates: usize,
+    /// Characters of a model's description that are shown.
+    pub max_description: usize,
+    /// Write the answer's text as it comes, as `token` events.
+    pub stream_answer: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            reask: true,
+            plan: PlanLimits::default(),
+            engine: EngineLimits::default(),
+            reserve_tokens: 800,
+            parse_bias: Some(0.1),
+            choose_bias: Some(5.0),
+            structured: false,
+            num_candidates: 5,
+            max_description: 100,
+            stream_answer: true,
+        }
+    }
+}
