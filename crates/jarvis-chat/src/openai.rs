@@ -117,7 +117,7 @@ impl OpenAi {
     {
         let model = self.config.model_of(&request.stage).to_owned();
         let stage = HeaderValue::from_str(&request.stage)
-            .map_err(|_| ChatError::Config(format!("the stage `{:?}` cannot be sent as a header", request.stage)))?;
+            .map_err(|_| ChatError::Config(format!("the stage {:?} cannot be sent as a header", request.stage)))?;
         let full = self.body(request, &model, streamed).await?;
         let deployment = self.config.stage_models.get(&request.stage).map(String::as_str);
         let url = self.endpoint.call(deployment);

@@ -152,8 +152,8 @@ async fn a_stream_that_stalls_times_out() {
     let fake = FakeChat::start(Script::always(reply)).await;
     step.step();
     let mut config = config(fake.url());
-    config.timeout = Duration::from_millis(100);
+    config.timeout = Duration::from_millis(500);
     let (texts, last) = collect(&OpenAi::new(config).unwrap()).await;
-    assert_eq!((texts, last), (vec!["one ".to_owned()], Err(ChatError::Timeout { after: Duration::from_millis(100) })));
+    assert_eq!((texts, last), (vec!["one ".to_owned()], Err(ChatError::Timeout { after: Duration::from_millis(500) })));
     assert!(fake.wait_aborted(1).await);
 }
