@@ -85,7 +85,7 @@ pub fn read(request: &str, index: &ToolIndex) -> Reading {
     let mut merged: Vec<Part> = Vec::new();
     for part in parts {
         match merged.last_mut() {
-            Some(before) if before.goes_on_with(&part, index) => before.extend(part),
+            Some(before) if before.goes_on_with(&part, index) => before.extend(part, &tokens),
             Some(_) => merged.push(part),
             None => merged.push(Part { join: Join::Start, ..part }),
         }
@@ -145,13 +145,18 @@ impl Part {
         match next.join {
             Join::Start | Join::Sentence => false,
             Join::Then => !self.acts || !next.acts,
-            Join::And => !self.acts || !next.acts || self.same_edit(next, index),
+            Join::And => {
+                // "Прочитай, что на картинке": the question is what the short order is about.
+                let about = self.spans.is_empty() && self.tokens.len() <= 4 && next.question_opens();
+                !self.acts || !next.acts || about || self.same_edit(next, index)
+            }
         }
     }
 
-    fn extend(&mut self, next: Part) {
+    fn extend(&mut self, next: Part, tokens: &[Token]) {
         self.end = next.end;
-        self.tokens.extend(next.tokens);
+        // The word between the two is part of the clause after all.
+        self.tokens = tokens.iter().filter(|t| t.start >= self.start && t.end <= self.end).cloned().collect();
         self.spans.extend(next.spans);
         self.acts |= next.acts;
     }

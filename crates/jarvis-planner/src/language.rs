@@ -1,5 +1,7 @@
 //! The language of a request, by its script. Only the languages that the planner reads are told apart.
 
+use crate::resources;
+
 /// A language that the offline planner reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -13,8 +15,16 @@ pub enum Language {
 
 impl Language {
     /// The language of `text`: the script with the most letters, where one Han character counts as much as three
-    /// letters; English when there is no letter at all.
+    /// letters; English when there is no letter at all. Paths, addresses and quotations count only where nothing else
+    /// is there.
     pub fn of(text: &str) -> Language {
+        let spans = resources::spans(text);
+        let own: String =
+            text.char_indices().filter(|(at, _)| !spans.iter().any(|span| span.covers(*at))).map(|(_, c)| c).collect();
+        Language::of_letters(if own.chars().any(char::is_alphabetic) { &own } else { text })
+    }
+
+    fn of_letters(text: &str) -> Language {
         let (mut latin, mut cyrillic, mut han) = (0usize, 0usize, 0usize);
         for letter in text.chars() {
             if is_han(letter) {
@@ -66,6 +76,7 @@ mod tests {
             ("Summarise this", "en"),
             ("Résume ce texte", "en"),
             ("Опиши /images/a.png", "ru"),
+            ("Переведи «good morning, my friends»", "ru"),
             ("Опиши картинку", "ru"),
             ("描述 /a.png", "zh"),
             ("把这张图片变成黑白", "zh"),

@@ -5,12 +5,12 @@
 //! a later clause names; what earlier turns named.
 
 mod arguments;
-mod wording;
+pub(crate) mod wording;
 
 use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Request, Tool};
 
 use crate::clauses::{Clause, Join, Reading};
-use crate::lexicon::Nature;
+use crate::lexicon::{ConceptId, Nature};
 use crate::matching::{self, AtHand, Step};
 use crate::resources::{self, SpanKind};
 use crate::retrieval::ToolIndex;
@@ -70,6 +70,8 @@ pub(crate) struct Linker<'a> {
     last_nature: Option<Nature>,
     /// Everything made, in order.
     made: Vec<Thing>,
+    /// What each step made, by the concept that asked for it, the latest last.
+    by_concept: Vec<(ConceptId, Vec<Thing>)>,
 }
 
 /// The most tasks a draft may have.
@@ -102,6 +104,7 @@ impl<'a> Linker<'a> {
             last: Vec::new(),
             last_nature: None,
             made: Vec::new(),
+            by_concept: Vec::new(),
         }
     }
 
@@ -110,7 +113,7 @@ impl<'a> Linker<'a> {
         let reading = self.reading;
         let Some(clause) = reading.clauses.get(at) else { return false };
         let own = own_things(clause);
-        let steps = matching::steps(clause, &self.at_hand(at, &own), self.index);
+        let steps = matching::steps(clause, &self.request.text, &self.at_hand(at, &own), self.index);
         if steps.is_empty() {
             if !own.is_empty() {
                 self.focus = own;
@@ -130,7 +133,8 @@ impl<'a> Linker<'a> {
     }
 
     fn at_hand(&self, at: usize, own: &[Thing]) -> AtHand {
-        let mut hand = AtHand::default();
+        let mut hand =
+            AtHand { made: self.by_concept.iter().map(|(concept, _)| *concept).collect(), ..AtHand::default() };
         let note = |kinds: &mut Vec<Kind>, thing: &Thing| match thing {
             Thing::Given { kind, .. } => kinds.push(*kind),
             Thing::Made { kinds: made, .. } => kinds.extend(made),
@@ -176,6 +180,9 @@ impl<'a> Linker<'a> {
             made.push(Thing::Made { id, kinds: tool.outputs.clone() });
         }
         self.made.extend(made.iter().cloned());
+        if let Some(concept) = step.concept {
+            self.by_concept.push((concept, made.clone()));
+        }
         made
     }
 
@@ -204,6 +211,12 @@ impl<'a> Linker<'a> {
         let fed = of_kind(inner);
         if !fed.is_empty() {
             return fed;
+        }
+        if let Some(refers) = step.refers
+            && let Some((_, made)) = self.by_concept.iter().rev().find(|(concept, _)| *concept == refers)
+            && made.iter().any(|thing| thing.is(kind))
+        {
+            return of_kind(made);
         }
         let named = of_kind(own);
         if !named.is_empty() {
@@ -294,12 +307,19 @@ impl<'a> Linker<'a> {
         for kind in
             inner.iter().flat_map(kinds_of).chain(hand.own).chain(self.last.iter().flat_map(kinds_of)).chain(hand.near)
         {
-            if kind != to && !from.contains(&kind) {
+            // Content is told in words; it is not drawn or spoken only to be looked at or listened to again.
+            let sensible = to == Kind::Text
+                || (kind, to) == (Kind::Video, Kind::Audio)
+                || inner.iter().any(|thing| thing.is(kind));
+            if kind != to && sensible && !from.contains(&kind) {
                 from.push(kind);
             }
         }
         let direct = from.iter().find_map(|kind| Some(vec![(*kind, self.index.bridge(*kind, to)?)]));
         let through = || {
+            if to != Kind::Text {
+                return None;
+            }
             from.iter().find_map(|kind| {
                 Kind::ALL.into_iter().filter(|middle| middle != kind && *middle != to).find_map(|middle| {
                     Some(vec![(*kind, self.index.bridge(*kind, middle)?), (middle, self.index.bridge(middle, to)?)])

@@ -3,8 +3,9 @@
 
 use jarvis_plan::{Kind, Tool};
 
-use crate::clauses::Clause;
+use crate::clauses::{Clause, strip_polite};
 use crate::lexicon::{self, ConceptId, Hit, Nature};
+use crate::linking::wording;
 use crate::retrieval::{Lexical, ToolIndex};
 use crate::words::Token;
 
@@ -19,6 +20,8 @@ pub struct Step {
     pub words: Vec<usize>,
     /// The first word of another request inside the same clause, where this one's own words end.
     pub until: Option<usize>,
+    /// A concept made before, whose output the clause means by its noun ("read the summary aloud").
+    pub refers: Option<ConceptId>,
 }
 
 impl Step {
@@ -35,6 +38,8 @@ pub struct AtHand {
     pub own: Vec<Kind>,
     /// Given or made elsewhere.
     pub near: Vec<Kind>,
+    /// The concepts that earlier clauses asked for.
+    pub made: Vec<ConceptId>,
 }
 
 impl AtHand {
@@ -55,7 +60,7 @@ struct Scored {
 }
 
 /// The tools the clause asks for, in the order they must run; empty when it asks for nothing the list offers.
-pub fn steps(clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Vec<Step> {
+pub fn steps(clause: &Clause, request: &str, hand: &AtHand, index: &ToolIndex) -> Vec<Step> {
     let tokens = &clause.tokens;
     let text: String = tokens.iter().map(|token| token.lower.as_str()).collect::<Vec<_>>().join(" ");
     let lexical = index.lexical(tokens, &text);
@@ -67,7 +72,22 @@ pub fn steps(clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Vec<Step> {
     if let Some(step) = by_name(&scored, clause, hand, index, &lexical) {
         return vec![step];
     }
-    let strong: Vec<&(Hit, Scored)> = scored.iter().filter(|(hit, best)| hit.strong && best.score >= ENOUGH).collect();
+    if let Some(step) = one_for_two(&scored, clause, request, hand, index) {
+        return vec![step];
+    }
+    // "Draw the outline of it" makes nothing new.
+    let maps = scored
+        .iter()
+        .any(|(hit, best)| hit.strong && lexicon::concept(best.concept).is_some_and(|c| c.nature == Nature::Map));
+    let idle = |hit: &Hit, best: &Scored| {
+        maps && lexicon::concept(best.concept).is_some_and(|c| c.nature == Nature::Create)
+            && wording::rest(clause, request, &step(hit, best)).is_none()
+    };
+    let strong: Vec<&(Hit, Scored)> = scored
+        .iter()
+        .filter(|(hit, best)| !idle(hit, best))
+        .filter(|(hit, best)| hit.strong && best.score >= ENOUGH)
+        .collect();
     match strong.as_slice() {
         [] => {
             let question = clause.question.then(|| question(clause, &scored, hand, index)).flatten();
@@ -81,22 +101,29 @@ pub fn steps(clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Vec<Step> {
 }
 
 fn step(hit: &Hit, best: &Scored) -> Step {
-    Step { tool: best.tool, concept: Some(best.concept), words: hit.at.clone(), until: None }
+    Step { tool: best.tool, concept: Some(best.concept), words: hit.at.clone(), until: None, refers: None }
 }
 
 /// In a question, words for making and mapping mostly describe what is seen; they count only where they can be meant.
 fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand) -> Vec<Hit> {
+    let start = clause.tokens.len() - strip_polite(&clause.tokens).len();
+    let nature = |hit: &Hit| hit.concepts.first().and_then(|id| lexicon::concept(*id)).map(|concept| concept.nature);
+    // "Read aloud what is there" is an order, whatever it embeds.
+    let order = hits
+        .first()
+        .is_some_and(|hit| hit.strong && !hit.asks && hit.first() == start && nature(hit) != Some(Nature::Ask));
+    let question = clause.question && !order;
     hits.into_iter()
         .filter(|hit| {
             let counts = |concept: &&lexicon::Concept| match concept.nature {
-                Nature::Ask => hit.strong || clause.question,
+                Nature::Ask => hit.strong || question,
                 Nature::Label | Nature::Make => {
-                    !clause.question
+                    !question
                         || hit.asks
                         || concept.takes.iter().any(|kind| hand.has(*kind))
                             && !hand.own.iter().any(|kind| kind.is_media() && !concept.takes.contains(kind))
                 }
-                Nature::Map | Nature::Edit | Nature::Create => !clause.question || hit.asks,
+                Nature::Map | Nature::Edit | Nature::Create => !question || hit.asks,
             };
             hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|concept| counts(&concept))
         })
@@ -133,7 +160,8 @@ fn feasibility(tool: &Tool, clause: &Clause, hand: &AtHand, index: &ToolIndex) -
             score += 0.15;
         }
         if kind.is_media() && !takes_own && !hand.near.contains(&kind) {
-            let makeable = hand.own.iter().chain(&hand.near).any(|from| index.bridge(*from, kind).is_some());
+            let sound = kind == Kind::Audio && hand.has(Kind::Video);
+            let makeable = sound && index.bridge(Kind::Video, kind).is_some();
             score -= if makeable { 0.2 } else { 0.3 };
         }
     }
@@ -187,7 +215,7 @@ fn by_name(
         return None;
     }
     let telling = scored.is_empty() || (words.name >= 0.99 && score > best_hit);
-    telling.then_some(Step { tool, concept: None, words: Vec::new(), until: None })
+    telling.then_some(Step { tool, concept: None, words: Vec::new(), until: None, refers: None })
 }
 
 /// The tool that answers the clause as a question.
@@ -222,6 +250,7 @@ fn question(clause: &Clause, scored: &[(Hit, Scored)], hand: &AtHand, index: &To
         concept: Some(best.concept),
         words: Vec::new(),
         until: None,
+        refers: None,
     })
 }
 
@@ -231,9 +260,6 @@ fn speaks_of(clause: &Clause, kinds: &[Kind]) -> bool {
 
 /// Several things named in one clause: one tool for two of them, or one inside the other ("read the summary aloud").
 fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Vec<Step> {
-    if let Some(step) = one_for_two(hits, hand, index) {
-        return vec![step];
-    }
     // The words nearest the start are done last, except where the language puts the thing before the verb.
     let object_first = clause.tokens.iter().any(|token| matches!(token.lower.as_str(), "把" | "将"));
     let mut order: Vec<&(Hit, Scored)> = hits.to_vec();
@@ -246,7 +272,16 @@ fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: 
     }
     let Some(outer) = order.pop() else { return Vec::new() };
     let mut chain = vec![outer];
+    let mut refers = None;
     for inner in order.into_iter().rev() {
+        if chain.len() == 1
+            && hand.own.is_empty()
+            && inner.1.concept != outer.1.concept
+            && hand.made.contains(&inner.1.concept)
+        {
+            refers = Some(inner.1.concept);
+            continue;
+        }
         let feeds = chain.first().is_some_and(|next| {
             let gives = index.tool(inner.1.tool).is_some_and(|tool| {
                 lexicon::concept(next.1.concept)
@@ -260,42 +295,54 @@ fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: 
         }
     }
     let starts: Vec<usize> = chain.iter().map(|(hit, _)| hit.first()).collect();
-    chain
+    let mut steps: Vec<Step> = chain
         .into_iter()
         .map(|(hit, best)| Step {
             until: starts.iter().copied().filter(|start| *start > hit.last()).min(),
             ..step(hit, best)
         })
-        .collect()
+        .collect();
+    if let Some(first) = steps.first_mut() {
+        first.refers = refers;
+    }
+    steps
 }
 
-/// A tool that serves two of the concepts at once and whose inputs are at hand: a picture drawn along edges.
-fn one_for_two(hits: &[&(Hit, Scored)], hand: &AtHand, index: &ToolIndex) -> Option<Step> {
-    let (first, rest) = hits.split_first()?;
+/// A tool that serves two of the concepts at once and whose inputs are at hand: a picture drawn along edges. The first
+/// concept must make something new and say what.
+fn one_for_two(
+    hits: &[(Hit, Scored)],
+    clause: &Clause,
+    request: &str,
+    hand: &AtHand,
+    index: &ToolIndex,
+) -> Option<Step> {
+    let nature = |scored: &Scored| lexicon::concept(scored.concept).map(|concept| concept.nature);
+    let create = hits.iter().find(|(_, best)| nature(best) == Some(Nature::Create))?;
     let fit = |concept: ConceptId, tool: usize| {
         index.serving(concept).iter().find(|served| served.tool == tool).map_or(0.0, |served| served.words)
     };
-    let mut best: Option<(f32, usize, usize)> = None;
-    for other in rest {
+    let mut best: Option<(f32, Step)> = None;
+    for other in hits.iter().filter(|(hit, best)| hit.strong && nature(best) == Some(Nature::Map)) {
         for (at, tool) in index.tools().iter().enumerate() {
-            let (one, two) = (fit(first.1.concept, at), fit(other.1.concept, at));
-            let met = tool
-                .params
-                .iter()
-                .filter(|param| param.required && param.kind.is_media())
-                .all(|param| hand.has(param.kind));
-            let takes_media = tool.params.iter().any(|param| param.required && param.kind.is_media());
-            if one >= 0.55
-                && two >= 0.55
-                && met
-                && takes_media
-                && first.1.tool != other.1.tool
-                && best.is_none_or(|(score, ..)| one + two > score)
-            {
-                best = Some((one + two, at, other.0.first()));
+            let (one, two) = (fit(create.1.concept, at), fit(other.1.concept, at));
+            let media = || tool.params.iter().filter(|param| param.required && param.kind.is_media());
+            let met = media().next().is_some() && media().all(|param| hand.has(param.kind));
+            if one < 0.55 || two < 0.55 || !met || best.as_ref().is_some_and(|(score, _)| one + two <= *score) {
+                continue;
+            }
+            let until = (other.0.first() > create.0.last()).then(|| other.0.first());
+            let step = Step {
+                tool: at,
+                concept: Some(create.1.concept),
+                words: create.0.at.iter().chain(&other.0.at).copied().collect(),
+                until,
+                refers: None,
+            };
+            if wording::rest(clause, request, &step).is_some() {
+                best = Some((one + two, step));
             }
         }
     }
-    let (_, tool, until) = best?;
-    Some(Step { tool, concept: Some(first.1.concept), words: first.0.at.clone(), until: Some(until) })
+    best.map(|(_, step)| step)
 }

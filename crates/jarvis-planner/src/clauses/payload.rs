@@ -159,8 +159,11 @@ fn span(request: &str, from: usize, to: usize, spans: &[Span]) -> Option<Span> {
     let start = from + (text.len() - text.trim_start().len());
     let text = text.trim();
     let end = start + text.len();
-    let free = text.char_indices().any(|(at, c)| c.is_alphanumeric() && !covered(spans, start + at));
-    (free && start < end).then(|| Span {
+    let letters = |inside: bool| {
+        text.char_indices().filter(|(at, c)| c.is_alphanumeric() && covered(spans, start + at) == inside).count()
+    };
+    // Mostly quotations and paths: those are the resources, and what is between them is not.
+    (letters(false) > letters(true) && start < end).then(|| Span {
         start,
         end,
         what: SpanKind::Payload,

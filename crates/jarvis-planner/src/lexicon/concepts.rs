@@ -27,7 +27,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         &[
             "edge|outline|contour|draw edges|draw outline|draw contours|trace|line art",
             "контур|контуры|край|края|краев|границы|очертания|обведи|нарисуй контур|нарисуй контуры|обводка",
-            "边缘|轮廓|描边|勾勒|边界|画出轮廓|画出边缘",
+            "边缘|轮廓|描边|勾勒|边界|画*轮廓|画*边缘",
         ],
     ),
     concept(
@@ -192,7 +192,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "text to image|image generation|generate image|create image|generates an image",
         &[
-            "draw|draw picture of|draw image of|paint|paint picture of|generate image|generate image of|generate picture|generate picture of|generate photo|create image|create image of|create picture|create picture of|make picture of|make image of|produce image|illustrate|illustration|sketch of|~picture of|~image of|~photo of|show me picture of|imagine|make picture|make image",
+            "draw|draw picture of|draw image of|paint|paint picture of|generate image|generate image of|generate picture|generate picture of|generate photo|create image|create image of|create picture|create picture of|make picture of|make image of|produce image|illustrate|illustration|sketch of|~generate|~create|~picture of|~image of|~photo of|show me picture of|imagine|make picture|make image",
             "нарисуй|нарисуйте|нарисовать|нарисуй картинку|изобрази|сгенерируй картинку|сгенерируй изображение|сгенерируй картину|сгенерируй|создай изображение|создай картинку|картинку с|иллюстрация|иллюстрацию",
             "画一|画个|画出|画幅|画张|画只|画|绘制|生成图片|生成*图|生成*图片|生成*图像|创作*图|插图",
         ],
@@ -242,7 +242,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         "automatic speech recognition|speech recognition|speech to text|transcription|transcribe",
         &[
             "transcribe|transcript|transcription|what is said|what does * say|what is * saying|what are they saying|write down what|speech to text|recognise speech|recognize speech|dictation|extract text|into text|speech in text|subtitles",
-            "расшифруй|расшифровка|расшифровку|расшифровать|транскрибируй|транскрипция|распознай речь|что говорят|что сказано|что говорит|что говорится|запиши текстом|в текст",
+            "расшифруй|расшифровка|расшифровку|расшифровать|транскрибируй|транскрипция|распознай речь|что говорят|что сказано|что говорит|что говорится|запиши текстом|преобразуй * в текст|переведи * в текст",
             "转写|听写|转录|成文字|为文字|语音识别|说了什么|说什么|说的是什么|讲了什么|成文本",
         ],
     ),

@@ -58,6 +58,7 @@ fn part(tool: &Tool, param: &Param, step: &Step) -> Part {
     let says = |word: &str| meaning.iter().any(|other| other == word);
     match step.nature() {
         // A picture drawn along another is still told by a wish.
+        Some(Nature::Create) if tool.gives(Kind::Text) => Part::Words,
         Some(Nature::Create) => Part::Wish,
         _ if media || holds_context => Part::Words,
         Some(Nature::Make | Nature::Edit) if says("instruct") || says("languag") => Part::Instructed,

@@ -281,7 +281,7 @@ fn is_language(token: &Token) -> bool {
 
 /// The clause as a question or instruction: its own words and quotations, without paths, addresses, what ties them in,
 /// and what is polite only.
-pub(super) fn words(clause: &Clause, request: &str) -> String {
+pub(crate) fn words(clause: &Clause, request: &str) -> String {
     let kept: Vec<&Token> = strip_polite(&clause.tokens).iter().collect();
     let dropped = |at: &Token| {
         // Joints right before or after a path go with it.
@@ -315,13 +315,13 @@ pub(super) fn words(clause: &Clause, request: &str) -> String {
 }
 
 /// The order of a clause, without what it is about: "Translate into French".
-pub(super) fn instruction(clause: &Clause, request: &str) -> String {
+pub(crate) fn instruction(clause: &Clause, request: &str) -> String {
     let text = join(clause, request, strip_polite(&clause.tokens), false);
     text.trim_end_matches([':', '：', ',', ' ']).to_owned()
 }
 
 /// What is left of a clause without the words that chose its tool; `None` when that names nothing.
-pub(super) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String> {
+pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String> {
     let start = clause.tokens.len() - strip_polite(&clause.tokens).len();
     let mut kept: Vec<Token> = Vec::new();
     let mut skip_language = false;

@@ -16,7 +16,7 @@ fn one_thing_asked() {
             ),
             ("Find the straight lines in /images/a.png", &[], "mlsd-control(image=/images/a.png)"),
             ("soft edges of /images/a.png", &[], "hed-control(image=/images/a.png)"),
-            ("What pose is the person in? Show the skeleton of /images/a.png", &[], "~skeleton"),
+            ("Show the skeleton of the man in /images/a.png", &[], "openpose-control(image=/images/a.png)"),
             ("Make a depth map of https://x.org/a.jpg", &[], "depth-estimation(image=https://x.org/a.jpg)"),
             ("Segment /images/a.png", &[], "image-segmentation(image=/images/a.png)"),
             ("detect the objects in /images/a.png", &[], "object-detection(image=/images/a.png)"),
@@ -85,7 +85,11 @@ fn one_thing_asked() {
             ),
             ("Paraphrase \"send me the file now\"", &[], "text2text-generation(text=send me the file now)"),
             ("Write a limerick about a cat", &[], "text-generation(text=~cat)"),
-            ("Generate a castle following the edges of /images/a.png", &[], "~canny-text-to-image"),
+            (
+                "Generate a castle following the edges of /images/a.png",
+                &[],
+                "canny-text-to-image(image=/images/a.png,text=~castle)",
+            ),
         ],
     );
 }

@@ -85,7 +85,7 @@ pub(crate) fn task_types() -> Vec<Tool> {
 pub(crate) fn request(text: &str, attachments: &[&str]) -> Request {
     let attachments = attachments
         .iter()
-        .map(|given| match Kind::of_name(given).filter(|kind| kind.is_media()) {
+        .map(|given| match Kind::of_name(given).filter(|kind| kind.is_media() && !given.contains(' ')) {
             Some(kind) => Resource { kind, source: Source::Public((*given).to_owned()), name: None },
             None => Resource { kind: T, source: Source::Inline((*given).to_owned()), name: None },
         })
