@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt as _;
-use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, Part};
+use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, TokenUsage};
 use jarvis_engine::{Events, Job, Worker};
 use jarvis_plan::{ErrorCode, EventKind, Inference, Kind, Request, Role, TaskError, TaskId};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub const PICTURE_TASKS: [&str; 3] = ["visual-question-answering", "image-to-tex
 /// The longest side of a picture sent to a chat model, in pixels.
 const MAX_SIDE: u32 = 1024;
 
-/// Makes one call and reports it as an event, successful or not. Every call of a chat model goes through here or
+/// Makes one call and reports it as an event: successful, failed, or given up by dropping this future. Every call of a chat model goes through here or
 /// through [`stream_model`], so that the usage counts them all.
 ///
 /// # Errors
@@ -39,9 +39,9 @@ pub async fn call_model(
     task: Option<TaskId>,
     request: &ChatRequest,
 ) -> Result<ChatReply, ChatError> {
-    let started = Instant::now();
+    let call = Call::begin(events, task, &request.stage);
     let done = model.complete(request).await;
-    report(events, task, &request.stage, started, &done);
+    call.end(&done);
     done
 }
 
@@ -56,9 +56,9 @@ pub async fn stream_model(
     request: &ChatRequest,
     piece: impl FnMut(&str) + Send,
 ) -> Result<ChatReply, ChatError> {
-    let started = Instant::now();
+    let call = Call::begin(events, task, &request.stage);
     let done = collect(model, request, piece).await;
-    report(events, task, &request.stage, started, &done);
+    call.end(&done);
     done
 }
 
@@ -86,20 +86,47 @@ async fn collect(
     Ok(reply)
 }
 
-fn report(events: &Events, task: Option<TaskId>, stage: &str, started: Instant, done: &Result<ChatReply, ChatError>) {
-    let (prompt_tokens, completion_tokens, reply) = match done {
-        Ok(reply) => (reply.usage.prompt, reply.usage.completion, reply.text.clone()),
-        Err(error) => (0, 0, error.to_string()),
-    };
-    events.emit(EventKind::ModelCall {
-        stage: stage.to_owned(),
-        task,
-        prompt_tokens,
-        completion_tokens,
-        ms: started.elapsed().as_millis() as u64,
-        reply,
-        ok: done.is_ok(),
-    });
+/// A call under way. One that is dropped before its end is told of as well: it was made, and perhaps paid for.
+struct Call<'a> {
+    events: &'a Events,
+    task: Option<TaskId>,
+    stage: &'a str,
+    started: Instant,
+    ended: bool,
+}
+
+impl<'a> Call<'a> {
+    fn begin(events: &'a Events, task: Option<TaskId>, stage: &'a str) -> Call<'a> {
+        Call { events, task, stage, started: Instant::now(), ended: false }
+    }
+
+    fn end(mut self, done: &Result<ChatReply, ChatError>) {
+        match done {
+            Ok(reply) => self.tell(reply.usage, reply.text.clone(), true),
+            Err(error) => self.tell(TokenUsage::default(), error.to_string(), false),
+        }
+    }
+
+    fn tell(&mut self, usage: TokenUsage, reply: String, ok: bool) {
+        self.ended = true;
+        self.events.emit(EventKind::ModelCall {
+            stage: self.stage.to_owned(),
+            task: self.task,
+            prompt_tokens: usage.prompt,
+            completion_tokens: usage.completion,
+            ms: self.started.elapsed().as_millis() as u64,
+            reply,
+            ok,
+        });
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.tell(TokenUsage::default(), "the call was given up before its end".to_owned(), false);
+        }
+    }
 }
 
 /// A chat model's error as a task's.

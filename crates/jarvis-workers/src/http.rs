@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use jarvis_plan::{ErrorCode, TaskError};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
-use reqwest::{Client, RequestBuilder, StatusCode};
+use reqwest::{Client, Proxy, RequestBuilder, StatusCode};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use url::Url;
@@ -18,6 +18,9 @@ use crate::text::{Secret, shorten};
 
 /// The longest that connecting to a service may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The longest JSON that is parsed on the runtime's own threads, in bytes.
+const PARSE_IN_PLACE: usize = 128 << 10;
 
 pub(crate) fn client_error(error: &reqwest::Error) -> TaskError {
     TaskError::new(ErrorCode::NotConfigured, format!("the HTTP client cannot be made: {}", root_cause(error)))
@@ -60,8 +63,39 @@ pub(crate) struct Service {
     token_hint: &'static str,
     /// What to try when the model is not there.
     missing_hint: &'static str,
+    /// Whether to go through a proxy.
+    route: Route,
     /// Made at the first call.
     client: OnceCell<Client>,
+}
+
+/// The way to a service.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Route {
+    /// Through the proxy that the environment names, if it names one.
+    #[default]
+    Environment,
+    /// Through this proxy, whose address may hold a password.
+    Proxy(Secret),
+    /// Straight.
+    Direct,
+}
+
+impl Route {
+    /// The way to a base address: the proxy given, straight to this machine, else as the environment says.
+    pub(crate) fn to(base: &Url, proxy: Option<&Secret>) -> Route {
+        let here = match base.host() {
+            Some(url::Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
+            Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
+            Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
+            None => false,
+        };
+        match proxy {
+            Some(proxy) => Route::Proxy(proxy.clone()),
+            None if here => Route::Direct,
+            None => Route::Environment,
+        }
+    }
 }
 
 /// A whole reply.
@@ -76,16 +110,22 @@ pub(crate) struct Reply {
 impl Service {
     /// A service of that name in messages. A call may take `timeout` and answer `max_bytes`.
     pub(crate) fn new(name: impl Into<String>, timeout: Duration, max_bytes: u64) -> Service {
-        let (token_hint, missing_hint) = ("Check the key in the configuration", "Check the model's name");
         Service {
             name: name.into(),
             timeout,
             max_bytes,
             token: None,
-            token_hint,
-            missing_hint,
+            token_hint: "Check the key in the configuration",
+            missing_hint: "Check the model's name",
+            route: Route::default(),
             client: OnceCell::new(),
         }
+    }
+
+    /// Goes this way.
+    pub(crate) fn route(mut self, route: Route) -> Service {
+        self.route = route;
+        self
     }
 
     /// Sends the token as a bearer token with each request.
@@ -111,17 +151,24 @@ impl Service {
         Ok(self.client().await?.get(url))
     }
 
-    /// The client. It uses the proxy that the environment names. Redirects are not followed: a service that redirects
-    /// could send the token elsewhere.
+    /// The client. Redirects are not followed: a service that redirects could send the token elsewhere.
     async fn client(&self) -> Result<&Client, TaskError> {
-        let make = || {
-            Client::builder()
+        let route = self.route.clone();
+        let make = move || {
+            let builder = Client::builder()
                 .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
                 .redirect(Policy::none())
                 .referer(false)
-                .connect_timeout(CONNECT_TIMEOUT)
-                .build()
-                .map_err(|error| client_error(&error))
+                .connect_timeout(CONNECT_TIMEOUT);
+            let builder = match route {
+                Route::Environment => builder,
+                Route::Direct => builder.no_proxy(),
+                Route::Proxy(proxy) => builder.proxy(Proxy::all(proxy.expose()).map_err(|_| {
+                    TaskError::new(ErrorCode::NotConfigured, "the address of the proxy is not one")
+                        .hint("Give the proxy as `http://host:port`")
+                })?),
+            };
+            builder.build().map_err(|error| client_error(&error))
         };
         self.client.get_or_try_init(|| blocking(make)).await
     }
@@ -158,7 +205,14 @@ impl Service {
             .iter()
             .find(|byte| !byte.is_ascii_whitespace())
             .is_some_and(|byte| matches!(byte, b'{' | b'[') || content_type.to_ascii_lowercase().contains("json"));
-        let json = if looks_json { serde_json::from_slice(&body).ok() } else { None };
+        let json = match looks_json {
+            true if body.len() > PARSE_IN_PLACE => {
+                let body = body.clone();
+                blocking(move || Ok(serde_json::from_slice(&body).ok())).await?
+            }
+            true => serde_json::from_slice(&body).ok(),
+            false => None,
+        };
         Ok(Reply { status, body, json })
     }
 
@@ -293,7 +347,7 @@ pub(crate) fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) 
         Err(()) => {
             return Err(TaskError::new(
                 ErrorCode::NotConfigured,
-                format!("`{base}` cannot be the address of a service"),
+                format!("`{}` cannot be the address of a service", crate::policy::shown(base)),
             ));
         }
     };

@@ -11,10 +11,10 @@ use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use url::Url;
 
-use crate::http::{Reply, Service, model_url};
+use crate::http::{Reply, Route, Service, model_url};
 use crate::{Inputs, Secret, results};
 use call::{Body, Call, Wanted};
 
@@ -33,11 +33,13 @@ pub struct HuggingFaceConfig {
     pub token: Option<Secret>,
     /// The organisation to bill, sent as `X-HF-Bill-To`.
     pub bill_to: Option<String>,
+    /// The proxy to call through; without it the one that the environment names, if any.
+    pub proxy: Option<Secret>,
     /// Asks the host to hold the call while the model loads.
     pub wait_for_model: bool,
     /// The longest one call may take.
     pub timeout: Duration,
-    /// The longest to wait in all for a model that says it is loading.
+    /// The longest to wait in all for a model that says it is loading; the calls themselves are not counted.
     pub max_wait: Duration,
 }
 
@@ -48,6 +50,7 @@ impl HuggingFaceConfig {
             base,
             token,
             bill_to: None,
+            proxy: None,
             wait_for_model: true,
             timeout: Duration::from_secs(120),
             max_wait: Duration::from_secs(120),
@@ -66,8 +69,10 @@ pub struct HuggingFace {
 impl HuggingFace {
     /// A worker for one host. Nothing is sent until a task is performed.
     pub fn new(config: HuggingFaceConfig, inputs: Arc<Inputs>) -> HuggingFace {
-        let service =
-            Service::new("Hugging Face", config.timeout, inputs.limits().max_bytes).token(config.token.clone()).hints(
+        let service = Service::new("Hugging Face", config.timeout, inputs.limits().max_bytes)
+            .token(config.token.clone())
+            .route(Route::to(&config.base, config.proxy.as_ref()))
+            .hints(
                 "Set HUGGINGFACE_ACCESS_TOKEN to a token that may call inference providers",
                 "Run `jarvis models probe` to see which models are served now",
             );
@@ -78,11 +83,10 @@ impl HuggingFace {
     async fn call(&self, job: &Job, call: &Call) -> Result<Reply, TaskError> {
         let tail: Vec<&str> = call.pipeline.iter().flat_map(|task| ["pipeline", task]).collect();
         let url = model_url(&self.config.base, &job.candidate.id, &tail)?;
-        let until = Instant::now() + self.config.max_wait;
+        let mut left = self.config.max_wait;
         loop {
             let reply = self.service.send(self.request(url.clone(), call).await?).await?;
             let Some(estimate) = loading(&reply) else { return self.service.accept(reply) };
-            let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(self
                     .service
@@ -92,7 +96,7 @@ impl HuggingFace {
             let pause = estimate.max(SHORTEST_PAUSE).min(left);
             tracing::debug!(model = %job.candidate.id, ?pause, "the model is loading");
             tokio::select! {
-                () = sleep(pause) => {}
+                () = sleep(pause) => left = left.saturating_sub(pause),
                 () = job.cancel.cancelled() => {
                     return Err(TaskError::new(ErrorCode::Cancelled, "cancelled while the model was loading"));
                 }

@@ -105,7 +105,9 @@ impl Inputs {
         let arg = arg.trim();
         let (what, bytes) = match Source::of(arg)? {
             Source::Data(content) => {
-                ("the data URL".to_owned(), Bytes::from(data_url::decode(content, self.limits.max_bytes)?))
+                let (content, limit) = (content.to_owned(), self.limits.max_bytes);
+                let decode = move || data_url::decode(&content, limit).map(Bytes::from);
+                ("the data URL".to_owned(), blocking(decode).await?)
             }
             Source::Web(url) => (crate::policy::shown(&url), self.fetch(url).await?),
             Source::Public(path) => (format!("`{}`", shorten(path, 200)), self.read(path).await?),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::chat::missing;
-use crate::http::{Service, join};
+use crate::http::{Route, Service, join};
 use crate::{Inputs, Secret, results, sniff};
 
 /// How a media endpoint is called. A task without a model is not served.
@@ -21,6 +21,8 @@ pub struct MediaEndpointConfig {
     pub base: Url,
     /// The key, if it asks for one.
     pub key: Option<Secret>,
+    /// The proxy to call through; without it the one that the environment names, if any.
+    pub proxy: Option<Secret>,
     /// The model for `text-to-image`.
     pub image_model: Option<String>,
     /// The model for `text-to-speech`.
@@ -43,6 +45,7 @@ impl MediaEndpointConfig {
         MediaEndpointConfig {
             base,
             key,
+            proxy: None,
             image_model: None,
             speech_model: None,
             transcription_model: None,
@@ -67,6 +70,7 @@ impl MediaEndpoint {
     pub fn new(config: MediaEndpointConfig, inputs: Arc<Inputs>) -> MediaEndpoint {
         let service = Service::new("the media endpoint", config.timeout, inputs.limits().max_bytes)
             .token(config.key.clone())
+            .route(Route::to(&config.base, config.proxy.as_ref()))
             .hints("Check the key of the media endpoint", "Check the name of the model and the base URL");
         MediaEndpoint { config, service, inputs }
     }

@@ -14,8 +14,8 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::chat::missing;
-use crate::http::{Reply, Service, join, model_url};
-use crate::inputs::media_error;
+use crate::http::{Reply, Route, Service, join, model_url};
+use crate::inputs::{blocking, is_public, media_error};
 use crate::text::shorten;
 use crate::{Inputs, Secret, results, sniff};
 
@@ -71,6 +71,7 @@ impl ModelServer {
     pub fn new(config: ModelServerConfig, inputs: Arc<Inputs>) -> ModelServer {
         let service = Service::new("the model server", config.timeout, inputs.limits().max_bytes)
             .token(config.token.clone())
+            .route(Route::to(&config.base, None))
             .hints("Check the token of the model server", "Check which models the server has loaded");
         ModelServer { config, service, inputs }
     }
@@ -165,7 +166,7 @@ impl ModelServer {
         let bytes = self.inputs.bytes(arg, kind).await?;
         let url = match self.config.sharing {
             Sharing::Folder => {
-                let path = if crate::inputs::is_public(arg) {
+                let path = if is_public(arg) {
                     Media::display(arg).map_err(|error| media_error(&error))?
                 } else {
                     results::store_as(&self.inputs, kind, bytes.to_vec(), "the input").await?
@@ -174,7 +175,8 @@ impl ModelServer {
             }
             Sharing::DataUrls => {
                 let mime = sniff::sniff(&bytes).map_or("application/octet-stream", |found| found.mime);
-                format!("data:{mime};base64,{}", STANDARD.encode(&bytes))
+                let bytes = bytes.clone();
+                blocking(move || Ok(format!("data:{mime};base64,{}", STANDARD.encode(&bytes)))).await?
             }
         };
         Ok((url, bytes))
@@ -231,7 +233,7 @@ impl ModelServer {
     /// server is fetched from it and from nowhere else, a data URL is stored.
     async fn file(&self, named: &str, kind: Kind) -> Result<String, TaskError> {
         let named = named.trim();
-        if !crate::inputs::is_public(named) {
+        if !is_public(named) {
             return match Url::parse(named) {
                 Ok(address) if matches!(address.scheme(), "http" | "https") => {
                     let own = &self.config.base;

@@ -61,7 +61,8 @@ pub(crate) async fn media_result(
         let bytes = if key == "path" || key == "url" || is_address(text) {
             inputs.bytes(text, kind).await.map_err(bad_reply)?.to_vec()
         } else {
-            base64(text.as_bytes(), inputs.limits().max_bytes).map_err(bad_reply)?
+            let (text, limit) = (text.to_owned(), inputs.limits().max_bytes);
+            blocking(move || base64(text.as_bytes(), limit).map_err(bad_reply)).await?
         };
         store_as(inputs, kind, bytes, "the medium in the answer").await?
     };

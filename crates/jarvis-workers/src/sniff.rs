@@ -36,7 +36,7 @@ impl Sniffed {
 pub fn sniff(bytes: &[u8]) -> Option<Sniffed> {
     // Text comes first: some signatures of binary formats are two plain letters.
     if let Some(text) = as_text(bytes) {
-        return Some(sniff_text(text));
+        return Some(sniff_text(text, bytes.len() > HEAD));
     }
     if let Some(found) = infer::get(bytes) {
         let kind = match found.matcher_type() {
@@ -104,14 +104,25 @@ fn with_article(kind: Kind) -> &'static str {
     }
 }
 
-/// The start of the bytes as text, when they look like text throughout.
+/// The most bytes that are looked at to tell text from other things.
+const HEAD: usize = 64 << 10;
+
+/// The start of the bytes as text, when it looks like text.
 fn as_text(bytes: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(bytes).ok()?;
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        // A character may be cut in two where the head ends, and only there.
+        Err(error) if error.error_len().is_none() && head.len() < bytes.len() => {
+            std::str::from_utf8(head.get(..error.valid_up_to())?).ok()?
+        }
+        Err(_) => return None,
+    };
     let odd = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}');
     (!text.chars().any(odd)).then(|| text.trim_start_matches('\u{feff}').trim_start())
 }
 
-fn sniff_text(text: &str) -> Sniffed {
+fn sniff_text(text: &str, cut: bool) -> Sniffed {
     let head: String = text.chars().take(1024).collect::<String>().to_ascii_lowercase();
     let html = ["<!doctype html", "<html", "<head", "<body"];
     if html.iter().any(|tag| head.starts_with(tag)) {
@@ -120,7 +131,8 @@ fn sniff_text(text: &str) -> Sniffed {
     if head.starts_with("<svg") || (head.starts_with("<?xml") || head.starts_with("<!--")) && head.contains("<svg") {
         return Sniffed::new(Some(Kind::Image), "image/svg+xml", "svg");
     }
-    if (text.starts_with('{') || text.starts_with('[')) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+    let bracketed = text.starts_with('{') || text.starts_with('[');
+    if bracketed && (cut || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()) {
         return Sniffed::new(Some(Kind::Json), "application/json", "json");
     }
     Sniffed::new(Some(Kind::Text), "text/plain", "txt")
@@ -161,6 +173,14 @@ mod tests {
             assert_eq!((found.kind, found.extension), (kind, extension), "{bytes:?}");
         }
         assert_eq!(sniff(b"\x01\x02\x03\x04"), None);
+    }
+
+    #[test]
+    fn long_texts_are_recognised_by_their_start() {
+        let long = "й".repeat(HEAD);
+        assert_eq!(sniff(format!("x{long}").as_bytes()).unwrap().extension, "txt");
+        assert_eq!(sniff(format!("[{long}").as_bytes()).unwrap().extension, "json");
+        assert_eq!(sniff(&[b"x\xd0".as_slice(), &[b' '; HEAD]].concat()), None);
     }
 
     #[test]

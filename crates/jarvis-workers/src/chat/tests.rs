@@ -97,6 +97,18 @@ async fn streamed_calls_pass_pieces_on_and_are_told_of_once() {
     assert!(events.try_recv().is_err());
 }
 
+#[tokio::test]
+async fn a_call_that_is_given_up_is_told_of() {
+    let model = Scripted { stalls: true, ..Scripted::new(false, Ok("x")) };
+    let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", "x", &[]);
+    let request = ChatRequest::exact("parse_task", Vec::new());
+    let call = call_model(&model, &job.events, None, &request);
+    assert!(tokio::time::timeout(Duration::ZERO, call).await.is_err());
+    let told = events.recv().await.unwrap().kind;
+    assert!(matches!(&told, EventKind::ModelCall { ok: false, reply, .. } if reply.contains("given up")), "{told:?}");
+    assert_eq!(job.events.usage().calls.get("parse_task"), Some(&1));
+}
+
 #[test]
 fn each_chat_error_has_its_code() {
     let text = String::new;

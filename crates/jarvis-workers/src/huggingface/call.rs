@@ -81,12 +81,12 @@ pub(super) async fn prepare(inputs: &Inputs, job: &Job) -> Result<Call, TaskErro
         "text-to-speech" => json(need("text")?.into(), Wanted::Media(Kind::Audio)),
         "visual-question-answering" | "document-question-answering" => {
             let question = job.arg("text").map_or_else(|| need("question"), Ok).map_err(|_| missing(task, "text"))?;
-            let image = STANDARD.encode(png(inputs, need("image")?).await?);
+            let image = png_base64(inputs, need("image")?).await?;
             json(json!({ "question": question, "image": image }), Wanted::Rows)
         }
         "image-to-image" if job.arg("text").is_some() => {
             // A wish beside the picture does not fit in a raw body.
-            let image = STANDARD.encode(png(inputs, need("image")?).await?);
+            let image = png_base64(inputs, need("image")?).await?;
             let parameters = Some(json!({ "prompt": job.arg("text") }));
             let body = Body::Inputs { inputs: image.into(), parameters };
             Ok(Call { pipeline: None, body, wanted: Wanted::Media(Kind::Image), picture: None })
@@ -113,6 +113,11 @@ async fn png(inputs: &Inputs, image: &str) -> Result<Bytes, TaskError> {
     let bytes = inputs.bytes(image, Kind::Image).await?;
     let max_pixels = inputs.limits().max_pixels;
     blocking(move || picture::png(&picture::decode(&bytes, max_pixels)?).map(Bytes::from)).await
+}
+
+async fn png_base64(inputs: &Inputs, image: &str) -> Result<String, TaskError> {
+    let bytes = png(inputs, image).await?;
+    blocking(move || Ok(STANDARD.encode(&bytes))).await
 }
 
 async fn raw_picture(inputs: &Inputs, image: &str, wanted: Wanted) -> Result<Call, TaskError> {

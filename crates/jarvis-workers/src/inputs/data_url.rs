@@ -93,4 +93,22 @@ mod tests {
             assert_eq!(found.as_deref().map_err(|error| error.code), expected, "{content}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_encoded_comes_back(bytes: Vec<u8>) {
+            let limit = bytes.len() as u64;
+            for text in [STANDARD.encode(&bytes), URL_SAFE.encode(&bytes)] {
+                assert_eq!(decode(&format!("image/png;base64,{text}"), limit).unwrap(), bytes);
+                assert_eq!(decode(&format!(";base64,{text}"), limit.saturating_sub(1)).is_err(), limit > 0);
+            }
+            let escaped: String = bytes.iter().map(|byte| format!("%{byte:02x}")).collect();
+            assert_eq!(decode(&format!(",{escaped}"), limit).unwrap(), bytes);
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(content: String) {
+            let _ = decode(&content, 64);
+        }
+    }
 }

@@ -183,3 +183,30 @@ fn shown_addresses_hold_no_secret() {
     let url = Url::parse("https://user:pw@host.example/a/b.png?sig=abc#frag").unwrap();
     assert_eq!(shown(&url), "https://host.example/a/b.png");
 }
+
+proptest::proptest! {
+    /// However an IPv4 address is dressed up, it is judged as what it is.
+    #[test]
+    fn wrapped_addresses_are_judged_as_themselves(bits: u32) {
+        let ip = Ipv4Addr::from(bits);
+        let reach = Reach::of(IpAddr::V4(ip));
+        let [high, low] = [(bits >> 16) as u16, bits as u16];
+        assert_eq!(Reach::of(IpAddr::V6(ip.to_ipv6_mapped())), reach);
+        assert_eq!(Reach::of(IpAddr::V6(Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low))), reach);
+        assert!(Reach::of(IpAddr::V6(Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1))) != Reach::Public);
+        let strict = UrlPolicy::default();
+        let spellings = [
+            format!("http://{ip}/"),
+            format!("http://{bits}/"),
+            format!("http://{bits:#x}/"),
+            format!("http://[::ffff:{ip}]/"),
+        ];
+        for text in spellings {
+            assert_eq!(strict.check(&Url::parse(&text).unwrap()).is_ok(), reach == Reach::Public, "{text}");
+        }
+        if reach == Reach::Public {
+            let inside = ip.is_private() || ip.is_loopback() || ip.is_link_local();
+            assert!(!inside && !ip.is_multicast() && !ip.is_broadcast() && !ip.is_unspecified());
+        }
+    }
+}
