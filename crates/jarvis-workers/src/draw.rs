@@ -52,9 +52,13 @@ pub fn font() -> Option<&'static FontRef<'static>> {
     FONT.as_ref()
 }
 
-/// Whether the embedded font can draw a character.
+/// Whether a character can be drawn as it should be written: it is visible, the embedded font has it, and its script is
+/// written from left to right without joining letters. Arabic, Hebrew and the scripts of India and Southeast Asia are not.
 pub fn has_glyph(ch: char) -> bool {
-    ch.is_whitespace() || font().is_some_and(|font| font.glyph_id(ch).0 != 0)
+    let unseen = matches!(ch, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    let joined = matches!(ch, '\u{0590}'..='\u{109f}' | '\u{1780}'..='\u{1aff}' | '\u{fb1d}'..='\u{feff}');
+    ch.is_whitespace()
+        || (!joined && !unseen && !ch.is_control() && font().is_some_and(|font| font.glyph_id(ch).0 != 0))
 }
 
 /// The colour of a label: any hue, each channel 100 to 255.
@@ -108,7 +112,7 @@ pub fn boxes(picture: &mut RgbImage, detections: &[Detection]) {
 /// A label on a dark plate, readable on any ground.
 fn label(picture: &mut RgbImage, text: &str, x: i32, y: i32, colour: Rgb<u8>) {
     let Some(font) = font() else { return };
-    let text: String = text.chars().filter(|ch| has_glyph(*ch) && !ch.is_control()).take(60).collect();
+    let text: String = text.chars().filter(|ch| has_glyph(*ch)).take(60).collect();
     if text.is_empty() {
         return;
     }
@@ -163,6 +167,9 @@ mod tests {
     fn the_font_covers_the_languages_served() {
         for ch in "Az0?éßЖёЇΩ日本語汉字かなカナ한글".chars() {
             assert!(has_glyph(ch), "{ch}");
+        }
+        for ch in "مन🌞\u{0}\u{200b}".chars() {
+            assert!(!has_glyph(ch), "{ch:?}");
         }
     }
 

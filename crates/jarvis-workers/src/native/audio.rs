@@ -1,0 +1,56 @@
+//! Native sound models: the thin shells that fetch, compute on a thread of their own, store and report.
+
+mod denoise;
+mod measure;
+mod resample;
+mod speak;
+mod wav;
+
+use jarvis_engine::Job;
+use jarvis_plan::{Inference, Kind, TaskError};
+
+use super::{Cancel, Native, required};
+
+/// Fetches the sound of a job, decodes it and does the work, off the async threads.
+async fn with_sound<T, F>(native: &Native, job: &Job, work: F) -> Result<T, TaskError>
+where
+    T: Send + 'static,
+    F: FnOnce(wav::Sound, &Cancel) -> Result<T, TaskError> + Send + 'static,
+{
+    let bytes = native.inputs.bytes(required(job, "audio")?, Kind::Audio).await?;
+    native
+        .heavy(&job.cancel, move |cancel| {
+            let sound = wav::read(&bytes)?;
+            drop(bytes);
+            cancel.check()?;
+            work(sound, cancel)
+        })
+        .await
+}
+
+/// `native/espeak-ng`: text to speech.
+pub(super) async fn speak(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    native.available("native/espeak-ng")?;
+    let text = speak::prepare(required(job, "text")?)?;
+    let voice = speak::voice(&text, job.arg("language"), &job.request.text);
+    let spoken = tokio::select! {
+        spoken = speak::speak(&native.programs, &text, voice) => spoken?,
+        () = job.cancel.cancelled() => return Err(super::cancelled()),
+    };
+    let url = native.inputs.store(Kind::Audio, "wav", spoken).await?;
+    Ok(Inference::audio(url).with("voice", voice))
+}
+
+/// `native/denoise`: the same sound with less noise, as WAV.
+pub(super) async fn denoise(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let cleaned = with_sound(native, job, |sound, cancel| wav::write(&denoise::denoise(sound, cancel)?)).await?;
+    Ok(Inference::audio(native.inputs.store(Kind::Audio, "wav", cleaned).await?))
+}
+
+/// `native/audio-measure`: speech-like, tone, noise or silence.
+pub(super) async fn classify(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    with_sound(native, job, |sound, cancel| measure::classify(&sound, cancel)).await.map(Inference)
+}
+
+#[cfg(test)]
+mod tests;

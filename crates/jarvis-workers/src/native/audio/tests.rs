@@ -1,0 +1,254 @@
+//! Sounds made here, and what must be found in them.
+
+use std::f32::consts::TAU;
+use std::io::Cursor;
+
+use hound::{SampleFormat, WavSpec, WavWriter};
+use jarvis_plan::ErrorCode;
+use tokio_util::sync::CancellationToken;
+
+use super::super::Cancel;
+use super::super::programs::{Program, Programs};
+use super::wav::Sound;
+use super::*;
+
+fn go_on() -> Cancel {
+    Cancel(CancellationToken::new())
+}
+
+fn sound(rate: u32, seconds: f32, mut at: impl FnMut(f32) -> f32) -> Sound {
+    let length = (rate as f32 * seconds) as usize;
+    Sound { rate, channels: vec![(0..length).map(|nth| at(nth as f32 / rate as f32)).collect()] }
+}
+
+/// White noise, the same each time.
+fn noise(level: f32) -> impl FnMut(f32) -> f32 {
+    let mut seed = 12_345_u32;
+    move |_| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ((seed >> 8) as f32 / (1 << 23) as f32 - 1.0) * level
+    }
+}
+
+fn rms(samples: &[f32]) -> f32 {
+    (samples.iter().map(|x| x * x).sum::<f32>() / samples.len().max(1) as f32).sqrt()
+}
+
+fn best(sound: &Sound) -> String {
+    let list = measure::classify(sound, &go_on()).unwrap();
+    let sum: f64 = list.as_array().unwrap().iter().map(|row| row["score"].as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 0.01, "{list}");
+    list[0]["label"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_depth_is_read_alike() {
+    let wave: Vec<f32> = (0..480).map(|nth| (nth as f32 * TAU / 48.0).sin() * 0.5).collect();
+    for bits in [8, 16, 24, 32] {
+        let spec =
+            WavSpec { channels: 2, sample_rate: 48_000, bits_per_sample: bits, sample_format: SampleFormat::Int };
+        let mut bytes = Cursor::new(Vec::new());
+        let mut writer = WavWriter::new(&mut bytes, spec).unwrap();
+        let full = ((1_i64 << (bits - 1)) - 1) as f32;
+        for sample in &wave {
+            writer.write_sample((sample * full) as i32).unwrap();
+            writer.write_sample(0_i32).unwrap();
+        }
+        writer.finalize().unwrap();
+        let read = wav::read(&bytes.into_inner()).unwrap();
+        assert_eq!((read.rate, read.channels.len(), read.channels[0].len()), (48_000, 2, 480));
+        let worst = read.channels[0].iter().zip(&wave).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 2.0 / 128.0, "{bits}: {worst}");
+        assert!((rms(&read.mono()) - rms(&wave) / 2.0).abs() < 0.01);
+    }
+    let spec = WavSpec { channels: 1, sample_rate: 8000, bits_per_sample: 32, sample_format: SampleFormat::Float };
+    let mut bytes = Cursor::new(Vec::new());
+    let mut writer = WavWriter::new(&mut bytes, spec).unwrap();
+    for sample in [0.25_f32, f32::NAN, f32::INFINITY, -0.5] {
+        writer.write_sample(sample).unwrap();
+    }
+    writer.finalize().unwrap();
+    assert_eq!(wav::read(&bytes.into_inner()).unwrap().channels, [[0.25, 0.0, 0.0, -0.5]]);
+}
+
+#[test]
+fn headers_written_to_a_pipe_are_mended() {
+    let whole = wav::write(&sound(8000, 0.5, |t| (t * 440.0 * TAU).sin())).unwrap();
+    for size in [0_u32, 0x7fff_f000, u32::MAX] {
+        let mut piped = whole.clone();
+        piped[4..8].copy_from_slice(&size.to_le_bytes());
+        piped[40..44].copy_from_slice(&size.to_le_bytes());
+        assert_eq!(wav::mend(piped), whole, "{size:#x}");
+    }
+    assert_eq!(wav::mend(whole.clone()), whole);
+}
+
+#[test]
+fn bad_sounds_are_refused() {
+    let whole = wav::write(&sound(8000, 0.1, |t| t)).unwrap();
+    let cases: [(&[u8], ErrorCode, &str); 5] = [
+        (b"", ErrorCode::InvalidInput, "it is empty"),
+        (b"just text", ErrorCode::InvalidInput, "neither WAV nor FLAC"),
+        (b"ID3\x04\x00\x00\x00\x00\x00\x00", ErrorCode::InvalidInput, "audio/mpeg"),
+        (b"fLaC\x00\x00", ErrorCode::InvalidInput, "the FLAC sound is damaged"),
+        (&whole[..30], ErrorCode::InvalidInput, "the WAV sound is damaged"),
+    ];
+    for (bytes, code, message) in cases {
+        let error = wav::read(bytes).unwrap_err();
+        assert_eq!(error.code, code);
+        assert!(error.message.contains(message), "{}", error.message);
+        assert!(error.hint.is_some());
+    }
+    // Any cut and any changed byte of the header: an error or a sound, never a panic.
+    for end in 0..whole.len().min(80) {
+        let _ = wav::read(&whole[..end]);
+    }
+    for at in 0..44 {
+        for value in [0, 1, 127, 255] {
+            let mut bytes = whole.clone();
+            bytes[at] = value;
+            if let Ok(read) = wav::read(&bytes) {
+                let _ = measure::measure(&read, &go_on());
+            }
+        }
+    }
+}
+
+#[test]
+fn resampling_keeps_tones_and_their_place() {
+    for (from, to) in
+        [(44_100, 48_000), (48_000, 44_100), (8_000, 48_000), (48_000, 16_000), (22_050, 16_000), (11_127, 48_000)]
+    {
+        let tone = sound(from, 0.5, |t| (t * 1000.0 * TAU).sin());
+        let changed = resample::resample(&tone.channels[0], from, to);
+        assert_eq!(changed.len(), (f64::from(to) * tone.channels[0].len() as f64 / f64::from(from)).round() as usize);
+        let inner = 400..changed.len() - 400;
+        let worst =
+            inner.map(|nth| (changed[nth] - (nth as f32 / to as f32 * 1000.0 * TAU).sin()).abs()).fold(0.0, f32::max);
+        assert!(worst < 0.02, "{from} to {to}: {worst}");
+    }
+    // What the lower rate cannot hold is gone, not folded down.
+    let high = sound(48_000, 0.3, |t| (t * 15_000.0 * TAU).sin());
+    let folded = resample::resample(&high.channels[0], 48_000, 16_000);
+    assert!(rms(&folded[100..folded.len() - 100]) < 0.01);
+    assert!(resample::resample(&[], 8000, 16_000).is_empty());
+    assert_eq!(resample::resample(&[1.0], 48_000, 8000).len(), 1);
+}
+
+#[test]
+fn kinds_of_sound_are_told_apart() {
+    assert_eq!(best(&sound(16_000, 2.0, |_| 0.0)), "silence");
+    assert_eq!(best(&sound(44_100, 2.0, noise(1e-4))), "silence");
+    for frequency in [220.0, 440.0, 3000.0] {
+        assert_eq!(best(&sound(22_050, 2.0, |t| (t * frequency * TAU).sin() * 0.3)), "tone", "{frequency}");
+    }
+    let chord = |t: f32| [262.0, 330.0, 392.0].iter().map(|f| (t * f * TAU).sin()).sum::<f32>() * 0.2;
+    assert_eq!(best(&sound(44_100, 2.0, chord)), "tone");
+    assert_eq!(best(&sound(44_100, 2.0, noise(0.3))), "noise");
+    assert_eq!(best(&sound(8_000, 1.0, noise(0.1))), "noise");
+    // A buzz that swells and fades four times a second, its pitch gliding: the shape of speech.
+    let mut phase = 0.0_f32;
+    let speech = sound(16_000, 4.0, |t| {
+        phase += (120.0 + 20.0 * (t * 3.0).sin()) / 16_000.0;
+        let buzz: f32 = (1..25).map(|harmonic| (phase * harmonic as f32 * TAU).sin() / (harmonic as f32).sqrt()).sum();
+        buzz * 0.1 * (0.5 - 0.5 * (t * 4.0 * TAU).cos()).powi(2)
+    });
+    assert_eq!(best(&speech), "speech-like");
+}
+
+#[test]
+fn noise_is_taken_away_and_length_and_rate_stay() {
+    for rate in [16_000, 44_100, 48_000] {
+        let noisy = sound(rate, 3.0, noise(0.05));
+        let cleaned = denoise::denoise(noisy.clone(), &go_on()).unwrap();
+        assert_eq!((cleaned.rate, cleaned.channels[0].len()), (rate, noisy.channels[0].len()));
+        let samples = &cleaned.channels[0];
+        assert!(samples.iter().all(|sample| sample.is_finite() && sample.abs() <= 1.0));
+    }
+    let noisy = sound(48_000, 3.0, noise(0.05));
+    let left = denoise::clean(&noisy.channels[0], &go_on()).unwrap();
+    let (before, after) = (rms(&noisy.channels[0]), rms(&left[left.len() / 2..]));
+    println!("white noise: {before} before, {after} after");
+    assert!(after < before / 2.0, "{before} to {after}");
+    let silent = Sound { rate: 48_000, channels: vec![vec![0.0; 5000]; 2] };
+    assert_eq!(denoise::denoise(silent.clone(), &go_on()).unwrap(), silent);
+    let cancel = go_on();
+    cancel.0.cancel();
+    assert_eq!(denoise::denoise(silent, &cancel).unwrap_err().code, ErrorCode::Cancelled);
+}
+
+#[test]
+fn voices_follow_script_then_wish_then_words() {
+    let cases = [
+        ("Hello there", None, "", "en"),
+        ("Привет, мир", None, "say it in English", "ru"),
+        ("Привіт, світе", None, "", "uk"),
+        ("你好，世界", None, "", "cmn"),
+        ("今天用Rust写程序", None, "", "cmn"),
+        ("こんにちは世界", None, "", "ja"),
+        ("안녕하세요", None, "", "ko"),
+        ("Γεια σου", None, "", "el"),
+        ("مرحبا", None, "", "ar"),
+        ("Hola", Some("es"), "", "es"),
+        ("Hola", Some("es-MX"), "", "es"),
+        ("Hallo", Some("German"), "", "de"),
+        ("Le chat est dans la maison", None, "", "fr"),
+        ("Ich bin nicht der Mann und das ist gut", None, "read it", "de"),
+        ("Salut", None, "переведи на французский и прочитай", "fr"),
+        ("Salut", None, "翻译成法语并朗读", "fr"),
+        ("the cat is here and it is fine", None, "translate to French", "en"),
+        ("42", None, "", "en"),
+    ];
+    for (text, language, request, voice) in cases {
+        assert_eq!(speak::voice(text, language, request), voice, "{text} / {language:?} / {request}");
+    }
+}
+
+#[test]
+fn texts_that_cannot_be_spoken() {
+    assert_eq!(speak::prepare("Hi\u{0}\u{7} you\n").unwrap(), "Hi you\n");
+    assert_eq!(speak::prepare("... !?").unwrap_err().code, ErrorCode::InvalidInput);
+    let error = speak::prepare(&"слово ".repeat(3000)).unwrap_err();
+    assert_eq!(error.code, ErrorCode::TooLarge);
+    assert!(error.message.contains("18000"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn spoken_text_is_a_sound_like_speech() {
+    let programs = Programs::find();
+    if programs.path(Program::EspeakNg).is_err() {
+        println!("espeak-ng is not installed: speaking was not tried");
+        return;
+    }
+    let cases = [
+        ("The quick brown fox jumps over the lazy dog, and then it sleeps for a while in the warm sun.", "en"),
+        ("Съешь ещё этих мягких французских булок, да выпей чаю. Потом мы пойдём гулять.", "ru"),
+        ("今天天气很好，我们一起去公园散步，然后回家吃晚饭。", "cmn"),
+    ];
+    for (text, voice) in cases {
+        assert_eq!(speak::voice(text, None, ""), voice);
+        let bytes = speak::speak(&programs, text, voice).await.unwrap();
+        let announced = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
+        assert_eq!(announced, bytes.len() - 8, "the header says how long the file is");
+        let spoken = wav::read(&bytes).unwrap();
+        assert!((1.0..30.0).contains(&spoken.seconds()), "{voice}: {}", spoken.seconds());
+        assert_eq!(best(&spoken), "speech-like", "{voice}: {:?}", measure::measure(&spoken, &go_on()));
+        // Noise of a sixth of its loudness is mostly taken away, and the speech is still where it was.
+        let mut hiss = noise(rms(&spoken.channels[0]) / 3.0);
+        let noisy = Sound {
+            channels: vec![spoken.channels[0].iter().map(|sample| sample + hiss(0.0)).collect()],
+            ..spoken.clone()
+        };
+        let cleaned = denoise::denoise(noisy.clone(), &go_on()).unwrap();
+        let (before, after) = (alike(&spoken, &noisy), alike(&spoken, &cleaned));
+        println!("{voice}: likeness to the clean speech {before:.4} with noise, {after:.4} denoised");
+        assert!(after > before, "{voice}: {before} to {after}");
+    }
+}
+
+/// Correlation of two sounds of one length: 1 when they are the same but for loudness.
+fn alike(a: &Sound, b: &Sound) -> f32 {
+    let (a, b) = (&a.channels[0], &b.channels[0]);
+    let dot: f32 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+    dot / (rms(a) * rms(b) * a.len() as f32)
+}

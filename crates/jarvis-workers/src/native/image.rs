@@ -1,0 +1,202 @@
+//! Native picture models: the thin shells that fetch, compute on a thread of their own, store and report.
+
+mod card;
+mod edges;
+mod edit;
+mod instruction;
+mod measure;
+mod ocr;
+mod open;
+mod question;
+mod segment;
+
+use image::{DynamicImage, ImageFormat};
+use jarvis_engine::Job;
+use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
+use serde_json::{Value, json};
+
+use super::words::Lang;
+use super::{Cancel, Native, required};
+
+const VISION_HINT: &str = "a vision model can: set `--llm` to one and `llm.vision: true`, or configure Hugging Face";
+
+/// Fetches the picture of a job, decodes it and does the work, off the async threads.
+async fn with_picture<T, F>(native: &Native, job: &Job, work: F) -> Result<T, TaskError>
+where
+    T: Send + 'static,
+    F: FnOnce(open::Opened, &Cancel) -> Result<T, TaskError> + Send + 'static,
+{
+    let bytes = native.inputs.bytes(required(job, "image")?, Kind::Image).await?;
+    let max_pixels = native.inputs.limits().max_pixels;
+    native
+        .heavy(&job.cancel, move |cancel| {
+            let opened = open::open(&bytes, max_pixels)?;
+            drop(bytes);
+            cancel.check()?;
+            work(opened, cancel)
+        })
+        .await
+}
+
+async fn store(native: &Native, (extension, bytes): (&str, Vec<u8>)) -> Result<Inference, TaskError> {
+    Ok(Inference::image(native.inputs.store(Kind::Image, extension, bytes).await?))
+}
+
+/// `native/canny`: edges, white on black.
+pub(super) async fn canny(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let encoded = with_picture(native, job, |opened, cancel| {
+        let found = edges::canny(&opened.picture);
+        cancel.check()?;
+        open::encode(&DynamicImage::ImageLuma8(found), ImageFormat::Png)
+    });
+    store(native, encoded.await?).await
+}
+
+/// `native/line-segments`: straight lines, white on black.
+pub(super) async fn line_segments(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let work = with_picture(native, job, |opened, cancel| {
+        let found = edges::segments(&opened.picture);
+        cancel.check()?;
+        let size = open::fit((opened.picture.width(), opened.picture.height()), edges::EDGE_SIDE);
+        let scale = size.0 as f32 / opened.picture.width() as f32;
+        let placed: Vec<edges::Segment> = found.iter().map(|segment| segment.scaled(scale)).collect();
+        let drawn = edges::draw(&placed, size);
+        Ok((open::encode(&DynamicImage::ImageLuma8(drawn), ImageFormat::Png)?, found.len()))
+    });
+    let (encoded, count) = work.await?;
+    Ok(store(native, encoded).await?.with("lines", count))
+}
+
+/// `native/image-edit`: the operations that the instruction names.
+pub(super) async fn edit(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let given = job.arg("text");
+    let asked = instruction::read(given.unwrap_or(&job.request.text));
+    if asked.ops.is_empty() {
+        let message = format!("the instruction names no edit that is known here; known are: {}", edit::CAN);
+        return Err(TaskError::new(ErrorCode::CannotDo, message)
+            .hint("say for example `half size and grayscale`; other edits need an image-to-image model"));
+    }
+    let max_pixels = native.inputs.limits().max_pixels;
+    let ops = asked.ops;
+    let work = with_picture(native, job, move |opened, cancel| {
+        let (edited, done) = edit::apply(opened.picture, &ops, max_pixels, cancel)?;
+        cancel.check()?;
+        Ok((open::encode(&edited, opened.format)?, done))
+    });
+    let (encoded, done) = work.await?;
+    let inference = store(native, encoded).await?.with("operations", done);
+    // What a whole request says beside the edit is the business of other tasks.
+    Ok(if given.is_some() && !asked.rest.is_empty() { inference.with("not done", asked.rest) } else { inference })
+}
+
+/// `native/graph-segmenter`: regions of like colour.
+pub(super) async fn segment(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let lang = Lang::of(&job.request.text);
+    let work = with_picture(native, job, move |opened, cancel| {
+        let (overlaid, list) = segment::segment(opened.picture, lang, cancel)?;
+        cancel.check()?;
+        Ok((open::encode(&DynamicImage::ImageRgb8(overlaid), opened.format)?, list))
+    });
+    let (encoded, list) = work.await?;
+    Ok(store(native, encoded).await?.with("predicted", list))
+}
+
+/// `native/image-measure`: a description of what can be measured.
+pub(super) async fn describe(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let lang = Lang::of(&job.request.text);
+    let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
+    Ok(Inference::text(measures.describe(lang)))
+}
+
+/// `native/image-measure-qa`: questions about size, colour, light and sharpness.
+pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let asked = job.arg("text").unwrap_or(&job.request.text);
+    let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
+    question::answer(&measures, asked).map(Inference).ok_or_else(|| {
+        let message = "this question is about what the picture shows, and only its size, shape, colours, brightness and \
+                       sharpness can be measured here";
+        TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT)
+    })
+}
+
+/// `native/title-card`: the words themselves, drawn.
+pub(super) async fn title_card(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let text = required(job, "text")?.to_owned();
+    let lang = Lang::of(&text);
+    let drawn = native.heavy(&job.cancel, move |_| {
+        let card = card::draw(&text)?;
+        Ok((open::encode(&DynamicImage::ImageRgb8(card.picture), ImageFormat::Png)?, card.cut))
+    });
+    let (encoded, cut) = drawn.await?;
+    let mut note = lang
+        .pick(
+            "This is a title card that draws the words, not a generated picture of what they mean",
+            "Это карточка с самими словами, а не созданная по ним картинка",
+            "这是一张写着文字的卡片,并非根据文字生成的图片",
+        )
+        .to_owned();
+    if cut {
+        note.push_str(lang.pick("; part of the text is left out", "; часть текста опущена", ";部分文字未显示"));
+    }
+    Ok(store(native, encoded).await?.with("note", note))
+}
+
+/// What tesseract reads in the picture of a job, and the package whose language data would help.
+async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Option<&'static str>), TaskError> {
+    native.available("native/ocr")?;
+    let (languages, missing) = ocr::languages(native.programs.ocr_languages().await, Lang::of(&job.request.text));
+    let languages = languages.ok_or_else(|| {
+        TaskError::new(ErrorCode::NotConfigured, "`tesseract` has no language data")
+            .hint("install some, for example with `apt-get install tesseract-ocr-eng`")
+    })?;
+    let png = with_picture(native, job, |opened, _| ocr::prepare(&opened.picture)).await?;
+    let read = ocr::read(&native.programs, &png, &languages);
+    let lines = tokio::select! {
+        lines = read => lines?,
+        () = job.cancel.cancelled() => return Err(super::cancelled()),
+    };
+    Ok((lines, missing))
+}
+
+fn no_text(missing: Option<&str>) -> TaskError {
+    let error = TaskError::new(ErrorCode::CannotDo, "no readable text was found in the picture");
+    match missing {
+        Some(package) => error.hint(format!("to read it in the language of the request, install `{package}`")),
+        None => error.hint(VISION_HINT),
+    }
+}
+
+/// `native/ocr`: the text in a picture.
+pub(super) async fn read_text(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let (lines, missing) = text_lines(native, job).await?;
+    let text = ocr::join(&lines);
+    if text.trim().is_empty() {
+        return Err(no_text(missing));
+    }
+    let inference = Inference::text(text);
+    Ok(match missing {
+        Some(package) => {
+            inference.with("note", format!("the language of the request was not read: `{package}` is not installed"))
+        }
+        None => inference,
+    })
+}
+
+/// `native/ocr-qa`: the line of a document that shares most words with the question.
+pub(super) async fn answer_from_text(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+    let question = job.arg("text").unwrap_or(&job.request.text);
+    let (lines, missing) = text_lines(native, job).await?;
+    if lines.is_empty() {
+        return Err(no_text(missing));
+    }
+    let found = ocr::answers(&lines, question);
+    if found.is_empty() {
+        let message = "no line of the document shares a word with the question";
+        return Err(TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT));
+    }
+    let rows = found.into_iter().map(|(answer, score)| json!({"answer": answer, "score": score}));
+    Ok(Inference(Value::Array(rows.collect())))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+//! Edits of a whole picture: the operations of an instruction, done one after another.
+
+use std::f32::consts::PI;
+
+use image::imageops::FilterType;
+use image::{DynamicImage, Rgb, Rgba};
+use imageproc::geometric_transformations::{Border, Interpolation, rotate_about_center_no_crop};
+use jarvis_plan::{ErrorCode, TaskError};
+
+use super::super::Cancel;
+use super::edges;
+use super::instruction::{Crop, Op, Place, Size};
+
+/// What the editor can do, for the error when an instruction asks for something else.
+pub(super) const CAN: &str = "resize, crop, rotate, flip, grayscale, blur, sharpen, invert, brightness, contrast, \
+                              saturation, edges, sketch, sepia, warm, cool, pixelate";
+
+/// Pictures above this are resampled by averaging, which needs no copy in floating point.
+const LARGE: u64 = 16_000_000;
+
+/// Does the operations in order; returns the picture and what was done, in words such as `resize 320x240`. A result of
+/// more than `max_pixels` pixels is refused.
+pub(super) fn apply(
+    picture: DynamicImage,
+    ops: &[Op],
+    max_pixels: u64,
+    cancel: &Cancel,
+) -> Result<(DynamicImage, Vec<String>), TaskError> {
+    let mut picture = if picture.color().has_alpha() {
+        DynamicImage::ImageRgba8(picture.into_rgba8())
+    } else {
+        DynamicImage::ImageRgb8(picture.into_rgb8())
+    };
+    let mut done = Vec::new();
+    for op in ops {
+        cancel.check()?;
+        let (edited, words) = one(picture, *op, max_pixels)?;
+        picture = edited;
+        done.push(words);
+    }
+    Ok((picture, done))
+}
+
+fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicImage, String), TaskError> {
+    let size = (picture.width(), picture.height());
+    let words = match op {
+        Op::Resize(wanted) => {
+            let (width, height) = target(size, wanted);
+            check_size(width, height, max_pixels)?;
+            let pixels = u64::from(size.0) * u64::from(size.1);
+            let shrinks = width <= size.0 && height <= size.1;
+            picture = if shrinks && pixels > LARGE {
+                picture.thumbnail_exact(width, height)
+            } else if pixels.max(u64::from(width) * u64::from(height)) > LARGE {
+                picture.resize_exact(width, height, FilterType::Triangle)
+            } else {
+                picture.resize_exact(width, height, FilterType::Lanczos3)
+            };
+            format!("resize {width}x{height}")
+        }
+        Op::Crop(wanted) => {
+            let (x, y, width, height) = part(size, wanted);
+            picture = picture.crop_imm(x, y, width, height);
+            format!("crop {width}x{height}+{x}+{y}")
+        }
+        Op::Rotate(degrees) => {
+            let degrees = degrees.rem_euclid(360.0);
+            picture = rotate(picture, degrees, max_pixels)?;
+            format!("rotate {}", round(degrees))
+        }
+        Op::FlipHorizontal => {
+            picture = picture.fliph();
+            "flip horizontal".to_owned()
+        }
+        Op::FlipVertical => {
+            picture = picture.flipv();
+            "flip vertical".to_owned()
+        }
+        Op::Grayscale => {
+            each(&mut picture, |rgb| [luma(rgb).round() as u8; 3]);
+            "grayscale".to_owned()
+        }
+        Op::Blur(sigma) => {
+            picture = picture.fast_blur(sigma);
+            format!("blur {}", round(sigma))
+        }
+        Op::Sharpen => {
+            picture = picture.unsharpen(1.5, 1);
+            "sharpen".to_owned()
+        }
+        Op::Invert => {
+            each(&mut picture, |rgb| rgb.map(|channel| 255 - channel));
+            "invert".to_owned()
+        }
+        Op::Brightness(percent) => {
+            each(&mut picture, |rgb| rgb.map(|channel| level(f32::from(channel) + percent * 2.55)));
+            format!("brightness {percent:+}%")
+        }
+        Op::Contrast(percent) => {
+            let gain = (1.0 + percent / 100.0).max(0.0);
+            each(&mut picture, |rgb| rgb.map(|channel| level((f32::from(channel) - 127.5) * gain + 127.5)));
+            format!("contrast {percent:+}%")
+        }
+        Op::Saturation(percent) => {
+            let gain = (1.0 + percent / 100.0).max(0.0);
+            each(&mut picture, |rgb| {
+                let grey = luma(rgb);
+                rgb.map(|channel| level(grey + (f32::from(channel) - grey) * gain))
+            });
+            format!("saturation {percent:+}%")
+        }
+        Op::Edges => {
+            let found = edges::canny(&picture);
+            picture = DynamicImage::ImageRgb8(DynamicImage::ImageLuma8(found).into_rgb8());
+            "edges".to_owned()
+        }
+        Op::Sketch => {
+            picture = sketch(&picture);
+            "sketch".to_owned()
+        }
+        Op::Sepia => {
+            each(&mut picture, |rgb| {
+                let [r, g, b] = rgb.map(f32::from);
+                [
+                    level(0.393 * r + 0.769 * g + 0.189 * b),
+                    level(0.349 * r + 0.686 * g + 0.168 * b),
+                    level(0.272 * r + 0.534 * g + 0.131 * b),
+                ]
+            });
+            "sepia".to_owned()
+        }
+        Op::Warm => {
+            each(&mut picture, |[r, g, b]| [level(f32::from(r) * 1.1), g, level(f32::from(b) * 0.88)]);
+            "warm".to_owned()
+        }
+        Op::Cool => {
+            each(&mut picture, |[r, g, b]| [level(f32::from(r) * 0.88), g, level(f32::from(b) * 1.1)]);
+            "cool".to_owned()
+        }
+        Op::Pixelate => {
+            let block = (size.0.max(size.1) / 48).max(2);
+            let cells = picture.thumbnail_exact((size.0 / block).max(1), (size.1 / block).max(1));
+            picture = cells.resize_exact(size.0, size.1, FilterType::Nearest);
+            "pixelate".to_owned()
+        }
+    };
+    Ok((picture, words))
+}
+
+/// A number without useless decimals.
+fn round(number: f32) -> f32 {
+    (number * 100.0).round() / 100.0
+}
+
+fn level(value: f32) -> u8 {
+    value.round().clamp(0.0, 255.0) as u8
+}
+
+fn luma([r, g, b]: [u8; 3]) -> f32 {
+    0.2126 * f32::from(r) + 0.7152 * f32::from(g) + 0.0722 * f32::from(b)
+}
+
+/// Changes each pixel's colour and leaves alpha as it is.
+fn each(picture: &mut DynamicImage, change: impl Fn([u8; 3]) -> [u8; 3]) {
+    if let Some(rgb) = picture.as_mut_rgb8() {
+        rgb.pixels_mut().for_each(|pixel| pixel.0 = change(pixel.0));
+    } else if let Some(rgba) = picture.as_mut_rgba8() {
+        rgba.pixels_mut().for_each(|pixel| {
+            let [r, g, b, a] = pixel.0;
+            let [r, g, b] = change([r, g, b]);
+            pixel.0 = [r, g, b, a];
+        });
+    }
+}
+
+fn check_size(width: u32, height: u32, max_pixels: u64) -> Result<(), TaskError> {
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels > max_pixels {
+        let message = format!("the result would have {width} x {height} = {pixels} pixels; the limit is {max_pixels}");
+        return Err(TaskError::new(ErrorCode::TooLarge, message).hint("ask for a smaller size"));
+    }
+    Ok(())
+}
+
+fn target((width, height): (u32, u32), wanted: Size) -> (u32, u32) {
+    let scaled = |edge: u32, factor: f64| (f64::from(edge) * factor).round().clamp(1.0, f64::from(u32::MAX)) as u32;
+    let by = |factor: f64| (scaled(width, factor), scaled(height, factor));
+    match wanted {
+        Size::Exact(width, height) => (width, height),
+        Size::Width(side) => (side, scaled(height, f64::from(side) / f64::from(width))),
+        Size::Height(side) => (scaled(width, f64::from(side) / f64::from(height)), side),
+        Size::Longest(side) => by(f64::from(side) / f64::from(width.max(height))),
+        Size::Factor(factor) => by(f64::from(factor)),
+    }
+}
+
+/// The part to keep: x, y, width, height, inside the picture.
+fn part((width, height): (u32, u32), wanted: Crop) -> (u32, u32, u32, u32) {
+    let share = |edge: u32, share: f32| (f64::from(edge) * f64::from(share)).round() as u32;
+    let (wide, high, place) = match wanted {
+        Crop::Square(place) => (width.min(height), width.min(height), place),
+        Crop::Exact(wide, high, place) => (wide, high, place),
+        Crop::Ratio(across, down, place) => {
+            let (across, down) = (u64::from(across), u64::from(down));
+            let wide = (u64::from(height) * across / down).min(u64::from(width));
+            (wide as u32, (wide * down / across).min(u64::from(height)) as u32, place)
+        }
+        Crop::Share(x, y, place) => (share(width, x), share(height, y), place),
+        // The pixels go at this side, so the rest lies at the other.
+        Crop::Trim(pixels, Place(x, y)) => {
+            let less = |edge: u32, side: i8| if side == 0 { edge } else { edge.saturating_sub(pixels) };
+            (less(width, x), less(height, y), Place(-x, -y))
+        }
+        Crop::Margins(margin) => (share(width, 1.0 - 2.0 * margin), share(height, 1.0 - 2.0 * margin), Place(0, 0)),
+    };
+    let (wide, high) = (wide.clamp(1, width), high.clamp(1, height));
+    let start = |edge: u32, part: u32, side: i8| match side {
+        ..=-1 => 0,
+        0 => (edge - part) / 2,
+        1.. => edge - part,
+    };
+    (start(width, wide, place.0), start(height, high, place.1), wide, high)
+}
+
+/// Turns clockwise. The canvas grows to hold the corners; what is new is white, or see-through where there is alpha.
+fn rotate(picture: DynamicImage, degrees: f32, max_pixels: u64) -> Result<DynamicImage, TaskError> {
+    let right_angles = [(0.0, 0), (90.0, 1), (180.0, 2), (270.0, 3)];
+    if let Some((_, turns)) = right_angles.into_iter().find(|(angle, _)| (degrees - angle).abs() < 0.01) {
+        return Ok(match turns {
+            1 => picture.rotate90(),
+            2 => picture.rotate180(),
+            3 => picture.rotate270(),
+            _ => picture,
+        });
+    }
+    let theta = degrees * PI / 180.0;
+    let (sin, cos) = (theta.sin().abs(), theta.cos().abs());
+    let (width, height) = (picture.width() as f32, picture.height() as f32);
+    check_size((width * cos + height * sin).ceil() as u32, (width * sin + height * cos).ceil() as u32, max_pixels)?;
+    let smooth = Interpolation::Bilinear;
+    Ok(match picture {
+        DynamicImage::ImageRgba8(rgba) => {
+            let clear = Border::Constant(Rgba([255, 255, 255, 0]));
+            DynamicImage::ImageRgba8(rotate_about_center_no_crop(&rgba, theta, smooth, clear))
+        }
+        other => {
+            let white = Border::Constant(Rgb([255; 3]));
+            DynamicImage::ImageRgb8(rotate_about_center_no_crop(&other.into_rgb8(), theta, smooth, white))
+        }
+    })
+}
+
+/// A pencil drawing: the picture divided by its blurred self.
+fn sketch(picture: &DynamicImage) -> DynamicImage {
+    let grey = picture.to_luma8();
+    let sigma = (grey.width().max(grey.height()) as f32 / 200.0).clamp(1.0, 12.0);
+    let soft = DynamicImage::ImageLuma8(grey.clone()).fast_blur(sigma).into_luma8();
+    let mut drawn = image::RgbImage::new(grey.width(), grey.height());
+    for ((out, sharp), soft) in drawn.pixels_mut().zip(grey.pixels()).zip(soft.pixels()) {
+        let [sharp] = sharp.0;
+        let [soft] = soft.0;
+        *out = Rgb([level(f32::from(sharp) * 255.0 / f32::from(soft).max(1.0)); 3]);
+    }
+    DynamicImage::ImageRgb8(drawn)
+}

@@ -1,0 +1,218 @@
+//! What can be said of a picture by measuring it: size, colours, light, sharpness. It sees no objects and says so.
+
+use std::collections::BTreeMap;
+
+use image::{DynamicImage, Rgb};
+use imageproc::definitions::HasBlack;
+
+use super::super::words::{Colour, Lang};
+use super::{edges, open};
+
+/// Measures of one picture.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Measures {
+    /// Width and height in pixels, upright.
+    pub(super) size: (u32, u32),
+    /// Named colours and their shares of the picture, largest first, at least 5% each, or the one largest.
+    pub(super) colours: Vec<(Colour, f64)>,
+    /// Mean luminance, 0 black to 1 white.
+    pub(super) brightness: f64,
+    /// Standard deviation of luminance, 0 to 0.5.
+    pub(super) contrast: f64,
+    /// Variance of the Laplacian of grey levels 0 to 255 at 512 px a side: below about 60 looks blurred.
+    pub(super) sharpness: f64,
+    /// Share of edge points at 512 px a side.
+    pub(super) edges: f64,
+    /// Mean chroma of the pixels, 0 to 1: near 0 means shades of grey.
+    pub(super) colourfulness: f64,
+    /// Share of the picture that is see-through.
+    pub(super) transparent: f64,
+}
+
+/// Measures a picture.
+pub(super) fn measure(picture: &DynamicImage) -> Measures {
+    let size = (picture.width(), picture.height());
+    let small = open::reduced(picture, 256);
+    let transparent = if small.color().has_alpha() {
+        let rgba = small.to_rgba8();
+        rgba.pixels().filter(|pixel| pixel.0[3] < 128).count() as f64 / (rgba.width() * rgba.height()) as f64
+    } else {
+        0.0
+    };
+    let rgb = open::flatten(small);
+    let count = f64::from(rgb.width() * rgb.height());
+    let mut names: BTreeMap<&str, (Colour, f64)> = BTreeMap::new();
+    let (mut sum, mut squares, mut chroma) = (0.0, 0.0, 0.0);
+    let mut last: Option<(Rgb<u8>, Colour)> = None;
+    for pixel in rgb.pixels() {
+        let colour = match last {
+            Some((same, colour)) if same == *pixel => colour,
+            _ => Colour::nearest(*pixel),
+        };
+        last = Some((*pixel, colour));
+        names.entry(colour.name(Lang::En)).or_insert((colour, 0.0)).1 += 1.0 / count;
+        let [r, g, b] = pixel.0.map(|channel| f64::from(channel) / 255.0);
+        let light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        sum += light;
+        squares += light * light;
+        chroma += r.max(g).max(b) - r.min(g).min(b);
+    }
+    let brightness = sum / count;
+    let mut colours: Vec<(Colour, f64)> = names.into_values().collect();
+    colours.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut kept = 0;
+    colours.retain(|(_, share)| {
+        kept += 1;
+        kept == 1 || (*share >= 0.05 && kept <= 5)
+    });
+    let detail = open::reduced(picture, 512);
+    let grey = detail.to_luma8();
+    let lit = edges::canny(&detail).pixels().filter(|pixel| **pixel != image::Luma::black()).count();
+    Measures {
+        size,
+        colours,
+        brightness,
+        contrast: (squares / count - brightness * brightness).max(0.0).sqrt(),
+        sharpness: laplacian_variance(&grey),
+        edges: lit as f64 / f64::from(grey.width() * grey.height()),
+        colourfulness: chroma / count,
+        transparent,
+    }
+}
+
+fn laplacian_variance(grey: &image::GrayImage) -> f64 {
+    let (width, height) = grey.dimensions();
+    if width < 3 || height < 3 {
+        return 0.0;
+    }
+    let level = |x: u32, y: u32| f64::from(grey.get_pixel(x, y).0[0]);
+    let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
+    for y in 1..height - 1 {
+        for x in 1..width - 1 {
+            let bend = level(x - 1, y) + level(x + 1, y) + level(x, y - 1) + level(x, y + 1) - 4.0 * level(x, y);
+            sum += bend;
+            squares += bend * bend;
+            count += 1.0;
+        }
+    }
+    let mean: f64 = sum / count;
+    squares / count - mean * mean
+}
+
+impl Measures {
+    /// Landscape, portrait or square.
+    pub(super) fn orientation(&self, lang: Lang) -> &'static str {
+        match self.size.0.cmp(&self.size.1) {
+            std::cmp::Ordering::Greater => lang.pick("landscape", "горизонтальная", "横向"),
+            std::cmp::Ordering::Less => lang.pick("portrait", "вертикальная", "纵向"),
+            std::cmp::Ordering::Equal => lang.pick("square", "квадратная", "正方形"),
+        }
+    }
+
+    /// Width to height in small whole numbers where they fit within 1%, otherwise as a decimal to one.
+    pub(super) fn ratio(&self) -> String {
+        let (width, height) = (f64::from(self.size.0), f64::from(self.size.1));
+        let known = [(1, 1), (5, 4), (4, 3), (3, 2), (16, 10), (16, 9), (2, 1), (21, 9)];
+        let turned = known.into_iter().flat_map(|(a, b)| [(a, b), (b, a)]);
+        let fits = |(a, b): &(u32, u32)| (width * f64::from(*b) / (height * f64::from(*a)) - 1.0).abs() < 0.01;
+        match turned.into_iter().find(fits) {
+            Some((a, b)) => format!("{a}:{b}"),
+            None => format!("{:.2}:1", width / height),
+        }
+    }
+
+    pub(super) fn light(&self, lang: Lang) -> &'static str {
+        match self.brightness {
+            level if level < 0.2 => lang.pick("dark", "тёмная", "偏暗"),
+            level if level < 0.4 => lang.pick("rather dark", "темноватая", "较暗"),
+            level if level < 0.65 => lang.pick("of medium brightness", "средней яркости", "亮度适中"),
+            level if level < 0.85 => lang.pick("bright", "светлая", "明亮"),
+            _ => lang.pick("very bright", "очень светлая", "非常明亮"),
+        }
+    }
+
+    fn contrast_word(&self, lang: Lang) -> &'static str {
+        match self.contrast {
+            level if level < 0.08 => lang.pick("low contrast", "низкий контраст", "对比度低"),
+            level if level < 0.25 => lang.pick("medium contrast", "средний контраст", "对比度中等"),
+            _ => lang.pick("high contrast", "высокий контраст", "对比度高"),
+        }
+    }
+
+    pub(super) fn focus(&self, lang: Lang) -> &'static str {
+        match self.sharpness {
+            _ if self.contrast < 0.01 => lang.pick("without detail", "без деталей", "没有细节"),
+            level if level < 60.0 => lang.pick("soft or blurred", "мягкая или размытая", "柔和或模糊"),
+            level if level < 400.0 => lang.pick("moderately sharp", "умеренно резкая", "清晰度中等"),
+            _ => lang.pick("sharp", "резкая", "清晰"),
+        }
+    }
+
+    fn detail(&self, lang: Lang) -> &'static str {
+        match self.edges {
+            share if share < 0.01 => lang.pick("almost no edges", "почти нет контуров", "几乎没有边缘"),
+            share if share < 0.06 => lang.pick("few edges", "мало контуров", "边缘较少"),
+            share if share < 0.14 => lang.pick("many edges", "много контуров", "边缘较多"),
+            _ => lang.pick("very many edges", "очень много контуров", "边缘非常多"),
+        }
+    }
+
+    /// Whether it is in shades of grey.
+    pub(super) fn is_grey(&self) -> bool {
+        self.colourfulness < 0.02 && self.colours.iter().all(|(colour, _)| colour.is_neutral())
+    }
+
+    /// The colours in words, such as `red (60%), white (40%)`.
+    pub(super) fn colour_list(&self, lang: Lang) -> String {
+        let named = |(colour, share): &(Colour, f64)| {
+            let percent = (share * 100.0).round().max(1.0);
+            lang.pick(
+                format!("{} ({percent}%)", colour.name(lang)),
+                format!("{} ({percent}%)", colour.name(lang)),
+                format!("{}({percent}%)", colour.name(lang)),
+            )
+        };
+        self.colours.iter().map(named).collect::<Vec<_>>().join(lang.pick(", ", ", ", "、"))
+    }
+
+    /// A description in one language: what was measured, and that objects were not looked for.
+    pub(super) fn describe(&self, lang: Lang) -> String {
+        let (width, height) = self.size;
+        let (shape, ratio, light) = (self.orientation(lang), self.ratio(), self.light(lang));
+        let (contrast, focus, detail) = (self.contrast_word(lang), self.focus(lang), self.detail(lang));
+        let colours = self.colour_list(lang);
+        let kind = if self.is_grey() {
+            lang.pick("shades of grey", "оттенки серого", "灰度")
+        } else {
+            lang.pick("colour", "цветная", "彩色")
+        };
+        let mut text = match lang {
+            Lang::En => format!(
+                "A {shape} picture of {width} x {height} pixels ({ratio}), {kind}. Main colours: {colours}. \
+                 It is {light}, with {contrast}, {focus}, {detail}."
+            ),
+            Lang::Ru => format!(
+                "Картинка {shape}, {width} x {height} пикселей ({ratio}), {kind}. Основные цвета: {colours}. \
+                 Она {light}, {contrast}, {focus}, {detail}."
+            ),
+            Lang::Zh => format!(
+                "一张{shape}图片,{width} x {height} 像素({ratio}),{kind}。主要颜色:{colours}。\
+                 画面{light},{contrast},{focus},{detail}。"
+            ),
+        };
+        if self.transparent >= 0.01 {
+            let percent = (self.transparent * 100.0).round();
+            text.push_str(&match lang {
+                Lang::En => format!(" {percent}% of it is transparent."),
+                Lang::Ru => format!(" Прозрачная часть: {percent}%."),
+                Lang::Zh => format!("透明部分占 {percent}%。"),
+            });
+        }
+        text.push_str(lang.pick(
+            " This was measured; what the picture shows was not recognised.",
+            " Это результаты измерений; что изображено, не распознавалось.",
+            "以上为测量结果,未识别画面内容。",
+        ));
+        text
+    }
+}

@@ -1,0 +1,303 @@
+//! Reading text in pictures with tesseract, and finding the line that answers a question.
+
+use std::collections::HashSet;
+use std::io::Cursor;
+use std::time::Duration;
+
+use image::imageops::FilterType;
+use image::{DynamicImage, ImageFormat};
+use jarvis_plan::{ErrorCode, TaskError};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::super::programs::{Call, Program, Programs};
+use super::super::words::{Lang, is_path};
+use super::open;
+
+/// Lines whose words tesseract is less sure of than this, of 100, are taken for patterns that are no text.
+const SURE: f64 = 55.0;
+/// The most that tesseract may write.
+const MOST_BYTES: usize = 16 << 20;
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A line of text, and how sure tesseract is of its words on average, 0 to 100.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) sure: f64,
+    /// Whether a new paragraph begins here.
+    pub(super) begins: bool,
+}
+
+/// The picture as tesseract reads it best: grey, letters neither tiny nor huge.
+pub(super) fn prepare(picture: &DynamicImage) -> Result<Vec<u8>, TaskError> {
+    let mut grey = DynamicImage::ImageRgb8(open::flatten(open::reduced(picture, 3500))).grayscale();
+    if grey.width().max(grey.height()) < 1000 {
+        grey = grey.resize_exact(grey.width() * 2, grey.height() * 2, FilterType::CatmullRom);
+    }
+    let mut bytes = Cursor::new(Vec::new());
+    grey.write_to(&mut bytes, ImageFormat::Png)
+        .map_err(|cause| TaskError::new(ErrorCode::Internal, format!("cannot encode the picture: {cause}")))?;
+    Ok(bytes.into_inner())
+}
+
+/// The installed languages to read with, and the one that is missing for a request in this language.
+pub(super) fn languages(installed: &[String], lang: Lang) -> (Option<String>, Option<&'static str>) {
+    let has = |name: &str| installed.iter().any(|language| language == name);
+    let (wanted, package) = match lang {
+        Lang::En => ("eng", "tesseract-ocr-eng"),
+        Lang::Ru => ("rus", "tesseract-ocr-rus"),
+        Lang::Zh => ("chi_sim", "tesseract-ocr-chi-sim"),
+    };
+    let mut used: Vec<&str> = [wanted, "eng"].into_iter().filter(|name| has(name)).collect();
+    used.dedup();
+    if used.is_empty() {
+        // Page layout and equations are no languages.
+        used.extend(installed.iter().map(String::as_str).find(|name| !["osd", "equ"].contains(name)));
+    }
+    let missing = (!has(wanted)).then_some(package);
+    ((!used.is_empty()).then(|| used.join("+")), missing)
+}
+
+/// Reads a prepared picture.
+pub(super) async fn read(programs: &Programs, png: &[u8], languages: &str) -> Result<Vec<Line>, TaskError> {
+    let args = ["stdin", "stdout", "-l", languages, "--psm", "3", "tsv"];
+    let call = Call { args: &args, stdin: png, limit: MOST_BYTES, timeout: TIMEOUT };
+    let tsv = programs.run(Program::Tesseract, call).await?;
+    Ok(lines(&String::from_utf8_lossy(&tsv)))
+}
+
+/// The lines of tesseract's table that look like text.
+pub(super) fn lines(tsv: &str) -> Vec<Line> {
+    struct Words {
+        paragraph: (u32, u32),
+        line: u32,
+        words: Vec<(String, f64)>,
+    }
+    let mut rows: Vec<Words> = Vec::new();
+    for row in tsv.lines() {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let [level, _page, block, paragraph, line, _word, _left, _top, _width, _height, sure, text] = fields[..] else {
+            continue;
+        };
+        let (Ok(5), Ok(block), Ok(paragraph), Ok(line), Ok(sure)) =
+            (level.parse::<u32>(), block.parse(), paragraph.parse(), line.parse(), sure.parse::<f64>())
+        else {
+            continue;
+        };
+        if text.trim().is_empty() {
+            continue;
+        }
+        let paragraph = (block, paragraph);
+        match rows.last_mut() {
+            Some(last) if last.paragraph == paragraph && last.line == line => last.words.push((text.to_owned(), sure)),
+            _ => rows.push(Words { paragraph, line, words: vec![(text.to_owned(), sure)] }),
+        }
+    }
+    let mut lines = Vec::new();
+    let mut last = None;
+    for Words { paragraph, words, .. } in rows {
+        let letters = |text: &str| text.chars().filter(|ch| ch.is_alphanumeric()).count();
+        let weight: f64 = words.iter().map(|(text, _)| letters(text) as f64).sum();
+        let sure = words.iter().map(|(text, sure)| letters(text) as f64 * sure).sum::<f64>() / weight.max(1.0);
+        if weight < 2.0 || sure < SURE {
+            continue;
+        }
+        let mut text = String::new();
+        for (word, _) in &words {
+            // Chinese is written without blanks; tesseract puts them between signs.
+            let joins =
+                |ch: Option<char>| ch.is_some_and(|ch| matches!(ch, '\u{2e80}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}'));
+            if !text.is_empty() && !(joins(text.chars().last()) && joins(word.chars().next())) {
+                text.push(' ');
+            }
+            text.push_str(word);
+        }
+        lines.push(Line { text, sure, begins: last.is_some_and(|last| last != paragraph) });
+        last = Some(paragraph);
+    }
+    lines
+}
+
+/// The lines as one text, an empty line between paragraphs.
+pub(super) fn join(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        if !text.is_empty() {
+            text.push_str(if line.begins { "\n\n" } else { "\n" });
+        }
+        text.push_str(&line.text);
+    }
+    text
+}
+
+/// Lines that share words with the question, best first: the answer and a score from 0 to 1. Where a line is a label
+/// and a value (`Total: 42`), the value is the answer; where it is only a label, the next line is.
+pub(super) fn answers(lines: &[Line], question: &str) -> Vec<(String, f64)> {
+    let asked = terms(question);
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    let lower = question.to_lowercase();
+    let number = [
+        "how much",
+        "how many",
+        "number",
+        "when",
+        "date",
+        "total",
+        "amount",
+        "price",
+        "сколько",
+        "номер",
+        "когда",
+        "дата",
+        "сумма",
+        "多少",
+        "几",
+        "号码",
+        "日期",
+        "金额",
+        "时间",
+    ]
+    .iter()
+    .any(|word| lower.contains(word));
+    let mut found = Vec::new();
+    for (nth, line) in lines.iter().enumerate() {
+        let said = terms(&line.text);
+        let shared = asked.iter().filter(|term| said.iter().any(|word| alike(term, word))).count();
+        if shared == 0 {
+            continue;
+        }
+        let label = line.text.split_once([':', '：']).filter(|(label, value)| {
+            !value.trim().is_empty() && terms(label).iter().any(|word| asked.iter().any(|term| alike(term, word)))
+        });
+        let only_label = said.len() == shared || line.text.trim_end().ends_with([':', '：']);
+        let next = lines.get(nth + 1).filter(|_| only_label && label.is_none());
+        let answer = match (label, next) {
+            (Some((_, value)), _) => value.trim(),
+            (None, Some(next)) => next.text.as_str(),
+            (None, None) => line.text.as_str(),
+        };
+        let overlap = shared as f64 / asked.len() as f64;
+        let digits = answer.chars().any(|ch| ch.is_ascii_digit());
+        let fitting = if number && !digits { 0.6 } else { 1.0 };
+        // Of lines that share as much, the one that says little else is the better answer.
+        let focus = 0.8 + 0.2 * shared as f64 / said.len().max(1) as f64;
+        let score = overlap * fitting * focus * (line.sure / 100.0).clamp(0.0, 1.0);
+        found.push((answer.to_owned(), (score * 1e3).round() / 1e3));
+    }
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    found.truncate(3);
+    found
+}
+
+/// Words that carry meaning, lower case; Chinese as pairs of signs.
+fn terms(text: &str) -> Vec<String> {
+    const COMMON: &[&str] = &[
+        "a",
+        "an",
+        "the",
+        "is",
+        "are",
+        "was",
+        "were",
+        "what",
+        "which",
+        "who",
+        "whom",
+        "where",
+        "when",
+        "why",
+        "how",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "by",
+        "and",
+        "or",
+        "this",
+        "that",
+        "these",
+        "those",
+        "does",
+        "do",
+        "did",
+        "it",
+        "its",
+        "there",
+        "please",
+        "tell",
+        "me",
+        "document",
+        "picture",
+        "image",
+        "much",
+        "many",
+        "be",
+        "with",
+        "from",
+        "as",
+        "что",
+        "какой",
+        "какая",
+        "какое",
+        "какие",
+        "каков",
+        "какова",
+        "кто",
+        "где",
+        "когда",
+        "сколько",
+        "в",
+        "на",
+        "и",
+        "из",
+        "по",
+        "с",
+        "у",
+        "это",
+        "этот",
+        "эта",
+        "этом",
+        "документе",
+        "картинке",
+        "указан",
+        "указана",
+        "указано",
+        "написано",
+    ];
+    let mut terms = Vec::new();
+    let mut seen = HashSet::new();
+    let mut previous: Option<char> = None;
+    for word in text.split_whitespace().filter(|word| !is_path(word)).flat_map(UnicodeSegmentation::unicode_words) {
+        let word = word.to_lowercase();
+        let mut signs = word.chars();
+        let term = match (signs.next(), signs.next()) {
+            (Some(sign), None) if matches!(sign, '\u{3400}'..='\u{9fff}') => {
+                let pair = previous.map(|before| format!("{before}{sign}"));
+                previous = Some(sign);
+                pair.filter(|pair| !["什么", "多少", "是什", "哪里", "图中", "的是", "这个"].contains(&pair.as_str()))
+            }
+            _ => {
+                previous = None;
+                (!COMMON.contains(&word.as_str())).then_some(word)
+            }
+        };
+        if let Some(term) = term
+            && seen.insert(term.clone())
+        {
+            terms.push(term);
+        }
+    }
+    terms
+}
+
+/// Equal, or long words with the same beginning: `invoice` and `invoices`, `сумма` and `сумму`.
+fn alike(a: &str, b: &str) -> bool {
+    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let (short, long) = (a.chars().count().min(b.chars().count()), a.chars().count().max(b.chars().count()));
+    a == b || (common >= 4 && common + 2 >= short && long - common <= 3)
+}

@@ -1,0 +1,524 @@
+//! Pictures made here, and what must be found in them.
+
+use std::io::Cursor;
+
+use image::{DynamicImage, GenericImageView, GrayImage, ImageFormat, Luma, Rgb, RgbImage, Rgba, RgbaImage};
+use imageproc::drawing::draw_line_segment_mut;
+use jarvis_plan::ErrorCode;
+use tokio_util::sync::CancellationToken;
+
+use super::super::Cancel;
+use super::super::programs::{Program, Programs};
+use super::super::words::Lang;
+use super::edit::apply;
+use super::instruction::{Op, read};
+use super::*;
+
+const RED: Rgb<u8> = Rgb([222, 24, 28]);
+const WHITE: Rgb<u8> = Rgb([255, 255, 255]);
+
+fn go_on() -> Cancel {
+    Cancel(CancellationToken::new())
+}
+
+fn png(picture: &DynamicImage) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+/// A red square from 40 to 119 both ways on white, 160 x 160.
+fn square() -> RgbImage {
+    RgbImage::from_fn(160, 160, |x, y| if (40..120).contains(&x) && (40..120).contains(&y) { RED } else { WHITE })
+}
+
+mod opening {
+    use super::*;
+
+    const LIMIT: u64 = 120_000_000;
+
+    fn failure(bytes: &[u8]) -> (ErrorCode, String) {
+        let error = open::open(bytes, LIMIT).unwrap_err();
+        (error.code, error.message)
+    }
+
+    /// A PNG that says it is this large, with a right checksum and next to nothing in it.
+    fn boast(width: u32, height: u32) -> Vec<u8> {
+        let mut bytes = png(&square().into());
+        bytes[16..20].copy_from_slice(&width.to_be_bytes());
+        bytes[20..24].copy_from_slice(&height.to_be_bytes());
+        let crc = bytes[12..29].iter().fold(u32::MAX, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(crc & 1)))
+        });
+        bytes[29..33].copy_from_slice(&(!crc).to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn what_is_no_picture_is_named() {
+        let cases: [(&[u8], &str); 6] = [
+            (b"", "it is empty"),
+            (b"hello, this is text", "it is a text file"),
+            (b"%PDF-1.7 ....", "it looks like application/pdf"),
+            (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "it is an SVG drawing"),
+            (b"<!doctype html><p>404", "it looks like text/html"),
+            (&[0, 1, 2, 3, 254, 255, 0, 0], "it is of an unknown format"),
+        ];
+        for (bytes, what) in cases {
+            let (code, message) = failure(bytes);
+            assert_eq!(code, ErrorCode::InvalidInput);
+            assert!(message.contains(what), "{message}");
+        }
+    }
+
+    #[test]
+    fn damage_is_an_error_and_no_panic() {
+        let whole = png(&square().into());
+        for end in [8, 20, 33, 60, whole.len() / 2, whole.len() - 20] {
+            let (code, message) = failure(&whole[..end]);
+            assert_eq!(code, ErrorCode::InvalidInput, "{end}: {message}");
+        }
+        let mut jpeg = Cursor::new(Vec::new());
+        DynamicImage::from(square()).write_to(&mut jpeg, ImageFormat::Jpeg).unwrap();
+        let jpeg = jpeg.into_inner();
+        // A JPEG that is cut short may be shown as far as it goes, or refused; both are well.
+        for end in 4..jpeg.len() {
+            let _ = open::open(&jpeg[..end], LIMIT);
+        }
+    }
+
+    #[test]
+    fn size_is_refused_before_decoding() {
+        let (code, message) = failure(&boast(60_000, 60_000));
+        assert_eq!(code, ErrorCode::TooLarge);
+        assert!(message.contains("60000 x 60000") && message.contains("120000000"), "{message}");
+        // Small enough by its header, but there is nothing behind it.
+        assert_eq!(failure(&boast(9_000, 9_000)).0, ErrorCode::InvalidInput);
+    }
+
+    #[test]
+    fn exif_orientation_turns_the_picture_upright() {
+        let mut jpeg = Cursor::new(Vec::new());
+        DynamicImage::from(RgbImage::new(40, 20)).write_to(&mut jpeg, ImageFormat::Jpeg).unwrap();
+        let mut bytes = jpeg.into_inner();
+        // Orientation 6: the camera was held upright, turn clockwise.
+        let mut exif = b"\xff\xe1\x00\x22Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01".to_vec();
+        exif.extend(b"\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00");
+        bytes.splice(2..2, exif);
+        assert_eq!(open::open(&bytes, LIMIT).unwrap().picture.dimensions(), (20, 40));
+    }
+
+    #[test]
+    fn alpha_is_laid_on_white_and_deep_pictures_become_plain() {
+        let clear = DynamicImage::from(RgbaImage::from_pixel(2, 2, Rgba([200, 0, 0, 0])));
+        assert_eq!(*open::flatten(clear).get_pixel(0, 0), WHITE);
+        let deep = DynamicImage::new_rgb16(3, 3);
+        assert!(matches!(open::open(&png(&deep), LIMIT).unwrap().picture, DynamicImage::ImageRgb8(_)));
+    }
+}
+
+mod lines {
+    use super::*;
+
+    #[test]
+    fn canny_finds_the_border_and_nothing_else() {
+        let found = edges::canny(&square().into());
+        let on: Vec<(u32, u32)> =
+            found.enumerate_pixels().filter(|(_, _, pixel)| pixel.0[0] > 0).map(|(x, y, _)| (x, y)).collect();
+        assert!((300..=640).contains(&on.len()), "{}", on.len());
+        let near = |at: u32| at.abs_diff(40) <= 2 || at.abs_diff(119) <= 2;
+        let inside = |at: u32| (38..=121).contains(&at);
+        assert!(on.iter().all(|(x, y)| (near(*x) && inside(*y)) || (near(*y) && inside(*x))));
+    }
+
+    #[test]
+    fn tiny_pictures_have_no_edges_and_no_lines() {
+        for (width, height) in [(1, 1), (2, 5), (1, 500), (7, 7)] {
+            let picture = DynamicImage::from(RgbImage::new(width, height));
+            assert_eq!(edges::canny(&picture).dimensions(), (width, height));
+            assert!(edges::segments(&picture).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_square_has_four_sides() {
+        let found = edges::segments(&square().into());
+        assert_eq!(found.len(), 4, "{found:?}");
+        for segment in &found {
+            assert!((segment.length() - 80.0).abs() < 8.0, "{segment:?}");
+            let (dx, dy) = (segment.to.0 - segment.from.0, segment.to.1 - segment.from.1);
+            assert!(dx.abs().min(dy.abs()) < 2.0, "{segment:?}");
+        }
+        let drawn = edges::draw(&found, (160, 160));
+        assert_eq!(drawn.dimensions(), (160, 160));
+        let lit = drawn.pixels().filter(|pixel| pixel.0[0] > 128).count();
+        assert!((250..=400).contains(&lit), "{lit}");
+    }
+
+    #[test]
+    fn slanted_lines_are_found_where_they_are() {
+        let mut picture = GrayImage::from_pixel(300, 200, Luma([255]));
+        for offset in 0..6 {
+            draw_line_segment_mut(
+                &mut picture,
+                (20.0, 30.0 + offset as f32),
+                (280.0, 150.0 + offset as f32),
+                Luma([0]),
+            );
+        }
+        let found = edges::segments(&picture.into());
+        // The band has two long sides.
+        let long: Vec<_> = found.iter().filter(|segment| segment.length() > 240.0).collect();
+        assert_eq!(long.len(), 2, "{found:?}");
+        for segment in long {
+            let slope = (segment.to.1 - segment.from.1) / (segment.to.0 - segment.from.0);
+            assert!((slope - 120.0 / 260.0).abs() < 0.03, "{slope}");
+        }
+    }
+}
+
+mod editing {
+    use super::*;
+
+    fn edit(picture: &RgbImage, text: &str) -> (DynamicImage, Vec<String>) {
+        apply(picture.clone().into(), &read(text).ops, 1_000_000, &go_on()).unwrap()
+    }
+
+    /// 200 x 100: the left half red, the right half white, the top left pixel black.
+    fn flag() -> RgbImage {
+        let mut picture = RgbImage::from_fn(200, 100, |x, _| if x < 100 { RED } else { WHITE });
+        picture.put_pixel(0, 0, Rgb([0, 0, 0]));
+        picture
+    }
+
+    #[test]
+    fn sizes_are_what_was_asked() {
+        let cases = [
+            ("half size", (100, 50), "resize 100x50"),
+            ("double the size", (400, 200), "resize 400x200"),
+            ("resize to 64x32", (64, 32), "resize 64x32"),
+            ("resize to 50 wide", (50, 25), "resize 50x25"),
+            ("make a thumbnail", (256, 128), "resize 256x128"),
+            ("crop to a square", (100, 100), "crop 100x100+50+0"),
+            ("crop the left half", (100, 100), "crop 100x100+0+0"),
+            ("crop the bottom right corner", (100, 50), "crop 100x50+100+50"),
+            ("crop to 16:9", (177, 99), "crop 177x99+11+0"),
+            ("crop 30x40", (30, 40), "crop 30x40+85+30"),
+            ("crop 20 pixels off the top", (200, 80), "crop 200x80+0+20"),
+            ("crop 10% from each side", (160, 80), "crop 160x80+20+10"),
+            ("crop 5000x5000", (200, 100), "crop 200x100+0+0"),
+            ("rotate 90 degrees", (100, 200), "rotate 90"),
+            ("rotate left", (100, 200), "rotate 270"),
+            ("rotate 180", (200, 100), "rotate 180"),
+            ("rotate 45 degrees", (213, 213), "rotate 45"),
+        ];
+        for (text, size, words) in cases {
+            let (edited, done) = edit(&flag(), text);
+            assert_eq!((edited.dimensions(), done.join(", ").as_str()), (size, words), "{text}");
+        }
+    }
+
+    #[test]
+    fn corners_go_where_they_belong() {
+        let black = |picture: &DynamicImage| {
+            let rgb = picture.to_rgb8();
+            rgb.enumerate_pixels().find(|(_, _, pixel)| pixel.0 == [0, 0, 0]).map(|(x, y, _)| (x, y))
+        };
+        let cases = [
+            ("rotate 90", (99, 0)),
+            ("rotate 90 counterclockwise", (0, 199)),
+            ("rotate 180", (199, 99)),
+            ("mirror", (199, 0)),
+            ("flip vertically", (0, 99)),
+            ("flip horizontally and vertically", (199, 99)),
+        ];
+        for (text, corner) in cases {
+            assert_eq!(black(&edit(&flag(), text).0), Some(corner), "{text}");
+        }
+    }
+
+    #[test]
+    fn tones_change_as_asked() {
+        let mean = |picture: &DynamicImage| {
+            let rgb = picture.to_rgb8();
+            let sum = rgb.pixels().fold([0.0; 3], |sum, pixel| [0, 1, 2].map(|at| sum[at] + f64::from(pixel.0[at])));
+            sum.map(|sum| sum / f64::from(rgb.width() * rgb.height()))
+        };
+        let plain = RgbImage::from_pixel(20, 20, Rgb([180, 120, 60]));
+        let of = |text: &str| mean(&edit(&plain, text).0);
+        let grey = of("grayscale");
+        assert!(grey[0] == grey[1] && grey[1] == grey[2] && (grey[0] - 128.4).abs() < 1.0, "{grey:?}");
+        assert_eq!(of("invert"), [75.0, 135.0, 195.0]);
+        assert!((of("brightness +20%")[1] - 171.0).abs() < 1.1);
+        assert!((of("darker by 20%")[1] - 69.0).abs() < 1.1);
+        let more = of("more contrast");
+        assert!(more[0] > 180.0 && more[2] < 60.0, "{more:?}");
+        let dull = of("reduce saturation by 100%");
+        assert!((dull[0] - dull[2]).abs() < 1.1, "{dull:?}");
+        assert!(of("warmer")[0] > 180.0 && of("cooler")[0] < 180.0);
+        let sepia = of("sepia");
+        assert!(sepia[0] > sepia[1] && sepia[1] > sepia[2]);
+    }
+
+    #[test]
+    fn blur_softens_and_sharpen_sharpens() {
+        let sharpness = |picture: &DynamicImage| measure::measure(picture).sharpness;
+        let soft = edit(&square(), "blur slightly").0;
+        let before = sharpness(&square().into());
+        assert!(sharpness(&soft) < before / 2.0, "{before}");
+        assert!(sharpness(&edit(&soft.to_rgb8(), "sharpen").0) > sharpness(&soft) * 1.3);
+        assert!(sharpness(&edit(&square(), "pixelate").0) > 0.0);
+        let sketch = edit(&square(), "pencil sketch").0.to_rgb8();
+        assert!(sketch.get_pixel(5, 5).0[0] > 250 && sketch.get_pixel(41, 80).0[0] < 240);
+    }
+
+    #[test]
+    fn alpha_survives_and_jpeg_stays_jpeg() {
+        let clear = RgbaImage::from_pixel(8, 8, Rgba([9, 9, 9, 77]));
+        let ops = read("half size, invert, rotate 90").ops;
+        let (edited, _) = apply(clear.into(), &ops, 1000, &go_on()).unwrap();
+        assert_eq!(*edited.as_rgba8().unwrap().get_pixel(0, 0), Rgba([246, 246, 246, 77]));
+        assert_eq!(open::encode(&edited, ImageFormat::Jpeg).unwrap().0, "png");
+        let (extension, bytes) = open::encode(&square().into(), ImageFormat::Jpeg).unwrap();
+        assert_eq!((extension, image::guess_format(&bytes).unwrap()), ("jpg", ImageFormat::Jpeg));
+    }
+
+    #[test]
+    fn results_are_limited_and_cancelling_ends_the_work() {
+        for text in ["resize to 100000x100000", "enlarge 999999x", "resize to 400000000 wide"] {
+            let ops = read(text).ops;
+            assert!(!ops.is_empty(), "{text}");
+            let error = apply(flag().into(), &ops, 1_000_000, &go_on()).unwrap_err();
+            assert_eq!(error.code, ErrorCode::TooLarge, "{text}");
+        }
+        let cancel = go_on();
+        cancel.0.cancel();
+        let error = apply(flag().into(), &[Op::Invert], 1_000_000, &cancel).unwrap_err();
+        assert_eq!(error.code, ErrorCode::Cancelled);
+    }
+}
+
+mod segmenting {
+    use super::*;
+
+    #[test]
+    fn two_colours_are_two_regions() {
+        let sky = Rgb([130, 200, 240]);
+        let picture = RgbImage::from_fn(900, 600, |_, y| if y < 400 { sky } else { Rgb([36, 160, 44]) });
+        let (overlaid, list) = segment::segment(picture.clone().into(), Lang::En, &go_on()).unwrap();
+        let rows = list.as_array().unwrap();
+        assert_eq!(rows.len(), 2, "{list}");
+        assert_eq!(rows[0]["label"], "region 1 (sky blue)");
+        assert_eq!(rows[1]["label"], "region 2 (green)");
+        assert!((rows[0]["score"].as_f64().unwrap() - 2.0 / 3.0).abs() < 0.01);
+        assert_eq!(rows[0]["box"]["xmax"], 900);
+        assert!(rows[0]["box"]["ymax"].as_i64().unwrap().abs_diff(400) <= 4);
+        assert!(rows[1]["box"]["ymin"].as_i64().unwrap().abs_diff(400) <= 4);
+        assert_eq!(overlaid.dimensions(), (900, 600));
+        // 155 parts of 255 are the region's colour.
+        let tint = f64::from(crate::draw::colour("region 1").0[0]);
+        let mixed = (130.0 * 100.0 + tint * 155.0) / 255.0;
+        assert!((f64::from(overlaid.get_pixel(450, 100).0[0]) - mixed).abs() < 1.0);
+        assert_ne!(overlaid.get_pixel(10, 10), overlaid.get_pixel(10, 590));
+    }
+
+    #[test]
+    fn noise_does_not_make_many_regions_and_tiny_pictures_work() {
+        let mut seed = 7_u32;
+        let noisy = RgbImage::from_fn(300, 300, |x, y| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let jitter = (seed >> 28) as u8;
+            let base = if (x.abs_diff(150)).pow(2) + (y.abs_diff(150)).pow(2) < 80 * 80 { 200 } else { 60 };
+            Rgb([base + jitter, base, base])
+        });
+        let found = segment::regions(&noisy, &go_on()).unwrap();
+        assert_eq!(found.regions.len(), 2);
+        let disc = std::f64::consts::PI * 80.0 * 80.0 / 90_000.0;
+        assert!((found.regions[1].share - disc).abs() < 0.02);
+        for (width, height) in [(1, 1), (1, 9), (3, 2)] {
+            let picture = DynamicImage::from(RgbImage::new(width, height));
+            let (_, list) = segment::segment(picture, Lang::Zh, &go_on()).unwrap();
+            assert_eq!(list.as_array().unwrap().len(), 1);
+        }
+    }
+}
+
+mod measuring {
+    use super::*;
+
+    #[test]
+    fn a_known_picture_is_described_in_three_languages() {
+        let measures = measure::measure(&square().into());
+        assert!((measures.colours[0].1 - 0.75).abs() < 0.01);
+        assert!((measures.colours[1].1 - 0.25).abs() < 0.01);
+        let expected = [
+            (Lang::En, "A square picture of 160 x 160 pixels (1:1), colour. Main colours: white (75%), red (25%)."),
+            (
+                Lang::Ru,
+                "Картинка квадратная, 160 x 160 пикселей (1:1), цветная. Основные цвета: белый (75%), красный (25%).",
+            ),
+            (Lang::Zh, "一张正方形图片,160 x 160 像素(1:1),彩色。主要颜色:白色(75%)、红色(25%)。"),
+        ];
+        for (lang, start) in expected {
+            let text = measures.describe(lang);
+            assert!(text.starts_with(start), "{text}");
+        }
+        assert!(measures.describe(Lang::En).ends_with("what the picture shows was not recognised."));
+    }
+
+    #[test]
+    fn light_grey_and_clear_pictures() {
+        let of = |level: u8| measure::measure(&RgbImage::from_pixel(50, 20, Rgb([level; 3])).into());
+        assert_eq!((of(5).light(Lang::En), of(250).light(Lang::En)), ("dark", "very bright"));
+        assert_eq!((of(128).is_grey(), of(128).ratio().as_str()), (true, "2.50:1"));
+        assert_eq!(of(128).focus(Lang::En), "without detail");
+        let clear = RgbaImage::from_fn(100, 100, |x, _| Rgba([9, 9, 200, if x < 30 { 0 } else { 255 }]));
+        let measures = measure::measure(&clear.into());
+        assert!((measures.transparent - 0.3).abs() < 0.01);
+        assert!(measures.describe(Lang::En).contains("30% of it is transparent"));
+        let tiny = measure::measure(&RgbImage::new(1, 1).into());
+        assert!(tiny.describe(Lang::Ru).contains("1 x 1"));
+    }
+}
+
+mod cards {
+    use super::*;
+
+    #[test]
+    fn lines_break_where_they_may() {
+        let count = |line: &str| line.chars().count() as f32;
+        let cases: [(&str, f32, &[&str]); 6] = [
+            ("a quick brown fox", 8.0, &["a quick", "brown", "fox"]),
+            ("abcdefghij", 4.0, &["abcd", "efgh", "ij"]),
+            ("你好，世界。", 3.0, &["你好，", "世界。"]),
+            ("первая\n\nвторая", 20.0, &["первая", "вторая"]),
+            ("用Rust写的程序", 5.0, &["用Rust", "写的程序"]),
+            ("  ", 5.0, &[]),
+        ];
+        for (text, wide, lines) in cases {
+            assert_eq!(card::wrap(text, wide, count), lines, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_card_depends_on_its_text_and_stays_inside_its_margins() {
+        let drawn = card::draw("Hello, world").unwrap();
+        assert!(!drawn.cut);
+        assert_eq!(drawn.picture.dimensions(), card::SIZE);
+        assert_eq!(drawn.picture, card::draw("Hello, world").unwrap().picture);
+        assert_ne!(drawn.picture, card::draw("Hello, moon").unwrap().picture);
+        let long = "очень длинный текст на карточке ".repeat(60);
+        for text in ["Hi", "深度学习与自然语言处理", "Съешь ещё этих мягких французских булок", &long]
+        {
+            let drawn = card::draw(text).unwrap();
+            let white: Vec<(u32, u32)> = drawn
+                .picture
+                .enumerate_pixels()
+                .filter(|(_, _, pixel)| pixel.0 == [255; 3])
+                .map(|(x, y, _)| (x, y))
+                .collect();
+            assert!(white.len() > 200, "{text}");
+            assert!(white.iter().all(|(x, y)| (80..944).contains(x) && (60..708).contains(y)), "{text}");
+        }
+        assert!(card::draw(&long).unwrap().cut);
+        assert!(card::draw("sun 🌞 shine").unwrap().cut);
+        assert_eq!(card::draw("नमस्ते दुनिया").unwrap_err().code, ErrorCode::CannotDo);
+        assert_eq!(card::draw("\u{200b}\n").unwrap_err().code, ErrorCode::CannotDo);
+    }
+}
+
+mod reading {
+    use super::*;
+
+    fn line(text: &str) -> ocr::Line {
+        ocr::Line { text: text.to_owned(), sure: 95.0, begins: false }
+    }
+
+    #[test]
+    fn languages_follow_the_request_and_what_is_there() {
+        let installed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let cases = [
+            (&["eng", "osd", "rus"][..], Lang::Ru, Some("rus+eng"), None),
+            (&["eng", "osd"], Lang::Ru, Some("eng"), Some("tesseract-ocr-rus")),
+            (&["eng", "osd"], Lang::En, Some("eng"), None),
+            (&["chi_sim", "eng"], Lang::Zh, Some("chi_sim+eng"), None),
+            (&["osd", "deu"], Lang::En, Some("deu"), Some("tesseract-ocr-eng")),
+            (&["osd"], Lang::En, None, Some("tesseract-ocr-eng")),
+        ];
+        for (names, lang, used, missing) in cases {
+            let (found, lacks) = ocr::languages(&installed(names), lang);
+            assert_eq!((found.as_deref(), lacks), (used, missing), "{names:?} {lang:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_becomes_lines_without_doubtful_ones() {
+        let mut tsv = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
+            .to_owned();
+        let words = [
+            (1, 1, 1, 96.0, "Total:"),
+            (1, 1, 1, 90.0, "42.50"),
+            (1, 1, 2, 20.0, "~~|ii"),
+            (1, 1, 3, 95.0, "x"),
+            (2, 1, 1, 91.0, "汉"),
+            (2, 1, 1, 93.0, "字"),
+        ];
+        for (block, paragraph, line, sure, word) in words {
+            tsv += &format!("5\t1\t{block}\t{paragraph}\t{line}\t1\t0\t0\t9\t9\t{sure}\t{word}\n");
+        }
+        tsv += "4\t1\t2\t1\t2\t0\t0\t0\t9\t9\t-1\t\nnonsense\n";
+        let lines = ocr::lines(&tsv);
+        assert_eq!(ocr::join(&lines), "Total: 42.50\n\n汉字");
+        assert!(ocr::lines("").is_empty());
+    }
+
+    #[test]
+    fn questions_find_their_line() {
+        let page = [
+            "ACME Ltd",
+            "Invoice number: INV-2041",
+            "Date: 3 May 2026",
+            "Bill to",
+            "Jane Miller",
+            "Subtotal: 100.00",
+            "Total amount: 119.00 EUR",
+            "Срок оплаты: 14 дней",
+            "发票号码:20260503",
+        ]
+        .map(line);
+        let cases = [
+            ("What is the invoice number?", "INV-2041"),
+            ("what is the total amount", "119.00 EUR"),
+            ("Who is the bill to?", "Jane Miller"),
+            ("what date is on /images/scan.png?", "3 May 2026"),
+            ("какой срок оплаты?", "14 дней"),
+            ("发票号码是多少?", "20260503"),
+        ];
+        for (question, answer) in cases {
+            let found = ocr::answers(&page, question);
+            assert_eq!(found.first().map(|(answer, _)| answer.as_str()), Some(answer), "{question}: {found:?}");
+            assert!(found[0].1 > 0.0 && found[0].1 <= 1.0);
+        }
+        assert!(ocr::answers(&page, "what colour is the car?").is_empty());
+        assert!(ocr::answers(&page, "").is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_card_can_be_read_back() {
+        let programs = Programs::find();
+        if programs.path(Program::Tesseract).is_err() {
+            println!("tesseract is not installed: reading was not tried");
+            return;
+        }
+        let card = card::draw("The invoice total is 119 euros").unwrap();
+        let picture = DynamicImage::from(card.picture);
+        let lines = ocr::read(&programs, &ocr::prepare(&picture).unwrap(), "eng").await.unwrap();
+        let text = ocr::join(&lines).replace('\n', " ");
+        assert!(text.contains("invoice total is 119"), "{text}");
+        let empty = DynamicImage::from(RgbImage::from_pixel(300, 200, WHITE));
+        let lines = ocr::read(&programs, &ocr::prepare(&empty).unwrap(), "eng").await.unwrap();
+        assert_eq!(lines, []);
+        let error = ocr::read(&programs, b"no picture", "eng").await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::Upstream);
+    }
+}

@@ -1,0 +1,239 @@
+//! Installed programs: where they are, how they are run. Found once, run without a shell, stopped when nobody waits.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use jarvis_plan::{ErrorCode, TaskError};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+use tokio::sync::OnceCell;
+
+/// A program that native models can use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Program {
+    /// Speaks text.
+    EspeakNg,
+    /// Reads text in pictures.
+    Tesseract,
+}
+
+impl Program {
+    /// Every program.
+    pub const ALL: [Program; 2] = [Program::EspeakNg, Program::Tesseract];
+
+    /// The name of its executable.
+    pub fn name(self) -> &'static str {
+        match self {
+            Program::EspeakNg => "espeak-ng",
+            Program::Tesseract => "tesseract",
+        }
+    }
+
+    /// How to get it.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Program::EspeakNg => "install it, for example with `apt-get install espeak-ng`",
+            Program::Tesseract => {
+                "install it, for example with `apt-get install tesseract-ocr`, \
+                 and its languages with packages such as `tesseract-ocr-rus` or `tesseract-ocr-chi-sim`"
+            }
+        }
+    }
+}
+
+/// The programs that were found on this machine.
+#[derive(Debug, Clone, Default)]
+pub struct Programs {
+    found: BTreeMap<Program, PathBuf>,
+    languages: OnceCell<Vec<String>>,
+}
+
+impl Programs {
+    /// Looks for each program in the folders of `PATH`.
+    pub fn find() -> Programs {
+        Programs::find_in(std::env::var_os("PATH").as_deref().unwrap_or_default())
+    }
+
+    /// Looks for each program in the folders of a value like that of `PATH`. Relative folders are passed over.
+    pub fn find_in(path: &OsStr) -> Programs {
+        let folders: Vec<PathBuf> = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect();
+        let locate = |program: Program| {
+            let file = format!("{}{}", program.name(), std::env::consts::EXE_SUFFIX);
+            folders.iter().map(|folder| folder.join(&file)).find(|path| is_executable(path))
+        };
+        let found = Program::ALL.into_iter().filter_map(|program| Some((program, locate(program)?))).collect();
+        Programs { found, languages: OnceCell::new() }
+    }
+
+    /// No program at all.
+    pub fn none() -> Programs {
+        Programs::default()
+    }
+
+    /// Where a program is; otherwise an error that says how to install it.
+    pub fn path(&self, program: Program) -> Result<&Path, TaskError> {
+        self.found.get(&program).map(PathBuf::as_path).ok_or_else(|| {
+            TaskError::new(ErrorCode::NotConfigured, format!("the program `{}` is not installed", program.name()))
+                .hint(program.hint())
+        })
+    }
+
+    /// The languages that tesseract has data for, asked once. Empty when it has none or is missing.
+    pub(super) async fn ocr_languages(&self) -> &[String] {
+        let ask = || async {
+            let call = Call { args: &["--list-langs"], stdin: &[], limit: 1 << 16, timeout: Duration::from_secs(10) };
+            let listed = self.run(Program::Tesseract, call).await.unwrap_or_default();
+            let listed = String::from_utf8_lossy(&listed);
+            listed.lines().skip(1).map(|line| line.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+        };
+        self.languages.get_or_init(ask).await
+    }
+
+    /// Runs a program without a shell, feeds it, and returns what it wrote. It is killed when the time is over, when it
+    /// writes more than the limit, and when the future is dropped.
+    pub(super) async fn run(&self, program: Program, call: Call<'_>) -> Result<Vec<u8>, TaskError> {
+        let path = self.path(program)?;
+        let name = program.name();
+        let mut child = Command::new(path)
+            .args(call.args)
+            .env("OMP_THREAD_LIMIT", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|cause| TaskError::new(ErrorCode::Unavailable, format!("cannot start `{name}`: {cause}")))?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let feed = async move {
+            if let Some(mut stdin) = stdin {
+                // A program may stop reading early; what it says then is in its exit status.
+                let _ = stdin.write_all(call.stdin).await;
+                let _ = stdin.shutdown().await;
+            }
+        };
+        let work = async {
+            let ((), written, complaint) = tokio::join!(feed, read(stdout, call.limit), read(stderr, 4096));
+            (written, complaint, child.wait().await)
+        };
+        let Ok((written, complaint, status)) = tokio::time::timeout(call.timeout, work).await else {
+            let seconds = call.timeout.as_secs();
+            return Err(TaskError::new(ErrorCode::Timeout, format!("`{name}` did not finish within {seconds} s")));
+        };
+        let failed = |cause: String| TaskError::new(ErrorCode::Upstream, format!("`{name}` failed: {cause}"));
+        let (written, whole) = written.map_err(|cause| failed(cause.to_string()))?;
+        if !whole {
+            let limit = call.limit;
+            return Err(TaskError::new(ErrorCode::TooLarge, format!("`{name}` wrote more than {limit} bytes")));
+        }
+        let status = status.map_err(|cause| failed(cause.to_string()))?;
+        if !status.success() {
+            let complaint = complaint.map(|(bytes, _)| bytes).unwrap_or_default();
+            let complaint = String::from_utf8_lossy(&complaint);
+            let first = complaint.lines().map(str::trim).find(|line| !line.is_empty());
+            return Err(failed(first.map_or_else(|| status.to_string(), str::to_owned)));
+        }
+        Ok(written)
+    }
+}
+
+/// One run of a program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call<'a> {
+    /// Its arguments.
+    pub(super) args: &'a [&'a str],
+    /// What it reads.
+    pub(super) stdin: &'a [u8],
+    /// The most it may write, in bytes.
+    pub(super) limit: usize,
+    /// How long it may take.
+    pub(super) timeout: Duration,
+}
+
+/// Reads to the end, or until there is more than `limit`: then the second value is false, and the pipe is closed.
+async fn read<R: AsyncRead + Unpin>(pipe: Option<R>, limit: usize) -> std::io::Result<(Vec<u8>, bool)> {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        pipe.take(limit as u64 + 1).read_to_end(&mut bytes).await?;
+    }
+    let whole = bytes.len() <= limit;
+    bytes.truncate(limit);
+    Ok((bytes, whole))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A folder with a script that stands for espeak-ng.
+    fn fake(script: &str) -> (tempfile::TempDir, Programs) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("espeak-ng");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let programs = Programs::find_in(folder.path().as_os_str());
+        (folder, programs)
+    }
+
+    fn call(stdin: &[u8]) -> Call<'_> {
+        Call { args: &["$(touch hacked)", "two words"], stdin, limit: 1000, timeout: Duration::from_secs(20) }
+    }
+
+    #[tokio::test]
+    async fn a_program_gets_its_arguments_and_its_text_as_they_are() {
+        let (_folder, programs) = fake("printf '%s|' \"$@\"; cat");
+        let written = programs.run(Program::EspeakNg, call("; ю".as_bytes())).await.unwrap();
+        assert_eq!(String::from_utf8(written).unwrap(), "$(touch hacked)|two words|; ю");
+    }
+
+    #[tokio::test]
+    async fn failures_are_told_apart() {
+        let cases = [
+            ("echo 'no such voice' >&2; exit 3", ErrorCode::Upstream, "`espeak-ng` failed: no such voice"),
+            ("head -c 5000 /dev/zero", ErrorCode::TooLarge, "`espeak-ng` wrote more than 1000 bytes"),
+        ];
+        for (script, code, message) in cases {
+            let (_folder, programs) = fake(script);
+            let error = programs.run(Program::EspeakNg, call(b"")).await.unwrap_err();
+            assert_eq!((error.code, error.message.as_str()), (code, message));
+        }
+        let (_folder, programs) = fake("exec sleep 600");
+        let brief = Call { timeout: Duration::from_millis(50), ..call(b"") };
+        let error = programs.run(Program::EspeakNg, brief).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::Timeout);
+    }
+
+    #[tokio::test]
+    async fn a_program_that_does_not_read_is_no_deadlock() {
+        let (_folder, programs) = fake("exec echo done");
+        let text = vec![b'x'; 1 << 20];
+        assert_eq!(programs.run(Program::EspeakNg, call(&text)).await.unwrap(), b"done\n");
+    }
+
+    #[test]
+    fn a_missing_program_says_how_to_get_it() {
+        let error = Programs::none().path(Program::EspeakNg).unwrap_err();
+        assert_eq!(error.code, ErrorCode::NotConfigured);
+        assert!(error.hint.unwrap().contains("apt-get install espeak-ng"));
+        // Neither a folder that is not absolute nor a file that cannot be run counts.
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("tesseract"), "").unwrap();
+        let path = std::env::join_paths([Path::new("."), folder.path()]).unwrap();
+        assert!(Programs::find_in(&path).path(Program::Tesseract).is_err());
+    }
+}

@@ -1,0 +1,192 @@
+//! The three languages native models speak, and the names of colours in them.
+
+use image::Rgb;
+
+/// A language that native models answer in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lang {
+    En,
+    Ru,
+    Zh,
+}
+
+impl Lang {
+    /// The language of a request, by its script; words that are paths or addresses do not count.
+    pub(super) fn of(text: &str) -> Lang {
+        let (mut latin, mut cyrillic, mut han) = (0_usize, 0_usize, 0_usize);
+        let words = text.split_whitespace().filter(|word| !is_path(word));
+        for ch in words.flat_map(str::chars) {
+            match ch {
+                'a'..='z' | 'A'..='Z' => latin += 1,
+                '\u{0400}'..='\u{04ff}' => cyrillic += 1,
+                // One sign says about as much as three letters.
+                '\u{3400}'..='\u{9fff}' => han += 3,
+                _ => {}
+            }
+        }
+        if han > 0 && han >= cyrillic && han * 2 >= latin {
+            Lang::Zh
+        } else if cyrillic > 0 && cyrillic * 2 >= latin {
+            Lang::Ru
+        } else {
+            Lang::En
+        }
+    }
+
+    /// The wording for this language.
+    pub(super) fn pick<T>(self, en: T, ru: T, zh: T) -> T {
+        match self {
+            Lang::En => en,
+            Lang::Ru => ru,
+            Lang::Zh => zh,
+        }
+    }
+}
+
+/// Whether a word looks like a path, an address or a file name rather than like language.
+pub(super) fn is_path(word: &str) -> bool {
+    let word = word.trim_matches(|ch: char| "\"'`«»“”‘’()[],;:!?，。！？".contains(ch));
+    let slashes = word.bytes().filter(|byte| *byte == b'/').count();
+    word.starts_with('/')
+        || word.contains("://")
+        || word.starts_with("data:")
+        || slashes > 1
+        || word.rsplit_once('.').is_some_and(|(_, end)| jarvis_plan::Kind::of_name(&format!("x.{end}")).is_some())
+}
+
+/// A colour with its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Colour {
+    en: &'static str,
+    ru: &'static str,
+    zh: &'static str,
+    rgb: [u8; 3],
+}
+
+impl Colour {
+    /// Its name.
+    pub(super) fn name(self, lang: Lang) -> &'static str {
+        lang.pick(self.en, self.ru, self.zh)
+    }
+
+    /// The named colour nearest to this one, by distance in CIE Lab with chroma weighing more than lightness.
+    pub(super) fn nearest(rgb: Rgb<u8>) -> Colour {
+        let [l, a, b] = lab(rgb);
+        let distance = |colour: &Colour| {
+            let [l2, a2, b2] = lab(Rgb(colour.rgb));
+            0.5 * (l - l2).powi(2) + (a - a2).powi(2) + (b - b2).powi(2)
+        };
+        let nearest = COLOURS.iter().min_by(|x, y| distance(x).total_cmp(&distance(y)));
+        nearest.copied().unwrap_or(Colour { en: "grey", ru: "серый", zh: "灰色", rgb: [128, 128, 128] })
+    }
+
+    /// Whether it is black, white or a grey.
+    pub(super) fn is_neutral(self) -> bool {
+        let [r, g, b] = self.rgb;
+        r == g && g == b
+    }
+
+    /// The colours whose names occur in a lower-case text, in any of the languages.
+    #[cfg(test)]
+    pub(super) fn all() -> &'static [Colour] {
+        COLOURS
+    }
+}
+
+const fn colour(en: &'static str, ru: &'static str, zh: &'static str, rgb: [u8; 3]) -> Colour {
+    Colour { en, ru, zh, rgb }
+}
+
+#[rustfmt::skip]
+const COLOURS: &[Colour] = &[
+    colour("black", "чёрный", "黑色", [0, 0, 0]),
+    colour("dark grey", "тёмно-серый", "深灰色", [72, 72, 72]),
+    colour("grey", "серый", "灰色", [128, 128, 128]),
+    colour("light grey", "светло-серый", "浅灰色", [200, 200, 200]),
+    colour("white", "белый", "白色", [255, 255, 255]),
+    colour("red", "красный", "红色", [222, 24, 28]),
+    colour("dark red", "тёмно-красный", "深红色", [128, 8, 16]),
+    colour("pink", "розовый", "粉色", [250, 160, 185]),
+    colour("magenta", "пурпурный", "品红色", [240, 20, 200]),
+    colour("orange", "оранжевый", "橙色", [250, 140, 20]),
+    colour("brown", "коричневый", "棕色", [124, 72, 34]),
+    colour("beige", "бежевый", "米色", [226, 208, 174]),
+    colour("yellow", "жёлтый", "黄色", [250, 230, 20]),
+    colour("olive", "оливковый", "橄榄色", [122, 122, 28]),
+    colour("green", "зелёный", "绿色", [36, 160, 44]),
+    colour("bright green", "ярко-зелёный", "亮绿色", [40, 240, 40]),
+    colour("dark green", "тёмно-зелёный", "深绿色", [12, 76, 24]),
+    colour("light green", "светло-зелёный", "浅绿色", [150, 225, 145]),
+    colour("teal", "сине-зелёный", "蓝绿色", [10, 128, 128]),
+    colour("cyan", "бирюзовый", "青色", [30, 230, 230]),
+    colour("sky blue", "голубой", "天蓝色", [130, 200, 240]),
+    colour("blue", "синий", "蓝色", [30, 70, 225]),
+    colour("steel blue", "серо-синий", "钢蓝色", [70, 125, 180]),
+    colour("dark blue", "тёмно-синий", "深蓝色", [14, 20, 100]),
+    colour("dark blue", "тёмно-синий", "深蓝色", [0, 0, 139]),
+    colour("purple", "фиолетовый", "紫色", [125, 40, 165]),
+    colour("lilac", "сиреневый", "淡紫色", [195, 165, 225]),
+];
+
+/// sRGB to CIE Lab (D65).
+pub(super) fn lab(Rgb(rgb): Rgb<u8>) -> [f32; 3] {
+    let [r, g, b] = rgb.map(|channel| {
+        let value = f32::from(channel) / 255.0;
+        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    });
+    let f = |t: f32| if t > 0.008_856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+    let x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.950_47);
+    let y = f(0.2126 * r + 0.7152 * g + 0.0722 * b);
+    let z = f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.088_83);
+    [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_by_script() {
+        let cases = [
+            ("what is in /examples/a.jpg?", Lang::En),
+            ("что на картинке /examples/a.jpg?", Lang::Ru),
+            ("опиши photo.png", Lang::Ru),
+            ("描述 https://example.org/picture.png", Lang::Zh),
+            ("请用PNG描述这张图片", Lang::Zh),
+            ("describe /images/собака.png", Lang::En),
+            ("", Lang::En),
+        ];
+        for (text, lang) in cases {
+            assert_eq!(Lang::of(text), lang, "{text}");
+        }
+    }
+
+    #[test]
+    fn known_colours_get_their_names() {
+        let cases = [
+            ([255, 0, 0], "red"),
+            ([0, 255, 0], "bright green"),
+            ([0, 0, 255], "blue"),
+            ([255, 255, 0], "yellow"),
+            ([0, 255, 255], "cyan"),
+            ([255, 0, 255], "magenta"),
+            ([255, 165, 0], "orange"),
+            ([135, 206, 235], "sky blue"),
+            ([139, 69, 19], "brown"),
+            ([0, 0, 128], "dark blue"),
+            ([0, 128, 0], "green"),
+            ([128, 0, 128], "purple"),
+            ([245, 245, 220], "beige"),
+            ([255, 192, 203], "pink"),
+            ([250, 250, 250], "white"),
+            ([8, 8, 10], "black"),
+            ([130, 126, 128], "grey"),
+        ];
+        for (rgb, name) in cases {
+            assert_eq!(Colour::nearest(Rgb(rgb)).name(Lang::En), name, "{rgb:?}");
+        }
+        for colour in Colour::all() {
+            assert_eq!(Colour::nearest(Rgb(colour.rgb)).en, colour.en);
+        }
+    }
+}
