@@ -3,7 +3,7 @@
 mod audio;
 mod image;
 mod programs;
-mod text;
+pub mod text;
 mod words;
 
 use std::sync::Arc;

@@ -1,9 +1,189 @@
-//! Native text models. None yet.
+//! Native text models: summaries, sentiment, entities, answers from a passage, similarity. Rules and statistics for
+//! English, Russian and Chinese; no learned weights, no network.
+
+mod entities;
+mod gazetteer;
+mod keywords;
+mod language;
+mod lexicon;
+mod passage;
+mod segment;
+mod sentiment;
+mod similarity;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
 
 use jarvis_engine::Job;
-use jarvis_plan::{Inference, TaskError};
+use jarvis_plan::{ErrorCode, Inference, TaskError};
+use regex::Regex;
+use serde_json::{Value, json};
 
-/// Performs the job when its candidate is a native text model.
-pub(super) async fn perform(_job: &Job) -> Option<Result<Inference, TaskError>> {
-    None
+pub use keywords::keywords;
+pub use language::language;
+
+/// The largest argument that is read, in bytes.
+pub const MAX_BYTES: usize = 2_000_000;
+
+/// What a model of this module works on, free of the job it came with.
+struct Input {
+    args: BTreeMap<String, String>,
+    /// The text of the person's request.
+    request: String,
+}
+
+impl Input {
+    /// The first of these arguments that is there and not blank.
+    fn first(&self, names: &[&str]) -> Option<&str> {
+        names.iter().filter_map(|name| self.args.get(*name)).map(|value| value.trim()).find(|value| !value.is_empty())
+    }
+
+    fn need(&self, name: &str) -> Result<&str, TaskError> {
+        self.first(&[name]).ok_or_else(|| missing(name))
+    }
+}
+
+/// Performs the job when its candidate is one of this module's models; `None` for other ids.
+pub(super) async fn perform(job: &Job) -> Option<Result<Inference, TaskError>> {
+    let model: fn(&Input) -> Result<Inference, TaskError> = match job.candidate.id.as_str() {
+        "native/textrank" => textrank,
+        "native/vader" => vader,
+        "native/entity-rules" => entity_rules,
+        "native/passage-qa" => passage_qa,
+        "native/tfidf-similarity" => tfidf_similarity,
+        _ => return None,
+    };
+    Some(run(job, model).await)
+}
+
+async fn run(job: &Job, model: fn(&Input) -> Result<Inference, TaskError>) -> Result<Inference, TaskError> {
+    for (name, value) in &job.args {
+        if value.len() > MAX_BYTES {
+            let message = format!("`{name}` has {} bytes, and the built-in text models read {MAX_BYTES}", value.len());
+            return Err(TaskError::new(ErrorCode::TooLarge, message).hint("give a part of the text"));
+        }
+    }
+    let args = job.args.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let input = Input { args, request: job.request.text.clone() };
+    // Every model is linear in its input, so what runs on after a cancellation is short.
+    let work = tokio::task::spawn_blocking(move || model(&input));
+    tokio::select! {
+        done = work => match done {
+            Ok(result) => result,
+            Err(error) => Err(TaskError::new(ErrorCode::Panic, format!("the built-in text model stopped: {error}"))),
+        },
+        () = job.cancel.cancelled() => Err(TaskError::new(ErrorCode::Cancelled, "the task was cancelled")),
+    }
+}
+
+/// `native/textrank`: the most central sentences of `text`, in their order.
+fn textrank(input: &Input) -> Result<Inference, TaskError> {
+    let text = input.need("text")?;
+    // The text itself may be part of the request; wishes inside it are not the person's.
+    let wish = summary::Wish::read(&input.request.replace(text, " "));
+    let language = language(text);
+    Ok(Inference::text(summary::summarize(text, &wish)).with("keywords", keywords(text, 6)).with("language", language))
+}
+
+/// `native/vader`: how the writer of `text` feels.
+fn vader(input: &Input) -> Result<Inference, TaskError> {
+    let rows = sentiment::classify(input.need("text")?)?;
+    let rows = rows.into_iter().map(|(label, score)| json!({"label": label, "score": rounded(score)}));
+    Ok(Inference(Value::Array(rows.collect())))
+}
+
+/// `native/entity-rules`: names, dates and figures in `text`.
+fn entity_rules(input: &Input) -> Result<Inference, TaskError> {
+    // Offsets count from the start of the argument as it was given.
+    let text = input.args.get("text").filter(|text| !text.trim().is_empty()).ok_or_else(|| missing("text"))?;
+    let found = entities::find(text);
+    let rows: Vec<Value> = offsets(text, &found)
+        .map(|(entity, start, end)| {
+            json!({"entity_group": entity.group.as_str(), "word": entity.word(text), "start": start, "end": end,
+                   "score": rounded(entity.score)})
+        })
+        .collect();
+    Ok(Inference::text(entities::describe(text, &found)).with("predicted", rows))
+}
+
+/// `native/passage-qa`: the words of `context` that answer the question in `text`.
+fn passage_qa(input: &Input) -> Result<Inference, TaskError> {
+    let text = input.first(&["question", "text"]).ok_or_else(|| missing("text"))?;
+    // Offsets count from the start of the context as it was given.
+    let given = input.args.get("context").map(String::as_str).filter(|context| !context.trim().is_empty());
+    let (question, context) = match given {
+        Some(context) => (text, context),
+        None => passage::split(text).ok_or_else(|| {
+            missing("context").hint("give the passage that holds the answer as `context`, or after the question")
+        })?,
+    };
+    let answer = passage::answer(question, context).ok_or_else(|| {
+        TaskError::new(ErrorCode::CannotDo, "the passage has no word in common with the question")
+            .hint("ask in the passage's language and words, or configure a model with --llm")
+    })?;
+    let (start, end) = (chars_before(context, answer.range.start), chars_before(context, answer.range.end));
+    let words = context.get(answer.range).unwrap_or_default();
+    Ok(Inference(json!({"answer": words, "score": rounded(answer.score), "start": start, "end": end})))
+}
+
+/// `native/tfidf-similarity`: how alike `text1` and `text2` are, or `text` and each of the JSON list `sentences`.
+fn tfidf_similarity(input: &Input) -> Result<Inference, TaskError> {
+    let source = input.first(&["text1", "text", "source_sentence"]).ok_or_else(|| missing("text1"))?;
+    let others = match input.first(&["sentences"]) {
+        Some(list) => sentences_of(list)?,
+        None => vec![input.need("text2")?.to_owned()],
+    };
+    let scores = similarity::compare(source, &others);
+    Ok(Inference(scores.into_iter().map(|score| json!(rounded(score))).collect()))
+}
+
+/// A JSON list of texts; a text that is no JSON list is taken by its lines.
+fn sentences_of(list: &str) -> Result<Vec<String>, TaskError> {
+    let found: Vec<String> = match serde_json::from_str::<Vec<String>>(list) {
+        Ok(found) => found,
+        Err(_) if list.starts_with('[') => {
+            let message = "`sentences` is not a JSON list of texts";
+            return Err(TaskError::new(ErrorCode::InvalidInput, message).hint("write it as [\"one\", \"two\"]"));
+        }
+        Err(_) => list.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+    };
+    if found.is_empty() { Err(missing("sentences")) } else { Ok(found) }
+}
+
+fn missing(name: &str) -> TaskError {
+    TaskError::new(ErrorCode::MissingArgument, format!("the argument `{name}` is missing or empty"))
+}
+
+/// Each entity with its place in Unicode scalar values, counted in one pass.
+fn offsets<'a>(
+    text: &'a str,
+    found: &'a [entities::Entity],
+) -> impl Iterator<Item = (&'a entities::Entity, usize, usize)> {
+    let (mut byte, mut count) = (0, 0);
+    found.iter().map(move |entity| {
+        count += chars_before(text.get(byte..).unwrap_or_default(), entity.range.start - byte);
+        let start = count;
+        count += chars_before(text.get(entity.range.start..).unwrap_or_default(), entity.range.len());
+        byte = entity.range.end;
+        (entity, start, count)
+    })
+}
+
+/// How many Unicode scalar values stand before this byte.
+fn chars_before(text: &str, byte: usize) -> usize {
+    text.get(..byte).map_or(0, |before| before.chars().count())
+}
+
+/// Four decimals are more than these scores mean.
+fn rounded(score: f64) -> f64 {
+    (score * 10_000.0).round() / 10_000.0
+}
+
+/// A pattern that is part of the program. A test compiles every one.
+// Wrong only when the program is, whatever the input.
+#[allow(clippy::expect_used)]
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a pattern of the program")
 }

@@ -1,0 +1,193 @@
+//! Answers from a passage: the sentence that shares most with the question, narrowed to the name, date or figure that
+//! the question asks for. It finds words; it does not reason.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::entities::{self, Group};
+use super::language::language;
+use super::pattern;
+use super::segment::{sentences, terms};
+
+/// An answer as a range of the passage, in bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Found {
+    pub(super) range: Range<usize>,
+    /// The weight of the question's words that the sentence holds, as a share from 0 to 1; less where the sentence has
+    /// nothing of the kind asked for.
+    pub(super) score: f64,
+}
+
+/// What kind of thing answers the question, best kind first, by how it asks.
+static ASKED: LazyLock<Vec<(Regex, Vec<Group>)>> = LazyLock::new(|| {
+    use Group::{Date, Email, Location, Money, Number, Organisation, Other, Percent, Person, Phone, Time, Url};
+    let rules: [(&str, &[Group]); 12] = [
+        (r"(?i)\be-?mail\b|почт[аыу]\b|邮箱|邮件地址", &[Email]),
+        (r"(?i)\b(?:phone|telephone)\b|телефон|电话", &[Phone, Number]),
+        (r"(?i)\b(?:web ?site|url|web address)\b|сайт|网址|网站", &[Url]),
+        (r"(?i)\bwhat (?:time|hour)\b|во сколько|котор(?:ом|ый) час|几点|什么时间", &[Time, Date]),
+        (r"(?i)\bpercent(?:age)?\b|процент|百分之", &[Percent, Number]),
+        (
+            r"(?i)how much (?:does|did|do|is|was|money)|\b(?:price|cost)s?\b|сколько стои|цена|стоимост|多少钱|价格",
+            &[Money, Number],
+        ),
+        (
+            r"(?i)\bhow (?:many|much|old|long|tall|far|high|big)\b|сколько|多少|几[个名位人本次岁座]|多[大高长远]",
+            &[Number, Percent, Money],
+        ),
+        (
+            r"(?i)\bwhen\b|(?:which|what) (?:year|date|day|month)|когда|каком году|какого числа|什么时候|何时|哪一?年|哪天|几月",
+            &[Date, Time],
+        ),
+        (r"(?i)\bwho(?:m|se)?\b|\bкто\b|\bкого\b|\bкому\b|\bкем\b|谁|哪位", &[Person, Organisation]),
+        (
+            r"(?i)\bwhere\b|(?:which|what) (?:city|country|place|town)|\bгде\b|\bкуда\b|\bоткуда\b|каком городе|какой стране|哪里|哪儿|在哪|什么地方|哪个城市|哪个国家|哪国",
+            &[Location, Organisation],
+        ),
+        (
+            r"(?i)(?:which|what) (?:company|organi[sz]ation|university|bank)|какая (?:компания|организация)|哪家|什么公司",
+            &[Organisation],
+        ),
+        (
+            r"(?i)\bwhat is the name\b|как(?:ое|ово)? (?:имя|зовут|называется)|叫什么",
+            &[Person, Location, Organisation, Other],
+        ),
+    ];
+    rules.into_iter().map(|(text, groups)| (pattern(text), groups.to_vec())).collect()
+});
+
+/// Splits a text that holds both: a question on its first or last line, and the passage around it.
+pub(super) fn split(text: &str) -> Option<(&str, &str)> {
+    let ranges = sentences(text);
+    let is_question =
+        |range: &Range<usize>| text.get(range.clone()).is_some_and(|sentence| sentence.ends_with(['?', '？']));
+    let (first, last) = (ranges.first()?, ranges.last()?);
+    let (question, context) = if is_question(first) {
+        (first.clone(), first.end..text.len())
+    } else if is_question(last) {
+        (last.clone(), 0..last.start)
+    } else {
+        return None;
+    };
+    let context = text.get(context)?.trim();
+    (!context.is_empty()).then_some((text.get(question)?, context))
+}
+
+/// The answer; `None` when no sentence shares a word with the question.
+pub(super) fn answer(question: &str, context: &str) -> Option<Found> {
+    let language = language(context);
+    // A question is short; what is not is read from its beginning.
+    let end = question.char_indices().nth(2_000).map_or(question.len(), |(at, _)| at);
+    let question = question.get(..end).unwrap_or(question);
+    let mut asked: HashSet<String> = HashSet::new();
+    for term in terms(question, language) {
+        if !term.is_function && asked.len() < 64 {
+            asked.insert(term.stem);
+        }
+    }
+    let groups = ASKED.iter().find(|(rule, _)| rule.is_match(question)).map(|(_, groups)| groups.as_slice());
+    let ranges = sentences(context);
+    let rows: Vec<Row> =
+        ranges.iter().map(|range| Row::new(context.get(range.clone()).unwrap_or_default(), language, &asked)).collect();
+    let mean = rows.iter().map(|row| row.length).sum::<usize>() as f64 / rows.len().max(1) as f64;
+    let weight = |stem: &String| {
+        let holding = rows.iter().filter(|row| row.counts.contains_key(stem)).count() as f64;
+        // Smoothed idf of BM25; never zero, since in a short passage every sentence may hold the word.
+        (1.0 + (rows.len() as f64 - holding + 0.5) / (holding + 0.5)).ln()
+    };
+    let weights: HashMap<&String, f64> = asked.iter().map(|stem| (stem, weight(stem))).collect();
+    let mut scored: Vec<(usize, f64)> =
+        rows.iter().enumerate().map(|(at, row)| (at, row.bm25(&weights, mean))).collect();
+    scored.retain(|(_, score)| *score > 0.0);
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let top = scored.first()?.1;
+    let total: f64 = weights.values().sum();
+    let share = |at: usize| {
+        let held: f64 = rows.get(at).map_or(0.0, |row| {
+            weights.iter().filter(|(stem, _)| row.counts.contains_key(**stem)).map(|(_, weight)| weight).sum()
+        });
+        (held / total.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
+    };
+    // Among the sentences nearly as good as the best, the first that holds what is asked for.
+    if let Some(groups) = groups {
+        for (at, score) in scored.iter().take(5) {
+            let Some(range) = ranges.get(*at).filter(|_| *score >= 0.4 * top) else { continue };
+            if let Some(narrow) = narrow(context, range, question, groups, &asked, language) {
+                return Some(Found { range: narrow, score: share(*at) });
+            }
+        }
+    }
+    let (at, _) = scored.first()?;
+    let certainty = if groups.is_some() { 0.5 } else { 0.8 };
+    Some(Found { range: ranges.get(*at)?.clone(), score: certainty * share(*at) })
+}
+
+/// How often each word of the question stands in a sentence.
+struct Row {
+    counts: HashMap<String, usize>,
+    length: usize,
+}
+
+impl Row {
+    fn new(sentence: &str, language: &str, asked: &HashSet<String>) -> Row {
+        let found = terms(sentence, language);
+        let length = found.len();
+        let mut counts = HashMap::new();
+        for term in found {
+            if asked.contains(&term.stem) {
+                *counts.entry(term.stem).or_default() += 1;
+            }
+        }
+        Row { counts, length }
+    }
+
+    /// BM25 with the usual k1 = 1.2 and b = 0.75.
+    fn bm25(&self, weights: &HashMap<&String, f64>, mean: f64) -> f64 {
+        let length = 0.25 + 0.75 * self.length as f64 / mean.max(1.0);
+        self.counts
+            .iter()
+            .map(|(stem, count)| {
+                let count = *count as f64;
+                weights.get(stem).copied().unwrap_or(0.0) * count * 2.2 / (count + 1.2 * length)
+            })
+            .sum()
+    }
+}
+
+/// The entity of a sentence that is of the kind asked for, is not in the question, and stands nearest to its words.
+fn narrow(
+    context: &str,
+    sentence: &Range<usize>,
+    question: &str,
+    groups: &[Group],
+    asked: &HashSet<String>,
+    language: &str,
+) -> Option<Range<usize>> {
+    let text = context.get(sentence.clone())?;
+    let found = entities::find(text);
+    let places: Vec<usize> = terms(text, language)
+        .into_iter()
+        .filter(|term| asked.contains(&term.stem))
+        .map(|term| (term.range.start + term.range.end) / 2)
+        .collect();
+    let folded = question.to_lowercase();
+    for group in groups {
+        let near = found
+            .iter()
+            .filter(|entity| entity.group == *group && !folded.contains(&entity.word(text).to_lowercase()))
+            .min_by_key(|entity| {
+                let middle = (entity.range.start + entity.range.end) / 2;
+                places.iter().map(|place| place.abs_diff(middle)).min().unwrap_or(usize::MAX)
+            });
+        if let Some(entity) = near {
+            return Some(sentence.start + entity.range.start..sentence.start + entity.range.end);
+        }
+    }
+    None
+}

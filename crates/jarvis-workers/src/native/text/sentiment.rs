@@ -1,0 +1,184 @@
+//! How the writer of a text feels: VADER for English; for Russian and Chinese a small lexicon of clear words with
+//! negation, degree and contrast. Few words found means low scores, not guesses.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use jarvis_plan::{ErrorCode, TaskError};
+use vader_parity::SentimentIntensityAnalyzer;
+
+use super::language::{is_cyrillic, language};
+use super::lexicon;
+use super::segment::{Stemmers, fold, sentences};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// VADER's normalisation: how fast many words saturate the score.
+const ALPHA: f64 = 15.0;
+/// What a negation leaves of a word, as in VADER.
+const NEGATED: f64 = -0.74;
+
+static VADER: LazyLock<SentimentIntensityAnalyzer> = LazyLock::new(SentimentIntensityAnalyzer::new);
+
+/// `POSITIVE`, `NEGATIVE` and `NEUTRAL` with scores that sum to 1, best first.
+///
+/// # Errors
+/// `CannotDo` for a language without a lexicon.
+pub(super) fn classify(text: &str) -> Result<Vec<(&'static str, f64)>, TaskError> {
+    let score = match language(text) {
+        // What has no letters may still have faces in it.
+        "en" | "und" => mean(text, |sentence| VADER.polarity_scores(sentence).compound),
+        "ru" => mean(text, russian),
+        "zh" => mean(text, chinese),
+        other => {
+            let message = format!(
+                "the built-in sentiment model reads English, Russian and Chinese, and this looks like `{other}`"
+            );
+            return Err(TaskError::new(ErrorCode::CannotDo, message)
+                .hint("translate the text first, or configure a model with --llm"));
+        }
+    };
+    // Even odds between neutral and a feeling at a compound score of 0.2.
+    let weights = [("POSITIVE", (5.0 * score).exp()), ("NEGATIVE", (-5.0 * score).exp()), ("NEUTRAL", 1f64.exp())];
+    let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let mut rows: Vec<(&'static str, f64)> = weights.into_iter().map(|(label, weight)| (label, weight / sum)).collect();
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Ok(rows)
+}
+
+/// The score of a short text as a whole; of a longer one, the mean over the sentences that feel anything, drawn towards
+/// zero when those are few.
+fn mean(text: &str, score: impl Fn(&str) -> f64) -> f64 {
+    let ranges = sentences(text);
+    if ranges.len() <= 2 {
+        return score(text);
+    }
+    let scores: Vec<f64> = ranges.iter().filter_map(|range| text.get(range.clone())).map(score).collect();
+    let felt: Vec<f64> = scores.iter().copied().filter(|score| score.abs() > 0.05).collect();
+    if felt.is_empty() {
+        return 0.0;
+    }
+    let share = felt.len() as f64 / scores.len() as f64;
+    felt.iter().sum::<f64>() / felt.len() as f64 * share.sqrt()
+}
+
+/// Word values to a score between -1 and 1, as VADER does it.
+fn normalised(sum: f64) -> f64 {
+    sum / (sum * sum + ALPHA).sqrt()
+}
+
+static RUSSIAN: LazyLock<HashMap<String, f64>> = LazyLock::new(|| {
+    let stemmers = Stemmers::new("ru");
+    let mut values = HashMap::new();
+    for (value, words) in lexicon::RUSSIAN {
+        for word in words.split_whitespace() {
+            values.insert(stemmers.stem(&fold(word)), value);
+        }
+    }
+    values
+});
+
+fn russian(text: &str) -> f64 {
+    let stemmers = Stemmers::new("ru");
+    let words: Vec<String> = text.unicode_words().map(fold).collect();
+    let mut values: Vec<f64> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        // A contrast turns the weight to what comes after it.
+        if matches!(word.as_str(), "но" | "однако" | "зато") {
+            values.iter_mut().for_each(|value| *value *= 0.5);
+        }
+        if !word.chars().all(is_cyrillic) {
+            continue;
+        }
+        let Some(value) = RUSSIAN.get(&stemmers.stem(word)) else { continue };
+        let mut value = *value;
+        if word == "лучшего" && at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|before| before == "желать")
+        {
+            // `оставляет желать лучшего`
+            value *= NEGATED;
+        }
+        for before in words.iter().take(at).rev().take(3) {
+            match before.as_str() {
+                "не" | "ни" | "нет" | "без" | "никогда" | "нельзя" | "вовсе" | "отнюдь" =>
+                {
+                    value *= NEGATED;
+                    break;
+                }
+                "очень" | "крайне" | "совершенно" | "абсолютно" | "невероятно" | "самый" | "самая" | "самое" =>
+                {
+                    value *= 1.3;
+                }
+                "немного" | "слегка" | "чуть" | "довольно" | "местами" => value *= 0.7,
+                "но" | "однако" | "и" => break,
+                _ => {}
+            }
+        }
+        values.push(value);
+    }
+    let shouts = text.matches(['!', '！']).count().min(4) as f64 * 0.29;
+    let sum: f64 = values.iter().sum();
+    normalised(if sum == 0.0 { 0.0 } else { sum + shouts * sum.signum() })
+}
+
+/// Words of the Chinese lexicon by their first character, longest first.
+static CHINESE: LazyLock<HashMap<char, Vec<(&'static str, f64)>>> = LazyLock::new(|| {
+    let mut words: HashMap<char, Vec<(&'static str, f64)>> = HashMap::new();
+    for (value, list) in lexicon::CHINESE {
+        for word in list.split_whitespace() {
+            if let Some(first) = word.chars().next() {
+                words.entry(first).or_default().push((word, value));
+            }
+        }
+    }
+    words.values_mut().for_each(|list| list.sort_by_key(|(word, _)| std::cmp::Reverse(word.len())));
+    words
+});
+
+fn chinese(text: &str) -> f64 {
+    const DEGREES: [(&str, f64); 14] = [
+        ("非常", 1.3),
+        ("特别", 1.3),
+        ("十分", 1.3),
+        ("极其", 1.4),
+        ("太", 1.3),
+        ("很", 1.1),
+        ("超级", 1.3),
+        ("最", 1.3),
+        ("真", 1.2),
+        ("有点", 0.7),
+        ("稍微", 0.6),
+        ("比较", 0.8),
+        ("还算", 0.6),
+        ("一般", 0.5),
+    ];
+    const NEGATIONS: [&str; 9] = ["并不", "不是", "没有", "从不", "不", "没", "无", "未", "毫无"];
+    let mut values: Vec<f64> = Vec::new();
+    let mut at = 0;
+    // Where the last word ended: what modifies it stands behind that.
+    let mut free = 0;
+    while let Some(rest) = text.get(at..)
+        && let Some(first) = rest.chars().next()
+    {
+        if rest.starts_with("但") || rest.starts_with("不过") || rest.starts_with("然而") {
+            values.iter_mut().for_each(|value| *value *= 0.5);
+        }
+        let known = CHINESE.get(&first).and_then(|list| list.iter().find(|(word, _)| rest.starts_with(word)));
+        let Some((word, value)) = known else {
+            at += first.len_utf8();
+            if "，。！？；,.!?; \n".contains(first) {
+                free = at;
+            }
+            continue;
+        };
+        let before = text.get(free..at).unwrap_or_default();
+        let start = before.char_indices().rev().nth(4).map_or(0, |(start, _)| start);
+        let before = before.get(start..).unwrap_or_default();
+        let degree = DEGREES.iter().find(|(degree, _)| before.contains(degree)).map_or(1.0, |(_, factor)| *factor);
+        let negated = NEGATIONS.iter().any(|word| before.contains(word));
+        values.push(value * degree * if negated { NEGATED } else { 1.0 });
+        at += word.len();
+        free = at;
+    }
+    let shouts = text.matches(['!', '！']).count().min(4) as f64 * 0.29;
+    let sum: f64 = values.iter().sum();
+    normalised(if sum == 0.0 { 0.0 } else { sum + shouts * sum.signum() })
+}

@@ -1,0 +1,279 @@
+//! Extractive summaries: the sentences that share most with the others, in their order. Nothing is rephrased.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::language::language;
+use super::pattern;
+use super::segment::{sentences, terms};
+
+/// How long a summary the person wants, read from the request.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Wish {
+    /// At most so many sentences.
+    pub(super) sentences: Option<usize>,
+    /// At most so many words (characters in Chinese), though at least one sentence.
+    pub(super) words: Option<usize>,
+    /// One line a sentence, with a dash.
+    pub(super) points: bool,
+    /// Shorter (`Less`) or longer than usual.
+    pub(super) length: Option<std::cmp::Ordering>,
+}
+
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(\d{1,3}|\p{L}+|[一二两三四五六七八九十])[\s-]*(?:short |key |main |bullet |brief |коротк\p{L}+ |главн\p{L}+ |ключев\p{L}+ |个|条|大)*\s*(sentences?|lines?|points?|bullets?|предложени\p{L}+|фраз\p{L}*|строк\p{L}*|пункт\p{L}*|тезис\p{L}*|句|点|要点)",
+    )
+});
+static CHINESE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(\d{1,3}|[一二两三四五六七八九十])\s*(?:个|条|大)?(?:核心|主要)?(句|点|要点)"));
+static WORDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)(\d{1,4})[\s-]*(?:words?|слов\p{L}*|(?:个)?字)"));
+static SHORTER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:brief(?:ly)?|short(?:ly|er)?|concise(?:ly)?|tl;?dr|in a nutshell|кратк\p{L}*|коротк\p{L}*|вкратце|сжато)\b|简短|简要|简洁|简单|一句话",
+    )
+});
+static LONGER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:detailed|in detail|long(?:er)?|thorough(?:ly)?|подробн\p{L}*|развернут\p{L}*|детальн\p{L}*)\b|详细|详尽|全面",
+    )
+});
+static POINTS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)\bbullets?\b|\b(?:key|main|bullet) points\b|по пунктам|тезисн|тезисы|要点|列出"));
+
+impl Wish {
+    /// Reads the wish; a request that says nothing about length wishes nothing.
+    pub(super) fn read(request: &str) -> Wish {
+        let end = request.char_indices().nth(2_000).map_or(request.len(), |(at, _)| at);
+        let request = request.get(..end).unwrap_or(request);
+        let mut wish = Wish { points: POINTS.is_match(request), ..Wish::default() };
+        for found in NUMBERED.captures_iter(request).chain(CHINESE.captures_iter(request)) {
+            let (Some(number), Some(unit)) = (found.get(1), found.get(2)) else { continue };
+            if let Some(count) = number_of(number.as_str()) {
+                wish.sentences = Some(count);
+                let unit = unit.as_str().to_lowercase();
+                wish.points |= ["point", "bullet", "пункт", "тезис", "点"].iter().any(|word| unit.contains(word));
+                break;
+            }
+        }
+        let words = WORDS.captures(request).and_then(|found| found.get(1));
+        wish.words = words.and_then(|number| number.as_str().parse().ok()).filter(|count| *count > 0);
+        wish.length = if SHORTER.is_match(request) {
+            Some(std::cmp::Ordering::Less)
+        } else if LONGER.is_match(request) {
+            Some(std::cmp::Ordering::Greater)
+        } else {
+            None
+        };
+        wish
+    }
+
+    /// How many sentences of `all`.
+    fn count(&self, all: usize) -> usize {
+        let usual = ((all as f64).sqrt().round() as usize).clamp(1, 8);
+        let count = match (self.sentences, self.length) {
+            (Some(count), _) => count,
+            (None, Some(std::cmp::Ordering::Less)) => usual.div_ceil(2).min(2),
+            (None, Some(std::cmp::Ordering::Greater)) => usual * 2,
+            (None, _) if self.words.is_some() => all,
+            (None, _) => usual,
+        };
+        count.min(all)
+    }
+}
+
+/// A number in figures or words, from 1 to 100.
+fn number_of(word: &str) -> Option<usize> {
+    const WORDS: [&[&str]; 10] = [
+        &["one", "single", "a", "одно", "одном", "одним", "одна", "одну", "одной", "одного", "один", "一"],
+        &["two", "couple", "два", "две", "двух", "двумя", "двум", "二", "两"],
+        &["three", "три", "трех", "трёх", "тремя", "трем", "三"],
+        &["four", "четыре", "четырех", "четырёх", "четырьмя", "四"],
+        &["five", "пять", "пяти", "пятью", "五"],
+        &["six", "шесть", "шести", "шестью", "六"],
+        &["seven", "семь", "семи", "семью", "七"],
+        &["eight", "восемь", "восьми", "восемью", "八"],
+        &["nine", "девять", "девяти", "девятью", "九"],
+        &["ten", "десять", "десяти", "десятью", "十"],
+    ];
+    if let Ok(number) = word.parse::<usize>() {
+        return (1..=100).contains(&number).then_some(number);
+    }
+    let word = word.to_lowercase();
+    WORDS.iter().position(|words| words.contains(&word.as_str())).map(|at| at + 1)
+}
+
+/// The summary: whole sentences of the text in their order, blanks inside them as one space; never longer than the text.
+pub(super) fn summarize(text: &str, wish: &Wish) -> String {
+    let ranges = sentences(text);
+    let language = language(text);
+    let table = Table::new(ranges.iter().map(|range| text.get(range.clone()).unwrap_or_default()), language);
+    let chosen = table.choose(wish.count(ranges.len()), wish.words);
+    let pieces = chosen.iter().filter_map(|at| ranges.get(*at)).filter_map(|range| text.get(range.clone()));
+    let pieces: Vec<String> = pieces.map(|piece| piece.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    if wish.points && pieces.len() > 1 {
+        return pieces
+            .iter()
+            .map(|piece| format!("- {}", piece.trim_start_matches(['-', '*', '•', ' '])))
+            .collect::<Vec<_>>()
+            .join("\n");
+    }
+    pieces.join(if matches!(language, "zh" | "ja") { "" } else { " " })
+}
+
+/// One sentence as a row of unit length over terms.
+struct Row {
+    weights: Vec<(usize, f64)>,
+    /// Terms with a subject of their own.
+    content: usize,
+    words: usize,
+    is_whole: bool,
+}
+
+struct Table {
+    rows: Vec<Row>,
+    terms: usize,
+}
+
+impl Table {
+    fn new<'a>(texts: impl Iterator<Item = &'a str>, language: &str) -> Table {
+        let mut index: HashMap<String, usize> = HashMap::new();
+        let mut within: Vec<usize> = Vec::new();
+        let mut rows: Vec<Row> = Vec::new();
+        for text in texts {
+            let found = terms(text, language);
+            let mut counts: HashMap<usize, f64> = HashMap::new();
+            let mut content = 0;
+            for term in found.iter().filter(|term| !term.is_function) {
+                let next = index.len();
+                let at = *index.entry(term.stem.clone()).or_insert(next);
+                *counts.entry(at).or_default() += 1.0;
+                content += 1;
+            }
+            within.resize(index.len(), 0);
+            for at in counts.keys() {
+                if let Some(count) = within.get_mut(*at) {
+                    *count += 1;
+                }
+            }
+            let ends = text.ends_with(['.', '!', '…', '。', '！', '"', '”', '»', '」', ')', '）']);
+            let mut weights: Vec<(usize, f64)> = counts.into_iter().collect();
+            weights.sort_by_key(|(at, _)| *at);
+            rows.push(Row { weights, content, words: found.len(), is_whole: ends });
+        }
+        let all = rows.len() as f64;
+        for row in &mut rows {
+            for (at, weight) in &mut row.weights {
+                let count = within.get(*at).copied().unwrap_or(1) as f64;
+                *weight *= ((all + 1.0) / (count + 0.5)).ln();
+            }
+            let norm = row.weights.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+            if norm > 0.0 {
+                row.weights.iter_mut().for_each(|(_, weight)| *weight /= norm);
+            }
+        }
+        Table { rows, terms: index.len() }
+    }
+
+    /// How central each sentence is: PageRank over the graph whose edges are cosines (TextRank, Mihalcea and Tarau
+    /// 2004). The graph is never built: its matrix is the product of the rows with themselves.
+    fn ranks(&self) -> Vec<f64> {
+        const DAMPING: f64 = 0.85;
+        let all = self.rows.len().max(1) as f64;
+        let dot = |row: &Row, sum: &[f64]| -> f64 {
+            row.weights.iter().map(|(at, weight)| weight * sum.get(*at).copied().unwrap_or(0.0)).sum()
+        };
+        let gather = |factors: &[f64]| {
+            let mut sum = vec![0.0; self.terms];
+            for (row, factor) in self.rows.iter().zip(factors) {
+                for (at, weight) in &row.weights {
+                    if let Some(cell) = sum.get_mut(*at) {
+                        *cell += factor * weight;
+                    }
+                }
+            }
+            sum
+        };
+        let sum = gather(&vec![1.0; self.rows.len()]);
+        // What a sentence shares with the others, itself left out.
+        let degrees: Vec<f64> = self.rows.iter().map(|row| (dot(row, &sum) - 1.0).max(0.0)).collect();
+        let mut ranks = vec![1.0 / all; self.rows.len()];
+        for _ in 0..30 {
+            let flow: Vec<f64> = ranks
+                .iter()
+                .zip(&degrees)
+                .map(|(rank, degree)| if *degree > 1e-9 { rank / degree } else { 0.0 })
+                .collect();
+            let sum = gather(&flow);
+            ranks = self
+                .rows
+                .iter()
+                .zip(&flow)
+                .map(|(row, own)| (1.0 - DAMPING) / all + DAMPING * (dot(row, &sum) - own).max(0.0))
+                .collect();
+        }
+        ranks
+    }
+
+    /// At most `count` sentences with at most `words` words, by rank, without repetitions, in the order of the text.
+    fn choose(&self, count: usize, words: Option<usize>) -> Vec<usize> {
+        let all = self.rows.len();
+        let mut scored: Vec<(usize, f64)> = self
+            .ranks()
+            .into_iter()
+            .zip(&self.rows)
+            .enumerate()
+            .map(|(at, (rank, row))| {
+                // Openings tell what a text is about; headings and scraps are no sentences.
+                let place = if at == 0 { 1.4 } else { 1.0 + 0.2 * (1.0 - at as f64 / all as f64) };
+                let size = if row.content < 3 { 0.4 } else { 1.0 };
+                let shape = if row.is_whole { 1.0 } else { 0.6 };
+                (at, rank * place * size * shape)
+            })
+            .collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut chosen: Vec<usize> = Vec::new();
+        let mut left: Vec<usize> = Vec::new();
+        let mut spent = 0;
+        for (at, _) in &scored {
+            let Some(row) = self.rows.get(*at) else { continue };
+            let fits = words.is_none_or(|limit| chosen.is_empty() || spent + row.words <= limit);
+            if chosen.len() == count || !fits {
+                continue;
+            }
+            if chosen.iter().filter_map(|other| self.rows.get(*other)).any(|other| cosine(row, other) > 0.75) {
+                left.push(*at);
+                continue;
+            }
+            spent += row.words;
+            chosen.push(*at);
+        }
+        // A person who asked for so many sentences gets them, even if they repeat each other.
+        if words.is_none() {
+            let room = count.saturating_sub(chosen.len());
+            chosen.extend(left.into_iter().take(room));
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+}
+
+/// The cosine of two rows of unit length, both sorted by term.
+fn cosine(a: &Row, b: &Row) -> f64 {
+    let (mut left, mut right) = (a.weights.iter().peekable(), b.weights.iter().peekable());
+    let mut sum = 0.0;
+    while let (Some((x, p)), Some((y, q))) = (left.peek(), right.peek()) {
+        match x.cmp(y) {
+            std::cmp::Ordering::Less => drop(left.next()),
+            std::cmp::Ordering::Greater => drop(right.next()),
+            std::cmp::Ordering::Equal => {
+                sum += p * q;
+                left.next();
+                right.next();
+            }
+        }
+    }
+    sum
+}

@@ -1,0 +1,445 @@
+//! The text models on small texts in three languages, and on any text at all.
+
+use std::sync::Arc;
+
+use jarvis_engine::{Events, Job};
+use jarvis_plan::{Candidate, ErrorCode, Host, Inference, Request, RunId, Task, TaskId};
+use proptest::prelude::*;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::summary::Wish;
+use super::*;
+
+const BRIDGE: &str = "The old bridge in Portland will close for repairs in March. Engineers found rust in the bridge's main \
+cables last autumn. Repairs to the bridge will take eight months and cost 12 million dollars. Drivers will have to use \
+the tunnel while the bridge is closed. A bakery near the river sells very good rolls. City engineers say the bridge \
+will be safer after the repairs. The mayor hopes that ferries will help drivers. Cyclists asked for a wider lane. \
+The lane will be ready when the bridge opens again.";
+
+const RIVER: &str = "Река Волга течёт через весь запад России. Весной вода в реке поднимается и заливает луга. Рыбаки ждут весны, \
+потому что рыба в реке идёт на нерест. Один рыбак завёл себе попугая. Летом река мелеет, и суда ходят осторожно. \
+Зимой река замерзает, и по льду реки ездят машины. Учёные следят за уровнем воды в реке Волге.";
+
+const TEA: &str = "茶是中国最古老的饮料之一。中国南方的茶园在春天采茶。绿茶不发酵，红茶经过发酵。老王家的猫很胖。喝茶的人认为绿茶有益健康。\
+茶园的工人每天早上采茶。红茶和绿茶都来自同一种茶树。";
+
+#[test]
+fn languages_are_told_apart() {
+    let cases = [
+        ("Summarize this text for me", "en"),
+        ("cat", "en"),
+        ("Сократи этот текст", "ru"),
+        ("Стисни цей текст і переклади його", "uk"),
+        ("总结这篇文章", "zh"),
+        ("用 canny 处理 /images/a.png", "zh"),
+        ("What is in /images/кошка.png?", "en"),
+        ("Что на картинке /images/a-very-long-file-name.png?", "ru"),
+        ("この文章を要約してください", "ja"),
+        ("이 글을 요약해 주세요", "ko"),
+        ("Was ist auf dem Bild zu sehen?", "de"),
+        ("Qu'est-ce que c'est ? C'est une image avec un chat", "fr"),
+        ("¿Qué hay en la imagen?", "es"),
+        ("Che cosa c'è nella foto di questo gatto?", "it"),
+        ("O que há na imagem? Não sei, mas é muito bonita", "pt"),
+        ("Wat is er op het plaatje te zien?", "nl"),
+        ("ما هذا؟", "ar"),
+        ("12 + 30 = 42", "und"),
+        ("https://example.com/a", "und"),
+        ("", "und"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(language(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn texts_are_cut_into_sentences() {
+    let cases: &[(&str, &[&str])] = &[
+        ("One. Two! Three?", &["One.", "Two!", "Three?"]),
+        ("Dr. Smith met J. K. Rowling. They talked.", &["Dr. Smith met J. K. Rowling.", "They talked."]),
+        ("It costs 3.5 dollars. Fine.", &["It costs 3.5 dollars.", "Fine."]),
+        (
+            "А. С. Пушкин родился в 1799 г. Он жил в г. Москве.",
+            &["А. С. Пушкин родился в 1799 г.", "Он жил в г. Москве."],
+        ),
+        ("今天下雨。我们不去！你呢？", &["今天下雨。", "我们不去！", "你呢？"]),
+        ("A heading\n\nThe text.", &["A heading", "The text."]),
+        ("- one\n- two", &["- one", "- two"]),
+        ("a wrapped line that\ngoes on here. End.", &["a wrapped line that\ngoes on here.", "End."]),
+        ("", &[]),
+        (" \n ", &[]),
+    ];
+    for (text, expected) in cases {
+        let found: Vec<&str> = segment::sentences(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, *expected, "{text}");
+    }
+    let endless = "word ".repeat(2_000);
+    assert!(segment::sentences(&endless).len() > 20);
+}
+
+#[test]
+fn terms_are_stems_or_pairs() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("Running runs", "en", &["run", "run"]),
+        ("Alice's cat", "en", &["alic", "cat"]),
+        ("кошки кошкой", "ru", &["кошк", "кошк"]),
+        ("人工智能", "zh", &["人工", "工智", "智能"]),
+        ("用GPU训练", "zh", &["用", "gpu", "训练"]),
+        ("茶。茶", "zh", &["茶", "茶"]),
+    ];
+    for (text, language, expected) in cases {
+        let found: Vec<String> = segment::terms(text, language).into_iter().map(|term| term.stem).collect();
+        assert_eq!(found, *expected, "{text}");
+    }
+}
+
+#[test]
+fn wishes_are_read_from_requests() {
+    use std::cmp::Ordering::{Greater, Less};
+    let none = Wish::default();
+    let count = |n: usize| Wish { sentences: Some(n), ..Wish::default() };
+    let cases = [
+        ("Summarize this article", none),
+        ("Summarize it in two sentences", count(2)),
+        ("give me a 3-sentence summary", count(3)),
+        ("Sum it up in one short sentence", Wish { length: Some(Less), ..count(1) }),
+        ("Перескажи в двух предложениях", count(2)),
+        ("Сократи до одного предложения", count(1)),
+        ("用三句话总结", count(3)),
+        ("一句话总结", Wish { length: Some(Less), ..count(1) }),
+        ("用两个要点概括", Wish { points: true, ..count(2) }),
+        ("List the 4 key points", Wish { points: true, ..count(4) }),
+        ("Назови пять главных тезисов", Wish { points: true, ..count(5) }),
+        ("Summarize briefly", Wish { length: Some(Less), ..none }),
+        ("Кратко перескажи", Wish { length: Some(Less), ..none }),
+        ("请简要总结", Wish { length: Some(Less), ..none }),
+        ("A detailed summary, please", Wish { length: Some(Greater), ..none }),
+        ("Подробно перескажи", Wish { length: Some(Greater), ..none }),
+        ("no more than 50 words", Wish { words: Some(50), ..none }),
+        ("не больше 30 слов", Wish { words: Some(30), ..none }),
+        ("50字以内", Wish { words: Some(50), ..none }),
+    ];
+    for (request, expected) in cases {
+        assert_eq!(Wish::read(request), expected, "{request}");
+    }
+}
+
+#[test]
+fn summaries_keep_what_the_text_is_about() {
+    // The text, what must be said, and what is beside the point.
+    let cases = [(BRIDGE, "bridge", "rolls"), (RIVER, "рек", "попугая"), (TEA, "绿茶", "猫")];
+    for (text, about, beside) in cases {
+        for sentences in 1..=3 {
+            let wish = Wish { sentences: Some(sentences), ..Wish::default() };
+            let summary = summary::summarize(text, &wish);
+            assert_eq!(segment::sentences(&summary).len(), sentences, "{summary}");
+            assert!(!summary.contains(beside), "{summary}");
+        }
+        let usual = summary::summarize(text, &Wish::default());
+        assert!(usual.contains(about) && !usual.contains(beside), "{usual}");
+        assert!(usual.len() < text.len() * 2 / 3, "{usual}");
+        let all = summary::summarize(text, &Wish { sentences: Some(99), ..Wish::default() });
+        assert_eq!(all, text);
+        let points = summary::summarize(text, &Wish { sentences: Some(2), points: true, ..Wish::default() });
+        assert_eq!(points.lines().filter(|line| line.starts_with("- ")).count(), 2, "{points}");
+    }
+    let few = summary::summarize(BRIDGE, &Wish { words: Some(20), ..Wish::default() });
+    assert!(few.split_whitespace().count() <= 20, "{few}");
+}
+
+#[test]
+fn keywords_are_what_texts_come_back_to() {
+    assert_eq!(keywords(BRIDGE, 1), ["bridge"]);
+    assert!(keywords(RIVER, 2).iter().any(|word| word.starts_with("рек")), "{:?}", keywords(RIVER, 2));
+    assert!(keywords(TEA, 3).iter().any(|word| word.contains("绿茶")), "{:?}", keywords(TEA, 3));
+    let phrase = "Machine learning is fun. We teach machine learning. Machine learning needs data.";
+    assert_eq!(keywords(phrase, 2), ["machine learning", "fun"]);
+    assert!(keywords("", 5).is_empty());
+    assert!(keywords("the of and", 5).is_empty());
+}
+
+#[test]
+fn feelings_are_read() {
+    let cases = [
+        ("I love this film, it is wonderful!", "POSITIVE"),
+        ("This is the worst hotel I have ever seen. Terrible.", "NEGATIVE"),
+        ("The meeting starts at ten.", "NEUTRAL"),
+        ("The food is not good.", "NEGATIVE"),
+        ("😍😍", "POSITIVE"),
+        ("Обожаю этот фильм, он прекрасный!", "POSITIVE"),
+        ("Отвратительное обслуживание, мы очень разочарованы.", "NEGATIVE"),
+        ("Мне не понравилась эта книга.", "NEGATIVE"),
+        ("Еда неплохая, а персонал вежливый и внимательный.", "POSITIVE"),
+        ("Поезд отправляется в десять часов.", "NEUTRAL"),
+        ("Начало хорошее, но конец ужасный.", "NEGATIVE"),
+        ("这部电影太棒了，我非常喜欢！", "POSITIVE"),
+        ("服务很差，非常失望。", "NEGATIVE"),
+        ("我不喜欢这家餐厅。", "NEGATIVE"),
+        ("东西不错，推荐大家买。", "POSITIVE"),
+        ("会议在十点开始。", "NEUTRAL"),
+        ("质量不是很好。", "NEGATIVE"),
+        ("Сервис оставляет желать лучшего", "NEGATIVE"),
+        ("Не советую этот магазин, обманули с доставкой.", "NEGATIVE"),
+        ("Ничего особенного, обычный отель.", "NEUTRAL"),
+        ("非常失望，再也不来了", "NEGATIVE"),
+        ("The phone is okay but the battery dies fast.", "NEUTRAL"),
+    ];
+    for (text, expected) in cases {
+        let rows = sentiment::classify(text).expect("a language that is read");
+        assert_eq!(rows[0].0, expected, "{text}: {rows:?}");
+        assert!((rows.iter().map(|row| row.1).sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(rows[0].1 >= rows[1].1 && rows[1].1 >= rows[2].1);
+    }
+    let unsure = sentiment::classify("Стол стоит у окна.").expect("Russian");
+    assert!(unsure[0].1 < 0.7, "few words, low scores: {unsure:?}");
+    let refused = sentiment::classify("Das ist ein sehr schöner Tag und ich bin froh").expect_err("German");
+    assert_eq!(refused.code, ErrorCode::CannotDo);
+}
+
+#[test]
+fn likeness_is_ordered() {
+    // A text, one that is near, one that is far.
+    let cases = [
+        ("A dog runs in the park", "Dogs were running through the park", "The bank raised its rates"),
+        ("Собака бежит по парку", "В парке бегала собака", "Банк поднял ставку"),
+        ("狗在公园里跑步", "公园里有一只狗在跑", "银行提高了利率"),
+    ];
+    for (text, near, far) in cases {
+        let scores = similarity::compare(text, &[text.to_owned(), near.to_owned(), far.to_owned()]);
+        assert_eq!(rounded(scores[0]), 1.0, "{text}");
+        assert!(scores[1] > 0.3 && scores[1] < 1.0, "{text}: {scores:?}");
+        assert!(scores[2] < 0.2, "{text}: {scores:?}");
+        let back = similarity::compare(near, &[text.to_owned()]);
+        let there = similarity::compare(text, &[near.to_owned()]);
+        assert_eq!(rounded(back[0]), rounded(there[0]), "{text}");
+    }
+    assert_eq!(similarity::compare("a", &["б".to_owned(), String::new()]), [0.0, 0.0]);
+}
+
+/// Arguments by name.
+type Args<'a> = &'a [(&'a str, &'a str)];
+
+fn job(id: &str, request: &str, args: Args<'_>) -> Job {
+    let task = Task {
+        task: "any".to_owned(),
+        id: TaskId(0),
+        dep: Vec::new(),
+        args: Default::default(),
+        unfolded_from: None,
+        fault: None,
+    };
+    Job {
+        request: Arc::new(Request::new(request)),
+        task: Arc::new(task),
+        args: args.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        candidate: Candidate { id: id.to_owned(), host: Host::Native, effective_task: "any".to_owned() },
+        events: Events::channel(RunId("run".to_owned())).0,
+        cancel: CancellationToken::new(),
+    }
+}
+
+async fn done(id: &str, request: &str, args: Args<'_>) -> Result<Inference, TaskError> {
+    perform(&job(id, request, args)).await.expect("an id of this module")
+}
+
+#[tokio::test]
+async fn every_model_gives_its_shape() {
+    let found = done("native/textrank", &format!("Summarize in one sentence: {BRIDGE}"), &[("text", BRIDGE)]).await;
+    let found = found.expect("a summary");
+    assert_eq!(segment::sentences(&found.as_text().expect("a text")).len(), 1);
+    assert_eq!(found.0["language"], "en");
+    assert_eq!(found.0["keywords"][0], "bridge");
+
+    let found = done("native/vader", "", &[("text", "I love it")]).await.expect("labels");
+    assert_eq!(found.0[0]["label"], "POSITIVE");
+    assert_eq!(found.0.as_array().map(Vec::len), Some(3));
+
+    let text = "Привет! Иван живёт в Москве.";
+    let found = done("native/entity-rules", "", &[("text", text)]).await.expect("entities");
+    assert_eq!(found.as_text().as_deref(), Some("люди: Иван; места: Москве"));
+    let row = &found.0["predicted"][0];
+    assert_eq!(
+        (&row["entity_group"], &row["word"], &row["start"], &row["end"]),
+        (&json!("PER"), &json!("Иван"), &json!(8), &json!(12))
+    );
+
+    let args = [("text", "When was it built?"), ("context", "Ось. It was built in 1887.")];
+    let found = done("native/passage-qa", "", &args).await.expect("an answer");
+    assert_eq!((&found.0["answer"], &found.0["start"], &found.0["end"]), (&json!("1887"), &json!(21), &json!(25)));
+    assert_eq!(found.as_text().as_deref(), Some("1887"));
+
+    let found = done("native/tfidf-similarity", "", &[("text1", "a cat"), ("text2", "a cat")]).await.expect("scores");
+    assert_eq!(found.0, json!([1.0]));
+    let args = [("text", "a cat"), ("sentences", r#"["a cat", "ein Hund"]"#)];
+    let found = done("native/tfidf-similarity", "", &args).await.expect("scores");
+    assert_eq!(found.0[0], json!(1.0));
+    assert_eq!(found.0.as_array().map(Vec::len), Some(2));
+}
+
+#[tokio::test]
+async fn wrong_use_is_told_by_code() {
+    let huge = "a ".repeat(MAX_BYTES);
+    let cases: &[(&str, Args, ErrorCode)] = &[
+        ("native/textrank", &[], ErrorCode::MissingArgument),
+        ("native/textrank", &[("text", " \n")], ErrorCode::MissingArgument),
+        ("native/textrank", &[("text", &huge)], ErrorCode::TooLarge),
+        ("native/vader", &[("text", "")], ErrorCode::MissingArgument),
+        ("native/entity-rules", &[("text", "")], ErrorCode::MissingArgument),
+        ("native/passage-qa", &[("text", "Who is it?")], ErrorCode::MissingArgument),
+        ("native/passage-qa", &[("context", "It is Bob.")], ErrorCode::MissingArgument),
+        ("native/passage-qa", &[("text", "Who sings?"), ("context", "Nothing here.")], ErrorCode::CannotDo),
+        ("native/tfidf-similarity", &[("text1", "a")], ErrorCode::MissingArgument),
+        ("native/tfidf-similarity", &[("text", "a"), ("sentences", "[1, 2")], ErrorCode::InvalidInput),
+        ("native/tfidf-similarity", &[("text", "a"), ("sentences", "[]")], ErrorCode::MissingArgument),
+    ];
+    for (id, args, expected) in cases {
+        let error = done(id, "", args).await.expect_err("a refusal");
+        assert_eq!(error.code, *expected, "{id}: {error}");
+        assert!(!error.message.ends_with('.'), "{error}");
+    }
+    assert!(perform(&job("native/canny", "", &[])).await.is_none());
+    let stopped = job("native/vader", "", &[("text", "fine")]);
+    stopped.cancel.cancel();
+    // Either end of the race is right: the work is short.
+    let result = perform(&stopped).await.expect("an id of this module");
+    assert!(result.map_or_else(|error| error.code == ErrorCode::Cancelled, |_| true));
+}
+
+#[test]
+fn every_pattern_compiles() {
+    // Each of these touches its patterns.
+    entities::find("张先生 Alice Иванов 1");
+    passage::answer("Who?", "Bob is here.");
+    Wish::read("in two sentences");
+    sentiment::classify("нет").expect("Russian");
+    sentiment::classify("好").expect("Chinese");
+}
+
+/// Texts with the letters, marks and breaks that the rules look at.
+fn texts() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "The",
+        "Alice",
+        "Иван",
+        "в",
+        "Москве",
+        "王小明",
+        "先生",
+        "北京",
+        "大学",
+        "市",
+        "5",
+        "1.5",
+        "2024",
+        "-",
+        ":",
+        "%",
+        "$",
+        "@",
+        "a@b.co",
+        "http://x",
+        ".",
+        "。",
+        "!",
+        "?",
+        "\n",
+        "\n\n",
+        " ",
+        "е\u{301}",
+        "👩‍👩‍👧",
+        "'s",
+        "Dr.",
+        "«",
+        "»",
+        "не",
+        "不",
+        "好",
+        "плохо",
+        "of",
+        "на",
+        "\u{a0}",
+        "\r\n",
+        "ß",
+        "İ",
+        "ё",
+        "的",
+    ]);
+    prop_oneof![any::<String>(), prop::collection::vec(pieces, 0..60).prop_map(|pieces| pieces.concat())]
+}
+
+/// Nothing here may take a time that grows faster than the text; a text of this size would then never end.
+#[test]
+fn long_and_odd_texts_are_read() {
+    for piece in ["a\n", "A. ", "Dr. A. B. ", "张公司", "«", "1.5,", "не ", "x@", "?！"] {
+        let text = piece.repeat(60_000 / piece.len());
+        summary::summarize(&text, &Wish::default());
+        entities::describe(&text, &entities::find(&text));
+        passage::answer(&text, &text);
+        similarity::compare(&text, std::slice::from_ref(&text));
+        keywords(&text, 5);
+        let _ = sentiment::classify(&text);
+    }
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn offsets_hold_in_any_text(text in texts()) {
+        let found = entities::find(&text);
+        let letters: Vec<char> = text.chars().collect();
+        let mut last = 0;
+        for (entity, start, end) in offsets(&text, &found) {
+            prop_assert!(last <= start && start < end && end <= letters.len());
+            prop_assert_eq!(letters[start..end].iter().collect::<String>(), entity.word(&text));
+            last = end;
+        }
+        entities::describe(&text, &found);
+    }
+
+    #[test]
+    fn summaries_are_sentences_of_the_text(text in texts(), count in 1usize..5) {
+        let wish = Wish { sentences: Some(count), points: true, ..Wish::default() };
+        let summary = summary::summarize(&text, &wish);
+        let whole = squeezed(&text);
+        for line in summary.lines() {
+            let line = line.strip_prefix("- ").unwrap_or(line);
+            prop_assert!(whole.contains(&squeezed(line)), "{:?} is not in {:?}", line, whole);
+        }
+        let plain = summary::summarize(&text, &Wish::default());
+        prop_assert!(plain.chars().count() <= text.chars().count());
+    }
+
+    #[test]
+    fn sentences_cover_all_that_is_not_blank(text in texts()) {
+        let mut at = 0;
+        for range in segment::sentences(&text) {
+            prop_assert!(at <= range.start && range.start < range.end);
+            prop_assert!(text[at..range.start].trim().is_empty());
+            at = range.end;
+        }
+        prop_assert!(text[at..].trim().is_empty());
+    }
+
+    #[test]
+    fn nothing_panics_and_scores_stay_in_range(text in texts(), other in texts()) {
+        language(&text);
+        keywords(&text, 5);
+        Wish::read(&text);
+        if let Ok(rows) = sentiment::classify(&text) {
+            prop_assert!(rows.iter().all(|(_, score)| (0.0..=1.0).contains(score)));
+        }
+        if let Some(found) = passage::answer(&other, &text) {
+            prop_assert!((0.0..=1.0).contains(&found.score) && text.get(found.range).is_some());
+        }
+        passage::split(&text);
+        for score in similarity::compare(&text, &[other, text.clone()]) {
+            prop_assert!((0.0..=1.0).contains(&score));
+        }
+    }
+}
