@@ -31,7 +31,7 @@ fn input(kind: &str) -> String {
     }
 }
 
-#[divan::bench(args = [
+#[divan::bench(sample_count = 20, args = [
     "plan", "clean", "prose", "fence", "single quotes", "trailing commas", "cut", "lines", "general repair",
     "[", "{", "[{\"", "[1,", "{'a': 'b'c', ", "words [and] {braces} ",
 ])]
