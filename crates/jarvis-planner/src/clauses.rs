@@ -8,7 +8,7 @@ mod payload;
 use crate::lexicon::{self, Nature};
 use crate::resources::{self, Pointers, Span};
 use crate::retrieval::ToolIndex;
-use crate::words::{self, Token, slice};
+use crate::words::{self, Token, listed, slice};
 
 /// How a clause follows the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,10 @@ struct Part {
     join: Join,
     tokens: Vec<Token>,
     spans: Vec<Span>,
+    /// It names an action.
     acts: bool,
+    /// It names one that a tool of the list is known for, not just some verb.
+    meant: bool,
 }
 
 impl Part {
@@ -133,7 +136,9 @@ impl Part {
         let tokens: Vec<Token> = tokens.iter().filter(|t| t.start >= start && t.end <= end).cloned().collect();
         let spans: Vec<Span> = spans.iter().filter(|s| s.start >= start && s.end <= end).cloned().collect();
         let acts = names_action(&tokens, index);
-        Part { start, end, join, tokens, spans, acts }
+        let opens = |token: &Token| lexicon::is_question_word(token) || index.opens_a_name(token);
+        let meant = acts && (means_tool(&tokens, index) || strip_polite(&tokens).first().is_some_and(opens));
+        Part { start, end, join, tokens, spans, acts, meant }
     }
 
     fn is_empty(&self) -> bool {
@@ -148,7 +153,16 @@ impl Part {
             Join::And => {
                 // "Прочитай, что на картинке": the question is what the short order is about.
                 let about = self.spans.is_empty() && self.tokens.len() <= 4 && next.question_opens();
-                !self.acts || !next.acts || about || self.same_edit(next, index)
+                // "Find all people and dates": one verb with two objects.
+                let one_verb =
+                    !self.meant && !strip_polite(&next.tokens).first().is_some_and(|t| opens_action(t, index));
+                !self.acts
+                    || !next.acts
+                    || about
+                    || one_verb
+                    || self.leads_in()
+                    || next.tells(index)
+                    || self.same_edit(next, index)
             }
         }
     }
@@ -159,6 +173,30 @@ impl Part {
         self.tokens = tokens.iter().filter(|t| t.start >= self.start && t.end <= self.end).cloned().collect();
         self.spans.extend(next.spans);
         self.acts |= next.acts;
+        self.meant |= next.meant;
+    }
+
+    /// "From the edges and a text, …": what the order to come is done with.
+    fn leads_in(&self) -> bool {
+        self.tokens.first().is_some_and(|token| {
+            matches!(
+                token.lower.as_str(),
+                "from" | "with" | "using" | "given" | "based" | "considering" | "используя" | "根" | "基" | "用"
+            )
+        })
+    }
+
+    /// "… and her pose is that of the boy": it tells how something is and orders nothing.
+    fn tells(&self, index: &ToolIndex) -> bool {
+        let verb = |at: usize| {
+            self.tokens
+                .get(at)
+                .is_some_and(|token| matches!(token.lower.as_str(), "is" | "are" | "was" | "were" | "should" | "looks"))
+        };
+        !self.question_opens()
+            && lexicon::hits(&self.tokens, |concept| index.serves(concept))
+                .iter()
+                .any(|hit| hit.first() > 0 && verb(hit.last() + 1))
     }
 
     /// "grey and half the size": two changes to one thing are one change, unless the second names its own thing.
@@ -182,9 +220,19 @@ impl Part {
 /// True when the words name something to be done that a tool of the list might do.
 pub(crate) fn names_action(tokens: &[Token], index: &ToolIndex) -> bool {
     let core = strip_polite(tokens);
-    core.first().is_some_and(|token| opens_action(token, index))
-        || !lexicon::hits(tokens, |concept| index.serves(concept)).iter().all(|hit| !hit.strong)
-        || core.first().is_some_and(lexicon::is_question_word)
+    core.first().is_some_and(|token| opens_action(token, index) || lexicon::is_question_word(token))
+        || means_tool(tokens, index)
+}
+
+/// True when the words name something that a tool of the list is known for.
+fn means_tool(tokens: &[Token], index: &ToolIndex) -> bool {
+    // "… and a picture of a cat" asks for a picture, weak as the words are elsewhere.
+    let start = tokens.iter().position(|token| !token.is_determiner()).unwrap_or_default();
+    let creates = |hit: &lexicon::Hit| {
+        hit.first() == start
+            && hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Create)
+    };
+    lexicon::hits(tokens, |concept| index.serves(concept)).iter().any(|hit| hit.strong || creates(hit))
         || index.names_a_tool(tokens)
 }
 
@@ -198,154 +246,31 @@ pub(crate) fn begins_with_action(tokens: &[Token], index: &ToolIndex) -> bool {
 }
 
 fn opens_action(token: &Token, index: &ToolIndex) -> bool {
-    VERBS.contains(&token.lower.as_str()) || index.opens_a_name(token)
+    listed(VERBS, token.lower.as_str()) || index.opens_a_name(token)
 }
 
 /// Verbs that begin an order in English whatever the tools are.
-const VERBS: &[&str] = &[
-    "add",
-    "analyse",
-    "analyze",
-    "apply",
-    "book",
-    "buy",
-    "calculate",
-    "call",
-    "cancel",
-    "change",
-    "check",
-    "classify",
-    "combine",
-    "compare",
-    "compute",
-    "convert",
-    "create",
-    "cut",
-    "delete",
-    "detect",
-    "download",
-    "edit",
-    "estimate",
-    "extract",
-    "fetch",
-    "find",
-    "generate",
-    "identify",
-    "list",
-    "look",
-    "make",
-    "merge",
-    "open",
-    "order",
-    "pay",
-    "play",
-    "post",
-    "produce",
-    "record",
-    "remove",
-    "rename",
-    "replace",
-    "reserve",
-    "retrieve",
-    "schedule",
-    "search",
-    "sell",
-    "send",
-    "share",
-    "show",
-    "sort",
-    "split",
-    "stitch",
-    "submit",
-    "synchronise",
-    "synchronize",
-    "take",
-    "turn",
-    "update",
-    "upload",
-    "verify",
-    "watch",
-];
+const VERBS: &str = "add analyse analyze apply book buy calculate call cancel change check classify combine compare compute \
+    convert create cut delete detect download edit estimate extract fetch find generate identify list look \
+    make merge open order pay play post produce record remove rename replace reserve retrieve schedule \
+    search sell send share show sort split stitch submit synchronise synchronize take turn update upload \
+    verify watch";
 
 /// Words before the order itself.
-const POLITE: &[&str] = &[
-    "please",
-    "kindly",
-    "can",
-    "could",
-    "would",
-    "will",
-    "you",
-    "i",
-    "want",
-    "need",
-    "would",
-    "like",
-    "to",
-    "d",
-    "i'd",
-    "me",
-    "for",
-    "just",
-    "also",
-    "now",
-    "help",
-    "let",
-    "us",
-    "let's",
-    "then",
-    "finally",
-    "hi",
-    "hello",
-    "hey",
-    "jarvis",
-    "пожалуйста",
-    "можешь",
-    "можете",
-    "мне",
-    "нужно",
-    "надо",
-    "хочу",
-    "чтобы",
-    "ты",
-    "вы",
-    "не",
-    "мог",
-    "могли",
-    "бы",
-    "давай",
-    "а",
-    "ещё",
-    "еще",
-    "также",
-    "请",
-    "帮",
-    "我",
-    "你",
-    "能",
-    "可",
-    "以",
-    "想",
-    "要",
-    "给",
-    "麻",
-    "烦",
-    "tell",
-    "say",
-    "know",
-    "скажи",
-    "подскажи",
-    "узнать",
-    "告",
-    "诉",
-    "问",
-    "知",
-    "道",
-];
+const POLITE: &str = "please kindly can could would will you i want need like to d i'd me for just also now help let us let's \
+    then finally hi hello hey jarvis пожалуйста можешь можете мне нужно надо хочу чтобы ты вы не мог могли \
+    бы давай а ещё еще также 请 帮 我 你 能 可 以 想 要 给 麻 烦 tell say know скажи подскажи узнать 告 诉 问 知 道 answer \
+    question ответь вопрос 回 答";
 
 /// The words without what is said before the order or question itself.
 pub(crate) fn strip_polite(tokens: &[Token]) -> &[Token] {
-    let start = tokens.iter().position(|token| !POLITE.contains(&token.lower.as_str())).unwrap_or(tokens.len());
+    let polite = |at: usize| {
+        let lower = |at: usize| tokens.get(at).map_or("", |token: &Token| token.lower.as_str());
+        listed(POLITE, lower(at))
+            || (lower(at) == "the" && lower(at + 1) == "question")
+            || (lower(at) == "на" && lower(at + 1) == "вопрос")
+    };
+    let start = (0..tokens.len()).find(|at| !polite(*at)).unwrap_or(tokens.len());
     tokens.get(start..).unwrap_or_default()
 }
 

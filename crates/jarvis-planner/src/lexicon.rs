@@ -162,8 +162,8 @@ static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
     phrases
 });
 
-/// Words a gap may stand for; Chinese characters count as words.
-const GAP: usize = 8;
+/// How much a gap may stand for: a Chinese character counts 1, another word 3.
+const GAP: usize = 24;
 
 /// The phrases in `tokens` that `wanted` concepts are asked for by, longest first where they overlap, in the order of
 /// the text.
@@ -221,7 +221,7 @@ fn match_from(tokens: &[Token], start: usize, parts: &[Option<String>]) -> Optio
             if token.is_determiner() {
                 continue;
             }
-            left = left.checked_sub(1)?;
+            left = left.checked_sub(if token.is_han() { 1 } else { 3 })?;
         }
         gap = 0;
     }

@@ -159,7 +159,7 @@ fn feasibility(tool: &Tool, clause: &Clause, hand: &AtHand, index: &ToolIndex) -
         if takes_own || spoken.contains(&kind) {
             score += 0.15;
         }
-        if kind.is_media() && !takes_own && !hand.near.contains(&kind) {
+        if kind != Kind::Text && !takes_own && !hand.near.contains(&kind) {
             let sound = kind == Kind::Audio && hand.has(Kind::Video);
             let makeable = sound && index.bridge(Kind::Video, kind).is_some();
             score -= if makeable { 0.2 } else { 0.3 };
@@ -201,13 +201,16 @@ fn by_name(
     index: &ToolIndex,
     lexical: &[Lexical],
 ) -> Option<Step> {
+    let core = strip_polite(&clause.tokens);
     let best_hit = scored.iter().map(|(_, best)| best.score).fold(0.0, f32::max);
     let (tool, words, score) = lexical
         .iter()
         .enumerate()
         .filter_map(|(at, words)| {
             let tool = index.tool(at)?;
-            let told = words.name >= 0.5 || (scored.is_empty() && !clause.question && words.text >= 0.45);
+            let opens = core.first().is_some_and(|token| index.begins(at, token));
+            let told = words.name >= if opens { 0.4 } else { 0.55 }
+                || (scored.is_empty() && !clause.question && words.text >= 0.45);
             told.then(|| (at, *words, 0.75 * words.name + 0.45 * words.text + feasibility(tool, clause, hand, index)))
         })
         .max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0)))?;
@@ -263,10 +266,7 @@ fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: 
     // The words nearest the start are done last, except where the language puts the thing before the verb.
     let object_first = clause.tokens.iter().any(|token| matches!(token.lower.as_str(), "把" | "将"));
     let mut order: Vec<&(Hit, Scored)> = hits.to_vec();
-    let passive = hits
-        .last()
-        .and_then(|(hit, _)| clause.tokens.get(hit.last()))
-        .is_some_and(|token| token.lower.ends_with("ed") || matches!(token.lower.as_str(), "into" | "spoken"));
+    let passive = hits.last().is_some_and(|(hit, _)| is_passive(&clause.tokens, hit.last()));
     if !object_first && !passive {
         order.reverse();
     }
@@ -308,6 +308,13 @@ fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: 
     steps
 }
 
+/// "… translated into French", but not "the segmented picture".
+fn is_passive(tokens: &[Token], at: usize) -> bool {
+    let Some(token) = tokens.get(at) else { return false };
+    let adjective = at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(Token::is_determiner);
+    !adjective && (token.lower.ends_with("ed") || matches!(token.lower.as_str(), "into" | "spoken"))
+}
+
 /// A tool that serves two of the concepts at once and whose inputs are at hand: a picture drawn along edges. The first
 /// concept must make something new and say what.
 fn one_for_two(
@@ -339,7 +346,7 @@ fn one_for_two(
                 until,
                 refers: None,
             };
-            if wording::rest(clause, request, &step).is_some() {
+            if hand.own.contains(&Kind::Text) || wording::rest(clause, request, &step).is_some() {
                 best = Some((one + two, step));
             }
         }

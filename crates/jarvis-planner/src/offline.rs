@@ -90,7 +90,10 @@ fn floor(text: &str, at: usize) -> usize {
 }
 
 fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
-    clauses::names_action(&crate::words::tokens(text), index)
+    let tokens = crate::words::tokens(text);
+    let shows =
+        tokens.first().is_some_and(|token| matches!(token.lower.as_str(), "look" | "show" | "take" | "open" | "see"));
+    !shows && clauses::names_action(&tokens, index)
 }
 
 fn short(text: &str) -> String {

@@ -7,7 +7,7 @@ use bm25::{Embedder, EmbedderBuilder, Scorer, Tokenizer};
 use jarvis_plan::{Kind, Tool};
 
 use crate::lexicon::{self, Concept, ConceptId};
-use crate::words::{self, Token};
+use crate::words::{self, Token, listed};
 
 /// A list of tools, read once so that requests are answered fast.
 pub struct ToolIndex {
@@ -54,7 +54,7 @@ impl Tokenizer for Words {
                 if let Some(before) = before.filter(|before| before.is_han() && before.end == token.start) {
                     stems.push(format!("{}{}", before.stem, token.stem));
                 }
-            } else if !STOP_WORDS.contains(&token.lower.as_str()) {
+            } else if !listed(STOP_WORDS, token.lower.as_str()) {
                 stems.push(token.stem.clone());
             }
             before = Some(token);
@@ -63,12 +63,9 @@ impl Tokenizer for Words {
     }
 }
 
-const STOP_WORDS: &[&str] = &[
-    "a", "an", "the", "of", "to", "for", "by", "in", "on", "at", "with", "and", "or", "from", "into", "as", "is",
-    "are", "be", "it", "its", "this", "that", "i", "me", "my", "you", "your", "we", "us", "please", "want", "need",
-    "would", "like", "can", "could", "will", "then", "such", "given", "и", "в", "на", "с", "по", "из", "для", "что",
-    "это", "the", "some", "any", "also", "using", "use", "based", "specific", "do", "have",
-];
+const STOP_WORDS: &str = "a an the of to for by in on at with and or from into as is are be it its this that i me my you your we \
+    us please want need would like can could will then such given и в на с по из для что это some any also \
+    using use based specific do have";
 
 /// Words of names that say what kind of thing is meant but not what is done with it.
 const KIND_WORDS: &[&str] = &[
@@ -155,14 +152,14 @@ impl ToolIndex {
             }
         }
         for (entry, names) in found.iter_mut().zip(&self.names) {
-            entry.name = names.iter().map(|name| self.coverage(name, tokens)).fold(0.0, f32::max);
+            entry.name = self.name_share(names, tokens);
         }
         found
     }
 
     /// True when the clause speaks most of some tool's name.
     pub fn names_a_tool(&self, tokens: &[Token]) -> bool {
-        self.names.iter().flatten().any(|name| self.coverage(name, tokens) >= 0.6)
+        self.names.iter().any(|names| self.name_share(names, tokens) >= 0.6)
     }
 
     /// True when some tool's name starts with this word, as `send_email` does with "send".
@@ -175,6 +172,19 @@ impl ToolIndex {
                 .filter_map(|names| names.first())
                 .filter(|name| name.len() > 1)
                 .any(|name| name.first() == Some(&token.stem))
+    }
+
+    /// True when that tool's name starts with this word.
+    pub fn begins(&self, tool: usize, token: &Token) -> bool {
+        let first = self.names.get(tool).and_then(|names| names.first()).and_then(|name| name.first());
+        first == Some(&token.stem)
+    }
+
+    /// The share of the name that is spoken; an alias counts when it is spoken in full.
+    fn name_share(&self, names: &[Vec<String>], tokens: &[Token]) -> f32 {
+        let Some((name, aliases)) = names.split_first() else { return 0.0 };
+        let alias = aliases.iter().map(|alias| self.coverage(alias, tokens)).filter(|share| *share > 0.99);
+        alias.fold(self.coverage(name, tokens), f32::max)
     }
 
     fn coverage(&self, name: &[String], tokens: &[Token]) -> f32 {
@@ -256,7 +266,7 @@ fn weights(names: &[Vec<Vec<String>>]) -> HashMap<String, f32> {
         .into_iter()
         .map(|(word, holders)| {
             let rarity = (1.0 + count / holders as f32).ln();
-            let scale = if STOP_WORDS.contains(&word) {
+            let scale = if listed(STOP_WORDS, word) {
                 0.0
             } else if KIND_WORDS.contains(&word) {
                 0.3

@@ -114,6 +114,11 @@ pub fn spell_out(name: &str) -> String {
     spelled
 }
 
+/// True when `word` is one of the words of `list`, which blanks separate.
+pub(crate) fn listed(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
 /// The slice of `text` between two byte offsets; empty when they are not on character borders.
 pub(crate) fn slice(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()

@@ -57,7 +57,9 @@ fn after_colon(request: &str, spans: &[Span], index: &ToolIndex) -> Option<Span>
         }
         let from = before.rfind(['.', '!', '?', '。', '！', '？', '\n']).map_or(0, |at| at + 1);
         let order = unmasked(request, from, at, spans);
-        let acts = lexicon::hits(&order, |concept| index.serves(concept)).iter().any(|hit| hit.strong);
+        let acts = lexicon::hits(&order, |concept| index.serves(concept)).iter().any(|hit| hit.strong)
+            // "…, and answer: how many are there?"
+            && !order.last().is_some_and(|token| matches!(token.lower.as_str(), "answer" | "question" | "ответь" | "вопрос" | "答" | "题"));
         if acts && !spans.iter().any(|span| span.start >= end && span.kind.is_some_and(Kind::is_media)) {
             return span(request, end, end + then_at(after, index), spans);
         }

@@ -25,7 +25,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "canny|edge detection|edges|edge",
         &[
-            "edge|outline|contour|draw edges|draw outline|draw contours|trace|line art",
+            "edge|edge detection|detect edges|find edges|outline|contour|draw edges|draw outline|draw contours|trace|line art",
             "контур|контуры|край|края|краев|границы|очертания|обведи|нарисуй контур|нарисуй контуры|обводка",
             "边缘|轮廓|描边|勾勒|边界|画*轮廓|画*边缘",
         ],
@@ -49,7 +49,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "mlsd|straight line|straight lines|line detection",
         &[
-            "straight line|line segment|mlsd|detect lines|find lines",
+            "straight line|line segment|line detection|mlsd|detect lines|find lines",
             "прямые линии|прямых линий|прямую линию|отрезки",
             "直线|线段",
         ],
@@ -60,7 +60,11 @@ pub(super) static CONCEPTS: &[Concept] = &[
         &[Image],
         Image,
         "openpose|pose|pose estimation",
-        &["pose|posture|skeleton|stick figure|openpose", "поза|позу|позы|скелет", "姿势|姿态|骨架|骨骼"],
+        &[
+            "pose|pose estimation|pose detection|detect pose|posture|skeleton|stick figure|openpose",
+            "поза|позу|позы|скелет",
+            "姿势|姿态|骨架|骨骼",
+        ],
     ),
     concept(
         "scribble",
@@ -130,9 +134,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "image to text|image captioning|caption|captioning|describe image|describes a picture",
         &[
-            "caption|describe|description|what is in|what is on|what in|what does * show|what is shown|what do you see|what can you see|what is * picture|what is * image|what is * photo|tell about picture",
+            "caption|describe|description|what is in|what is on|what in|what does * show|what is shown|what do you see|what can you see|what is picture|what is image|what is photo|what is happening|what happens|tell about picture",
             "опиши|опишите|описание|описать|что на|что изображено|что нарисовано|что показано|что видно|подпиши|подпись|что находится на|что ты видишь",
-            "描述|图片里有什么|图里有什么|图中有什么|图片中有什么|照片里有什么|上有什么|里有什么|图片内容|看图|配文|是什么图|画了什么|说明图片|的内容",
+            "描述|图片里有什么|图里有什么|图中有什么|图片中有什么|照片里有什么|上有什么|里有什么|图片内容|看图|配文|是什么图|画了什么|说明图片|图片的内容|图的内容|照片的内容|里分别有什么|分别有什么|里都有什么",
         ],
     ),
     concept(
@@ -179,9 +183,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "image to image|image editing|edit image|image edit|image editor",
         &[
-            "black and white|greyscale|grayscale|grey|gray|sepia|blur|blurred|sharpen|sharper|rotate|rotated|turn * degrees|flip|mirror|mirrored|crop|resize|half size|half as large|half as big|half its size|half width|twice size|double size|shrink|enlarge|scale|invert|inverted|negative|brighten|brighter|darken|darker|contrast|thumbnail|pixelate|saturate|upside down|similar picture|similar image|similar photo|variation|edit|in style of|turn into cartoon|cartoon|monochrome|smaller|larger|bigger|border|resolution|compress",
-            "черно белый|черно белым|черно белой|черно белое|черно белую|чб|ч б|серым|серой|серый|оттенки серого|размой|размыть|размытой|размытие|резче|резкость|поверни|повернуть|поверните|отрази|зеркально|зеркальное|обрежь|кадрируй|уменьши|уменьшить|увеличь|увеличить|вдвое|в два раза|инвертируй|негатив|ярче|темнее|светлее|контраст|контрастнее|похожую картинку|похожее изображение|сепия|сепию|переверни|масштабируй|отредактируй|измени размер|стиле",
-            "黑白|灰度|灰色|变灰|模糊|锐化|旋转|翻转|镜像|裁剪|缩小|放大|一半|反色|反相|变亮|变暗|调亮|调暗|亮度|对比度|相似的图|类似的图|调整大小|改变大小|缩略图|风格|编辑|卡通",
+            "black and white|greyscale|grayscale|grey|gray|sepia|blur|blurred|sharpen|sharper|rotate|rotated|turn * degrees|flip|mirror|mirrored|crop|resize|half size|half as large|half as big|half its size|half width|twice size|double size|shrink|enlarge|scale|invert|inverted|negative|brighten|brighter|darken|darker|contrast|thumbnail|pixelate|saturate|upside down|similar picture|similar image|similar photo|variation|edit|in style of|turn into cartoon|cartoon|monochrome|remove background|into painting|watercolour|watercolor|oil painting|pencil sketch|square|~turn|~convert|~change|~transform|~modify|smaller|larger|bigger|border|resolution|compress",
+            "черно белый|черно белым|черно белой|черно белое|черно белую|чб|ч б|серым|серой|серый|оттенки серого|размой|размыть|размытой|размытие|резче|резкость|поверни|повернуть|поверните|отрази|зеркально|зеркальное|обрежь|кадрируй|уменьши|уменьшить|увеличь|увеличить|вдвое|в два раза|инвертируй|негатив|ярче|темнее|светлее|контраст|контрастнее|похожую картинку|похожее изображение|сепия|убери фон|удали фон|сепию|переверни|масштабируй|отредактируй|измени размер|стиле",
+            "黑白|灰度|灰色|变灰|模糊|锐化|旋转|翻转|镜像|裁剪|缩小|放大|一半|反色|反相|变亮|变暗|调亮|调暗|亮度|对比度|相似的图|类似的图|调整大小|改变大小|缩略图|去背景|去除背景|风格|编辑|卡通",
         ],
     ),
     // New media from words.
@@ -192,7 +196,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "text to image|image generation|generate image|create image|generates an image",
         &[
-            "draw|draw picture of|draw image of|paint|paint picture of|generate image|generate image of|generate picture|generate picture of|generate photo|create image|create image of|create picture|create picture of|make picture of|make image of|produce image|illustrate|illustration|sketch of|~generate|~create|~picture of|~image of|~photo of|show me picture of|imagine|make picture|make image",
+            "draw|draw picture of|draw image of|paint|paint picture of|generate image|generate image of|generate picture|generate picture of|generate photo|create image|create image of|new image|new picture|create new image|generate new image|create new picture|create picture|create picture of|make picture of|make image of|produce image|illustrate|illustration|sketch of|~generate|~create|~picture of|~image of|~photo of|show me picture of|imagine|make picture|make image",
             "нарисуй|нарисуйте|нарисовать|нарисуй картинку|изобрази|сгенерируй картинку|сгенерируй изображение|сгенерируй картину|сгенерируй|создай изображение|создай картинку|картинку с|иллюстрация|иллюстрацию",
             "画一|画个|画出|画幅|画张|画只|画|绘制|生成图片|生成*图|生成*图片|生成*图像|创作*图|插图",
         ],
@@ -241,8 +245,8 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "automatic speech recognition|speech recognition|speech to text|transcription|transcribe",
         &[
-            "transcribe|transcript|transcription|what is said|what does * say|what is * saying|what are they saying|write down what|speech to text|recognise speech|recognize speech|dictation|extract text|into text|speech in text|subtitles",
-            "расшифруй|расшифровка|расшифровку|расшифровать|транскрибируй|транскрипция|распознай речь|что говорят|что сказано|что говорит|что говорится|запиши текстом|преобразуй * в текст|переведи * в текст",
+            "transcribe|transcript|what is * talking about|transcription|what is said|what does * say|what is * saying|what are they saying|write down what|speech to text|recognise speech|recognize speech|dictation|extract text|into text|speech in text|subtitles",
+            "расшифруй|о чем говорится|о чем говорят|о чем речь|расшифровка|расшифровку|расшифровать|транскрибируй|транскрипция|распознай речь|что говорят|что сказано|что говорит|что говорится|запиши текстом|преобразуй * в текст|переведи * в текст",
             "转写|听写|转录|成文字|为文字|语音识别|说了什么|说什么|说的是什么|讲了什么|成文本",
         ],
     ),
@@ -253,7 +257,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Audio,
         "audio to audio|speech enhancement|noise reduction|denoise|denoising",
         &[
-            "denoise|remove noise|remove * noise|noise|noise reduction|clean up|clean|hiss|enhance audio|enhance sound|enhance speech|enhance recording|reduce noise|reduce * noise|improve sound",
+            "denoise|noisy|remove noise|remove * noise|noise|noise reduction|clean up|clean|hiss|enhance audio|enhance sound|enhance speech|enhance recording|reduce noise|reduce * noise|improve sound",
             "убери шум|убрать шум|убери шумы|удали шум|шум|шума|шумы|очисти|почисти|улучши звук|подавление шума|шумоподавление",
             "降噪|去噪|去除噪|噪音|噪声|杂音",
         ],
@@ -290,9 +294,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "summarization|summary|summarize|summarise|text summarizer|summarizer",
         &[
-            "summary|summarise|summarize|summarisation|summarization|sum up|key points|main points|gist|tl dr|tldr|shorten|in brief|main idea|condense",
-            "краткое содержание|кратко изложи|кратко перескажи|кратко|перескажи|пересказ|резюмируй|резюме|суть|сократи|выжимка|саммари|главное|основные мысли|подытожь|суммаризируй",
-            "摘要|总结|概括|归纳|概述|要点|大意|中心思想",
+            "summary|what is * about|summarise|summarize|summarisation|summarization|sum up|key points|main points|gist|tl dr|tldr|shorten|in brief|main idea|condense",
+            "краткое содержание|о чем текст|о чем статья|о чем рассказ|о чем|кратко изложи|кратко перескажи|кратко|перескажи|пересказ|резюмируй|резюме|суть|сократи|выжимка|саммари|главное|основные мысли|подытожь|суммаризируй",
+            "摘要|总结|概括|归纳|概述|要点|大意|讲的是什么|主要讲|主要内容|中心思想",
         ],
     ),
     concept(
@@ -349,7 +353,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         &[Text],
         Text,
         "question answering|answers a question|answer questions",
-        &["answer question|answer", "ответь на вопрос|ответь", "回答问题|回答"],
+        &["answer from text|find answer in", "найди ответ", "找到答案|找出答案"],
     ),
     concept(
         "rewriting",

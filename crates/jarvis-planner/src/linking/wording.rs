@@ -1,280 +1,38 @@
 //! Wording: what of a clause's own words becomes an argument: a question, an instruction, what to draw or say.
 
 use crate::clauses::{Clause, strip_polite};
+use crate::lexicon;
 use crate::matching::Step;
 use crate::resources::SpanKind;
-use crate::words::{Token, slice, stem};
+use crate::words::{Token, listed, slice, stem};
 
 /// Small words that stand between an order and a thing.
-const JOINTS: &[&str] = &[
-    "in",
-    "on",
-    "of",
-    "from",
-    "at",
-    "to",
-    "for",
-    "with",
-    "the",
-    "a",
-    "an",
-    "picture",
-    "image",
-    "photo",
-    "file",
-    "this",
-    "that",
-    "using",
-    "by",
-    "recording",
-    "audio",
-    "text",
-    "в",
-    "на",
-    "из",
-    "с",
-    "со",
-    "для",
-    "по",
-    "к",
-    "картинке",
-    "картинки",
-    "картинку",
-    "изображении",
-    "изображение",
-    "изображения",
-    "фото",
-    "файл",
-    "файле",
-    "файла",
-    "把",
-    "将",
-    "对",
-    "从",
-    "在",
-    "中",
-    "里",
-    "的",
-    "给",
-    "由",
-    "图",
-    "片",
-    "张",
-    "这",
-];
+const JOINTS: &str = "in on of from at to for with the a an picture image photo file this that using by recording audio text в \
+    на из с со для по к картинке картинки картинку изображении изображение изображения фото файл файле файла \
+    把 将 对 从 在 中 里 的 给 由 图 片 张 这 and or и или 和 与";
 
 /// Words that name no content of their own.
-const HOLLOW: &[&str] = &[
-    "it",
-    "its",
-    "this",
-    "that",
-    "these",
-    "those",
-    "them",
-    "the",
-    "a",
-    "an",
-    "me",
-    "us",
-    "my",
-    "of",
-    "in",
-    "on",
-    "to",
-    "into",
-    "for",
-    "from",
-    "with",
-    "and",
-    "as",
-    "at",
-    "by",
-    "all",
-    "each",
-    "both",
-    "every",
-    "out",
-    "up",
-    "text",
-    "texts",
-    "file",
-    "files",
-    "picture",
-    "pictures",
-    "image",
-    "images",
-    "photo",
-    "photos",
-    "photograph",
-    "sentence",
-    "sentences",
-    "paragraph",
-    "passage",
-    "article",
-    "document",
-    "message",
-    "review",
-    "recording",
-    "audio",
-    "sound",
-    "speech",
-    "voice",
-    "result",
-    "results",
-    "output",
-    "following",
-    "below",
-    "above",
-    "content",
-    "contents",
-    "word",
-    "words",
-    "aloud",
-    "loud",
-    "briefly",
-    "short",
-    "brief",
-    "shortly",
-    "quickly",
-    "language",
-    "video",
-    "clip",
-    "one",
-    "two",
-    "first",
-    "second",
-    "please",
-    "make",
-    "do",
-    "give",
-    "get",
-    "find",
-    "show",
-    "list",
-    "write",
-    "create",
-    "tell",
-    "mentioned",
-    "there",
-    "are",
-    "is",
-    "be",
-    "was",
-    "were",
-    "what",
-    "original",
-    "new",
-    "same",
-    "then",
-    "also",
-    "whole",
-    "story",
-    "mp3",
-    "wav",
-    "это",
-    "этот",
-    "эту",
-    "этого",
-    "этой",
-    "этом",
-    "эти",
-    "его",
-    "её",
-    "ее",
-    "их",
-    "текст",
-    "текста",
-    "тексте",
-    "файл",
-    "файла",
-    "картинку",
-    "картинка",
-    "картинке",
-    "картинки",
-    "изображение",
-    "изображения",
-    "изображении",
-    "фото",
-    "фотографию",
-    "запись",
-    "записи",
-    "аудио",
-    "аудиозапись",
-    "результат",
-    "результата",
-    "результате",
-    "и",
-    "в",
-    "на",
-    "из",
-    "с",
-    "по",
-    "для",
-    "о",
-    "мне",
-    "мою",
-    "мой",
-    "пожалуйста",
-    "сделай",
-    "дай",
-    "найди",
-    "определи",
-    "покажи",
-    "язык",
-    "вслух",
-    "все",
-    "каждую",
-    "обе",
-    "оба",
-    "следующий",
-    "ниже",
-    "выше",
-    "отзыв",
-    "отзыва",
-    "статью",
-    "статьи",
-    "речь",
-    "голос",
-    "слова",
-    "там",
-    "тут",
-    "этих",
-];
+const HOLLOW: &str = "it its this that these those them the a an me us my of in on to into for from with and as at by all each \
+    both every out up text texts file files picture pictures image images photo photos photograph sentence \
+    sentences paragraph passage article document message review recording audio sound speech voice result \
+    results output following below above content contents word words aloud loud briefly short brief shortly \
+    quickly language video clip one two first second please make do give get find show list write create \
+    tell mentioned there are is be was were what original new same then also whole story mp3 wav это этот \
+    эту этого этой этом эти его её ее их текст текста тексте файл файла картинку картинка картинке картинки \
+    изображение изображения изображении фото фотографию запись записи аудио аудиозапись результат результата \
+    результате и в на из с по для о мне мою мой пожалуйста сделай дай найди определи покажи язык вслух все \
+    каждую обе оба следующий ниже выше отзыв отзыва статью статьи речь голос слова там тут этих you based \
+    some where her his their";
 
 /// Chinese characters that, alone, name no content.
 const HOLLOW_HAN: &str = "这那它其的把将对给在从和与并再请帮我你一个张幅段篇句些下上里中面内容图片照音频录文本字语声结果做成为变出来吧呢吗以及每两都之后然用";
 
 /// Names of languages as people write them after "into" and the like, as stems or endings.
-const LANGUAGES: &[&str] = &[
-    "english",
-    "french",
-    "german",
-    "russian",
-    "chinese",
-    "mandarin",
-    "spanish",
-    "italian",
-    "japanese",
-    "korean",
-    "portuguese",
-    "arabic",
-    "hindi",
-    "turkish",
-    "polish",
-    "dutch",
-    "ukrainian",
-    "latin",
-    "greek",
-    "swedish",
-    "czech",
-    "hebrew",
-    "vietnamese",
-    "thai",
-];
+const LANGUAGES: &str = "english french german russian chinese mandarin spanish italian japanese korean portuguese arabic hindi \
+    turkish polish dutch ukrainian latin greek swedish czech hebrew vietnamese thai";
 
 fn is_language(token: &Token) -> bool {
-    LANGUAGES.contains(&token.lower.as_str())
+    listed(LANGUAGES, token.lower.as_str())
         || (token.lower.ends_with("ский") && token.lower.chars().count() > 6)
         || token.lower.ends_with("цкий")
 }
@@ -282,29 +40,7 @@ fn is_language(token: &Token) -> bool {
 /// The clause as a question or instruction: its own words and quotations, without paths, addresses, what ties them in,
 /// and what is polite only.
 pub(crate) fn words(clause: &Clause, request: &str) -> String {
-    let kept: Vec<&Token> = strip_polite(&clause.tokens).iter().collect();
-    let dropped = |at: &Token| {
-        // Joints right before or after a path go with it.
-        clause.spans.iter().filter(|span| is_place(span.what)).any(|span| {
-            let between = |from: usize, to: usize| {
-                clause
-                    .tokens
-                    .iter()
-                    .filter(|t| t.start >= from && t.end <= to)
-                    .all(|t| JOINTS.contains(&t.lower.as_str()))
-            };
-            (at.end <= span.start
-                && JOINTS.contains(&at.lower.as_str())
-                && between(at.end, span.start)
-                && !slice(request, at.end, span.start).contains([',', '，']))
-                || (at.is_han()
-                    && at.start >= span.end
-                    && "中里的上这张图片".contains(&at.lower)
-                    && between(span.end, at.start))
-        })
-    };
-    let mut text =
-        join(clause, request, &kept.into_iter().filter(|token| !dropped(token)).cloned().collect::<Vec<_>>(), true);
+    let mut text = join(clause, request, &own(clause, request), true);
     if clause.question && !text.is_empty() {
         let mark = request.get(clause.end..).and_then(|rest| rest.trim_start().chars().next());
         if let Some(mark) = mark.filter(|mark| matches!(mark, '?' | '？')) {
@@ -314,22 +50,68 @@ pub(crate) fn words(clause: &Clause, request: &str) -> String {
     text
 }
 
+/// The clause's own words, without what ties paths and addresses in.
+fn own(clause: &Clause, request: &str) -> Vec<Token> {
+    let kept: Vec<&Token> = asked(clause, request).iter().collect();
+    let dropped = |at: &Token| {
+        // Joints right before or after a path go with it.
+        clause.spans.iter().filter(|span| is_place(span.what)).any(|span| {
+            let between = |from: usize, to: usize| {
+                clause
+                    .tokens
+                    .iter()
+                    .filter(|t| t.start >= from && t.end <= to)
+                    .all(|t| listed(JOINTS, t.lower.as_str()))
+            };
+            (at.end <= span.start
+                && listed(JOINTS, at.lower.as_str())
+                && between(at.end, span.start)
+                && !slice(request, at.end, span.start).contains([',', '，']))
+                || (at.is_han()
+                    && at.start >= span.end
+                    && "中里的上这张图片".contains(&at.lower)
+                    && between(span.end, at.start))
+        })
+    };
+    kept.into_iter().filter(|token| !dropped(token)).cloned().collect()
+}
+
+/// The clause's words from where the question itself begins.
+fn asked<'a>(clause: &'a Clause, request: &str) -> &'a [Token] {
+    let tokens = strip_polite(&clause.tokens);
+    if !clause.question {
+        return tokens;
+    }
+    let begins = (1..tokens.len()).find(|at| {
+        let (Some(before), Some(token)) = (tokens.get(at - 1), tokens.get(*at)) else { return false };
+        let apart = slice(request, before.end, token.start).contains([',', '，', ':', '：']);
+        lexicon::is_question_word(token)
+            && (apart || matches!(before.lower.as_str(), "me" | "know" | "скажи" | "узнать"))
+    });
+    begins.and_then(|at| tokens.get(at..)).unwrap_or(tokens)
+}
+
 /// The order of a clause, without what it is about: "Translate into French".
 pub(crate) fn instruction(clause: &Clause, request: &str) -> String {
-    let text = join(clause, request, strip_polite(&clause.tokens), false);
+    let order = own(clause, request);
+    let object_first = order.first().is_some_and(|token| matches!(token.lower.as_str(), "把" | "将"));
+    let text = join(clause, request, order.get(usize::from(object_first)..).unwrap_or_default(), false);
     text.trim_end_matches([':', '：', ',', ' ']).to_owned()
 }
 
 /// What is left of a clause without the words that chose its tool; `None` when that names nothing.
 pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String> {
-    let start = clause.tokens.len() - strip_polite(&clause.tokens).len();
+    let polite = clause.tokens.len() - strip_polite(&clause.tokens).len();
+    let start = step.words.iter().copied().min().map_or(polite, |first| first.min(polite));
     let mut kept: Vec<Token> = Vec::new();
     let mut skip_language = false;
     for (at, token) in clause.tokens.iter().enumerate() {
         if step.until.is_some_and(|until| at >= until) {
             break;
         }
-        let chosen = step.words.contains(&at) || at < start;
+        // "a picture of": the article goes with the words that chose the tool.
+        let article = matches!(token.lower.as_str(), "a" | "an" | "the" | "new") && step.words.contains(&(at + 1));
+        let chosen = step.words.contains(&at) || at < start || article;
         let next_language = clause.tokens.get(at + 1).is_some_and(is_language);
         let ties_language = next_language && matches!(token.lower.as_str(), "into" | "to" | "in" | "на" | "по");
         let han_language = token.is_han()
@@ -346,16 +128,19 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
             kept.push(token.clone());
         }
     }
+    while kept.last().is_some_and(|token| token.lower == "的") {
+        kept.pop();
+    }
     if step.until.is_some() {
         // "a castle using the …": what ties in the other request goes too.
         while kept
             .last()
-            .is_some_and(|token| TIES.contains(&token.lower.as_str()) || JOINTS.contains(&token.lower.as_str()))
+            .is_some_and(|token| listed(TIES, token.lower.as_str()) || listed(JOINTS, token.lower.as_str()))
         {
             kept.pop();
         }
     }
-    while kept.first().is_some_and(|token| is_hollow(token) || LEADS.contains(&token.lower.as_str()))
+    while kept.first().is_some_and(|token| is_hollow(token) || listed(LEADS, token.lower.as_str()))
         && kept.len() > 1
         && !starts_content(&kept)
     {
@@ -369,58 +154,19 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
     Some(join(clause, request, &kept, true)).filter(|text| !text.is_empty())
 }
 
-const LEADS: &[&str] = &[
-    "showing",
-    "depicting",
-    "containing",
-    "saying",
-    "that",
-    "about",
-    "of",
-    "featuring",
-    "with",
-    "про",
-    "о",
-    "об",
-    "幅",
-    "张",
-    "只",
-];
-const TIES: &[&str] = &[
-    "with",
-    "using",
-    "following",
-    "based",
-    "on",
-    "same",
-    "along",
-    "guided",
-    "like",
-    "as",
-    "has",
-    "have",
-    "having",
-    "по",
-    "используя",
-    "как",
-    "и",
-    "and",
-    "用",
-    "按",
-    "照",
-    "根",
-    "据",
-];
+const LEADS: &str = "showing depicting containing saying that about of featuring with про о об 幅 张 只 where which in";
+const TIES: &str = "with using following based on same along guided like as has have having по используя как и and 用 按 照 根 据 \
+    her his their its by";
 
 /// An article right before a telling word belongs to the content: "a cat".
 fn starts_content(kept: &[Token]) -> bool {
     let article =
         kept.first().is_some_and(|token| matches!(token.lower.as_str(), "a" | "an" | "the" | "two" | "one" | "一"));
-    article && kept.get(1).is_some_and(|token| !is_hollow(token) && !LEADS.contains(&token.lower.as_str()))
+    article && kept.get(1).is_some_and(|token| !is_hollow(token) && !listed(LEADS, token.lower.as_str()))
 }
 
 fn is_hollow(token: &Token) -> bool {
-    HOLLOW.contains(&token.lower.as_str()) || (token.is_han() && HOLLOW_HAN.contains(&token.lower))
+    listed(HOLLOW, token.lower.as_str()) || (token.is_han() && HOLLOW_HAN.contains(&token.lower))
 }
 
 /// A word that stands for a resource, so that what follows only says which.

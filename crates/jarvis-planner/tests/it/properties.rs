@@ -1,5 +1,7 @@
 //! What holds for every request, however odd.
 
+use std::sync::LazyLock;
+
 use jarvis_plan::{Limits, Request, Vocabulary};
 use jarvis_planner::{Offline, Planner, ToolIndex};
 use proptest::prelude::*;
@@ -66,14 +68,17 @@ proptest! {
     }
 }
 
+static LISTS: LazyLock<Vec<(ToolIndex, Vocabulary)>> = LazyLock::new(|| {
+    [task_types(), everyday()].into_iter().map(|tools| (ToolIndex::new(&tools), Vocabulary::new(tools))).collect()
+});
+
 fn sound(text: &str) {
-    for tools in [task_types(), everyday()] {
-        let index = ToolIndex::new(&tools);
+    for (index, vocabulary) in LISTS.iter() {
         let asked = request(text, &["/images/x.png"]);
-        let draft = Offline::draft_with(&index, &asked);
-        assert_eq!(draft, Offline::draft_with(&index, &asked));
+        let draft = Offline::draft_with(index, &asked);
+        assert_eq!(draft, Offline::draft_with(index, &asked));
         assert!(!draft.tasks.is_empty() || !draft.notes.is_empty());
-        let plan = jarvis_plan::check(&draft, &Vocabulary::new(tools), Limits::default());
+        let plan = jarvis_plan::check(&draft, vocabulary, Limits::default());
         assert!(plan.tasks.iter().all(|task| task.fault.is_none()), "{text}: {}", compact(&draft));
         assert!(plan.tasks.len() <= 32);
     }
