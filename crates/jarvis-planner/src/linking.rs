@@ -112,7 +112,7 @@ impl<'a> Linker<'a> {
     pub(crate) fn clause(&mut self, at: usize) -> bool {
         let reading = self.reading;
         let Some(clause) = reading.clauses.get(at) else { return false };
-        let own = own_things(clause);
+        let own = own_things(clause, self.request);
         let steps = matching::steps(clause, &self.request.text, &self.at_hand(at, &own), self.index);
         if steps.is_empty() {
             if !own.is_empty() {
@@ -151,7 +151,11 @@ impl<'a> Linker<'a> {
     /// What the first later clause that names things names, and text to work on anywhere.
     fn later(&self, at: usize) -> Vec<Thing> {
         let later = self.reading.clauses.get(at + 1..).unwrap_or_default();
-        later.iter().map(own_things).find(|things| !things.is_empty()).unwrap_or_default()
+        later
+            .iter()
+            .map(|clause| own_things(clause, self.request))
+            .find(|things| !things.is_empty())
+            .unwrap_or_default()
     }
 
     /// Adds the tasks of one step, one for each thing it works on; gives what they make.
@@ -254,7 +258,7 @@ impl<'a> Linker<'a> {
     /// Everything given of that kind: attached, or named up to this clause, or by a later one.
     fn given(&self, at: usize, kind: Kind) -> Vec<Thing> {
         let mut all: Vec<Thing> = Vec::new();
-        let named = self.reading.clauses.iter().take(at + 1).flat_map(own_things);
+        let named = self.reading.clauses.iter().take(at + 1).flat_map(|clause| own_things(clause, self.request));
         for thing in self.attachments.iter().cloned().chain(named) {
             if thing.is(kind) && !all.contains(&thing) {
                 all.push(thing);
@@ -383,15 +387,23 @@ fn ids(things: &[Thing]) -> Vec<i64> {
         .collect()
 }
 
-/// What a clause itself names.
-fn own_things(clause: &Clause) -> Vec<Thing> {
+/// What a clause itself names. The name of an attached file means the attachment.
+fn own_things(clause: &Clause, request: &Request) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
     for span in &clause.spans {
-        if let Some(kind) = span.kind {
-            let thing = Thing::Given { kind, text: span.text.clone() };
-            if !things.contains(&thing) {
-                things.push(thing);
-            }
+        let base = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();
+        let attached = request.attachments.iter().find(|resource| {
+            let called = resource.name.as_deref();
+            span.what == SpanKind::Path
+                && called.is_some_and(|name| name == span.text || base(name) == base(&span.text))
+        });
+        let thing = match (attached, span.kind) {
+            (Some(resource), _) => Thing::Given { kind: resource.kind, text: resource.as_arg().to_owned() },
+            (None, Some(kind)) => Thing::Given { kind, text: span.text.clone() },
+            (None, None) => continue,
+        };
+        if !things.contains(&thing) {
+            things.push(thing);
         }
     }
     things

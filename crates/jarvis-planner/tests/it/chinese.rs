@@ -27,6 +27,11 @@ fn one_thing_asked() {
             ("转写/audios/a.wav", &[], "automatic-speech-recognition(audio=/audios/a.wav)"),
             ("给/audios/a.wav降噪", &[], "audio-to-audio(audio=/audios/a.wav)"),
             ("翻译成英文：早上好", &[], "translation(text=早上好)"),
+            ("生成一张狗在草地上奔跑的图片", &[], "text-to-image(text=狗在草地上奔跑)"),
+            ("小明是谁？", &["小明是医生"], "question-answering(text=小明是谁？,context=小明是医生)"),
+            ("“我喜欢茶”和“我爱喝茶”相似吗？", &[], "sentence-similarity(text1=我喜欢茶,text2=我爱喝茶)"),
+            ("这句话是正面还是负面：服务太差了", &[], "text-classification(text=服务太差了)"),
+            ("这段录音说了什么？", &["/audios/a.wav"], "automatic-speech-recognition(audio=/audios/a.wav)"),
             ("画一只猫", &[], "text-to-image(text=~猫)"),
         ],
     );
@@ -64,6 +69,23 @@ fn several_things_asked() {
                 &["/audios/a.wav"],
                 "automatic-speech-recognition(audio=/audios/a.wav) ; summarization(text=@0)",
             ),
+            ("找出a.png和b.png的边缘", &[], "canny-control(image=a.png) ; canny-control(image=b.png)"),
+            (
+                "请描述a.png，然后把描述翻译成法语并朗读",
+                &[],
+                "image-to-text(image=a.png) ; translation(text=@0) ; text-to-speech(text=@1)",
+            ),
+            (
+                "帮我把a.png转成黑白，再旋转90度",
+                &[],
+                "image-to-image(image=a.png,text=转成黑白) ; image-to-image(image=@0,text=旋转90度)",
+            ),
+            (
+                "提取图片上的文字并翻译成英文",
+                &["/images/a.png"],
+                "image-to-text(image=/images/a.png) ; translation(text=@0)",
+            ),
+            ("给我讲个笑话并朗读", &[], "text-generation(text=~笑话) ; text-to-speech(text=@0)"),
             ("你好！", &[], ""),
         ],
     );

@@ -187,6 +187,53 @@ fn several_things_asked() {
                 &[],
                 "audio-to-audio(audio=/audios/a.wav) ; automatic-speech-recognition(audio=@0)",
             ),
+            (
+                "segment cat.png and then show the edges of the segmented picture",
+                &[],
+                "image-segmentation(image=cat.png) ; canny-control(image=@0)",
+            ),
+            (
+                "Generate an image of a sunset, then describe it",
+                &[],
+                "text-to-image(text=a sunset) ; image-to-text(image=@0)",
+            ),
+            ("Draw a cat, then draw a dog", &[], "text-to-image(text=a cat) ; text-to-image(text=a dog)"),
+            (
+                "write a short story about a dragon, illustrate it and read it aloud",
+                &[],
+                "text-generation(text=~dragon) ; text-to-image(text=@0) ; text-to-speech(text=@0)",
+            ),
+            (
+                "please show me a joke and an image of a cat",
+                &[],
+                "text-generation(text=~joke) ; text-to-image(text=a cat)",
+            ),
+            (
+                "Show me the depth map, edges and segmentation of a.png",
+                &[],
+                "depth-estimation(image=a.png) ; canny-control(image=a.png) ; image-segmentation(image=a.png)",
+            ),
+            ("translate the text in a.png to English", &[], "image-to-text(image=a.png) ; translation(text=@0)"),
+            (
+                "invert the colours of a.png then blur the result",
+                &[],
+                "image-to-image(image=a.png,text=~invert) ; image-to-image(image=@0,text=~blur)",
+            ),
+            (
+                "Please describe the picture, detect the objects, and answer: how many people are there?",
+                &["a.png"],
+                "image-to-text(image=a.png) ; object-detection(image=a.png) ; visual-question-answering(image=a.png,text=how many people are there?)",
+            ),
+            (
+                "The council met on Monday and talked for hours, then left.\n\nPlease summarise the text above and read it aloud.",
+                &[],
+                "summarization(text=~council met) ; text-to-speech(text=@0)",
+            ),
+            (
+                "Given image A: /a.jpg and B: /b.jpg, please tell me how many zebras are there?",
+                &[],
+                "visual-question-answering(image=/a.jpg,text=how many zebras are there?) ; visual-question-answering(image=/b.jpg,text=how many zebras are there?)",
+            ),
             ("I have a picture /images/a.png. Find its edges.", &[], "canny-control(image=/images/a.png)"),
         ],
     );
@@ -227,6 +274,12 @@ fn nothing_fits_or_something_is_missing() {
             ("", &[], ""),
             ("What is the capital of France?", &[], ""),
             ("Order a pizza for me", &[], ""),
+            ("Book me a table for two", &[], ""),
+            (
+                "what time is it?",
+                &["/images/a.png"],
+                "visual-question-answering(image=/images/a.png,text=what time is it?)",
+            ),
             ("asdf qwer zxcv", &[], ""),
         ],
     );

@@ -112,6 +112,16 @@ fn earlier_turns_name_things() {
 }
 
 #[test]
+fn the_name_of_an_attached_file_means_the_attachment() {
+    let mut asked = request("Make house.png grey, then summarise Notes.txt", &["/images/ab12.png", "The text itself."]);
+    asked.attachments[0].name = Some("house.png".to_owned());
+    asked.attachments[1].name = Some("/home/ann/notes.txt".to_owned());
+    let draft = Offline::new().draft(&asked, &task_types());
+    let expected = "image-to-image(image=/images/ab12.png,text=Make grey) ; summarization(text=The text itself.)";
+    assert_eq!(compact(&draft), expected);
+}
+
+#[test]
 fn a_reference_in_data_stays_text() {
     let draft = Offline::new().draft(&Request::new("Summarise \"see <GENERATED>-0 there\""), &task_types());
     assert_eq!(draft.tasks[0].args["text"].as_literal().as_deref(), Some("see <GENERATED>-0 there"));

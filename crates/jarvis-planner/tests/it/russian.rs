@@ -37,6 +37,20 @@ fn one_thing_asked() {
             ("Убери шум из /audios/a.wav", &[], "audio-to-audio(audio=/audios/a.wav)"),
             ("Переведи на английский: доброе утро, друзья", &[], "translation(text=доброе утро, друзья)"),
             ("Нарисуй кота на крыше", &[], "text-to-image(text=кота на крыше)"),
+            ("О чём говорится в записи?", &["/audios/a.wav"], "automatic-speech-recognition(audio=/audios/a.wav)"),
+            ("О чём этот текст?", &["Длинный текст."], "summarization(text=Длинный текст.)"),
+            ("Кто такой Пётр?", &["Пётр — врач."], "question-answering(text=Кто такой Пётр?,context=Пётр — врач.)"),
+            (
+                "Насколько похожи «люблю чай» и «нравится чай»?",
+                &[],
+                "sentence-similarity(text1=люблю чай,text2=нравится чай)",
+            ),
+            (
+                "Сделай a.png в два раза меньше и чёрно-белой",
+                &[],
+                "image-to-image(image=a.png,text=~меньше и чёрно-белой)",
+            ),
+            ("Нарисуй логотип с надписью «Ромашка»", &[], "text-to-image(text=логотип с надписью «Ромашка»)"),
             ("Сделай видео про волны", &[], "text-to-video(text=волны)"),
         ],
     );
@@ -87,6 +101,27 @@ fn several_things_asked() {
                 &["/audios/a.wav"],
                 "automatic-speech-recognition(audio=/audios/a.wav) ; summarization(text=@0)",
             ),
+            (
+                "Сколько людей на a.png и b.png?",
+                &[],
+                "visual-question-answering(image=a.png,text=Сколько людей?) ; visual-question-answering(image=b.png,text=Сколько людей?)",
+            ),
+            (
+                "Сделай контуры картинки a.png и размой результат",
+                &[],
+                "canny-control(image=a.png) ; image-to-image(image=@0,text=размой результат)",
+            ),
+            (
+                "Сегментируй a.png, опиши результат и озвучь описание",
+                &[],
+                "image-segmentation(image=a.png) ; image-to-text(image=@0) ; text-to-speech(text=@1)",
+            ),
+            (
+                "Преобразуй речь a.wav в текст и найди имена",
+                &[],
+                "automatic-speech-recognition(audio=a.wav) ; token-classification(text=@0)",
+            ),
+            ("Погода в Москве", &[], ""),
             ("Привет!", &[], ""),
         ],
     );
