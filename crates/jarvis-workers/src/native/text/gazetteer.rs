@@ -61,7 +61,7 @@ fbi fifa ford github google harvard honda huawei ibm ikea imf instagram intel le
 nasa nato netflix nintendo nokia nvidia openai oracle paypal pepsi pfizer philips red_cross reuters samsung siemens sony \
 spacex spotify stanford tencent tesla toyota twitter uber uefa un unesco unicef united_nations visa volkswagen volvo \
 walmart white_house world_bank yahoo yandex youtube hugging_face \
-аэрофлот вконтакте втб газпром гугл евросоюз ес камаз кремль лукойл мвф мгу мид мчс нато нвидиа оон роскосмос роснефть \
+аэрофлот вконтакте втб газпром газпрома гугл евросоюз ес камаз кремль лукойл мвф мгу мид мчс нато нвидиа оон роскосмос роснефть \
 ростех сбербанк сбер тинькофф фсб яндекс госдума тасс ржд втб автоваз росатом";
 
 /// Words that make the name around them an organisation.
@@ -88,7 +88,7 @@ pub(super) const TITLES: &str = "\
 mr mrs ms miss mister vice prime dr doctor prof professor sir lady lord king queen prince princess president minister premier \
 chancellor senator governor mayor captain general colonel sergeant lieutenant judge justice pope bishop saint st ceo \
 director chairman chairwoman secretary uncle aunt detective inspector coach \
-господин госпожа доктор профессор академик президент премьер премьер-министр министр директор генерал капитан майор \
+лорд леди сэр господин госпожа доктор профессор академик президент премьер премьер-министр министр директор генерал капитан майор \
 полковник писатель писательница поэт поэтесса художник художница актёр актриса режиссёр певец певица учёный физик химик \
 математик тренер депутат судья царь царица император императрица князь княгиня король королева адвокат врач инженер \
 журналист журналистка космонавт композитор тётя дядя губернатор мэр";

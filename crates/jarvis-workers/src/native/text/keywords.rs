@@ -86,7 +86,8 @@ fn written(forms: HashMap<String, usize>) -> String {
         let form = if small { form.to_lowercase() } else { form };
         *counted.entry(form).or_default() += count;
     }
-    let best = counted.into_iter().max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)));
+    let best =
+        counted.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.len().cmp(&a.0.len())).then_with(|| b.0.cmp(&a.0)));
     best.map(|(form, _)| form).unwrap_or_default()
 }
 
@@ -140,7 +141,11 @@ fn chinese(text: &str, n: usize) -> Vec<String> {
         }
         let overlaps = |known: &String| {
             let letters: Vec<char> = piece.chars().collect();
-            letters.windows(2).any(|pair| known.contains(&pair.iter().collect::<String>()))
+            // A piece that runs into a chosen one, as `新图` into `图书馆`.
+            let (Some(first), Some(last)) = (letters.first(), letters.last()) else { return true };
+            let into = known.strip_prefix(*last).is_some_and(|rest| text.contains(&format!("{piece}{rest}")));
+            let from = known.strip_suffix(*first).is_some_and(|rest| text.contains(&format!("{rest}{piece}")));
+            into || from || letters.windows(2).any(|pair| known.contains(&pair.iter().collect::<String>()))
         };
         if !chosen.iter().any(overlaps) {
             chosen.push(piece.to_owned());

@@ -47,7 +47,12 @@ pub(super) const RUSSIAN: [(f64, &str); 6] = [
 ];
 
 /// Chinese: compared as written, the longest word first.
-pub(super) const CHINESE: [(f64, &str); 6] = [
+pub(super) const CHINESE: [(f64, &str); 7] = [
+    // These hold the characters of feeling words and feel nothing.
+    (
+        0.0,
+        "你好 您好 大家好 好像 只好 好几 好多 正好 刚好 最好 好在 爱好 好不容易 差不多 差点 时差 误差 爱情 坏处 好处 没问题",
+    ),
     (3.2, "太棒了 棒极了 完美 优秀 精彩 极好 超赞 绝佳 卓越 热爱 最爱 惊艳 无可挑剔 出色 了不起 好极了 美妙 杰出"),
     (
         2.4,
@@ -56,7 +61,7 @@ pub(super) const CHINESE: [(f64, &str); 6] = [
     ),
     (
         1.6,
-        "不错 方便 实惠 干净 热情 友好 便宜 新鲜 贴心 周到 温馨 优惠 划算 放心 耐心 希望 顺利 微笑 还行 专业 挺好 有用 好",
+        "不错 方便 实惠 干净 热情 友好 便宜 新鲜 贴心 周到 温馨 优惠 划算 放心 耐心 希望 顺利 微笑 还行 专业 挺好 有用 有意思 好",
     ),
     (
         -3.2,

@@ -227,7 +227,7 @@ impl Table {
             .enumerate()
             .map(|(at, (rank, row))| {
                 // Openings tell what a text is about; headings and scraps are no sentences.
-                let place = if at == 0 { 1.4 } else { 1.0 + 0.2 * (1.0 - at as f64 / all as f64) };
+                let place = if at == 0 { 1.8 } else { 1.0 + 0.3 * (1.0 - at as f64 / all as f64) };
                 let size = if row.content < 3 { 0.4 } else { 1.0 };
                 let shape = if row.is_whole { 1.0 } else { 0.6 };
                 (at, rank * place * size * shape)

@@ -192,6 +192,7 @@ fn run(page: &Page<'_>, words: &[Word], at: usize, surely: &HashSet<String>, lis
                 lists.organisation_words.contains(&kind.stem) && is_next(page.text, kind, first)
             });
         let opener = lists.openers.contains(&first.folded) && !surely.contains(&first.stem);
+        let known = known || (end == at + 1 && institution(page.text, words, at, lists).is_some());
         let speaks = words.get(end).is_some_and(|next| lists.speaking.contains(&next.folded));
         if opener {
             // What follows may be a name of its own.
@@ -210,10 +211,13 @@ static SURNAME: LazyLock<Regex> = LazyLock::new(|| {
 static PATRONYMIC: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?:ович|евич|ьич)(?:а|у|ем|е)?$|(?:овн|евн|иничн)(?:а|ы|е|у|ой)$"));
 
+static ADJECTIVE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:ск|цк)(?:ий|ого|ому|им|ом|ая|ую|ой|ое|ие|их)$"));
+
 /// What a run of capitalised words names.
 fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Option<(Group, Range<usize>, f64)> {
     let before = run.start.checked_sub(1).and_then(|at| words.get(at));
-    let after = words.get(run.end);
+    let run_end = run.end;
+    let after = words.get(run_end);
     let mut names = words.get(run)?;
     let mut titled = before.is_some_and(|word| {
         lists.titles.contains(&word.stem)
@@ -272,6 +276,11 @@ fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Opt
     if lists.given.contains(&first.stem) || initials || patronymic {
         return found(Group::Person, if names.len() > 1 { 0.9 } else { 0.75 });
     }
+    if names.len() == 1
+        && let Some(range) = institution(text, words, run_end - 1, lists)
+    {
+        return Some((Group::Organisation, range, 0.75));
+    }
     if names.len() == 1 {
         if lists.organisation_words.contains(&first.stem) || lists.place_words.contains(&first.stem) {
             return None;
@@ -312,6 +321,15 @@ fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Opt
     }
 }
 
+/// `Московский государственный университет`: only the first word has a capital.
+fn institution(text: &str, words: &[Word], at: usize, lists: &Lists) -> Option<Range<usize>> {
+    let first = words.get(at).filter(|word| ADJECTIVE.is_match(&word.folded))?;
+    let mut next = words.iter().skip(at + 1).take(3).take_while(|word| !word.is_capital);
+    let kind = next.find(|word| lists.organisation_words.contains(&word.stem))?;
+    let range = first.range.start..kind.range.end;
+    text.get(range.clone()).is_some_and(|name| !name.contains([',', '.', '(', '«', '\n'])).then_some(range)
+}
+
 /// Whether nothing but a blank (or a dot and a blank) stands between the words.
 fn is_next(text: &str, word: &Word, name: &Word) -> bool {
     text.get(word.range.end..name.range.start).is_some_and(|gap| matches!(gap, " " | ". " | " «" | " \""))
@@ -342,7 +360,7 @@ static CHINESE: LazyLock<Vec<(Group, f64, bool, Regex)>> = LazyLock::new(|| {
         words.join("|")
     };
     let titles = "先生|女士|小姐|教授|博士|老师|医生|总统|主席|总理|经理|部长|省长|市长|校长|院长|院士|律师|记者|工程师|同学|同志";
-    let verbs = "说|表示|认为|指出|告诉|宣布|写道|强调|出生|毕业|创办|创立|来到|发明|住|去|是|在|和|于|与|的";
+    let verbs = "说|表示|认为|指出|告诉|宣布|写道|强调|出生|毕业|创办|创立|来到|发明|发表|获得|担任|成为|参加|接受|住|去|是|在|和|于|与|的";
     let letters = format!(r"[\p{{Han}}A-Za-z0-9&&[^{CHINESE_JOINTS}]]");
     let ends = "有限责任公司|有限公司|公司|大学|银行|集团|医院|学院|研究院|研究所|委员会|协会|法院|出版社|博物馆|电视台|基金会|实验室|中学|小学";
     vec![
@@ -368,7 +386,7 @@ static CHINESE: LazyLock<Vec<(Group, f64, bool, Regex)>> = LazyLock::new(|| {
             0.6,
             false,
             pattern(&format!(
-                r"(?:^|[\s，。！？；：、“”（）(),.]|的|是|和|在|与|叫)((?:欧阳|司马|诸葛|[{CLEAR_SURNAMES}])[\p{{Han}}&&[^{CHINESE_JOINTS}]]{{1,2}}?)(?:{verbs}|[，。、！？\s]|$)"
+                r"(?:^|[\s，。！？；：、“”（）(),.]|的|是|和|在|与|叫|人员|朋友|记者|同学|演员|歌手|作家|诗人|教授|医生|老师|校长|经理|专家|丈夫|妻子|儿子|女儿|学者)((?:欧阳|司马|诸葛|[{CLEAR_SURNAMES}])[\p{{Han}}&&[^{CHINESE_JOINTS}]]{{1,2}}?)(?:{verbs}|[，。、！？\s]|$)"
             )),
         ),
         (Group::Location, 0.7, true, pattern(&format!(r"({letters}{{2,4}}?(?:自治区|省|市|县|镇|州|岛))"))),
