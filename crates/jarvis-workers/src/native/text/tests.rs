@@ -389,7 +389,7 @@ fn squeezed(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn offsets_hold_in_any_text(text in texts()) {
