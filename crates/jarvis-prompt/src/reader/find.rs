@@ -70,9 +70,11 @@ pub(super) fn values(
     fault: &mut Option<ReadFault>,
 ) {
     let mut at = 0;
+    // Bare objects beside something broken are parts of it, and half a list is worse than none.
+    let mut broken = false;
     while let Some(start) = text.get(at..).and_then(|rest| rest.find(['[', '{'])).map(|offset| at + offset) {
         if budget.is_spent() {
-            return;
+            break;
         }
         at = start + 1;
         if !can_be_strict(text, start) && !plausible(text, start, want) {
@@ -98,7 +100,7 @@ pub(super) fn values(
                 let done = is_final(&candidate, want);
                 found.push(candidate);
                 if done {
-                    return;
+                    break;
                 }
                 at = end;
                 continue;
@@ -120,26 +122,20 @@ pub(super) fn values(
                     Stop::Garbage => ReadFault::syntax(text.get(start..).unwrap_or_default(), &error),
                 });
                 // Looking inside the broken value would take its parts for the whole.
-                match (stop, mend::balanced_end(text, start)) {
-                    (Stop::Garbage, Some(end)) => {
-                        budget.pay(end - start);
-                        at = end;
-                    }
-                    (Stop::Cut, _) => {
+                match stop {
+                    Stop::Garbage | Stop::TooDeep => broken = true,
+                    Stop::Cut => {
                         if let Some(last) = found.last_mut() {
                             last.mended.push(Mend::Cut);
                         }
-                        return;
-                    }
-                    (Stop::Garbage | Stop::TooDeep, _) => {
-                        found.retain(|candidate| candidate.value.is_array() || want != Want::Array);
-                        return;
                     }
                 }
-                // A bare object among broken ones is no plan: better no value than half of one.
-                found.retain(|candidate| candidate.value.is_array() || want != Want::Array);
+                break;
             }
         }
+    }
+    if broken && want == Want::Array {
+        found.retain(|candidate| candidate.value.is_array());
     }
 }
 
@@ -192,7 +188,7 @@ pub(super) fn plausible(text: &str, start: usize, want: Want) -> bool {
     }
     let next = skip_blanks(text, start + 1);
     match byte(text, next) {
-        Some(b'{') => object_ahead(text, next),
+        Some(b'{') => true,
         Some(b'[' | b'-' | b'0'..=b'9') => want == Want::Any && start == 0,
         _ => (want == Want::Any || start == 0) && quote(text, next).is_some(),
     }
@@ -252,7 +248,7 @@ fn mended(text: &str, start: usize, want: Want, budget: &mut Budget) -> Result<(
             end
         }
         Err(Stop::Garbage) => {
-            let end = mend::balanced_end(text, start).ok_or(Stop::Garbage)?;
+            let end = mend::last_closer(text, start).ok_or(Stop::Garbage)?;
             for (value, mended) in fallback(text, start, Stop::Garbage, budget)? {
                 candidates.push(Candidate { value, start, end, mended });
             }
@@ -268,13 +264,23 @@ fn mended(text: &str, start: usize, want: Want, budget: &mut Budget) -> Result<(
 
 /// The general repair of the text as written, when the own one gave up.
 fn fallback(text: &str, start: usize, stop: Stop, budget: &mut Budget) -> Result<Vec<(Value, Vec<Mend>)>, Stop> {
-    let Some(whole) = mend::balanced_end(text, start).and_then(|end| text.get(start..end)) else { return Err(stop) };
+    let Some(whole) = mend::last_closer(text, start).and_then(|end| text.get(start..end)) else { return Err(stop) };
     budget.pay(whole.len() * 2);
     general(whole).map(|value| vec![(value, vec![Mend::Repaired])]).ok_or(stop)
 }
 
 fn general(json: &str) -> Option<Value> {
-    serde_json::from_str(&jsonrepair_rs::jsonrepair(json).ok()?).ok()
+    serde_json::from_str(&jsonrepair_rs::jsonrepair(json).ok()?).ok().filter(is_sane)
+}
+
+/// False when some key or text shows that the repair misread the quotes. The depth is that of parsed JSON, so bounded.
+fn is_sane(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields.iter().all(|(key, value)| mend::is_sane_key(key) && is_sane(value)),
+        Value::Array(items) => items.iter().all(is_sane),
+        Value::String(text) => !text.contains("\":"),
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
 }
 
 /// An array and what follows it, as one array.

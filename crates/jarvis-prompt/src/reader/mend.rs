@@ -6,6 +6,8 @@
 
 mod strings;
 
+pub(super) use strings::is_sane_key;
+
 use super::find::object_ahead;
 use super::text::{blank, byte, comment, is_word, key_ahead, quote, skip_blanks, structural};
 use super::{Mend, Want};
@@ -51,12 +53,34 @@ pub(super) fn mend(text: &str, start: usize, want: Want) -> Result<Mended, Stop>
             Err(stop) => return Err(stop),
         }
         at = mender.at;
+        if goes_on(text, at) {
+            return Err(Stop::Garbage);
+        }
         values.push((mender.out, mender.mends));
         match next_element(text, at).filter(|_| want == Want::Array) {
             Some(next) => at = next,
             None => return Ok(Mended { values, end: at }),
         }
     }
+}
+
+/// True when what follows a closed value is more of its inside: it was closed in the wrong place.
+fn goes_on(text: &str, end: usize) -> bool {
+    match byte(text, end) {
+        Some(b':' | b'[' | b'-' | b'0'..=b'9') => return true,
+        Some(b'"') if byte(text, end + 1).is_some_and(|next| is_word(next) || next == b'/') => return true,
+        Some(_) | None => {}
+    }
+    let at = skip_blanks(text, end);
+    match structural(text, at) {
+        Some((b':', _)) => true,
+        Some((b',', length)) => quoted_key_ahead(text, skip_blanks(text, at + length)),
+        _ => quoted_key_ahead(text, at),
+    }
+}
+
+fn quoted_key_ahead(text: &str, at: usize) -> bool {
+    quote(text, at).is_some_and(|(_, length)| at + length < text.len()) && key_ahead(text, at)
 }
 
 /// Where the next element of a bare list starts: after surplus closers and a comma or blanks.
@@ -72,32 +96,10 @@ fn next_element(text: &str, end: usize) -> Option<usize> {
     }
 }
 
-/// The end of the value that opens at `start`, by counting brackets outside of double-quoted strings.
-pub(super) fn balanced_end(text: &str, start: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut in_string = false;
-    let mut skip = false;
-    for (at, byte) in text.bytes().enumerate().skip(start) {
-        if skip {
-            skip = false;
-        } else if in_string {
-            skip = byte == b'\\';
-            in_string = byte != b'"';
-        } else {
-            match byte {
-                b'"' => in_string = true,
-                b'[' | b'{' => depth += 1,
-                b']' | b'}' => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        return Some(at + 1);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    None
+/// The last closing bracket in the text that fits the one at `start`: where quotes are broken, brackets cannot be counted.
+pub(super) fn last_closer(text: &str, start: usize) -> Option<usize> {
+    let closer = if byte(text, start) == Some(b'{') { '}' } else { ']' };
+    text.get(start..)?.rfind(closer).map(|offset| start + offset + 1)
 }
 
 /// The end of the comment that starts at a position; `None` when it is not closed.
@@ -334,6 +336,13 @@ impl Mender<'_> {
         if !self.stack.iter().any(|frame| frame.object == object) || self.is_surplus(object, after) {
             return Step::On;
         }
+        // Where a colon or a value is due nothing can end: the closer strayed in.
+        let strays = (self.stack.iter().rev())
+            .take_while(|frame| frame.object != object)
+            .any(|frame| matches!(frame.due, Due::Colon | Due::Value));
+        if strays {
+            return Step::On;
+        }
         while self.top().is_some_and(|frame| frame.object != object) {
             self.pop();
         }
@@ -402,14 +411,24 @@ impl Mender<'_> {
             }
         }
         if !frame.object && frame.after_object && frame.filled && matches!(frame.due, Due::Item | Due::Comma) {
-            // Prose after the elements: the closing bracket is missing.
-            return Ok(Step::End);
+            return if self.is_prose() { Ok(Step::End) } else { Err(Stop::Garbage) };
         }
         match frame.due {
             Due::Comma => Err(Stop::Garbage),
             Due::Item if frame.object => self.bare_key(),
             Due::Item | Due::Colon | Due::Value => self.bare_value(frame.object),
         }
+    }
+
+    /// True when what stands after an element is prose, so that only the closing bracket is missing: it does not touch
+    /// the bracket before, is a word, and no further element follows soon.
+    fn is_prose(&self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|before| byte(self.text, before));
+        if matches!(before, Some(b'}' | b'{' | b'[' | b']')) || byte(self.text, self.at) == Some(b'\\') {
+            return false;
+        }
+        let soon = (self.at..self.text.len().min(self.at + 200)).filter(|at| byte(self.text, *at) == Some(b'{'));
+        !soon.into_iter().any(|at| object_ahead(self.text, at))
     }
 
     fn bare_key(&mut self) -> Result<Step, Stop> {

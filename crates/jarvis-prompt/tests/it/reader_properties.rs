@@ -152,3 +152,36 @@ fn a_type_that_does_not_fit_is_an_error_that_keeps_the_reply() {
     insta::assert_snapshot!(error, @"the JSON is not what is wanted: missing field `id`");
     assert_eq!(error.reply, "{\"name\": 1}");
 }
+
+#[test]
+fn one_wrong_character_never_loses_a_task_unseen() {
+    let good = json!([
+        {"task": "image-to-text", "id": 0, "dep": [-1], "args": {"image": "/a.jpg"}},
+        {"task": "vqa", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0", "text": "what's \"it\", then?"}},
+        {"task": "c", "id": 2, "dep": [0, 1], "args": {"text": "x y"}},
+    ]);
+    for pretty in [false, true] {
+        let text = layout(&good, pretty);
+        let mut damaged = Vec::new();
+        for at in 0..text.len() {
+            for wrong in "[]{},:\"'\\".chars() {
+                let mut more = text.clone();
+                more.insert(at, wrong);
+                damaged.push(more);
+            }
+            let mut less = text.clone();
+            less.remove(at);
+            damaged.push(less);
+        }
+        let mut same = 0;
+        for text in &damaged {
+            if let Ok(read) = read_json(text, Want::Array) {
+                let tasks = read.value.as_array().unwrap().len();
+                let said = read.mended.iter().any(|mend| mend.is_lossy());
+                assert!(tasks >= 3 || said, "{text}\n{} {:?}", read.value, read.mended);
+                same += usize::from(read.value == good);
+            }
+        }
+        println!("{same} of {} damaged replies read as meant", damaged.len());
+    }
+}

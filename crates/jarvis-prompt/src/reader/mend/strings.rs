@@ -18,8 +18,12 @@ impl Mender<'_> {
             self.note(Mend::Quotes);
         }
         self.out.push('"');
-        if !self.contents(open, is_key, in_object) {
+        let from = self.out.len();
+        if !self.contents(open, is_key, in_object)? {
             return Ok(Step::End);
+        }
+        if is_key && !is_sane_key(self.out.get(from..).unwrap_or_default()) {
+            return Err(Stop::Garbage);
         }
         self.out.push('"');
         if is_key {
@@ -37,7 +41,7 @@ impl Mender<'_> {
             self.note(Mend::Literals);
             self.out.pop();
             self.at = next + length;
-            if !self.contents(again, is_key, in_object) {
+            if !self.contents(again, is_key, in_object)? {
                 return Ok(Step::End);
             }
             self.out.push('"');
@@ -45,17 +49,18 @@ impl Mender<'_> {
         Ok(self.complete(false))
     }
 
-    /// Copies the string up to its closing quote; false when the text ends first.
-    fn contents(&mut self, open: Quote, is_key: bool, in_object: bool) -> bool {
+    /// Copies the string up to its closing quote; false when the text ends first. A quote inside that stands before a
+    /// colon closes a key, so the string has run over its end.
+    fn contents(&mut self, open: Quote, is_key: bool, in_object: bool) -> Result<bool, Stop> {
         let text = self.text;
         let mut run = self.at;
         loop {
-            let Some(next) = byte(text, self.at) else { return false };
+            let Some(next) = byte(text, self.at) else { return Ok(false) };
             match next {
                 b'\\' => {
                     self.out.push_str(text.get(run..self.at).unwrap_or_default());
                     if !self.escape() {
-                        return false;
+                        return Ok(false);
                     }
                     run = self.at;
                 }
@@ -75,7 +80,12 @@ impl Mender<'_> {
                     if ends {
                         self.out.push_str(text.get(run..self.at).unwrap_or_default());
                         self.at += length;
-                        return true;
+                        return Ok(true);
+                    }
+                    if open.closes_with(mark)
+                        && matches!(structural(text, skip_blanks(text, self.at + length)), Some((b':', _)))
+                    {
+                        return Err(Stop::Garbage);
                     }
                     if mark == Quote::Double {
                         self.out.push_str(text.get(run..self.at).unwrap_or_default());
@@ -181,6 +191,11 @@ impl Mender<'_> {
         self.out.push('\u{fffd}');
         self.at += length;
     }
+}
+
+/// False for a key that only a misread quote can give: empty, or holding structure.
+pub(in crate::reader) fn is_sane_key(key: &str) -> bool {
+    !key.is_empty() && !key.contains(['{', '}', '[', ']', ':', ',', '"'])
 }
 
 /// Four hexadecimal digits at a position.
