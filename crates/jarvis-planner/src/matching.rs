@@ -113,6 +113,7 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand) -> Vec<Hit> {
         .first()
         .is_some_and(|hit| hit.strong && !hit.asks && hit.first() == start && nature(hit) != Some(Nature::Ask));
     let question = clause.question && !order;
+    let states = states(&clause.tokens);
     hits.into_iter()
         .filter(|hit| {
             let counts = |concept: &&lexicon::Concept| match concept.nature {
@@ -123,11 +124,25 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand) -> Vec<Hit> {
                         || concept.takes.iter().any(|kind| hand.has(*kind))
                             && !hand.own.iter().any(|kind| kind.is_media() && !concept.takes.contains(kind))
                 }
-                Nature::Map | Nature::Edit | Nature::Create => !question || hit.asks,
+                Nature::Create => !states && (!question || hit.asks),
+                Nature::Map | Nature::Edit => !question || hit.asks,
             };
             hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|concept| counts(&concept))
         })
         .collect()
+}
+
+/// "I have a picture of …": it tells what is there and orders nothing new.
+fn states(tokens: &[Token]) -> bool {
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    matches!(
+        (lower(0), lower(1)),
+        ("i" | "we", "have" | "got" | "took")
+            | ("here" | "this" | "there", "is" | "are")
+            | ("у", "меня" | "нас")
+            | ("我", "有")
+            | ("这", "是")
+    ) || matches!(lower(0), "вот" | "there's" | "here's")
 }
 
 fn best_for(hit: &Hit, clause: &Clause, hand: &AtHand, index: &ToolIndex, lexical: &[Lexical]) -> Option<Scored> {

@@ -6,7 +6,7 @@ use jarvis_plan::{Param, Tool};
 use regex::Regex;
 use serde_json::Value;
 
-use crate::clauses::Clause;
+use crate::clauses::{Clause, strip_polite};
 use crate::resources::SpanKind;
 use crate::words::{self, slice};
 
@@ -172,7 +172,8 @@ fn phrases(found: &mut Vec<Found>, clause: &Clause, request: &str) {
     let taken =
         |found: &[Found], start: usize, end: usize| found.iter().any(|other| other.start < end && start < other.end);
     let tokens = &clause.tokens;
-    let mut at = 0;
+    // "I want to …": what comes before the order itself holds no values.
+    let mut at = tokens.len() - strip_polite(tokens).len();
     while let Some(cue) = tokens.get(at) {
         at += 1;
         let capital = at > 1 && starts_upper(slice(request, cue.start, cue.end));

@@ -41,6 +41,9 @@ pub(super) fn find(request: &str, spans: &[Span], index: &ToolIndex) -> Option<S
 fn labelled(request: &str, spans: &[Span]) -> Option<Span> {
     let label = LABEL.find_iter(request).find(|found| !covered(spans, found.start()))?;
     let rest = request.get(label.end()..)?;
+    if opens_with_quote(request, label.end(), spans) {
+        return None;
+    }
     let end = label.end() + QUESTION_LABEL.find(rest).map_or(rest.len(), |found| found.start() + 1);
     span(request, label.end(), end, spans)
 }
@@ -60,11 +63,20 @@ fn after_colon(request: &str, spans: &[Span], index: &ToolIndex) -> Option<Span>
         let acts = lexicon::hits(&order, |concept| index.serves(concept)).iter().any(|hit| hit.strong)
             // "…, and answer: how many are there?"
             && !order.last().is_some_and(|token| matches!(token.lower.as_str(), "answer" | "question" | "ответь" | "вопрос" | "答" | "题"));
+        if opens_with_quote(request, end, spans) {
+            continue;
+        }
         if acts && !spans.iter().any(|span| span.start >= end && span.kind.is_some_and(Kind::is_media)) {
             return span(request, end, end + then_at(after, index), spans);
         }
     }
     None
+}
+
+/// True when a quotation is the first thing after that byte: then it is the text, and what follows it is not.
+fn opens_with_quote(request: &str, at: usize, spans: &[Span]) -> bool {
+    let first = request.get(at..).map(|rest| at + rest.len() - rest.trim_start().len());
+    spans.iter().any(|span| span.what == SpanKind::Quote && Some(span.start) == first)
 }
 
 /// A paragraph or sentences that give no order, beside an order that points at them.

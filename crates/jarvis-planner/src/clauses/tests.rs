@@ -78,6 +78,7 @@ fn text_to_work_on_is_kept_whole() {
         "{The council met on Monday and spoke for hours.} | summarise it",
     );
     check("Who came? Context: Bob came late.", "who came? | context {Bob came late.}");
+    check("I have a text: 'It rained.'. Summarise it.", "i have a text {It rained.} | summarise it");
     check("翻译成英文：今天下雨，然后晴了。", "翻 译 成 英 文 {今天下雨，然后晴了。}");
 }
 

@@ -208,9 +208,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Video,
         "text to video|video generation|generate video|create video",
         &[
-            "video of|video about|make video|make video of|make video about|generate video|generate video of|create video|create video of|animate|animation of|video showing|clip of|~video",
-            "видео с|видео про|видео о|сделай видео|создай видео|сгенерируй видео|сними видео|ролик|ролик про|~видео",
-            "生成视频|做*视频|制作*视频|生成*视频|拍*视频|~视频",
+            "video of|video about|make video|make video of|make video about|generate video|generate video of|create video|create video of|animate|animation of|video showing|clip of|make * video|create * video|generate * video|produce * video",
+            "видео с|видео про|видео о|сделай видео|создай видео|сгенерируй видео|сними видео|ролик|ролик про|сделай * видео|создай * видео",
+            "生成视频|做*视频|制作*视频|生成*视频|拍*视频",
         ],
     ),
     concept(

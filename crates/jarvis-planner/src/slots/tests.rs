@@ -66,5 +66,6 @@ fn values_by_shape_cue_and_name() {
         "Open the page https://x.org/a, please",
         "url=https://x.org/a",
     );
+    check("book_flight", &flight, "I want to book a flight to Rome", "to=Rome");
     check("nothing", &flight, "Hello there", "");
 }
