@@ -58,17 +58,27 @@ pub struct Reading {
     pub spans: Vec<Span>,
 }
 
+/// Bounds on what is read of an order, so that no request takes long. Text to work on is one span, however long.
+const MOST_SPANS: usize = 200;
+const MOST_WORDS: usize = 1500;
+const MOST_CUTS: usize = 200;
+
 /// Reads a request. `index` tells which words name an action.
 pub fn read(request: &str, index: &ToolIndex) -> Reading {
     let mut spans = resources::spans(request);
+    spans.truncate(MOST_SPANS);
     if let Some(payload) = payload::find(request, &spans, index) {
         spans.retain(|span| span.end <= payload.start || span.start >= payload.end);
         spans.push(payload);
         spans.sort_by_key(|span| span.start);
     }
-    let tokens: Vec<Token> =
-        words::tokens(request).into_iter().filter(|token| !spans.iter().any(|span| span.covers(token.start))).collect();
-    let cuts = cuts(request, &tokens, &spans);
+    let tokens: Vec<Token> = words::tokens(request)
+        .into_iter()
+        .filter(|token| !spans.iter().any(|span| span.covers(token.start)))
+        .take(MOST_WORDS)
+        .collect();
+    let mut cuts = cuts(request, &tokens, &spans);
+    cuts.truncate(MOST_CUTS);
     let mut parts: Vec<Part> = Vec::new();
     let mut from = 0;
     let mut join = Join::Start;

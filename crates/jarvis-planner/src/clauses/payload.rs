@@ -50,7 +50,8 @@ fn labelled(request: &str, spans: &[Span]) -> Option<Span> {
 
 /// "Summarise: …": an order, a colon, and the text.
 fn after_colon(request: &str, spans: &[Span], index: &ToolIndex) -> Option<Span> {
-    for (at, colon) in request.char_indices().filter(|(_, c)| matches!(c, ':' | '：')) {
+    // An order and its colon stand near the start.
+    for (at, colon) in request.char_indices().filter(|(_, c)| matches!(c, ':' | '：')).take(8) {
         let end = at + colon.len_utf8();
         let before = request.get(..at).unwrap_or_default();
         let after = request.get(end..).unwrap_or_default();

@@ -134,3 +134,11 @@ fn a_huge_request_is_cut_and_told() {
     assert_eq!(draft.tasks.len(), 1);
     assert!(draft.notes.iter().any(|note| note.contains("were read")));
 }
+
+#[test]
+fn endless_orders_end() {
+    for piece in ["find the edges and then ", "a, ", "画一只猫，", "a.png ", "x: ", "\"a\" "] {
+        let draft = Offline::new().draft(&Request::new(piece.repeat(20_000 / piece.len())), &task_types());
+        assert!(draft.tasks.len() <= 32, "{piece}");
+    }
+}
