@@ -129,25 +129,6 @@ impl Drop for Call<'_> {
     }
 }
 
-/// A chat model's error as a task's.
-pub fn chat_task_error(error: &ChatError) -> TaskError {
-    let (code, hint) = match error {
-        ChatError::Unreachable { .. } => {
-            (ErrorCode::Unavailable, "Check that the chat endpoint runs at the base URL given")
-        }
-        ChatError::Timeout { .. } => (ErrorCode::Timeout, "Allow the chat model more time, or choose a faster one"),
-        ChatError::Unauthorized { .. } => (ErrorCode::Unauthorized, "Check the API key of the chat endpoint"),
-        ChatError::RateLimited { .. } => (ErrorCode::RateLimited, "Wait a little, or check the account's limits"),
-        ChatError::Api { .. } => (ErrorCode::Upstream, ""),
-        ChatError::BadReply { .. } => (ErrorCode::BadReply, "Check that the base URL is that of a chat endpoint"),
-        ChatError::ReplayMiss { .. } => (ErrorCode::NotFound, "Record the conversation again with `--record`"),
-        ChatError::Recording { .. } => (ErrorCode::Internal, ""),
-        ChatError::Config(_) => (ErrorCode::NotConfigured, "Run `jarvis doctor` to see what is configured"),
-    };
-    let error = TaskError::new(code, error.to_string());
-    if hint.is_empty() { error } else { error.hint(hint) }
-}
-
 /// Makes the messages that let a chat model perform a task: from the request, and the task as JSON (`task`, `id`, `dep`,
 /// `args`) with its arguments resolved.
 pub type TaskPrompt = Arc<dyn Fn(&Request, &Value) -> Vec<Message> + Send + Sync>;
@@ -225,9 +206,7 @@ impl ChatWorker {
 
     async fn ask(&self, job: &Job, messages: Vec<Message>) -> Result<String, TaskError> {
         let request = ChatRequest { stage: TASK_STAGE.to_owned(), messages, ..ChatRequest::default() };
-        let reply = call_model(self.model.as_ref(), &job.events, Some(job.task.id), &request)
-            .await
-            .map_err(|error| chat_task_error(&error))?;
+        let reply = call_model(self.model.as_ref(), &job.events, Some(job.task.id), &request).await?;
         if reply.text.is_empty() {
             return Err(TaskError::new(ErrorCode::BadReply, "the chat model answered with an empty text"));
         }

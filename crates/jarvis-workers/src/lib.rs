@@ -20,9 +20,7 @@ mod router;
 mod testkit;
 mod text;
 
-pub use chat::{
-    ChatWorker, PICTURE_TASKS, TASK_STAGE, TEXT_TASKS, TaskPrompt, call_model, chat_task_error, stream_model,
-};
+pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TEXT_TASKS, TaskPrompt, call_model, stream_model};
 pub use huggingface::{HF_INFERENCE, HuggingFace, HuggingFaceConfig};
 pub use inputs::{InputLimits, Inputs};
 pub use media_endpoint::{MediaEndpoint, MediaEndpointConfig};

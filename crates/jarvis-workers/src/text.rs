@@ -1,6 +1,6 @@
 //! Small helpers for texts in messages: shortened, on one line, without secrets.
 
-use std::fmt;
+use secrecy::{ExposeSecret as _, SecretString};
 
 /// The text on one line and at most `max` characters, an ellipsis marking a cut.
 pub(crate) fn shorten(text: &str, max: usize) -> String {
@@ -20,31 +20,25 @@ pub(crate) fn shorten(text: &str, max: usize) -> String {
     short
 }
 
-/// A token or key. It never shows itself.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+/// A token or key. `Debug` never shows it, and it is wiped when dropped.
+#[derive(Debug, Clone)]
+pub struct Secret(SecretString);
 
 impl Secret {
     /// Keeps a token; blanks around it are dropped. `None` when nothing is left.
     pub fn new(token: &str) -> Option<Secret> {
         let token = token.trim();
-        (!token.is_empty()).then(|| Secret(token.to_owned()))
+        (!token.is_empty()).then(|| Secret(SecretString::from(token)))
     }
 
     /// The token itself, for the header it belongs in.
     pub(crate) fn expose(&self) -> &str {
-        &self.0
+        self.0.expose_secret()
     }
 
     /// The text with the token, if it occurs there, blacked out.
     pub(crate) fn redact(&self, text: &str) -> String {
-        text.replace(&self.0, "[redacted]")
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[redacted]")
+        text.replace(self.expose(), "[redacted]")
     }
 }
 
@@ -62,7 +56,7 @@ mod tests {
     #[test]
     fn secrets_stay_secret() {
         let secret = Secret::new(" hf_abc ").unwrap();
-        assert_eq!(format!("{secret:?}"), "[redacted]");
+        assert!(!format!("{secret:?}").contains("abc"));
         assert_eq!(secret.redact("bad token hf_abc"), "bad token [redacted]");
         assert!(Secret::new("  ").is_none());
     }

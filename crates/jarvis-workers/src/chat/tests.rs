@@ -108,22 +108,3 @@ async fn a_call_that_is_given_up_is_told_of() {
     assert!(matches!(&told, EventKind::ModelCall { ok: false, reply, .. } if reply.contains("given up")), "{told:?}");
     assert_eq!(job.events.usage().calls.get("parse_task"), Some(&1));
 }
-
-#[test]
-fn each_chat_error_has_its_code() {
-    let text = String::new;
-    let cases = [
-        (ChatError::Unreachable { url: text(), reason: text() }, ErrorCode::Unavailable),
-        (ChatError::Timeout { after: Duration::from_secs(1) }, ErrorCode::Timeout),
-        (ChatError::Unauthorized { message: text() }, ErrorCode::Unauthorized),
-        (ChatError::RateLimited { message: text() }, ErrorCode::RateLimited),
-        (ChatError::Api { status: 400, message: text() }, ErrorCode::Upstream),
-        (ChatError::BadReply { reason: text(), body: text() }, ErrorCode::BadReply),
-        (ChatError::ReplayMiss { stage: text(), prompt: text() }, ErrorCode::NotFound),
-        (ChatError::Recording { path: text(), reason: text() }, ErrorCode::Internal),
-        (ChatError::Config(text()), ErrorCode::NotConfigured),
-    ];
-    for (error, code) in cases {
-        assert_eq!(chat_task_error(&error).code, code, "{error:?}");
-    }
-}
