@@ -121,3 +121,6 @@ fn required<'a>(job: &'a Job, name: &str) -> Result<&'a str, TaskError> {
         TaskError::new(ErrorCode::MissingArgument, format!("`{task}` needs the argument `{name}`"))
     })
 }
+
+#[cfg(test)]
+mod tests;

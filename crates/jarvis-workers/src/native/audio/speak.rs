@@ -112,7 +112,7 @@ fn by_words(text: &str) -> Option<&'static str> {
         .iter()
         .map(|(voice, _, common)| (*voice, words.iter().filter(|word| common.contains(word)).count()))
         .collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1));
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     match counts[..] {
         [(voice, most), (_, next), ..] if most >= 2 && most > next => Some(voice),
         _ => None,

@@ -149,7 +149,8 @@ fn pieces(text: &str) -> Vec<String> {
             Some(last) if sticks => last.push(ch),
             _ => pieces.push(ch.to_string()),
         }
-        open = !ch.is_whitespace() && !wide && !(closing && !ch.is_ascii());
+        let ends = ch.is_whitespace() || wide || (closing && !ch.is_ascii());
+        open = !ends;
     }
     pieces
 }

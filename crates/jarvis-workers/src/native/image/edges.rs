@@ -180,7 +180,7 @@ impl Field {
         }
         let (length, thickness) = (high - low + 1.0, right - left + 1.0);
         let dense = region.len() as f32 / (length * thickness) >= 0.5;
-        (dense && length >= 3.0 * thickness)
-            .then(|| Segment { from: (cx + dx * low, cy + dy * low), to: (cx + dx * high, cy + dy * high) })
+        let line = Segment { from: (cx + dx * low, cy + dy * low), to: (cx + dx * high, cy + dy * high) };
+        (dense && length >= 3.0 * thickness).then_some(line)
     }
 }

@@ -15,6 +15,8 @@ use super::instruction::{Crop, Op, Place, Size};
 pub(super) const CAN: &str = "resize, crop, rotate, flip, grayscale, blur, sharpen, invert, brightness, contrast, \
                               saturation, edges, sketch, sepia, warm, cool, pixelate";
 
+/// Enlarging is done in floating point, sixteen bytes a pixel; results above this would take too much memory.
+const ENLARGED: u64 = 50_000_000;
 /// Pictures above this are resampled by averaging, which needs no copy in floating point.
 const LARGE: u64 = 16_000_000;
 
@@ -49,6 +51,9 @@ fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicIma
             check_size(width, height, max_pixels)?;
             let pixels = u64::from(size.0) * u64::from(size.1);
             let shrinks = width <= size.0 && height <= size.1;
+            if !shrinks {
+                check_size(width, height, ENLARGED)?;
+            }
             picture = if shrinks && pixels > LARGE {
                 picture.thumbnail_exact(width, height)
             } else if pixels.max(u64::from(width) * u64::from(height)) > LARGE {
@@ -85,7 +90,7 @@ fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicIma
             format!("blur {}", round(sigma))
         }
         Op::Sharpen => {
-            picture = picture.unsharpen(1.5, 1);
+            sharpen(&mut picture);
             "sharpen".to_owned()
         }
         Op::Invert => {
@@ -248,6 +253,21 @@ fn rotate(picture: DynamicImage, degrees: f32, max_pixels: u64) -> Result<Dynami
             DynamicImage::ImageRgb8(rotate_about_center_no_crop(&other.into_rgb8(), theta, smooth, white))
         }
     })
+}
+
+/// Adds back what a blur takes away.
+fn sharpen(picture: &mut DynamicImage) {
+    let soft = picture.fast_blur(1.5);
+    let beyond = |sharp: &mut [u8], soft: &[u8], colours: usize| {
+        for (sharp, soft) in sharp.iter_mut().zip(soft).take(colours) {
+            *sharp = level(2.0 * f32::from(*sharp) - f32::from(*soft));
+        }
+    };
+    if let (Some(sharp), Some(soft)) = (picture.as_mut_rgb8(), soft.as_rgb8()) {
+        sharp.pixels_mut().zip(soft.pixels()).for_each(|(sharp, soft)| beyond(&mut sharp.0, &soft.0, 3));
+    } else if let (Some(sharp), Some(soft)) = (picture.as_mut_rgba8(), soft.as_rgba8()) {
+        sharp.pixels_mut().zip(soft.pixels()).for_each(|(sharp, soft)| beyond(&mut sharp.0, &soft.0, 3));
+    }
 }
 
 /// A pencil drawing: the picture divided by its blurred self.

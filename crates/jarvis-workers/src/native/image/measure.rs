@@ -32,7 +32,8 @@ pub(super) struct Measures {
 /// Measures a picture.
 pub(super) fn measure(picture: &DynamicImage) -> Measures {
     let size = (picture.width(), picture.height());
-    let small = open::reduced(picture, 256);
+    let detail = open::reduced(picture, 512);
+    let small = open::reduced(&detail, 256);
     let transparent = if small.color().has_alpha() {
         let rgba = small.to_rgba8();
         rgba.pixels().filter(|pixel| pixel.0[3] < 128).count() as f64 / (rgba.width() * rgba.height()) as f64
@@ -65,7 +66,6 @@ pub(super) fn measure(picture: &DynamicImage) -> Measures {
         kept += 1;
         kept == 1 || (*share >= 0.05 && kept <= 5)
     });
-    let detail = open::reduced(picture, 512);
     let grey = detail.to_luma8();
     let lit = edges::canny(&detail).pixels().filter(|pixel| **pixel != image::Luma::black()).count();
     Measures {

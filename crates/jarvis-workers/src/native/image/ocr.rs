@@ -107,7 +107,8 @@ pub(super) fn lines(tsv: &str) -> Vec<Line> {
             // Chinese is written without blanks; tesseract puts them between signs.
             let joins =
                 |ch: Option<char>| ch.is_some_and(|ch| matches!(ch, '\u{2e80}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}'));
-            if !text.is_empty() && !(joins(text.chars().last()) && joins(word.chars().next())) {
+            let joined = text.is_empty() || (joins(text.chars().last()) && joins(word.chars().next()));
+            if !joined {
                 text.push(' ');
             }
             text.push_str(word);

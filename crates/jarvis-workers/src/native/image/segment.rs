@@ -203,13 +203,16 @@ impl Regions {
     /// Lays the regions over the picture, each in a colour of its own.
     pub(super) fn overlay(&self, picture: &mut RgbImage) {
         let tints: Vec<Rgb<u8>> = (1..=self.regions.len()).map(|nth| draw::colour(&format!("region {nth}"))).collect();
-        let (width, height) = (u64::from(picture.width()), u64::from(picture.height()));
-        for (x, y, pixel) in picture.enumerate_pixels_mut() {
-            let column = u64::from(x) * u64::from(self.width) / width;
-            let row = u64::from(y) * u64::from(self.height) / height;
-            let region = self.cells.get((row * u64::from(self.width) + column) as usize);
-            if let Some(tint) = region.and_then(|region| tints.get(*region)) {
-                draw::blend(pixel, *tint, draw::OVERLAY_ALPHA);
+        let (width, height) = picture.dimensions();
+        let cell = |at: u32, cells: u32, pixels: u32| (u64::from(at) * u64::from(cells) / u64::from(pixels)) as usize;
+        let columns: Vec<usize> = (0..width).map(|x| cell(x, self.width, width)).collect();
+        for (y, line) in picture.rows_mut().enumerate() {
+            let row = cell(y as u32, self.height, height) * self.width as usize;
+            let cells = self.cells.get(row..row + self.width as usize).unwrap_or(&[]);
+            for (pixel, column) in line.zip(&columns) {
+                if let Some(tint) = cells.get(*column).and_then(|region| tints.get(*region)) {
+                    draw::blend(pixel, *tint, draw::OVERLAY_ALPHA);
+                }
             }
         }
     }
