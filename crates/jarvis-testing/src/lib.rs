@@ -1,7 +1,7 @@
 //! Development only: fake chat servers, hubs and model servers that speak the true protocols on real sockets.
 
+pub mod chat;
 pub mod hub;
 pub mod inference;
 pub mod model_server;
 pub mod stub;
-pub mod chat;

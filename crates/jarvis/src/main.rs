@@ -1,2 +1,53 @@
-//! The binary.
-fn main() {}
+//! The binary: flags, wiring, rendering, exit codes. What jarvis does is in the crates below.
+
+mod cli;
+mod commands;
+mod config;
+mod failure;
+mod ingest;
+mod printer;
+mod progress;
+mod session;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::cli::{Cli, Command};
+use crate::printer::Printer;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let printer = Printer::new(cli.global.quiet, cli.global.verbose);
+    if let Command::Completions { shell } = &cli.command {
+        clap_complete::generate(*shell, &mut Cli::command(), "jarvis", &mut std::io::stdout());
+        return ExitCode::SUCCESS;
+    }
+    start_logs(cli.global.verbose);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            printer.error(&error, None);
+            return ExitCode::from(1);
+        }
+    };
+    let ended = runtime.block_on(commands::run(cli, printer));
+    // Work on other threads that was cancelled is not waited for.
+    runtime.shutdown_background();
+    match ended {
+        Ok(code) => code,
+        Err(failure) => {
+            printer.error(failure.error(), failure.advice());
+            failure.exit_code()
+        }
+    }
+}
+
+/// Logs go to stderr: as `JARVIS_LOG` says, else warnings, else debug with `-vv`.
+fn start_logs(verbose: u8) {
+    let default = if verbose >= 2 { "warn,jarvis=debug" } else { "error" };
+    let filter = tracing_subscriber::EnvFilter::try_from_env(config::env_vars::LOG)
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}

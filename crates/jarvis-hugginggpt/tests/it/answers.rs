@@ -1,0 +1,83 @@
+//! Stage 4: what the answer is made from, what is flagged, and what stands when the model is gone.
+
+use jarvis_plan::{EventKind, Request, Resource, Source};
+use jarvis_testing::chat::{Reply, Script};
+use serde_json::json;
+
+use crate::house::{Does, with_chat};
+
+const PLAN: &str = r#"[{"task":"image-to-image","id":0,"dep":[-1],"args":{"image":"/images/a.jpg"}}]"#;
+
+fn house(answer: impl Into<jarvis_testing::chat::Replies>) -> crate::house::Builder {
+    let script = Script::new().on("parse_task", Reply::text(PLAN)).on("response_results", answer);
+    with_chat(script)
+        .live("image-to-image", "org/edit")
+        .does("org/edit", Does::Gives(json!({"generated image": "/images/made.png"})))
+}
+
+#[tokio::test]
+async fn paths_that_nobody_made_are_flagged() {
+    let house =
+        house(Reply::text("See /images/made.png from /images/a.jpg, and also /images/dream.png.")).build().await;
+    let run = house.run("change /images/a.jpg").await.run.expect("an answer");
+    assert_eq!(run.answer.notes, ["the answer names `/images/dream.png`, which no task made"]);
+}
+
+#[tokio::test]
+async fn when_the_answering_call_fails_the_template_answers() {
+    let house = house(Reply::error(500, "down")).build().await;
+    let went = house.run("change /images/a.jpg").await;
+    let run = went.run.expect("an answer all the same");
+    assert!(run.answer.text.contains("/images/made.png"), "{}", run.answer.text);
+    assert!(
+        went.events
+            .iter()
+            .any(|event| matches!(&event.kind, EventKind::Note { message, .. } if message.contains("down")))
+    );
+}
+
+#[tokio::test]
+async fn the_answer_streams_as_tokens() {
+    let house =
+        house(Reply::pieces(["All ", "done", "."])).settings(|settings| settings.stream_answer = true).build().await;
+    let went = house.run("change it").await;
+    let tokens: Vec<String> = went
+        .events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Token { text } => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(tokens.concat(), "All done.");
+    assert_eq!(went.run.expect("an answer").answer.text, "All done.");
+}
+
+#[tokio::test]
+async fn huge_results_are_shortened_to_fit() {
+    let house = house(Reply::text("fine"))
+        .does("org/edit", Does::Gives(json!({"generated image": "/images/made.png", "mask": "QUJD".repeat(100_000)})))
+        .build()
+        .await;
+    house.run("change it").await.run.expect("an answer");
+    let prompt = house.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
+    assert!(prompt.contains("/images/made.png") && prompt.contains("left out"));
+    assert!(prompt.len() < 40_000, "{}", prompt.len());
+}
+
+#[tokio::test]
+async fn an_attached_text_is_named_in_the_plan_and_read_by_the_worker() {
+    let plan = r#"[{"task":"token-classification","id":0,"dep":[-1],"args":{"text":"notes.txt"}}]"#;
+    let script = Script::new().on("parse_task", Reply::text(plan)).on("response_results", Reply::text("ok"));
+    let house = with_chat(script).live("token-classification", "org/ner").build().await;
+    let mut request = Request::new("names in notes.txt");
+    request.attachments.push(Resource {
+        kind: jarvis_plan::Kind::Text,
+        source: Source::Inline("Ada met Grace in London.".into()),
+        name: Some("notes.txt".into()),
+    });
+    let run = house.run_request(request, Default::default()).await.run.expect("an answer");
+    assert_eq!(run.plan.tasks[0].literal("text").as_deref(), Some("notes.txt"));
+    let seen = house.worker.seen.lock().expect("no poison").clone();
+    assert_eq!(seen[0].2["text"], "Ada met Grace in London.");
+}

@@ -1,0 +1,222 @@
+//! A pipeline whose far side is scripted: chat replies by stage, workers by task, models by availability.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use jarvis_catalogue::{
+    Catalogue, Deployment, HubCheck, InferenceMode, Model, ProbeConfig, Prober, Wanted, where_probed,
+};
+use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
+use jarvis_engine::{Events, Job, Worker};
+use jarvis_hugginggpt::prompts::Prompts;
+use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Run, RunError, Settings, Sources};
+use jarvis_plan::{ErrorCode, Event, Host, Inference, Request, RunId, TaskError, Usage};
+use jarvis_planner::Offline;
+use jarvis_testing::chat::{FakeChat, Script};
+use jarvis_testing::hub::{FakeHub, HubModel};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// What a scripted worker does with a job.
+#[derive(Clone)]
+pub(crate) enum Does {
+    /// Gives a result.
+    Gives(Value),
+    /// Fails.
+    Fails(ErrorCode, &'static str),
+    /// Panics.
+    Panics,
+    /// Never ends.
+    Hangs,
+}
+
+/// Performs jobs by script, looked up by model id, then by task; keeps what it was given.
+#[derive(Default)]
+pub(crate) struct Scripted {
+    script: HashMap<String, Does>,
+    pub(crate) seen: Mutex<Vec<(String, String, Value)>>,
+}
+
+#[async_trait]
+impl Worker for Scripted {
+    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+        let task = &job.candidate.effective_task;
+        let id = &job.candidate.id;
+        self.seen.lock().expect("no poison").push((id.clone(), task.clone(), json!(job.args)));
+        match self.script.get(id).or_else(|| self.script.get(task)) {
+            Some(Does::Gives(value)) => Ok(Inference(value.clone())),
+            Some(Does::Fails(code, message)) => Err(TaskError::new(*code, *message)),
+            Some(Does::Panics) => panic!("a worker's own bug"),
+            Some(Does::Hangs) => std::future::pending().await,
+            None => Ok(Inference::text(format!("{task} of {}", job.args.values().next().cloned().unwrap_or_default()))),
+        }
+    }
+}
+
+/// Everything a test sets up.
+pub(crate) struct House {
+    pub(crate) chat: Option<FakeChat>,
+    pub(crate) worker: Arc<Scripted>,
+    pub(crate) pipeline: HuggingGpt,
+    pub(crate) logs: tempfile::TempDir,
+    _hub: FakeHub,
+}
+
+/// A house in the making.
+pub(crate) struct Builder {
+    script: Option<Script>,
+    live: Vec<(&'static str, &'static str)>,
+    does: Vec<(&'static str, Does)>,
+    mode: InferenceMode,
+    model_server: bool,
+    native: bool,
+    pub(crate) settings: Settings,
+}
+
+/// A house with a scripted chat model. Native models do not exist unless asked for, so that counts are those of the
+/// original.
+pub(crate) fn with_chat(script: Script) -> Builder {
+    let settings = Settings { stream_answer: false, ..Settings::default() };
+    Builder {
+        script: Some(script),
+        live: Vec::new(),
+        does: Vec::new(),
+        mode: InferenceMode::Hybrid,
+        model_server: true,
+        native: false,
+        settings,
+    }
+}
+
+/// A house without a chat model.
+pub(crate) fn offline() -> Builder {
+    Builder { script: None, native: true, model_server: false, ..with_chat(Script::new()) }
+}
+
+impl Builder {
+    /// A model of a task that is available at the Hub.
+    pub(crate) fn live(mut self, task: &'static str, id: &'static str) -> Builder {
+        self.live.push((task, id));
+        self
+    }
+
+    /// What a worker does for a model or task.
+    pub(crate) fn does(mut self, what: &'static str, does: Does) -> Builder {
+        self.does.push((what, does));
+        self
+    }
+
+    pub(crate) fn mode(mut self, mode: InferenceMode) -> Builder {
+        self.mode = mode;
+        self
+    }
+
+    pub(crate) fn settings(mut self, change: impl FnOnce(&mut Settings)) -> Builder {
+        change(&mut self.settings);
+        self
+    }
+
+    pub(crate) async fn build(self) -> House {
+        let hub = self.live.iter().map(|(task, id)| HubModel::live(id, task, 1)).collect();
+        let hub = FakeHub::start(hub).await.expect("the hub starts");
+        let chat = match self.script {
+            Some(script) => Some(FakeChat::start(script).await),
+            None => None,
+        };
+        let model: Option<Arc<dyn ChatModel>> = chat.as_ref().map(|chat| {
+            let retries = Retries { max: 0, ..Retries::default() };
+            let config = OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "gpt-4") };
+            Arc::new(OpenAi::new(config).expect("the client builds")) as Arc<dyn ChatModel>
+        });
+        let models = self.live.iter().map(|(task, id)| Model::new(id, task, Host::Huggingface, "a model")).collect();
+        // Nothing is loaded on the model server, so only the Hub's models count as available.
+        let deployment = Deployment::Minimal;
+        let probed = where_probed(self.mode, deployment);
+        let hub_url = hub.base().parse().expect("a URL");
+        let config = ProbeConfig { hub: Some(HubCheck::ModelApi(hub_url)), ..ProbeConfig::new(probed) };
+        let native = self.native;
+        let prober = Prober::new(config, Arc::new(|_: &Model| Ok(()))).expect("the client builds");
+        let sources = Sources {
+            catalogue: Catalogue::with_models(models, Vec::new()),
+            prober: chat.is_some().then_some(prober),
+            wanted: Wanted::remote(self.mode, deployment),
+            model_server: self.model_server,
+            huggingface: true,
+            native: Arc::new(move |_| match native {
+                true => Ok(()),
+                false => Err(TaskError::new(ErrorCode::NoModel, "no native models here")),
+            }),
+            endpoints: Vec::new(),
+        };
+        let logs = tempfile::tempdir().expect("a folder");
+        let script = self.does.into_iter().map(|(what, does)| (what.to_owned(), does)).collect();
+        let worker = Arc::new(Scripted { script, seen: Mutex::default() });
+        let pipeline = HuggingGpt {
+            offered: sources.offered(model.is_some()),
+            chat: model,
+            planner: Arc::new(Offline::new()),
+            vocabulary: Arc::new(jarvis_catalogue::vocabulary()),
+            sources: Arc::new(sources),
+            worker: Arc::clone(&worker) as Arc<dyn Worker>,
+            prompts: Arc::new(Prompts::builtin().expect("the prompts parse")),
+            logs: Some(Arc::new(RequestLogs::open(logs.path()).expect("the logs open"))),
+            show: Arc::new(str::to_owned),
+            settings: self.settings,
+        };
+        House { chat, worker, pipeline, logs, _hub: hub }
+    }
+}
+
+/// How a run went.
+pub(crate) struct Went {
+    pub(crate) run: Result<Run, RunError>,
+    pub(crate) usage: Usage,
+    pub(crate) events: Vec<Event>,
+}
+
+impl House {
+    pub(crate) async fn run(&self, request: &str) -> Went {
+        self.run_request(Request::new(request), CancellationToken::new()).await
+    }
+
+    pub(crate) async fn run_request(&self, request: Request, cancel: CancellationToken) -> Went {
+        let (events, mut receiver) = Events::channel(RunId("r".into()));
+        let run = self.pipeline.run(Arc::new(request), &events, cancel).await;
+        let usage = events.usage();
+        drop(events);
+        let mut seen = Vec::new();
+        while let Ok(event) = receiver.try_recv() {
+            seen.push(event);
+        }
+        Went { run, usage, events: seen }
+    }
+
+    /// The lines of one of the request logs.
+    pub(crate) fn log(&self, name: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.logs.path().join(name)).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+    }
+
+    pub(crate) fn stages(&self) -> Vec<String> {
+        self.chat.as_ref().map(FakeChat::stages).unwrap_or_default()
+    }
+}
+
+impl Went {
+    /// The outcomes in one line each: `id task status model text-or-error`.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let run = self.run.as_ref().expect("the run ends with an answer");
+        run.outcomes
+            .iter()
+            .map(|outcome| {
+                let model = outcome.performer().map(|performer| performer.id.as_str()).unwrap_or("-");
+                let what = match &outcome.error {
+                    Some(error) => format!("{}: {error}", error.code),
+                    None => outcome.inference.as_ref().map(|value| value.0.to_string()).unwrap_or_default(),
+                };
+                format!("{} {} {:?} {model} {what}", outcome.id, outcome.task, outcome.status)
+            })
+            .collect()
+    }
+}

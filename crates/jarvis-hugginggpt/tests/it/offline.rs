@@ -1,0 +1,53 @@
+//! Without a chat model: the same stages, with a stand-in for each.
+
+use jarvis_plan::{ErrorCode, Request};
+use serde_json::json;
+
+use crate::house::{Does, offline};
+
+#[tokio::test]
+async fn a_run_makes_no_call_and_answers_in_the_language_of_the_request() {
+    for (request, word) in [
+        ("find the edges of /images/a.png and describe /images/a.png", "All 2 tasks are done"),
+        ("найди контуры на /images/a.png и опиши /images/a.png", "Выполнены все задачи"),
+        ("提取 /images/a.png 的边缘，然后描述 /images/a.png", "全部完成"),
+    ] {
+        let house =
+            offline().does("native/canny", Does::Gives(json!({"generated image": "/images/edges.png"}))).build().await;
+        let went = house.run(request).await;
+        let run = went.run.as_ref().expect("an answer");
+        assert!(run.answer.text.contains(word), "{request}: {} {:?}", run.answer.text, went.lines());
+        assert!(run.answer.text.contains("/images/edges.png"), "{}", run.answer.text);
+        assert!(run.ok() && went.usage.calls.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn what_has_no_native_model_fails_alone_with_what_to_configure() {
+    let house = offline().build().await;
+    let went = house.run("detect the objects in /images/a.png and find the edges of /images/a.png").await;
+    let run = went.run.as_ref().expect("an answer");
+    let failed = run.outcomes.iter().find(|outcome| outcome.task == "object-detection").expect("it was planned");
+    let error = failed.error.as_ref().expect("it failed");
+    assert_eq!(error.code, ErrorCode::NoModel);
+    assert!(error.hint.as_ref().expect("a hint").contains("HF_TOKEN"));
+    assert!(run.ok(), "{:?}", went.lines());
+    assert!(run.answer.text.contains("1 of 2") && run.answer.text.contains("HF_TOKEN"), "{}", run.answer.text);
+}
+
+#[tokio::test]
+async fn a_request_that_fits_nothing_says_what_can_be_done() {
+    let house = offline().build().await;
+    let run = house.run("hm").await.run.expect("an answer");
+    assert!(run.outcomes.is_empty() && !run.ok());
+    assert!(run.answer.text.contains("--llm"), "{}", run.answer.text);
+}
+
+#[tokio::test]
+async fn the_same_request_gives_the_same_plan() {
+    let house = offline().build().await;
+    let request = Request::new("make /images/a.png grey, then find its edges");
+    let first = house.run_request(request.clone(), Default::default()).await.run.expect("an answer");
+    let second = house.run_request(request, Default::default()).await.run.expect("an answer");
+    assert_eq!(first.plan, second.plan);
+}

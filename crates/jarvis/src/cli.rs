@@ -1,0 +1,213 @@
+//! What can be typed. Parsing does no work; what the words mean is decided in the commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::config::env_vars;
+
+/// Plans a request into a task graph, chooses a model for each task, runs the graph in parallel, and answers.
+#[derive(Debug, Parser)]
+#[command(
+    name = "jarvis",
+    version,
+    max_term_width = 110,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  \
+        jarvis run \"find the edges of this picture\" --file photo.jpg\n  \
+        jarvis run \"summarise notes.txt and read the summary aloud\"\n  \
+        jarvis run \"what is in this picture?\" --file photo.jpg --llm gpt-4o-mini\n  \
+        jarvis plan \"segment photo.jpg, then find the edges of the result\" --format mermaid\n  \
+        jarvis doctor\n\n\
+        Without --llm nothing is sent anywhere: jarvis plans with its offline planner and works with its native models."
+)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// What holds for every command.
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+/// Flags of every command.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// The chat model: `offline`, a model name such as `gpt-4o-mini`, or `replay:FILE`
+    #[arg(long, global = true, env = env_vars::LLM, value_name = "MODEL", hide_env_values = true)]
+    pub(crate) llm: Option<String>,
+    /// Base URL of an OpenAI-compatible endpoint [default: OpenAI's]
+    #[arg(long, global = true, env = env_vars::OPENAI_BASE_URL, value_name = "URL", hide_env_values = true)]
+    pub(crate) base_url: Option<String>,
+    /// Append every model call to this file, for `--llm replay:FILE`
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// The configuration (YAML)
+    #[arg(long, global = true, env = env_vars::CONFIG, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Where media, the journal and the logs are kept
+    #[arg(long, global = true, env = "JARVIS_DATA_DIR", value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Say nothing on stderr but errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more on stderr; twice for debug logs
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Plan, choose, execute, answer
+    #[command(after_help = "Examples:\n  \
+        jarvis run \"make it grey and half the size\" --file photo.jpg --out results/\n  \
+        jarvis run \"tell the mood of review.txt and list the names in it\" --json\n  \
+        jarvis run \"разбей фото photo.jpg на области и найди контуры результата\"\n  \
+        echo \"read this aloud: hello\" | jarvis run -\n\n\
+        Exit status: 0 when there is an answer and at least one task succeeded, 1 when the work failed, 2 for wrong use.")]
+    Run(RunArgs),
+    /// The same as a conversation; what was said and made before can be referred to
+    Chat(ChatArgs),
+    /// Plan only: nothing is executed
+    #[command(after_help = "Examples:\n  \
+        jarvis plan \"describe photo.jpg and read the description aloud\"\n  \
+        jarvis plan \"describe photo.jpg and read the description aloud\" --format dot | dot -Tsvg > plan.svg")]
+    Plan(PlanArgs),
+    /// What models there are, and which can be used now
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// Past runs, from the journal
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// Say what works, what does not, and how to mend it
+    Doctor(DoctorArgs),
+    /// Print completions for a shell
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+}
+
+/// `jarvis run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What you want, in your own words; `-` reads it from standard input
+    pub(crate) request: String,
+    /// A picture, sound, video or text the request is about; may be repeated
+    #[arg(short, long = "file", value_name = "PATH")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Also copy the files that were made into this folder
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON document instead of the answer
+    #[arg(long, conflicts_with = "events")]
+    pub(crate) json: bool,
+    /// Print every event as a line of JSON while it happens, instead of the answer
+    #[arg(long)]
+    pub(crate) events: bool,
+}
+
+/// `jarvis chat`.
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    /// A file the first request is about; may be repeated
+    #[arg(short, long = "file", value_name = "PATH")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Answer this one request and end
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) once: Option<String>,
+    /// Print each answer as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `jarvis plan`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// What you want, in your own words; `-` reads it from standard input
+    pub(crate) request: String,
+    /// A file the request is about; may be repeated
+    #[arg(short, long = "file", value_name = "PATH")]
+    pub(crate) files: Vec<PathBuf>,
+    /// How the plan is written
+    #[arg(long, value_enum, default_value_t = PlanFormat::Json)]
+    pub(crate) format: PlanFormat,
+}
+
+/// How a plan is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlanFormat {
+    /// The task list.
+    Json,
+    /// Graphviz.
+    Dot,
+    /// Mermaid.
+    Mermaid,
+}
+
+/// `jarvis models …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// List the models of the catalogue
+    List {
+        /// Only the models of this task type
+        #[arg(long, value_name = "TASK")]
+        task: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ask which models can be used now
+    Probe {
+        /// Only the candidates of this task type
+        #[arg(long, value_name = "TASK")]
+        task: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a catalogue file from what the Hugging Face Hub serves now
+    Refresh {
+        /// The file to write; use it with the configuration key `catalogue`
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// Models per task type
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+    },
+}
+
+/// `jarvis runs …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// List the latest runs
+    List {
+        /// How many
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        limit: u32,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one run: request, plan, choices, outcomes, answer
+    Show {
+        /// The run's id, or the start of it
+        id: String,
+        /// Also show what models replied, word for word
+        #[arg(long)]
+        reply: bool,
+        /// Print every event as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `jarvis doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

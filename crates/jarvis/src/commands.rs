@@ -1,0 +1,66 @@
+//! The commands, one file each. A command turns what was typed into calls of the crates below and prints what they give.
+
+mod chat;
+mod doctor;
+mod models;
+mod plan;
+mod run;
+mod runs;
+
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+
+use jarvis_plan::Answer;
+
+use crate::cli::{Cli, Command};
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// Runs the command.
+pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure> {
+    match cli.command {
+        Command::Run(args) => run::run(args, &cli.global, printer).await,
+        Command::Chat(args) => chat::run(args, &cli.global, printer).await,
+        Command::Plan(args) => plan::run(args, &cli.global, printer).await,
+        Command::Models(command) => models::run(command, &cli.global, printer).await,
+        Command::Runs(command) => runs::run(command, &cli.global, printer),
+        Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
+        // Handled before a runtime is needed.
+        Command::Completions { .. } => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// The request's text; `-` stands for standard input.
+fn request_text(typed: &str) -> Result<String, Failure> {
+    let text = if typed == "-" {
+        let mut text = String::new();
+        std::io::stdin()
+            .lock()
+            .take(4 << 20)
+            .read_to_string(&mut text)
+            .map_err(|error| Failure::usage(format!("cannot read the request from standard input: {error}")))?;
+        text
+    } else {
+        typed.to_owned()
+    };
+    let text = text.trim().to_owned();
+    if text.is_empty() {
+        return Err(Failure::usage("the request is empty").hint("say what you want: jarvis run \"…\" --file photo.jpg"));
+    }
+    Ok(text)
+}
+
+/// Copies the files of an answer into a folder, under their own names.
+fn copy_out(answer: &Answer, folder: &Path, disk: impl Fn(&str) -> Option<std::path::PathBuf>) -> Result<(), Failure> {
+    let cannot = |error: std::io::Error| Failure::work(format!("cannot write to `{}`: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(cannot)?;
+    for resource in &answer.resources {
+        if let Some(path) = disk(&resource.url)
+            && let Some(name) = path.file_name()
+        {
+            std::fs::copy(&path, folder.join(name)).map_err(cannot)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! `jarvis chat`: a conversation; each request sees what was said and made before.
+
+use std::process::ExitCode;
+
+use jarvis_plan::{Request, Turn};
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use super::run::{document, show};
+use crate::cli::{ChatArgs, Global};
+use crate::failure::Failure;
+use crate::ingest;
+use crate::printer::Printer;
+use crate::session::{self, Live};
+use crate::wiring::App;
+
+const GREETING: &str = "Tell me what you need; name files by their path. `exit` ends.";
+
+pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let app = App::build(global, printer)?;
+    let mut files = args.files;
+    let mut history: Vec<Turn> = Vec::new();
+    if let Some(text) = &args.once {
+        let ok = turn(&app, text, &files, &mut history, args.json, printer).await?;
+        return Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) });
+    }
+    if !args.json {
+        printer.progress(GREETING);
+    }
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    loop {
+        if !args.json {
+            printer.out_piece("[ User ]: ");
+        }
+        let line = tokio::select! {
+            line = lines.next_line() => line,
+            _ = tokio::signal::ctrl_c() => break,
+        };
+        let Ok(Some(line)) = line else { break };
+        let line = line.trim();
+        match line {
+            "" => continue,
+            "exit" | "quit" => break,
+            _ => {}
+        }
+        if let Err(failure) = turn(&app, line, &files, &mut history, args.json, printer).await {
+            // One request that fails does not end the conversation.
+            printer.error(failure.error(), failure.advice());
+        }
+        files.clear();
+    }
+    if !args.json {
+        printer.out("");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One request and its answer; true when it was answered.
+async fn turn(
+    app: &App,
+    text: &str,
+    files: &[std::path::PathBuf],
+    history: &mut Vec<Turn>,
+    json: bool,
+    printer: Printer,
+) -> Result<bool, Failure> {
+    let mut request: Request = ingest::request(text, files, &app.media, app.config.limits.max_input_bytes)?;
+    request.history.clone_from(history);
+    let asked = request.text.clone();
+    if !json {
+        printer.out_piece("[ Jarvis ]: ");
+    }
+    let live = if json { Live::Nothing } else { Live::Tokens };
+    let finished = session::run(app, request, live, printer).await?;
+    if json {
+        let document = document(app, text, &finished);
+        printer.out(&serde_json::to_string(&document).map_err(Failure::work)?);
+    } else {
+        show(app, &finished, printer);
+    }
+    // What a later request may refer to must be in the history, and the template answer names files on disk.
+    let made: Vec<String> = finished.run.answer.resources.iter().map(|resource| resource.url.clone()).collect();
+    let mut said = finished.run.answer.text.clone();
+    if !made.is_empty() {
+        said.push_str(&format!("\n({})", made.join(", ")));
+    }
+    history.push(Turn::user(asked));
+    history.push(Turn::assistant(said));
+    Ok(finished.run.ok())
+}

@@ -1,0 +1,205 @@
+//! `jarvis doctor`: what works, what does not, and how to mend it. Looks at each thing on its own, so that one fault does
+//! not hide another.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use jarvis_catalogue::Wanted;
+use jarvis_chat::{ChatRequest, Message};
+use jarvis_plan::Role;
+use jarvis_store::{Journal, Media};
+use serde::Serialize;
+
+use crate::cli::{DoctorArgs, Global};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::wiring::{self, App, Folders};
+
+/// One thing looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: String,
+    ok: bool,
+    /// Whether the main job needs it.
+    needed: bool,
+    found: String,
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn good(what: &str, found: impl Into<String>) -> Finding {
+        Finding { what: what.into(), ok: true, needed: true, found: found.into(), fix: None }
+    }
+
+    fn bad(what: &str, needed: bool, found: impl Into<String>, fix: impl Into<String>) -> Finding {
+        Finding { what: what.into(), ok: false, needed, found: found.into(), fix: Some(fix.into()) }
+    }
+}
+
+pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let mut findings = Vec::new();
+    let quiet = Printer::new(true, 0);
+    let loaded = match wiring::load_config(global, quiet) {
+        Ok(loaded) => {
+            let from = loaded.path.as_ref().map_or("built-in defaults".into(), |path| path.display().to_string());
+            findings.push(Finding::good("configuration", from));
+            for warning in &loaded.warnings {
+                findings.push(Finding::bad(
+                    "configuration",
+                    false,
+                    warning.clone(),
+                    "remove the key or mend its spelling",
+                ));
+            }
+            Some(loaded)
+        }
+        Err(failure) => {
+            let fix = failure.advice().unwrap_or("mend the file").to_owned();
+            findings.push(Finding::bad("configuration", true, failure.error().to_string(), fix));
+            None
+        }
+    };
+    if let Some(loaded) = &loaded {
+        match Folders::of(&loaded.config) {
+            Ok(folders) => {
+                findings.push(match Media::open(&folders.public) {
+                    Ok(_) => Finding::good("media folder", folders.public.display().to_string()),
+                    Err(error) => {
+                        Finding::bad("media folder", true, error.to_string(), "choose another with --data-dir")
+                    }
+                });
+                findings.push(match Journal::open(&folders.journal) {
+                    Ok(_) => Finding::good("run journal", folders.journal.display().to_string()),
+                    Err(error) => {
+                        let fix = error.hint().unwrap_or_else(|| "choose another folder with --data-dir".into());
+                        Finding::bad("run journal", false, error.to_string(), fix)
+                    }
+                });
+            }
+            Err(failure) => findings.push(Finding::bad(
+                "data folder",
+                true,
+                failure.error().to_string(),
+                failure.advice().unwrap_or("name one with --data-dir").to_owned(),
+            )),
+        }
+    }
+    match App::build(global, quiet) {
+        Ok(app) => {
+            chat(&app, &mut findings).await;
+            native(&app, &mut findings);
+            experts(&app, &mut findings).await;
+        }
+        Err(failure) if loaded.is_some() => findings.push(Finding::bad(
+            "start",
+            true,
+            failure.error().to_string(),
+            failure.advice().unwrap_or("see the message").to_owned(),
+        )),
+        Err(_) => {}
+    }
+    if args.json {
+        printer.out(&serde_json::to_string_pretty(&findings).map_err(Failure::work)?);
+    } else {
+        for finding in &findings {
+            let mark = match (finding.ok, finding.needed) {
+                (true, _) => "ok  ",
+                (false, true) => "FAIL",
+                (false, false) => "-   ",
+            };
+            printer.out(&format!("{mark}  {:<34} {}", finding.what, finding.found));
+            if let Some(fix) = &finding.fix {
+                printer.out(&format!("      {:<34} fix: {fix}", ""));
+            }
+        }
+    }
+    let broken = findings.iter().any(|finding| !finding.ok && finding.needed);
+    Ok(if broken { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Asks the chat model for a word.
+async fn chat(app: &App, findings: &mut Vec<Finding>) {
+    let Some(chat) = &app.pipeline.chat else {
+        findings.push(Finding::good("chat model", "none: the offline planner plans, native models work"));
+        return;
+    };
+    let name = app.pipeline.model_name();
+    if app.config.llm.model.starts_with("replay:") {
+        findings.push(Finding::good("chat model", format!("{name}: answers from a recording")));
+        return;
+    }
+    let mut call = ChatRequest::exact("chitchat", vec![Message::text(Role::User, "Reply with the word ok.")]);
+    call.max_tokens = Some(8);
+    call.timeout = Some(Duration::from_secs(20));
+    findings.push(match chat.complete(&call).await {
+        Ok(_) => Finding::good("chat model", format!("{name} answers")),
+        Err(error) => Finding::bad(
+            "chat model",
+            true,
+            format!("{name}: {error}"),
+            "check --llm, --base-url and the key; or use --llm offline",
+        ),
+    });
+}
+
+/// Each native model and the program it may need.
+fn native(app: &App, findings: &mut Vec<Finding>) {
+    let sources = &app.pipeline.sources;
+    let mut works = Vec::new();
+    let mut tasks: Vec<&str> = sources.catalogue.tasks().collect();
+    tasks.dedup();
+    for task in tasks {
+        for model in sources.catalogue.candidates(task, &Wanted::native_only()) {
+            match (sources.native)(&model.id) {
+                Ok(()) => works.push(model.id.clone()),
+                Err(error) => findings.push(Finding::bad(
+                    &format!("{task} ({})", model.id),
+                    false,
+                    error.message.clone(),
+                    error.hint.unwrap_or_else(|| "see the message".into()),
+                )),
+            }
+        }
+    }
+    findings.push(Finding::good("native models", works.join(", ")));
+}
+
+/// Hugging Face and the model server.
+async fn experts(app: &App, findings: &mut Vec<Finding>) {
+    let sources = &app.pipeline.sources;
+    for endpoint in &sources.endpoints {
+        findings.push(Finding::good(
+            &format!("{} ({})", endpoint.model.task, endpoint.model.id),
+            "configured; not called, since a call may cost money",
+        ));
+    }
+    if wiring::token(&app.config).is_none() && !app.config.huggingface.anonymous {
+        findings.push(Finding::bad(
+            "Hugging Face",
+            false,
+            "no token: models at Hugging Face are not used",
+            "set HF_TOKEN to a token that may call inference providers",
+        ));
+    }
+    if app.config.local_inference_endpoint.is_none() {
+        findings.push(Finding::bad(
+            "model server",
+            false,
+            "none configured",
+            "set `local_inference_endpoint` if you run one; most people need none",
+        ));
+    }
+    let Some(prober) = &sources.prober else { return };
+    let probing = prober.all(&sources.catalogue.candidates("image-to-text", &sources.wanted)).await;
+    findings.push(if probing.available.is_empty() {
+        let why = probing.unavailable.first().map_or("no candidates".into(), |other| other.reason.clone());
+        Finding::bad(
+            "expert models (image-to-text)",
+            false,
+            format!("none available: {why}"),
+            "`jarvis models probe` says why for each; `jarvis models refresh --out FILE` makes a fresh catalogue",
+        )
+    } else {
+        Finding::good("expert models (image-to-text)", format!("{} available", probing.available.len()))
+    });
+}

@@ -1,0 +1,303 @@
+//! The configuration as types. `docs/configuration.md` explains the keys; defaults are here and nowhere else.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use jarvis_catalogue::{Deployment, InferenceMode};
+
+/// The whole configuration.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct Config {
+    /// The chat model.
+    pub(crate) llm: LlmConfig,
+    /// Hugging Face.
+    pub(crate) huggingface: HuggingFaceConfig,
+    /// The model server; none unless set.
+    pub(crate) local_inference_endpoint: Option<LocalEndpoint>,
+    /// An OpenAI-compatible endpoint for pictures and sound; none unless set.
+    pub(crate) media: Option<MediaConfig>,
+    /// Where expert models may run.
+    pub(crate) inference_mode: InferenceMode,
+    /// What the model server has loaded.
+    pub(crate) local_deployment: Deployment,
+    /// A catalogue file in the format of the original's `p0_models.jsonl`.
+    pub(crate) catalogue: Option<PathBuf>,
+    /// How many available models the choosing model sees.
+    pub(crate) num_candidate_models: usize,
+    /// Characters of a description it sees.
+    pub(crate) max_description_length: usize,
+    /// An HTTPS proxy for every outgoing call; those of the environment are used when it is not set.
+    pub(crate) proxy: Option<String>,
+    /// Stage 1.
+    pub(crate) planning: PlanningConfig,
+    /// Bias on format words.
+    pub(crate) logit_bias: BiasConfig,
+    /// System text of a stage, by stage.
+    pub(crate) tprompt: BTreeMap<String, String>,
+    /// User template of a stage, by stage.
+    pub(crate) prompt: BTreeMap<String, String>,
+    /// File with the example messages of a stage, by stage.
+    pub(crate) demos_or_presteps: BTreeMap<String, PathBuf>,
+    /// Sizes and times.
+    pub(crate) limits: LimitsConfig,
+    /// Which web addresses may be fetched.
+    pub(crate) urls: UrlConfig,
+    /// Where everything jarvis keeps is; the platform's data folder unless set.
+    pub(crate) data_dir: Option<PathBuf>,
+    /// The public root; `public` in the data folder unless set.
+    pub(crate) public_dir: Option<PathBuf>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            llm: LlmConfig::default(),
+            huggingface: HuggingFaceConfig::default(),
+            local_inference_endpoint: None,
+            media: None,
+            inference_mode: InferenceMode::Hybrid,
+            local_deployment: Deployment::Full,
+            catalogue: None,
+            num_candidate_models: 5,
+            max_description_length: 100,
+            proxy: None,
+            planning: PlanningConfig::default(),
+            logit_bias: BiasConfig::default(),
+            tprompt: BTreeMap::new(),
+            prompt: BTreeMap::new(),
+            demos_or_presteps: BTreeMap::new(),
+            limits: LimitsConfig::default(),
+            urls: UrlConfig::default(),
+            data_dir: None,
+            public_dir: None,
+        }
+    }
+}
+
+/// The chat model.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct LlmConfig {
+    /// `offline`, a model name, or `replay:FILE`.
+    pub(crate) model: String,
+    /// The endpoint's base URL; OpenAI's unless set.
+    pub(crate) base_url: Option<String>,
+    /// The environment variable that holds the key.
+    pub(crate) api_key_env: Option<String>,
+    /// `chat` or `completion` (the legacy protocol).
+    pub(crate) protocol: String,
+    /// Model per stage, by stage.
+    pub(crate) stages: BTreeMap<String, String>,
+    /// The context size in tokens, when it is not known for the model.
+    pub(crate) context_tokens: Option<usize>,
+    /// Whether the model takes pictures.
+    pub(crate) vision: bool,
+    /// Whether to ask for structured output where a stage answers in JSON.
+    pub(crate) structured: bool,
+    /// Seconds to connect.
+    pub(crate) connect_timeout_s: u64,
+    /// Seconds for a whole call.
+    pub(crate) timeout_s: u64,
+    /// Tries after the first.
+    pub(crate) max_retries: u32,
+    /// Azure OpenAI.
+    pub(crate) azure: Option<AzureConfig>,
+}
+
+impl Default for LlmConfig {
+    fn default() -> LlmConfig {
+        LlmConfig {
+            model: "offline".into(),
+            base_url: None,
+            api_key_env: None,
+            protocol: "chat".into(),
+            stages: BTreeMap::new(),
+            context_tokens: None,
+            vision: false,
+            structured: false,
+            connect_timeout_s: 10,
+            timeout_s: 120,
+            max_retries: 2,
+            azure: None,
+        }
+    }
+}
+
+/// Azure OpenAI, which names deployments in the URL.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct AzureConfig {
+    /// The resource's base URL.
+    pub(crate) base_url: String,
+    /// The deployment.
+    pub(crate) deployment_name: String,
+    /// The API version.
+    #[serde(default = "azure_version")]
+    pub(crate) api_version: String,
+}
+
+fn azure_version() -> String {
+    "2024-10-21".into()
+}
+
+/// Hugging Face.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct HuggingFaceConfig {
+    /// The environment variable that holds the token.
+    pub(crate) token_env: Option<String>,
+    /// Base URL of inference calls.
+    pub(crate) base_url: Option<String>,
+    /// Base URL of the Hub.
+    pub(crate) hub_url: Option<String>,
+    /// How availability is asked for.
+    pub(crate) status: StatusApi,
+    /// Use Hugging Face without a token, as self-hosted servers of its protocol allow.
+    pub(crate) anonymous: bool,
+}
+
+impl Default for HuggingFaceConfig {
+    fn default() -> HuggingFaceConfig {
+        HuggingFaceConfig { token_env: None, base_url: None, hub_url: None, status: StatusApi::Hub, anonymous: false }
+    }
+}
+
+/// How the availability of a Hub model is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StatusApi {
+    /// The Hub's model API.
+    Hub,
+    /// `GET {base}/status/{id}`, as self-hosted servers answer it.
+    Legacy,
+}
+
+/// The model server, as an address or as the original's host and port.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum LocalEndpoint {
+    /// `http://host:port`.
+    Url(String),
+    /// The original's two keys.
+    HostPort {
+        /// Host.
+        host: String,
+        /// Port.
+        port: u16,
+    },
+}
+
+impl LocalEndpoint {
+    /// The base URL.
+    pub(crate) fn url(&self) -> String {
+        match self {
+            LocalEndpoint::Url(url) => url.clone(),
+            LocalEndpoint::HostPort { host, port } => format!("http://{host}:{port}"),
+        }
+    }
+}
+
+/// An OpenAI-compatible endpoint for pictures and sound. Only the tasks that have a model are sent there.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct MediaConfig {
+    /// Base URL, such as `https://api.openai.com/v1`.
+    pub(crate) base_url: String,
+    /// The environment variable that holds the key.
+    #[serde(default)]
+    pub(crate) api_key_env: Option<String>,
+    /// The model for `text-to-image`.
+    #[serde(default)]
+    pub(crate) image_model: Option<String>,
+    /// The size of pictures, such as `1024x1024`.
+    #[serde(default)]
+    pub(crate) image_size: Option<String>,
+    /// The model for `text-to-speech`.
+    #[serde(default)]
+    pub(crate) speech_model: Option<String>,
+    /// The voice for speech.
+    #[serde(default)]
+    pub(crate) voice: Option<String>,
+    /// The model for `automatic-speech-recognition`.
+    #[serde(default)]
+    pub(crate) transcription_model: Option<String>,
+}
+
+/// Stage 1.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct PlanningConfig {
+    /// Ask once more, quoting the error, when a reply cannot be read.
+    pub(crate) reask: bool,
+    /// The most tasks of a plan.
+    pub(crate) max_tasks: usize,
+    /// Tokens left free for replies.
+    pub(crate) reserve_tokens: usize,
+}
+
+impl Default for PlanningConfig {
+    fn default() -> PlanningConfig {
+        PlanningConfig { reask: true, max_tasks: 32, reserve_tokens: 800 }
+    }
+}
+
+/// Bias on the words of a stage's format; 0 sends none.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct BiasConfig {
+    /// Stage 1.
+    pub(crate) parse_task: f32,
+    /// Stage 2.
+    pub(crate) choose_model: f32,
+}
+
+impl Default for BiasConfig {
+    fn default() -> BiasConfig {
+        BiasConfig { parse_task: 0.1, choose_model: 5.0 }
+    }
+}
+
+/// Sizes and times.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct LimitsConfig {
+    /// Tasks at once.
+    pub(crate) concurrency: usize,
+    /// Seconds for one task, all its attempts together.
+    pub(crate) task_timeout_s: u64,
+    /// Seconds for a run.
+    pub(crate) run_timeout_s: u64,
+    /// Models tried after the first choice.
+    pub(crate) max_fallbacks: usize,
+    /// Bytes of one input.
+    pub(crate) max_input_bytes: u64,
+    /// Pixels of one picture.
+    pub(crate) max_pixels: u64,
+    /// Seconds to fetch one input.
+    pub(crate) fetch_timeout_s: u64,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> LimitsConfig {
+        LimitsConfig {
+            concurrency: 8,
+            task_timeout_s: 180,
+            run_timeout_s: 600,
+            max_fallbacks: 2,
+            max_input_bytes: 64 << 20,
+            max_pixels: 120_000_000,
+            fetch_timeout_s: 60,
+        }
+    }
+}
+
+/// Which web addresses may be fetched.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct UrlConfig {
+    /// Private, loopback and link-local hosts too.
+    pub(crate) allow_private: bool,
+    /// Hosts that may be fetched from even though they are private.
+    pub(crate) allow_hosts: Vec<String>,
+}

@@ -1,0 +1,62 @@
+//! File, environment, and what they say of each other.
+
+use super::{Loaded, load};
+
+fn with(yaml: &str, env: &[(&str, &str)]) -> Result<Loaded, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("c.yaml");
+    std::fs::write(&path, yaml).expect("writable");
+    load(Some(&path), None, env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn environment_wins_over_file_and_file_over_default() {
+    let loaded = with(
+        "llm: {model: a, base_url: http://one}\nlimits: {concurrency: 3}\n",
+        &[("JARVIS_LLM", "b"), ("JARVIS_LIMITS__TASK_TIMEOUT_S", "7"), ("JARVIS_LLM__VISION", "true")],
+    )
+    .expect("valid");
+    assert_eq!(loaded.config.llm.model, "b");
+    assert_eq!(loaded.config.llm.base_url.as_deref(), Some("http://one"));
+    assert_eq!(loaded.config.limits.concurrency, 3);
+    assert_eq!(loaded.config.limits.task_timeout_s, 7);
+    assert_eq!(loaded.config.limits.run_timeout_s, 600);
+    assert!(loaded.config.llm.vision);
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn keys_that_mean_nothing_are_told() {
+    let loaded = with("llm: {modle: a}\nnonsense: 1\n", &[("JARVIS_LIMITS__WIDTH", "7")]).expect("valid");
+    let mut warnings = loaded.warnings;
+    warnings.sort();
+    assert_eq!(
+        warnings,
+        [
+            "the configuration key `limits.width` means nothing to jarvis",
+            "the configuration key `llm.modle` means nothing to jarvis",
+            "the configuration key `nonsense` means nothing to jarvis",
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_used_says_why() {
+    for (yaml, want) in [
+        ("llm: [", "not valid YAML"),
+        ("- a\n- b\n", "the top level is not a mapping"),
+        ("limits: {concurrency: many}", "invalid type"),
+        ("inference_mode: everywhere", "everywhere"),
+    ] {
+        let error = with(yaml, &[]).expect_err(yaml);
+        assert!(error.contains(want), "{error}");
+    }
+    assert!(with("", &[]).is_ok());
+}
+
+#[test]
+fn the_original_form_of_the_model_server_is_read() {
+    let loaded = with("local_inference_endpoint: {host: localhost, port: 8005}", &[]).expect("valid");
+    assert_eq!(loaded.config.local_inference_endpoint.expect("set").url(), "http://localhost:8005");
+}

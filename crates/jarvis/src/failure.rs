@@ -1,0 +1,56 @@
+//! How a command ends when it does not end well: what is said, and with which exit status.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+/// Why a command failed. The exit status follows from the kind.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: Kind,
+    error: Box<dyn Error + Send + Sync>,
+    hint: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The work failed: 1.
+    Work,
+    /// The command was used wrongly: 2.
+    Usage,
+}
+
+impl Failure {
+    /// The work failed.
+    pub(crate) fn work(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
+        Failure { kind: Kind::Work, error: error.into(), hint: None }
+    }
+
+    /// The command was used wrongly.
+    pub(crate) fn usage(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
+        Failure { kind: Kind::Usage, error: error.into(), hint: None }
+    }
+
+    /// Adds what to try.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What happened.
+    pub(crate) fn error(&self) -> &(dyn Error + 'static) {
+        self.error.as_ref()
+    }
+
+    /// What to try.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The exit status.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self.kind {
+            Kind::Work => ExitCode::from(1),
+            Kind::Usage => ExitCode::from(2),
+        }
+    }
+}

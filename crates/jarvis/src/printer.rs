@@ -1,0 +1,89 @@
+//! The one place that writes to the terminal. stdout carries the answer or the asked-for data and nothing else;
+//! everything that is about the work goes to stderr.
+
+use std::error::Error;
+use std::io::{IsTerminal, Write};
+
+/// How much is said on stderr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verbosity {
+    /// Errors only.
+    Quiet,
+    /// Progress and warnings.
+    Normal,
+    /// Notes too.
+    Verbose,
+}
+
+/// Writes to stdout and stderr. A reader of stdout that goes away is not an error.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printer {
+    verbosity: Verbosity,
+}
+
+impl Printer {
+    /// A printer that says so much.
+    pub(crate) fn new(quiet: bool, verbose: u8) -> Printer {
+        let verbosity = match (quiet, verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 0) => Verbosity::Normal,
+            (false, _) => Verbosity::Verbose,
+        };
+        Printer { verbosity }
+    }
+
+    /// How much is said.
+    pub(crate) fn verbosity(self) -> Verbosity {
+        self.verbosity
+    }
+
+    /// True when progress may be drawn over.
+    pub(crate) fn draws(self) -> bool {
+        self.verbosity > Verbosity::Quiet && std::io::stderr().is_terminal()
+    }
+
+    /// Data: a line to stdout.
+    pub(crate) fn out(self, line: &str) {
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    }
+
+    /// Data: text to stdout without a line end, shown at once.
+    pub(crate) fn out_piece(self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let _ = write!(out, "{text}").and_then(|()| out.flush());
+    }
+
+    /// Progress: a line to stderr unless quiet.
+    pub(crate) fn progress(self, line: &str) {
+        if self.verbosity > Verbosity::Quiet {
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
+        }
+    }
+
+    /// A warning: a line to stderr unless quiet.
+    pub(crate) fn warning(self, text: &str) {
+        self.progress(&format!("warning: {text}"));
+    }
+
+    /// A note: a line to stderr when verbose.
+    pub(crate) fn note(self, text: &str) {
+        if self.verbosity >= Verbosity::Verbose {
+            self.progress(&format!("note: {text}"));
+        }
+    }
+
+    /// An error with its causes and, after a blank line, what to try. Always shown.
+    pub(crate) fn error(self, error: &(dyn Error + 'static), hint: Option<&str>) {
+        let mut text = format!("error: {error}\n");
+        let mut cause = error.source();
+        while let Some(source) = cause {
+            text.push_str(&format!("  Caused by: {source}\n"));
+            cause = source.source();
+        }
+        if let Some(hint) = hint {
+            text.push_str(&format!("\nhint: {hint}\n"));
+        }
+        let _ = write!(std::io::stderr().lock(), "{text}");
+    }
+}

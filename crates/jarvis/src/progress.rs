@@ -1,0 +1,161 @@
+//! A run as it happens, on stderr: bars on a terminal, plain lines elsewhere, nothing when quiet.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use jarvis_plan::{EventKind, Level, Outcome, Status, TaskId};
+
+use crate::printer::{Printer, Verbosity};
+
+/// Shows events. One for each run.
+pub(crate) struct Progress {
+    printer: Printer,
+    bars: Option<MultiProgress>,
+    running: HashMap<TaskId, ProgressBar>,
+    waiting: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Progress on this printer's terms.
+    pub(crate) fn new(printer: Printer) -> Progress {
+        let bars = printer.draws().then(MultiProgress::new);
+        Progress { printer, bars, running: HashMap::new(), waiting: None }
+    }
+
+    /// Shows one event.
+    pub(crate) fn show(&mut self, event: &EventKind) {
+        match event {
+            EventKind::RunStarted { planner, model, .. } => {
+                let who = if planner == "offline" { "the offline planner".to_owned() } else { model.clone() };
+                self.wait(&format!("planning with {who}"));
+            }
+            EventKind::Plan { plan } => {
+                self.settle();
+                let tasks: Vec<String> = plan
+                    .tasks
+                    .iter()
+                    .map(|task| {
+                        let after: Vec<String> = task.dep.iter().map(|dep| (dep.0 + 1).to_string()).collect();
+                        let after =
+                            if after.is_empty() { String::new() } else { format!(" (after {})", after.join(", ")) };
+                        format!("{}. {}{after}", task.id.0 + 1, task.task)
+                    })
+                    .collect();
+                self.line(&format!("plan: {}", if tasks.is_empty() { "no tasks".into() } else { tasks.join("; ") }));
+                for note in &plan.notes {
+                    self.note(&note.0);
+                }
+            }
+            EventKind::ModelChosen { selection } => {
+                let chosen = &selection.chosen;
+                self.note(&format!(
+                    "task {}: chose {} ({}): {}",
+                    selection.task.0 + 1,
+                    chosen.id,
+                    chosen.host,
+                    selection.reason
+                ));
+            }
+            EventKind::TaskStarted { id, task, model } => self.start(*id, task, model),
+            EventKind::TaskAttempt { id, attempt } => {
+                if let Some(error) = &attempt.error {
+                    self.line(&format!("{}. {} failed: {error}", id.0 + 1, attempt.candidate.id));
+                }
+            }
+            EventKind::TaskFinished { outcome } => self.finish(outcome),
+            EventKind::ModelCall { stage, ms, prompt_tokens, completion_tokens, ok, .. } => {
+                let how = if *ok { "" } else { " (failed)" };
+                self.note(&format!("{stage}: {ms} ms, {prompt_tokens} + {completion_tokens} tokens{how}"));
+            }
+            EventKind::Note { level: Level::Warning, message } => self.line(&format!("warning: {message}")),
+            EventKind::Note { level: Level::Info, message } => self.note(message),
+            EventKind::Token { .. } => self.settle(),
+            EventKind::Answer { .. } | EventKind::Done { .. } | EventKind::Error { .. } => self.clear(),
+        }
+    }
+
+    /// Takes everything that is drawn away.
+    pub(crate) fn clear(&mut self) {
+        self.settle();
+        for (_, bar) in self.running.drain() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn wait(&mut self, what: &str) {
+        match &self.bars {
+            Some(bars) => self.waiting = Some(spinner(bars, what)),
+            None => self.note(what),
+        }
+    }
+
+    fn settle(&mut self) {
+        if let Some(bar) = self.waiting.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn start(&mut self, id: TaskId, task: &str, model: &str) {
+        let what = format!("{}. {task} with {model}", id.0 + 1);
+        match &self.bars {
+            Some(bars) => {
+                let bar = spinner(bars, &what);
+                if let Some(before) = self.running.insert(id, bar) {
+                    before.finish_and_clear();
+                }
+            }
+            None => self.note(&what),
+        }
+    }
+
+    fn finish(&mut self, outcome: &Outcome) {
+        if let Some(bar) = self.running.remove(&outcome.id) {
+            bar.finish_and_clear();
+        }
+        let number = outcome.id.0 + 1;
+        let model = outcome.performer().map(|performer| format!(" with {}", performer.id)).unwrap_or_default();
+        let why = outcome.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+        let line = match outcome.status {
+            Status::Succeeded => format!("{number}. {} done{model} in {} ms", outcome.task, outcome.ms),
+            Status::Failed => format!("{number}. {} failed{why}", outcome.task),
+            Status::Skipped => format!("{number}. {} skipped{why}", outcome.task),
+            Status::Cancelled => format!("{number}. {} cancelled", outcome.task),
+        };
+        self.line(&line);
+        for note in &outcome.notes {
+            self.note(&format!("task {number}: {note}"));
+        }
+        let next_answer = self.running.is_empty() && self.bars.is_some();
+        if next_answer {
+            self.settle();
+        }
+    }
+
+    fn line(&self, text: &str) {
+        // What comes from models and files must not drive the terminal.
+        let text: String = text.chars().filter(|c| !c.is_control() || *c == '\t').collect();
+        match &self.bars {
+            Some(bars) => {
+                let _ = bars.println(text);
+            }
+            None => self.printer.progress(&text),
+        }
+    }
+
+    fn note(&self, text: &str) {
+        if self.printer.verbosity() >= Verbosity::Verbose {
+            self.line(&format!("note: {text}"));
+        }
+    }
+}
+
+fn spinner(bars: &MultiProgress, what: &str) -> ProgressBar {
+    let bar = bars.add(ProgressBar::new_spinner());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.set_message(what.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}

@@ -1,0 +1,234 @@
+//! From a configuration to a pipeline: the only place where all parts meet.
+
+mod chat;
+mod experts;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jarvis_catalogue::{Catalogue, RefreshConfig};
+use jarvis_engine::Limits as EngineLimits;
+use jarvis_hugginggpt::prompts::{Override, Prompts};
+use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
+use jarvis_plan::Limits as PlanLimits;
+use jarvis_planner::Offline;
+use jarvis_store::{Journal, Media};
+use url::Url;
+
+use crate::cli::Global;
+use crate::config::{self, Config, Loaded};
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+pub(crate) use experts::{Experts, hub_url, token};
+
+/// Where `models refresh` and probing ask unless configured otherwise.
+pub(crate) const HUB: &str = "https://huggingface.co";
+/// Where models at Hugging Face are called unless configured otherwise.
+pub(crate) const ROUTER: &str = "https://router.huggingface.co/hf-inference/models";
+
+/// Everything a command needs.
+pub(crate) struct App {
+    /// The settings in force.
+    pub(crate) config: Config,
+    /// The public root.
+    pub(crate) media: Arc<Media>,
+    /// The journal; `None` when it could not be opened, which is a warning.
+    pub(crate) journal: Option<Arc<Journal>>,
+    /// The pipeline.
+    pub(crate) pipeline: HuggingGpt,
+}
+
+impl App {
+    /// Builds everything from flags, environment and file.
+    pub(crate) fn build(global: &Global, printer: Printer) -> Result<App, Failure> {
+        let Loaded { config, .. } = load_config(global, printer)?;
+        let folders = Folders::of(&config)?;
+        let media = Arc::new(Media::open(&folders.public).map_err(|error| {
+            Failure::work(error).hint("choose another folder with --data-dir, or the configuration key `public_dir`")
+        })?);
+        let journal = match Journal::open(&folders.journal) {
+            Ok(journal) => Some(Arc::new(journal)),
+            Err(error) => {
+                printer.warning(&format!("this run will not be in the journal: {error}"));
+                None
+            }
+        };
+        let logs = match RequestLogs::open(&folders.logs) {
+            Ok(logs) => Some(Arc::new(logs)),
+            Err(error) => {
+                printer.warning(&format!("the request logs cannot be kept in {}: {error}", folders.logs.display()));
+                None
+            }
+        };
+        let chat = chat::build(&config, global.record.as_deref())?;
+        let prompts = Arc::new(prompts(&config)?);
+        let experts = Experts::build(&config, catalogue(&config, printer)?, &media, chat.clone(), &prompts)?;
+        let shown = Arc::clone(&media);
+        let offered = experts.sources.offered(chat.is_some());
+        let pipeline = HuggingGpt {
+            chat,
+            planner: Arc::new(Offline::new()),
+            vocabulary: Arc::new(jarvis_catalogue::vocabulary()),
+            offered,
+            sources: Arc::new(experts.sources),
+            worker: experts.worker,
+            prompts,
+            logs,
+            show: Arc::new(move |url: &str| match shown.disk_path(url) {
+                Ok(path) => path.display().to_string(),
+                Err(_) => url.to_owned(),
+            }),
+            settings: settings(&config),
+        };
+        Ok(App { config, media, journal, pipeline })
+    }
+
+    /// A fresh id for a run.
+    pub(crate) fn new_run_id() -> String {
+        uuid::Uuid::now_v7().to_string()
+    }
+}
+
+/// The folders in use.
+#[derive(Debug)]
+pub(crate) struct Folders {
+    /// The public root.
+    pub(crate) public: PathBuf,
+    /// The journal's file.
+    pub(crate) journal: PathBuf,
+    /// The request logs.
+    pub(crate) logs: PathBuf,
+}
+
+impl Folders {
+    /// The folders that a configuration names or implies.
+    pub(crate) fn of(config: &Config) -> Result<Folders, Failure> {
+        let data = match &config.data_dir {
+            Some(data) => data.clone(),
+            None => strategy()?.1,
+        };
+        Ok(Folders {
+            public: config.public_dir.clone().unwrap_or_else(|| data.join("public")),
+            journal: data.join("runs.db"),
+            logs: data.join("logs"),
+        })
+    }
+}
+
+/// The platform's folders for configuration and data.
+fn strategy() -> Result<(PathBuf, PathBuf), Failure> {
+    use etcetera::BaseStrategy;
+    let base = etcetera::choose_base_strategy()
+        .map_err(|error| Failure::work(error).hint("name a folder with --data-dir, or set HOME"))?;
+    Ok((base.config_dir().join("jarvis"), base.data_dir().join("jarvis")))
+}
+
+/// The configuration with the flags on top; warnings are printed.
+pub(crate) fn load_config(global: &Global, printer: Printer) -> Result<Loaded, Failure> {
+    let folder = strategy().ok().map(|(config, _)| config);
+    let mut loaded = config::load(global.config.as_deref(), folder.as_deref(), std::env::vars())
+        .map_err(|error| Failure::usage(error).hint("docs/configuration.md lists every key"))?;
+    if let Some(llm) = &global.llm {
+        loaded.config.llm.model.clone_from(llm);
+    }
+    if let Some(url) = &global.base_url {
+        loaded.config.llm.base_url = Some(url.clone());
+    }
+    if let Some(folder) = &global.data_dir {
+        loaded.config.data_dir = Some(folder.clone());
+    }
+    for warning in &loaded.warnings {
+        printer.warning(warning);
+    }
+    Ok(loaded)
+}
+
+/// The catalogue: built in, or with the configured file.
+pub(crate) fn catalogue(config: &Config, printer: Printer) -> Result<Catalogue, Failure> {
+    let Some(path) = &config.catalogue else { return Ok(Catalogue::builtin()) };
+    let catalogue = Catalogue::with_file(path).map_err(|error| {
+        let hint = error.hint();
+        Failure::usage(error).hint(hint)
+    })?;
+    for note in catalogue.notes() {
+        printer.note(note);
+    }
+    Ok(catalogue)
+}
+
+/// The journal alone, for commands that only read it.
+pub(crate) fn open_journal(global: &Global, printer: Printer) -> Result<Journal, Failure> {
+    let loaded = load_config(global, printer)?;
+    let folders = Folders::of(&loaded.config)?;
+    if let Some(parent) = folders.journal.parent() {
+        std::fs::create_dir_all(parent).map_err(Failure::work)?;
+    }
+    Journal::open(&folders.journal).map_err(|error| {
+        let hint = error.hint();
+        let failure = Failure::work(error);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })
+}
+
+/// Where and how the catalogue is refreshed.
+pub(crate) fn refresh(config: &Config) -> Result<RefreshConfig, Failure> {
+    let mut refresh = RefreshConfig::new(hub_url(config)?);
+    refresh.token = token(config);
+    refresh.proxy = config.proxy.as_deref().map(|proxy| url("proxy", proxy)).transpose()?;
+    Ok(refresh)
+}
+
+/// A URL from the configuration.
+pub(crate) fn url(key: &str, text: &str) -> Result<Url, Failure> {
+    Url::parse(text).map_err(|error| Failure::usage(format!("`{key}` is not a URL: {error}")))
+}
+
+fn settings(config: &Config) -> Settings {
+    let bias = |bias: f32| (bias != 0.0).then_some(bias);
+    Settings {
+        reask: config.planning.reask,
+        plan: PlanLimits { max_tasks: config.planning.max_tasks },
+        engine: EngineLimits {
+            concurrency: config.limits.concurrency,
+            task_timeout: Duration::from_secs(config.limits.task_timeout_s),
+            run_timeout: Duration::from_secs(config.limits.run_timeout_s),
+            max_fallbacks: config.limits.max_fallbacks,
+        },
+        reserve_tokens: config.planning.reserve_tokens,
+        parse_bias: bias(config.logit_bias.parse_task),
+        choose_bias: bias(config.logit_bias.choose_model),
+        structured: config.llm.structured,
+        num_candidates: config.num_candidate_models,
+        max_description: config.max_description_length,
+        stream_answer: true,
+    }
+}
+
+/// The prompts, with what the configuration puts in their place.
+fn prompts(config: &Config) -> Result<Prompts, Failure> {
+    let mut overrides: BTreeMap<String, Override> = BTreeMap::new();
+    for (stage, text) in &config.tprompt {
+        overrides.entry(stage.clone()).or_default().system = Some(text.clone());
+    }
+    for (stage, text) in &config.prompt {
+        overrides.entry(stage.clone()).or_default().user = Some(text.clone());
+    }
+    for (stage, path) in &config.demos_or_presteps {
+        let demos = std::fs::read_to_string(path).map_err(|error| {
+            Failure::usage(format!("cannot read `demos_or_presteps.{stage}` ({}): {error}", path.display()))
+        })?;
+        overrides.entry(stage.clone()).or_default().demos = Some(demos);
+    }
+    if let Some(stage) = overrides.keys().find(|stage| !Prompts::STAGES.contains(&stage.as_str())) {
+        return Err(Failure::usage(format!("`{stage}` is not a stage whose prompt can be replaced"))
+            .hint(format!("one of: {}", Prompts::STAGES.join(", "))));
+    }
+    Prompts::with(&overrides)
+        .map_err(|error| Failure::usage(error).hint("see the built-in prompts for the names of the slots"))
+}

@@ -1,0 +1,82 @@
+//! The chat model that the configuration names, or none.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jarvis_chat::{
+    Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries, SecretString,
+};
+
+use crate::config::{Config, env_vars};
+use crate::failure::Failure;
+
+/// OpenAI's own address.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Builds the chat model; `None` for `offline`.
+pub(super) fn build(config: &Config, record: Option<&Path>) -> Result<Option<Arc<dyn ChatModel>>, Failure> {
+    let name = config.llm.model.trim();
+    let model: Arc<dyn ChatModel> = if name.is_empty() || name == "offline" {
+        if record.is_some() {
+            return Err(Failure::usage("--record needs a chat model").hint("add --llm MODEL"));
+        }
+        return Ok(None);
+    } else if let Some(file) = name.strip_prefix("replay:") {
+        Arc::new(Replay::open(file).map_err(unusable)?)
+    } else {
+        Arc::new(OpenAi::new(openai(config)?).map_err(unusable)?)
+    };
+    match record {
+        Some(path) => Ok(Some(Arc::new(Recorder::open(model, path).map_err(unusable)?))),
+        None => Ok(Some(model)),
+    }
+}
+
+fn unusable(error: ChatError) -> Failure {
+    Failure::usage(error)
+}
+
+fn openai(config: &Config) -> Result<OpenAiConfig, Failure> {
+    let llm = &config.llm;
+    let base_url = match (&llm.azure, &llm.base_url) {
+        (Some(azure), _) => azure.base_url.clone(),
+        (None, Some(base_url)) => base_url.clone(),
+        (None, None) => OPENAI.into(),
+    };
+    let api_key = key(config);
+    if api_key.is_none() && llm.base_url.is_none() {
+        let name = llm.api_key_env.as_deref().unwrap_or(env_vars::OPENAI_API_KEY);
+        return Err(Failure::usage(format!("there is no key for the model `{}`: {name} is not set", llm.model))
+            .hint("set it, or use a local server with --base-url URL, or leave --llm out to work without a model"));
+    }
+    let protocol = match llm.protocol.as_str() {
+        "chat" => Protocol::Chat,
+        "completion" => Protocol::Completion,
+        other => {
+            return Err(Failure::usage(format!("`llm.protocol` is `{other}`; it is `chat` or `completion`")));
+        }
+    };
+    Ok(OpenAiConfig {
+        api_key,
+        stage_models: llm.stages.clone(),
+        protocol,
+        azure: llm
+            .azure
+            .as_ref()
+            .map(|azure| Azure { deployment: azure.deployment_name.clone(), api_version: azure.api_version.clone() }),
+        proxy: config.proxy.clone(),
+        connect_timeout: Duration::from_secs(llm.connect_timeout_s),
+        timeout: Duration::from_secs(llm.timeout_s),
+        retries: Retries { max: llm.max_retries as usize, ..Retries::default() },
+        context_tokens: llm.context_tokens,
+        vision: llm.vision,
+        ..OpenAiConfig::new(base_url, llm.model.trim())
+    })
+}
+
+/// The key, from the variable that the configuration names.
+fn key(config: &Config) -> Option<SecretString> {
+    let name = config.llm.api_key_env.as_deref().unwrap_or(env_vars::OPENAI_API_KEY);
+    std::env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()).map(SecretString::from)
+}

@@ -1,0 +1,169 @@
+//! Who could perform tasks, and who does: native models, Hugging Face, a model server, media endpoints, the chat model.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jarvis_catalogue::{Available, Catalogue, HubCheck, Model, ProbeConfig, Prober, Token, Wanted, where_probed};
+use jarvis_chat::{ChatModel, Message};
+use jarvis_engine::Worker;
+use jarvis_hugginggpt::Sources;
+use jarvis_hugginggpt::prompts::Prompts;
+use jarvis_plan::Host;
+use jarvis_store::Media;
+use jarvis_workers::native::{Native, Programs};
+use jarvis_workers::{
+    ChatWorker, HuggingFace, HuggingFaceConfig, InputLimits, Inputs, MediaEndpoint, MediaEndpointConfig, ModelServer,
+    ModelServerConfig, PICTURE_TASKS, Secret, TASK_STAGE, UrlPolicy, Workers,
+};
+use url::Url;
+
+use super::{HUB, ROUTER, url};
+use crate::config::{Config, MediaConfig, StatusApi, env_vars};
+use crate::failure::Failure;
+
+/// The two halves of stages 2 and 3.
+pub(crate) struct Experts {
+    /// Who could.
+    pub(crate) sources: Sources,
+    /// Who does.
+    pub(crate) worker: Arc<dyn Worker>,
+}
+
+impl Experts {
+    /// Builds what the configuration asks for, and nothing else: what is not configured costs no start-up time.
+    pub(super) fn build(
+        config: &Config,
+        catalogue: Catalogue,
+        media: &Arc<Media>,
+        chat: Option<Arc<dyn ChatModel>>,
+        prompts: &Arc<Prompts>,
+    ) -> Result<Experts, Failure> {
+        let inputs = Arc::new(inputs(config, media)?);
+        let native = Arc::new(Native::new(Arc::clone(&inputs), Programs::find()));
+        let token = token(config);
+        let mode = config.inference_mode;
+        let probed = where_probed(mode, config.local_deployment);
+        let huggingface = probed.huggingface && (token.is_some() || config.huggingface.anonymous);
+        let server = config
+            .local_inference_endpoint
+            .as_ref()
+            .map(|endpoint| url("local_inference_endpoint", &endpoint.url()))
+            .transpose()?;
+        let base = config.huggingface.base_url.as_deref().unwrap_or(ROUTER);
+        let base = url("huggingface.base_url", base)?;
+
+        let mut endpoints = Vec::new();
+        let mut workers = Workers { native: Some(Arc::clone(&native) as Arc<dyn Worker>), ..Workers::default() };
+        if huggingface {
+            let secret = token.as_ref().and_then(|token| Secret::new(token.reveal()));
+            let config = HuggingFaceConfig::new(base.clone(), secret);
+            workers.huggingface = Some(Arc::new(HuggingFace::new(config, Arc::clone(&inputs))));
+        }
+        if let Some(server) = &server {
+            let config = ModelServerConfig::new(server.clone());
+            workers.local = Some(Arc::new(ModelServer::new(config, Arc::clone(&inputs))));
+        }
+        if let Some(media) = &config.media {
+            let endpoint = MediaEndpoint::new(media_endpoint(media)?, Arc::clone(&inputs));
+            for task in ["text-to-image", "text-to-speech", "automatic-speech-recognition"] {
+                endpoints.extend(endpoint.model(task).map(|id| at_endpoint(id, task)));
+            }
+            workers.media = Some(Arc::new(endpoint));
+        }
+        if let Some(chat) = chat {
+            if chat.can_see() {
+                let name = chat.model_name(TASK_STAGE);
+                endpoints.extend(PICTURE_TASKS.iter().map(|task| at_endpoint(&name, task)));
+            }
+            let prompts = Arc::clone(prompts);
+            let prompt = move |request: &jarvis_plan::Request, task: &serde_json::Value| {
+                let turns = prompts.task_llm(&request.text, task).unwrap_or_default();
+                turns.into_iter().map(Message::from).collect()
+            };
+            workers.chat = Some(Arc::new(ChatWorker::new(chat, Arc::clone(&inputs), Arc::new(prompt))));
+        }
+        let prober = if huggingface || server.is_some() {
+            let hub = match (huggingface, config.huggingface.status) {
+                (false, _) => None,
+                (true, StatusApi::Hub) => Some(HubCheck::ModelApi(hub_url(config)?)),
+                (true, StatusApi::Legacy) => Some(HubCheck::Status(base)),
+            };
+            let probe = ProbeConfig {
+                hub,
+                local: server.clone(),
+                token,
+                num_candidates: config.num_candidate_models,
+                proxy: config.proxy.as_deref().map(|proxy| url("proxy", proxy)).transpose()?,
+                ..ProbeConfig::new(probed)
+            };
+            let checked = Arc::clone(&native);
+            let check = move |model: &Model| checked.available(&model.id).map_err(|error| error.message);
+            Some(Prober::new(probe, Arc::new(check)).map_err(Failure::work)?)
+        } else {
+            None
+        };
+        let sources = Sources {
+            catalogue,
+            prober,
+            wanted: Wanted::remote(mode, config.local_deployment),
+            model_server: server.is_some(),
+            huggingface,
+            native: Arc::new(move |id: &str| native.available(id)),
+            endpoints,
+        };
+        Ok(Experts { sources, worker: Arc::new(workers) })
+    }
+}
+
+/// A model at a configured endpoint.
+fn at_endpoint(id: &str, task: &str) -> Available {
+    let model = Model::new(id, task, Host::Llm, "served by the configured OpenAI-compatible endpoint");
+    Available { model: Arc::new(model), host: Host::Llm }
+}
+
+fn inputs(config: &Config, media: &Arc<Media>) -> Result<Inputs, Failure> {
+    let limits = InputLimits {
+        max_bytes: config.limits.max_input_bytes,
+        max_pixels: config.limits.max_pixels,
+        fetch_timeout: Duration::from_secs(config.limits.fetch_timeout_s),
+    };
+    let policy = UrlPolicy {
+        allow_private: config.urls.allow_private,
+        allow_hosts: config.urls.allow_hosts.clone(),
+        use_proxy: false,
+    };
+    Inputs::new(Arc::clone(media), policy, limits).map_err(|error| {
+        let hint = error.hint.clone();
+        let failure = Failure::work(error);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })
+}
+
+fn media_endpoint(media: &MediaConfig) -> Result<MediaEndpointConfig, Failure> {
+    let key = media.api_key_env.as_deref().and_then(|name| std::env::var(name).ok()).and_then(|key| Secret::new(&key));
+    let mut endpoint = MediaEndpointConfig::new(url("media.base_url", &media.base_url)?, key);
+    endpoint.image_model.clone_from(&media.image_model);
+    endpoint.image_size.clone_from(&media.image_size);
+    endpoint.speech_model.clone_from(&media.speech_model);
+    endpoint.transcription_model.clone_from(&media.transcription_model);
+    if let Some(voice) = &media.voice {
+        endpoint.voice.clone_from(voice);
+    }
+    Ok(endpoint)
+}
+
+/// The Hugging Face token, from the variable that the configuration names or the usual ones.
+pub(crate) fn token(config: &Config) -> Option<Token> {
+    let named = config.huggingface.token_env.as_deref();
+    let usual = [env_vars::HF_TOKEN, env_vars::HUGGINGFACE_ACCESS_TOKEN];
+    let names: Vec<&str> = named.map_or_else(|| usual.to_vec(), |name| vec![name]);
+    names.into_iter().find_map(|name| std::env::var(name).ok()).and_then(|text| Token::new(&text))
+}
+
+/// The Hub's address.
+pub(crate) fn hub_url(config: &Config) -> Result<Url, Failure> {
+    url("huggingface.hub_url", config.huggingface.hub_url.as_deref().unwrap_or(HUB))
+}
