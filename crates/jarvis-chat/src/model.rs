@@ -282,7 +282,7 @@ impl ChatError {
             ChatError::RateLimited { .. } => ErrorCode::RateLimited,
             ChatError::Api { .. } => ErrorCode::Upstream,
             ChatError::BadReply { .. } => ErrorCode::BadReply,
-            ChatError::ReplayMiss { .. } => ErrorCode::NoModel,
+            ChatError::ReplayMiss { .. } => ErrorCode::NotFound,
             ChatError::Recording { .. } => ErrorCode::Internal,
             ChatError::Config(_) => ErrorCode::NotConfigured,
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_catalogue::{Available, Catalogue, Family, Model, Prober, TaskType, Wanted, metas, rank};
-use jarvis_chat::{ChatModel, ChatRequest, Message, ReplySchema};
+use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema};
 use jarvis_engine::{Events, Selector};
 use jarvis_plan::{Candidate, ErrorCode, Host, Level, Request, Selection, Task, TaskError, Tool};
 use jarvis_prompt::reader::{Want, read_json};
@@ -163,7 +163,7 @@ impl Chooser {
         match &self.chat {
             Some(chat) if available.len() > 1 => {
                 // Without a usable reply the first candidate in catalogue order is taken, those on the model server first.
-                let choice = self.ask(chat.as_ref(), task, &available, events).await;
+                let choice = self.ask(chat.as_ref(), task, &available, events).await?;
                 if let Some(note) = choice.note {
                     events.note(Level::Warning, format!("task {}: {note}", task.id));
                     notes.push(note);
@@ -195,24 +195,34 @@ impl Chooser {
             .candidates(kind.name, &Wanted::native_only())
             .into_iter()
             .find_map(|model| (self.sources.native)(&model.id).err());
+        if self.sources.prober.is_some() {
+            let hint = missing.and_then(|error| error.hint).unwrap_or_else(|| {
+                format!("`jarvis models probe --task {}` says why each model is unavailable", kind.name)
+            });
+            return TaskError::new(ErrorCode::NoModel, format!("no available models: {}", kind.name)).hint(hint);
+        }
         if let Some(error) = missing {
             return error;
         }
-        if self.sources.prober.is_none() {
-            return TaskError::new(ErrorCode::NoModel, format!("nothing is configured that can do `{}`", kind.name)).hint(
-                if kind.is_chat_served() {
-                    "set a chat model with --llm, for example --llm gpt-4o-mini or --llm qwen3:8b --base-url http://localhost:11434/v1"
-                } else {
-                    "set HF_TOKEN to use Hugging Face, or `local_inference_endpoint` to use a model server; `jarvis doctor` says what works"
-                },
-            );
-        }
-        TaskError::new(ErrorCode::NoModel, format!("no available models: {}", kind.name))
-            .hint(format!("`jarvis models probe --task {}` says why each is unavailable", kind.name))
+        TaskError::new(ErrorCode::NoModel, format!("nothing is configured that can do `{}`", kind.name)).hint(
+            if kind.is_chat_served() {
+                "set a chat model, for example `--llm gpt-4o-mini` or `--llm qwen3:8b --base-url http://localhost:11434/v1`"
+            } else {
+                "set HF_TOKEN to use Hugging Face, or `local_inference_endpoint` to use a model server; `jarvis doctor` \
+                 says what works"
+            },
+        )
     }
 
-    /// Asks the chat model to choose. Never fails: what goes wrong becomes the note of a fallback choice.
-    async fn ask(&self, chat: &dyn ChatModel, task: &Task, available: &[Available], events: &Events) -> Choice {
+    /// Asks the chat model to choose. What goes wrong becomes the note of a fallback choice; only a recording that does
+    /// not hold the call is an error, since a replay must not go other ways than the recorded run.
+    async fn ask(
+        &self,
+        chat: &dyn ChatModel,
+        task: &Task,
+        available: &[Available],
+        events: &Events,
+    ) -> Result<Choice, TaskError> {
         let first = available.iter().find(|model| model.host == Host::Local).or(available.first());
         let first = first.map(|available| available.model.id.clone()).unwrap_or_default();
         let fallback = |note: String| Choice { id: first.clone(), reason: None, note: Some(note) };
@@ -224,7 +234,9 @@ impl Chooser {
         };
         let messages: Vec<Message> = match self.prompts.choose_model(&context) {
             Ok(turns) => turns.into_iter().map(Message::from).collect(),
-            Err(error) => return fallback(format!("the prompt cannot be made ({error}); the first model was taken")),
+            Err(error) => {
+                return Ok(fallback(format!("the prompt cannot be made ({error}); the first model was taken")));
+            }
         };
         let mut call = ChatRequest::exact("choose_model", messages);
         if let Some(bias) = self.settings.choose_bias {
@@ -237,12 +249,15 @@ impl Chooser {
         }
         let reply = match call_model(chat, events, Some(task.id), &call).await {
             Ok(reply) => reply.text,
-            Err(error) => return fallback(format!("the choosing call failed ({error}); the first model was taken")),
+            Err(error @ ChatError::ReplayMiss { .. }) => return Err(TaskError::from(error)),
+            Err(error) => {
+                return Ok(fallback(format!("the choosing call failed ({error}); the first model was taken")));
+            }
         };
         let ids: Vec<&str> = available.iter().map(|available| available.model.id.as_str()).collect();
-        read_choice(&reply, &ids).unwrap_or_else(|| {
+        Ok(read_choice(&reply, &ids).unwrap_or_else(|| {
             fallback("the choosing reply names none of the candidates; the first model was taken".into())
-        })
+        }))
     }
 }
 

@@ -11,8 +11,8 @@ use jarvis_catalogue::TaskType;
 use jarvis_chat::{ChatError, ChatModel};
 use jarvis_engine::{Events, Setup, Worker, drive};
 use jarvis_plan::{
-    Answer, AnswerResource, EventKind, Kind, Language, Level, Outcome, Output, Plan, Request, Status, Tool, Vocabulary,
-    check, export,
+    Answer, AnswerResource, EventKind, Kind, Level, Outcome, Output, Plan, Request, Status, Tool, Vocabulary, check,
+    export,
 };
 use jarvis_planner::Planner;
 use serde_json::{Value, json};
@@ -323,10 +323,11 @@ impl HuggingGpt {
         outcomes: &[Outcome],
         events: &Events,
     ) -> Result<Answer, RunError> {
-        let language = Language::of(&request.text);
         let written = match &self.chat {
             Some(chat) => match answer::write(self, chat.as_ref(), request, plan, outcomes, events).await {
                 Ok(text) => Some(text),
+                // A replay must not go other ways than the recorded run.
+                Err(error @ RunError::Model { source: ChatError::ReplayMiss { .. }, .. }) => return Err(error),
                 Err(RunError::Model { source, .. }) => {
                     events.note(Level::Warning, format!("the model could not write the answer ({source})"));
                     None
@@ -336,7 +337,7 @@ impl HuggingGpt {
             None => None,
         };
         let by_model = written.is_some();
-        let text = written.unwrap_or_else(|| template::answer(language, plan, outcomes, self.show.as_ref()));
+        let text = written.unwrap_or_else(|| template::answer(request, plan, outcomes, self.show.as_ref()));
         let resources = resources(outcomes);
         let mut notes = Vec::new();
         if by_model {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use jarvis_plan::{Language, Outcome, Output, Plan, Status};
+use jarvis_plan::{Language, Outcome, Output, Plan, Request, Source, Status};
+use serde_json::Value;
 
 /// How a display path is shown to the person: as a path on disk or an address.
 pub(crate) type ShowPath<'a> = &'a dyn Fn(&str) -> String;
@@ -11,8 +12,8 @@ pub(crate) type ShowPath<'a> = &'a dyn Fn(&str) -> String;
 const SHOWN: usize = 4_000;
 
 /// Tells what was done, with every file named, and what failed and why. For an empty plan it says so.
-pub(crate) fn answer(language: Language, plan: &Plan, outcomes: &[Outcome], show: ShowPath<'_>) -> String {
-    let words = Words::of(language);
+pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show: ShowPath<'_>) -> String {
+    let words = Words::of(Language::of(&request.text));
     let mut out = String::new();
     let done = outcomes.iter().filter(|outcome| outcome.succeeded()).count();
     if outcomes.is_empty() {
@@ -38,7 +39,17 @@ pub(crate) fn answer(language: Language, plan: &Plan, outcomes: &[Outcome], show
     if let Some(note) = plan.notes.iter().find(|note| note.0.contains("limit")) {
         let _ = writeln!(out, "{}: {note}", words.note);
     }
-    out.trim_end().to_owned()
+    by_name(out.trim_end().to_owned(), request)
+}
+
+/// Calls files as the person did: by the name they gave, not by the path the file was taken in under.
+fn by_name(mut text: String, request: &Request) -> String {
+    for resource in &request.attachments {
+        if let (Source::Public(path), Some(name)) = (&resource.source, &resource.name) {
+            text = text.replace(&format!("`{path}`"), &format!("`{name}`"));
+        }
+    }
+    text
 }
 
 fn success(out: &mut String, outcome: &Outcome, show: ShowPath<'_>) {
@@ -53,7 +64,8 @@ fn success(out: &mut String, outcome: &Outcome, show: ShowPath<'_>) {
                 said = true;
             }
             Output::Text { text } => {
-                indent(out, &cut(&clean(text)));
+                let scored = labels(&inference.0).unwrap_or_else(|| text.clone());
+                indent(out, &cut(&clean(&scored)));
                 said = true;
             }
             Output::Json { .. } => {}
@@ -64,9 +76,9 @@ fn success(out: &mut String, outcome: &Outcome, show: ShowPath<'_>) {
     }
     for key in ["note", "operations"] {
         match inference.0.get(key) {
-            Some(serde_json::Value::String(note)) => indent(out, &format!("({note})")),
-            Some(serde_json::Value::Array(items)) => {
-                let items: Vec<&str> = items.iter().filter_map(serde_json::Value::as_str).collect();
+            Some(Value::String(note)) => indent(out, &format!("({note})")),
+            Some(Value::Array(items)) => {
+                let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
                 if !items.is_empty() {
                     indent(out, &format!("({})", items.join(", ")));
                 }
@@ -74,6 +86,18 @@ fn success(out: &mut String, outcome: &Outcome, show: ShowPath<'_>) {
             _ => {}
         }
     }
+}
+
+/// Labels with their scores, best first, when that is all a result is: `positive 82%, neutral 15%`.
+fn labels(value: &Value) -> Option<String> {
+    let mut rows: Vec<(&str, f64)> = Vec::new();
+    for row in value.as_array()? {
+        rows.push((row.get("label")?.as_str()?, row.get("score")?.as_f64()?));
+    }
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let shown: Vec<String> =
+        rows.iter().take(5).map(|(label, score)| format!("{} {:.0}%", label.to_lowercase(), score * 100.0)).collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
 }
 
 fn failure(out: &mut String, what: &str, outcome: &Outcome, words: &Words) {

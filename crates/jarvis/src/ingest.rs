@@ -14,29 +14,41 @@ use crate::failure::Failure;
 /// The largest text file that is taken in, in bytes.
 const MAX_TEXT: u64 = 2 << 20;
 
-/// Makes the request from its text and files.
+/// Makes the request from its text and files; also says which files it names were not read.
 pub(crate) fn request(
     text: &str,
     files: &[std::path::PathBuf],
     media: &Media,
     max_bytes: u64,
-) -> Result<Request, Failure> {
+) -> Result<(Request, Vec<String>), Failure> {
     let mut request = Request::new(text);
+    let mut told = Vec::new();
     for path in files {
         let name = path.display().to_string();
         let resource = take(path, &name, media, max_bytes)?;
         attach(&mut request, resource, &name);
     }
-    for name in named_files(text) {
-        let path = Path::new(&name);
-        let given = files.iter().any(|file| file.file_name() == path.file_name());
-        if given || !inside_working_folder(path) || !path.is_file() {
+    for mention in mentions(text) {
+        let given = files.iter().any(|file| file.ends_with(&mention.name));
+        if given || request.attachments.iter().any(|resource| resource.name.as_deref() == Some(&mention.name)) {
             continue;
         }
-        let resource = take(path, &name, media, max_bytes)?;
-        attach(&mut request, resource, &name);
+        match mention.found {
+            Found::Here => {
+                let resource = take(Path::new(&mention.name), &mention.name, media, max_bytes)?;
+                attach(&mut request, resource, &mention.name);
+            }
+            Found::Nowhere => told.push(format!(
+                "there is no file `{}` in the working folder; a file elsewhere is given with --file",
+                mention.name
+            )),
+            Found::Outside => told.push(format!(
+                "`{}` is outside the working folder and is not read; give it with --file if it is meant",
+                mention.name
+            )),
+        }
     }
-    Ok(request)
+    Ok((request, told))
 }
 
 /// Adds a resource; where the text names the file, the display path takes the name's place.
@@ -53,33 +65,95 @@ fn attach(request: &mut Request, resource: Resource, name: &str) {
     request.attachments.push(resource);
 }
 
-/// The words of a text that look like a file: they end in a known extension. Trailing punctuation is left off, and so
-/// are quotes around.
-fn named_files(text: &str) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    let separates = |c: char| {
-        c.is_whitespace()
-            || matches!(c, '"' | '\'' | '«' | '»' | '“' | '”' | '(' | ')' | ',' | ';' | '，' | '。' | '、' | '：')
+/// A file that a text names.
+#[derive(Debug, PartialEq, Eq)]
+struct Mention {
+    name: String,
+    found: Found,
+}
+
+/// Where a named file is.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    /// In the working folder.
+    Here,
+    /// In the working folder there is none.
+    Nowhere,
+    /// The path leads out of the working folder.
+    Outside,
+}
+
+/// The longest part of a request that is taken for a file name, in characters.
+const LONGEST_NAME: usize = 120;
+
+/// The files that a text names. Addresses and display paths of the public root are none.
+fn mentions(text: &str) -> Vec<Mention> {
+    let mut mentions: Vec<Mention> = Vec::new();
+    let mut add = |name: &str, found: Found| {
+        if !mentions.iter().any(|mention| mention.name == name) {
+            mentions.push(Mention { name: name.to_owned(), found });
+        }
     };
-    for word in text.split(separates) {
-        // Chinese runs into a file name without a blank: what is not ASCII before it is not part of it.
-        let ascii_tail = word
-            .rfind(|c: char| !c.is_ascii())
-            .map_or(0, |at| at + word.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8));
-        let tail = word.get(ascii_tail..).unwrap_or(word);
-        for candidate in [word, tail, word.split_once(|c: char| is_han(c)).map_or(word, |(head, _)| head)] {
-            let candidate = candidate.trim_end_matches(['.', '!', '?', ':', '…']);
-            if !candidate.contains("://") && Kind::of_name(candidate).is_some() && !names.iter().any(|n| n == candidate)
-            {
-                names.push(candidate.to_owned());
+    // What stands in quotes may hold blanks.
+    let mut rest = String::new();
+    for (at, part) in text.split(['"', '«', '»', '“', '”', '「', '」', '`']).enumerate() {
+        if at % 2 == 1 && Kind::of_name(part).is_some() && part.contains(' ') && inside_working_folder(Path::new(part))
+        {
+            add(part, Found::Here);
+        } else {
+            rest.push_str(part);
+            rest.push(' ');
+        }
+    }
+    let ends = |c: char| c.is_whitespace() || "\"'‘’()[]<>,;，。、；：？！（）《》".contains(c);
+    for word in rest.split(ends) {
+        let word = word.trim_end_matches(['.', '!', '?', ':', '…']);
+        if word.is_empty() || word.contains("://") || word.starts_with("data:") {
+            continue;
+        }
+        match file_in(word) {
+            Some(name) => add(name, Found::Here),
+            None if leads_out(word) => add(word, Found::Outside),
+            None if Kind::of_name(word).is_some() && !word.starts_with('/') && word.is_ascii() => {
+                add(word, Found::Nowhere)
+            }
+            None => {}
+        }
+    }
+    mentions
+}
+
+/// The longest part of a word that names a file of the working folder. Scripts without blanks between words run into
+/// names: `找出photo.jpg的边缘` holds `photo.jpg`.
+fn file_in(word: &str) -> Option<&str> {
+    let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).take(LONGEST_NAME).collect();
+    let ends: Vec<usize> = word
+        .char_indices()
+        .filter(|(_, c)| *c == '.')
+        .filter_map(|(dot, _)| {
+            let tail = word.get(dot + 1..)?;
+            let length = tail.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(tail.len());
+            (length > 0).then_some(dot + 1 + length)
+        })
+        .collect();
+    for start in starts {
+        for end in ends.iter().rev() {
+            let Some(name) = word.get(start..*end) else { continue };
+            if Kind::of_name(name).is_some() && inside_working_folder(Path::new(name)) && Path::new(name).is_file() {
+                return Some(name);
             }
         }
     }
-    names
+    None
 }
 
-fn is_han(c: char) -> bool {
-    matches!(c, '\u{3400}'..='\u{9fff}')
+/// True for a path that leads out of the working folder, as far as its spelling or the disk says.
+fn leads_out(word: &str) -> bool {
+    let path = Path::new(word);
+    let climbs = path.components().any(|part| part == Component::ParentDir);
+    let absolute = path.is_absolute() && Kind::of_name(word).is_some() && path.is_file();
+    let linked = !path.is_absolute() && !climbs && path.is_file() && !inside_working_folder(path);
+    word.contains('/') && (climbs || absolute) || linked
 }
 
 /// True when a path cannot lead out of the working folder: relative, without `..`, and not through a symbolic link that
@@ -159,22 +233,21 @@ fn missing(name: &str, error: &std::io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{decode, named_files};
+    use super::{Found, decode, mentions};
 
     #[test]
-    fn files_are_found_in_sentences() {
+    fn files_that_do_not_exist_are_told_and_addresses_are_not_files() {
         for (text, want) in [
-            ("edges of photo.jpg, please", vec!["photo.jpg"]),
-            ("compare \"a b.png\" and dir/c.png.", vec!["b.png", "dir/c.png"]),
-            ("找出photo.jpg的边缘", vec!["photo.jpg"]),
-            ("контуры фото.png и «звук.wav»", vec!["фото.png", "звук.wav"]),
+            ("edges of photo-nobody-has.jpg, please", vec![("photo-nobody-has.jpg", Found::Nowhere)]),
+            ("edges of ../../etc/passwd", vec![("../../etc/passwd", Found::Outside)]),
             ("see https://example.com/a.png", vec![]),
+            ("edges of /images/ab12.png", vec![]),
             ("no files here. none", vec![]),
+            ("this and/or that", vec![]),
         ] {
-            assert_eq!(named_files(text).iter().filter(|n| want.contains(&n.as_str())).count(), want.len(), "{text}");
-            if want.is_empty() {
-                assert!(named_files(text).is_empty(), "{text}: {:?}", named_files(text));
-            }
+            let got: Vec<(String, Found)> = mentions(text).into_iter().map(|m| (m.name, m.found)).collect();
+            let want: Vec<(String, Found)> = want.into_iter().map(|(name, found)| (name.to_owned(), found)).collect();
+            assert_eq!(got, want, "{text}");
         }
     }
 

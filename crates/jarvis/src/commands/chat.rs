@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use jarvis_plan::{Request, Turn};
+use jarvis_plan::Turn;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::run::{document, show};
@@ -63,7 +63,8 @@ async fn turn(
     json: bool,
     printer: Printer,
 ) -> Result<bool, Failure> {
-    let mut request: Request = ingest::request(text, files, &app.media, app.config.limits.max_input_bytes)?;
+    let (mut request, told) = ingest::request(text, files, &app.media, app.config.limits.max_input_bytes)?;
+    told.iter().for_each(|told| printer.warning(told));
     request.history.clone_from(history);
     let asked = request.text.clone();
     if !json {

@@ -16,7 +16,8 @@ use crate::wiring::App;
 pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let text = request_text(&args.request)?;
     let app = App::build(global, printer)?;
-    let request = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
+    let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
+    told.iter().for_each(|told| printer.warning(told));
     let (events, mut receiver) = Events::channel(RunId(App::new_run_id()));
     let planned = app.pipeline.plan(&request, &events).await;
     drop(events);

@@ -180,12 +180,15 @@ pub(crate) enum StatusApi {
 pub(crate) enum LocalEndpoint {
     /// `http://host:port`.
     Url(String),
-    /// The original's two keys.
+    /// The original's two keys, and ours.
     HostPort {
         /// Host.
         host: String,
         /// Port.
         port: u16,
+        /// Whether the server sees the same public folder; unless set, one on this machine does.
+        #[serde(default)]
+        shared_folder: Option<bool>,
     },
 }
 
@@ -194,8 +197,21 @@ impl LocalEndpoint {
     pub(crate) fn url(&self) -> String {
         match self {
             LocalEndpoint::Url(url) => url.clone(),
-            LocalEndpoint::HostPort { host, port } => format!("http://{host}:{port}"),
+            LocalEndpoint::HostPort { host, port, .. } => format!("http://{host}:{port}"),
         }
+    }
+}
+
+impl LocalEndpoint {
+    /// Whether media are shared as files rather than sent.
+    pub(crate) fn shares_folder(&self) -> bool {
+        let said = match self {
+            LocalEndpoint::Url(_) => None,
+            LocalEndpoint::HostPort { shared_folder, .. } => *shared_folder,
+        };
+        let url = self.url();
+        let here = ["//localhost", "//127.", "//[::1]"].iter().any(|host| url.contains(host));
+        said.unwrap_or(here)
     }
 }
 

@@ -13,7 +13,7 @@ use jarvis_store::Media;
 use jarvis_workers::native::{Native, Programs};
 use jarvis_workers::{
     ChatWorker, HuggingFace, HuggingFaceConfig, InputLimits, Inputs, MediaEndpoint, MediaEndpointConfig, ModelServer,
-    ModelServerConfig, PICTURE_TASKS, Secret, TASK_STAGE, UrlPolicy, Workers,
+    ModelServerConfig, PICTURE_TASKS, Secret, Sharing, TASK_STAGE, UrlPolicy, Workers,
 };
 use url::Url;
 
@@ -56,15 +56,19 @@ impl Experts {
         let mut workers = Workers { native: Some(Arc::clone(&native) as Arc<dyn Worker>), ..Workers::default() };
         if huggingface {
             let secret = token.as_ref().and_then(|token| Secret::new(token.reveal()));
-            let config = HuggingFaceConfig::new(base.clone(), secret);
+            let proxy = config.proxy.as_deref().and_then(Secret::new);
+            let config = HuggingFaceConfig { proxy, ..HuggingFaceConfig::new(base.clone(), secret) };
             workers.huggingface = Some(Arc::new(HuggingFace::new(config, Arc::clone(&inputs))));
         }
-        if let Some(server) = &server {
-            let config = ModelServerConfig::new(server.clone());
+        if let (Some(server), Some(endpoint)) = (&server, &config.local_inference_endpoint) {
+            let sharing = if endpoint.shares_folder() { Sharing::Folder } else { Sharing::DataUrls };
+            let config = ModelServerConfig { sharing, ..ModelServerConfig::new(server.clone()) };
             workers.local = Some(Arc::new(ModelServer::new(config, Arc::clone(&inputs))));
         }
         if let Some(media) = &config.media {
-            let endpoint = MediaEndpoint::new(media_endpoint(media)?, Arc::clone(&inputs));
+            let proxy = config.proxy.as_deref().and_then(Secret::new);
+            let endpoint = MediaEndpointConfig { proxy, ..media_endpoint(media)? };
+            let endpoint = MediaEndpoint::new(endpoint, Arc::clone(&inputs));
             for task in ["text-to-image", "text-to-speech", "automatic-speech-recognition"] {
                 endpoints.extend(endpoint.model(task).map(|id| at_endpoint(id, task)));
             }
