@@ -192,7 +192,7 @@ impl ChatWorker {
         let max_pixels = self.inputs.limits().max_pixels;
         let url = blocking(move || {
             let small = picture::within(picture::decode(&bytes, max_pixels)?, MAX_SIDE);
-            Ok(format!("data:image/jpeg;base64,{}", STANDARD.encode(picture::jpeg(&picture::opaque(small))?)))
+            Ok(format!("data:image/jpeg;base64,{}", STANDARD.encode(picture::jpeg(&picture::flatten(small))?)))
         })
         .await?;
         let message = Message { role: Role::User, parts: vec![Part::Text(text), Part::Image(url)] };

@@ -4,9 +4,12 @@
 use std::io::Cursor;
 
 use image::codecs::jpeg::JpegEncoder;
-use image::imageops::{self, FilterType};
-use image::{DynamicImage, ImageDecoder as _, ImageFormat, ImageReader, Limits, RgbImage, Rgba, RgbaImage};
+use image::imageops::FilterType;
+use image::{DynamicImage, ImageFormat, RgbImage};
 use jarvis_plan::{ErrorCode, TaskError};
+
+use crate::native::image::open;
+pub(crate) use crate::native::image::open::flatten;
 
 /// The JPEG quality of pictures that are stored or sent, of 100.
 const JPEG_QUALITY: u8 = 90;
@@ -16,28 +19,7 @@ const JPEG_QUALITY: u8 = 90;
 /// # Errors
 /// `InvalidInput` when it cannot be decoded, `TooLarge`.
 pub(crate) fn decode(bytes: &[u8], max_pixels: u64) -> Result<DynamicImage, TaskError> {
-    let broken = |error: image::ImageError| {
-        TaskError::new(ErrorCode::InvalidInput, format!("the picture cannot be decoded: {error}"))
-    };
-    let mut reader = ImageReader::new(Cursor::new(bytes))
-        .with_guessed_format()
-        .map_err(|error| TaskError::new(ErrorCode::InvalidInput, format!("the picture cannot be read: {error}")))?;
-    let mut limits = Limits::default();
-    // Eight bytes a pixel is the widest common format; decoders need some room of their own.
-    limits.max_alloc = Some(max_pixels.saturating_mul(8).saturating_add(64 << 20));
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(broken)?;
-    let (width, height) = decoder.dimensions();
-    if u64::from(width) * u64::from(height) > max_pixels {
-        return Err(TaskError::new(
-            ErrorCode::TooLarge,
-            format!("the picture has {width} × {height} pixels; the limit is {max_pixels} in all"),
-        ));
-    }
-    let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
-    let mut picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
-    picture.apply_orientation(orientation);
-    Ok(picture)
+    open::open(bytes, max_pixels).map(|opened| opened.picture)
 }
 
 /// The picture as a PNG file.
@@ -54,16 +36,6 @@ pub(crate) fn jpeg(picture: &RgbImage) -> Result<Vec<u8>, TaskError> {
     Ok(file)
 }
 
-/// The picture without transparency, on white.
-pub(crate) fn opaque(picture: DynamicImage) -> RgbImage {
-    if !picture.color().has_alpha() {
-        return picture.into_rgb8();
-    }
-    let mut ground = RgbaImage::from_pixel(picture.width(), picture.height(), Rgba([255; 4]));
-    imageops::overlay(&mut ground, &picture.into_rgba8(), 0, 0);
-    DynamicImage::ImageRgba8(ground).into_rgb8()
-}
-
 /// The picture, made smaller if need be, so that neither side is longer than `side` pixels.
 pub(crate) fn within(picture: DynamicImage, side: u32) -> DynamicImage {
     if picture.width() <= side && picture.height() <= side {
@@ -78,6 +50,8 @@ fn unencodable(error: image::ImageError) -> TaskError {
 
 #[cfg(test)]
 mod tests {
+    use image::{Rgba, RgbaImage};
+
     use super::*;
 
     #[test]
@@ -87,7 +61,7 @@ mod tests {
         assert_eq!(decode(&file, 800).unwrap().width(), 40);
         assert_eq!(decode(&file, 799).unwrap_err().code, ErrorCode::TooLarge);
         assert_eq!(decode(&file[..40], 800).unwrap_err().code, ErrorCode::InvalidInput);
-        assert_eq!(opaque(clear.clone()).get_pixel(3, 3).0, [255; 3]);
+        assert_eq!(flatten(clear.clone()).get_pixel(3, 3).0, [255; 3]);
         assert_eq!(within(clear.clone(), 10).height(), 5);
         assert_eq!(within(clear, 40).height(), 20);
     }

@@ -123,7 +123,7 @@ pub(crate) async fn boxes(inputs: &Inputs, image: Bytes, rows: Vec<Value>) -> Re
     let max_pixels = inputs.limits().max_pixels;
     let found: Vec<Detection> = rows.iter().filter_map(detection).collect();
     let file = blocking(move || {
-        let mut canvas = picture::opaque(picture::decode(&image, max_pixels)?);
+        let mut canvas = picture::flatten(picture::decode(&image, max_pixels)?);
         draw::boxes(&mut canvas, &found);
         picture::jpeg(&canvas)
     })
@@ -162,7 +162,7 @@ pub(crate) async fn masks(inputs: &Inputs, image: Bytes, mut rows: Vec<Value>) -
         }
     }
     let file = blocking(move || {
-        let mut canvas = picture::opaque(picture::decode(&image, limits.max_pixels)?);
+        let mut canvas = picture::flatten(picture::decode(&image, limits.max_pixels)?);
         let mut masks = Vec::with_capacity(files.len());
         for (label, text) in files {
             let text = match text.split_once(',') {

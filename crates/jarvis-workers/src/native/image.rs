@@ -6,7 +6,7 @@ mod edit;
 mod instruction;
 mod measure;
 mod ocr;
-mod open;
+pub(crate) mod open;
 mod question;
 mod segment;
 

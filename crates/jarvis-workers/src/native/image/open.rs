@@ -8,13 +8,13 @@ use jarvis_plan::{ErrorCode, TaskError};
 
 /// A decoded picture, turned upright, and the format it came in.
 #[derive(Debug)]
-pub(super) struct Opened {
-    pub(super) picture: DynamicImage,
-    pub(super) format: ImageFormat,
+pub(crate) struct Opened {
+    pub(crate) picture: DynamicImage,
+    pub(crate) format: ImageFormat,
 }
 
 /// Decodes a picture of at most `max_pixels` pixels and applies its EXIF orientation.
-pub(super) fn open(bytes: &[u8], max_pixels: u64) -> Result<Opened, TaskError> {
+pub(crate) fn open(bytes: &[u8], max_pixels: u64) -> Result<Opened, TaskError> {
     let Ok(format) = image::guess_format(bytes) else {
         return Err(TaskError::new(
             ErrorCode::InvalidInput,
@@ -69,7 +69,7 @@ pub(super) fn open(bytes: &[u8], max_pixels: u64) -> Result<Opened, TaskError> {
 }
 
 /// The picture as it looks on white, without alpha.
-pub(super) fn flatten(picture: DynamicImage) -> image::RgbImage {
+pub(crate) fn flatten(picture: DynamicImage) -> image::RgbImage {
     if !picture.color().has_alpha() {
         return picture.into_rgb8();
     }
