@@ -130,7 +130,7 @@ impl Drop for Call<'_> {
 }
 
 /// Makes the messages that let a chat model perform a task: from the request, and the task as JSON (`task`, `id`, `dep`,
-/// `args`) with its arguments resolved.
+/// `args`) with its arguments resolved. No messages mean that they could not be made, and fail the task.
 pub type TaskPrompt = Arc<dyn Fn(&Request, &Value) -> Vec<Message> + Send + Sync>;
 
 /// Performs tasks by asking the chat model. A failed call is the task's error, never its text.
@@ -162,6 +162,10 @@ impl ChatWorker {
             return Err(missing(&job.candidate.effective_task, "text"));
         }
         let messages = (self.prompt)(&job.request, &task_json(job));
+        if messages.is_empty() {
+            return Err(TaskError::new(ErrorCode::Internal, "the prompt for the task cannot be made")
+                .hint("Check the prompt template of the stage `task_llm`"));
+        }
         let text = self.ask(job, messages).await?;
         Ok(Inference(json!({ "response": text })))
     }

@@ -85,6 +85,16 @@ async fn failures_are_errors_and_nothing_is_asked_in_vain() {
 }
 
 #[tokio::test]
+async fn a_prompt_that_cannot_be_made_fails_the_task() {
+    let model = Arc::new(Scripted::new(false, Ok("x")));
+    let (_folder, worker) = worker(&model);
+    let worker = ChatWorker { prompt: Arc::new(|_, _| Vec::new()), ..worker };
+    let (job, _events) = job_and_events(Host::Llm, "ChatGPT", "summarization", &[("text", "x")]);
+    assert_eq!(worker.perform(&job).await.unwrap_err().code, ErrorCode::Internal);
+    assert!(model.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn streamed_calls_pass_pieces_on_and_are_told_of_once() {
     let model = Scripted::new(false, Ok("one two three"));
     let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", "x", &[]);
