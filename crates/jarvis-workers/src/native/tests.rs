@@ -95,3 +95,61 @@ async fn cancelled_work_and_broken_work_end_well() {
     let broken = native.heavy(&token, |_| -> Result<(), TaskError> { panic!("broken on purpose") });
     assert_eq!(broken.await.unwrap_err().code, ErrorCode::Panic);
 }
+
+#[tokio::test]
+async fn a_picture_goes_through_every_model_that_takes_one() {
+    let (root, native) = native(Programs::find());
+    let picture = image_of_two_halves();
+    let path = native.inputs.store(jarvis_plan::Kind::Image, "png", picture).await.unwrap();
+    let models: [(&str, &str); 5] = [
+        ("native/canny", "edges"),
+        ("native/line-segments", "lines"),
+        ("native/image-edit", "grey and half size"),
+        ("native/graph-segmenter", "segment it"),
+        ("native/title-card", "title"),
+    ];
+    for (id, request) in models {
+        let result = native.perform(&job(id, request, &[("image", &path), ("text", request)])).await.unwrap();
+        let made = result.media(jarvis_plan::Kind::Image).unwrap();
+        let size = ::image::image_dimensions(root.path().join(made.trim_start_matches('/'))).unwrap();
+        let expected = match id {
+            "native/image-edit" => (60, 40),
+            "native/title-card" => (1024, 768),
+            _ => (120, 80),
+        };
+        assert_eq!(size, expected, "{id}");
+    }
+    let edited = native.perform(&job("native/image-edit", "grey and half size", &[("image", &path)])).await.unwrap();
+    assert_eq!(edited.0["operations"], serde_json::json!(["grayscale", "resize 60x40"]));
+    let told = native.perform(&job("native/image-measure", "опиши", &[("image", &path)])).await.unwrap();
+    assert!(told.as_text().unwrap().contains("120 x 80"), "{told:?}");
+    let asked = job("native/image-measure-qa", "?", &[("image", &path), ("text", "what is the aspect ratio?")]);
+    assert_eq!(native.perform(&asked).await.unwrap().as_text().as_deref(), Some("3:2"));
+    let asked = job("native/image-measure-qa", "?", &[("image", &path), ("text", "how many cats are there?")]);
+    assert_eq!(native.perform(&asked).await.unwrap_err().code, ErrorCode::CannotDo);
+}
+
+fn image_of_two_halves() -> Vec<u8> {
+    let picture =
+        ::image::RgbImage::from_fn(120, 80, |x, _| ::image::Rgb(if x < 60 { [222, 24, 28] } else { [255; 3] }));
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, ::image::ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+#[tokio::test]
+async fn spoken_words_are_cleaned_and_heard_as_speech() {
+    let (_root, native) = native(Programs::find());
+    if let Err(missing) = native.available("native/espeak-ng") {
+        println!("{missing}: speaking was not tried");
+        return;
+    }
+    let text = "The quick brown fox jumps over the lazy dog, and then it sleeps for a while.";
+    let spoken = native.perform(&job("native/espeak-ng", "say it", &[("text", text)])).await.unwrap();
+    assert_eq!(spoken.0["voice"], "en");
+    let path = spoken.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
+    let cleaned = native.perform(&job("native/denoise", "clean it", &[("audio", &path)])).await.unwrap();
+    let path = cleaned.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
+    let heard = native.perform(&job("native/audio-measure", "what is it", &[("audio", &path)])).await.unwrap();
+    assert_eq!(heard.0[0]["label"], "speech-like", "{heard:?}");
+}
