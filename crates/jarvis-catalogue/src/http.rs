@@ -7,7 +7,7 @@ use reqwest::{Client, Proxy, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use url::{Host, Url};
 
-use crate::Token;
+use secrecy::{ExposeSecret, SecretString};
 
 /// The HTTP client cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -97,12 +97,12 @@ pub(crate) fn id_segments(id: &str) -> Option<Vec<&str>> {
 pub(crate) async fn get(
     client: &Client,
     url: Url,
-    token: Option<&Token>,
+    token: Option<&SecretString>,
     timeout: Duration,
 ) -> Result<Response, CallError> {
     let mut request = client.get(url).timeout(timeout);
     if let Some(token) = token {
-        request = request.bearer_auth(token.reveal());
+        request = request.bearer_auth(token.expose_secret());
     }
     let response = request.send().await.map_err(|error| call_error(&error, timeout))?;
     match response.status() {

@@ -14,7 +14,6 @@ mod probe;
 mod rank;
 mod refresh;
 mod tasks;
-mod token;
 
 pub use catalogue::{CANDIDATES_PER_TASK, Catalogue, Wanted};
 pub use http::ClientError;
@@ -25,4 +24,3 @@ pub use probe::{HubCheck, NativeCheck, ProbeConfig, Prober, Probing, Unavailable
 pub use rank::{Ranked, rank};
 pub use refresh::{RefreshConfig, RefreshError, RefreshProgress, Refreshed, refresh};
 pub use tasks::{ArgSpec, Family, TaskType, find, task_types, tools, vocabulary};
-pub use token::Token;

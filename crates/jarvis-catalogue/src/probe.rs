@@ -20,7 +20,8 @@ use tokio::time::timeout_at;
 use url::Url;
 
 use crate::http::{CallError, ClientError, client, get, id_segments, join, read, shown};
-use crate::{Available, Model, Probed, Token};
+use crate::{Available, Model, Probed};
+use secrecy::SecretString;
 
 /// The most bytes of an availability answer.
 const MAX_REPLY: usize = 256 << 10;
@@ -64,7 +65,7 @@ pub struct ProbeConfig {
     /// The model server's base; `None` when it is not configured.
     pub local: Option<Url>,
     /// The Hub's token. Public models need none.
-    pub token: Option<Token>,
+    pub token: Option<SecretString>,
     /// The providers that may serve a model.
     pub providers: Vec<String>,
     /// Whether a provider in state `staging` counts too.
@@ -344,7 +345,7 @@ impl Prober {
         client: &Client,
         base: &Url,
         id: Vec<&str>,
-        token: Option<&Token>,
+        token: Option<&SecretString>,
     ) -> Result<Result<(), String>, CallError> {
         #[derive(Deserialize)]
         struct Status {
@@ -460,7 +461,7 @@ mod tests {
             hub: url("https://user:secret@hub.test/?key=secret").map(HubCheck::ModelApi),
             local: url("http://user:secret@127.0.0.1:8005"),
             proxy: url("http://user:secret@proxy.test:3128"),
-            token: Token::new("secret"),
+            token: Some("secret".into()),
             ..ProbeConfig::new(crate::where_probed(crate::InferenceMode::Hybrid, crate::Deployment::Full))
         };
         let text = format!("{config:?} {:?}", config.hub);

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::http::{CallError, ClientError, client, get, join, read, shown};
-use crate::{Catalogue, Model, TaskType, Token, read_models, task_types};
+use crate::{Catalogue, Model, TaskType, read_models, task_types};
+use secrecy::SecretString;
 
 /// The most bytes of one page of a listing.
 const MAX_PAGE: usize = 16 << 20;
@@ -31,7 +32,7 @@ pub struct RefreshConfig {
     /// The Hub's base, such as `https://huggingface.co`.
     pub hub: Url,
     /// The Hub's token; not needed for public models.
-    pub token: Option<Token>,
+    pub token: Option<SecretString>,
     /// The provider whose models are wanted; `all` for any, or several with commas between.
     pub provider: String,
     /// How many models of a task are wanted.

@@ -22,12 +22,12 @@ impl Language {
     /// word has about two of them; file names and addresses are left out.
     pub fn of(text: &str) -> Language {
         let (mut latin, mut cyrillic, mut han, mut kana) = (0usize, 0usize, 0usize, 0usize);
-        let words = text.split_whitespace().filter(|word| !word.contains("://") && !word.starts_with('/'));
+        let words = text.split_whitespace().filter(|word| !is_path(word));
         for c in words.flat_map(str::chars) {
             match c {
                 'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => latin += 1,
-                '\u{400}'..='\u{52f}' => cyrillic += 1,
-                '\u{3400}'..='\u{9fff}' => han += 1,
+                c if is_cyrillic(c) => cyrillic += 1,
+                c if is_han(c) => han += 1,
                 '\u{3040}'..='\u{30ff}' => kana += 1,
                 _ => {}
             }
@@ -39,6 +39,15 @@ impl Language {
             Language::Russian
         } else {
             Language::English
+        }
+    }
+
+    /// Picks the wording for this language.
+    pub fn pick<T>(self, english: T, russian: T, chinese: T) -> T {
+        match self {
+            Language::English => english,
+            Language::Russian => russian,
+            Language::Chinese => chinese,
         }
     }
 
@@ -61,6 +70,26 @@ impl Language {
     }
 }
 
+/// True for Chinese characters: the unified ideographs and their common extensions.
+pub fn is_han(letter: char) -> bool {
+    matches!(letter, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
+}
+
+/// True for Cyrillic letters.
+pub fn is_cyrillic(letter: char) -> bool {
+    matches!(letter, '\u{400}'..='\u{52f}')
+}
+
+/// Whether a word looks like a path, an address or a file name rather than like language.
+pub fn is_path(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| "\"'`«»“”‘’()[],;:!?，。！？".contains(c));
+    let slashes = word.bytes().filter(|byte| *byte == b'/').count();
+    word.starts_with('/')
+        || slashes > 1
+        || word.starts_with("data:")
+        || word.rsplit_once('.').is_some_and(|(_, end)| crate::Kind::of_name(&format!("x.{end}")).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::Language;
@@ -69,6 +98,7 @@ mod tests {
     fn the_script_of_most_words_decides() {
         for (text, want) in [
             ("edges of /images/кот.png", "en"),
+            ("edges of кот-на-крыше.png", "en"),
             ("найди контуры на photo.jpg", "ru"),
             ("找出 photo_of_my_cat.jpg 的边缘", "zh"),
             ("озвучь текст https://example.com/a/very/long/address", "ru"),

@@ -35,7 +35,7 @@ pub use error::{ErrorCode, TaskError};
 pub use event::{Event, EventKind, Level};
 pub use id::{RunId, TaskId};
 pub use inference::{Inference, Output};
-pub use language::Language;
+pub use language::{Language, is_cyrillic, is_han, is_path};
 pub use outcome::{Attempt, Outcome, Status};
 pub use plan::{Fault, Note, Plan, Task};
 pub use resource::{Kind, Resource, Source};

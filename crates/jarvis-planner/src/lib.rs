@@ -7,7 +7,6 @@
 //! Checking a draft, choosing models and calling them are not done here.
 
 pub mod clauses;
-pub mod language;
 pub mod lexicon;
 pub mod linking;
 pub mod matching;
@@ -21,7 +20,6 @@ mod offline;
 use async_trait::async_trait;
 use jarvis_plan::{Draft, Request, Tool};
 
-pub use language::Language;
 pub use offline::Offline;
 pub use retrieval::ToolIndex;
 

@@ -1,11 +1,10 @@
 //! Words: text cut into tokens with stems. English and Russian words are stemmed, a Chinese character is a token of its own.
 
+use jarvis_plan::{is_cyrillic, is_han};
 use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
-
-use crate::language::{is_cyrillic, is_han};
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

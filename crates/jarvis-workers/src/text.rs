@@ -31,6 +31,11 @@ impl Secret {
         (!token.is_empty()).then(|| Secret(SecretString::from(token)))
     }
 
+    /// Keeps a token that came as a secret already.
+    pub fn from_secret(token: &SecretString) -> Option<Secret> {
+        Secret::new(token.expose_secret())
+    }
+
     /// The token itself, for the header it belongs in.
     pub(crate) fn expose(&self) -> &str {
         self.0.expose_secret()

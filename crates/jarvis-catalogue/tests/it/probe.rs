@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_catalogue::{
-    Deployment, HubCheck, InferenceMode, Model, NativeCheck, ProbeConfig, Prober, Probing, Token, where_probed,
+    Deployment, HubCheck, InferenceMode, Model, NativeCheck, ProbeConfig, Prober, Probing, where_probed,
 };
 use jarvis_plan::Host;
 use jarvis_testing::hub::{Answer, FakeHub, FakeModelServer, HubModel};
@@ -251,7 +251,7 @@ async fn the_old_status_call_and_the_token() {
     let server = FakeModelServer::start(&[]).await.unwrap();
     let old = ProbeConfig {
         hub: Some(HubCheck::Status(Url::parse(&hub.base()).unwrap())),
-        token: Token::new("hf_secret"),
+        token: Some("hf_secret".into()),
         ..config(None, Some(&server), InferenceMode::Hybrid)
     };
     let prober = Prober::new(old, no_native()).unwrap();
@@ -276,7 +276,7 @@ async fn redirects_stay_on_the_server_that_was_asked() {
     .await
     .unwrap();
     let with_token =
-        ProbeConfig { token: Token::new("hf_secret"), ..config(Some(&hub), None, InferenceMode::Huggingface) };
+        ProbeConfig { token: Some("hf_secret".into()), ..config(Some(&hub), None, InferenceMode::Huggingface) };
     let prober = Prober::new(with_token, no_native()).unwrap();
     let probing = prober.available(&[model("old-name"), model("a/away"), model("a/loop")]).await;
     assert_eq!(shown(&probing), ["old-name huggingface"]);

@@ -15,8 +15,8 @@ use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
 use serde_json::{Value, json};
 
-use super::words::Lang;
 use super::{Cancel, Native, required};
+use jarvis_plan::Language;
 
 const VISION_HINT: &str = "a vision model can: set `--llm` to one and `llm.vision: true`, or configure Hugging Face";
 
@@ -91,7 +91,7 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<Inference, TaskEr
 
 /// `native/graph-segmenter`: regions of like colour.
 pub(super) async fn segment(native: &Native, job: &Job) -> Result<Inference, TaskError> {
-    let lang = Lang::of(&job.request.text);
+    let lang = Language::of(&job.request.text);
     let work = with_picture(native, job, move |opened, cancel| {
         let (overlaid, list) = segment::segment(opened.picture, lang, cancel)?;
         cancel.check()?;
@@ -103,7 +103,7 @@ pub(super) async fn segment(native: &Native, job: &Job) -> Result<Inference, Tas
 
 /// `native/image-measure`: a description of what can be measured.
 pub(super) async fn describe(native: &Native, job: &Job) -> Result<Inference, TaskError> {
-    let lang = Lang::of(&job.request.text);
+    let lang = Language::of(&job.request.text);
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
     Ok(Inference::text(measures.describe(lang)))
 }
@@ -122,7 +122,7 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<I
 /// `native/title-card`: the words themselves, drawn.
 pub(super) async fn title_card(native: &Native, job: &Job) -> Result<Inference, TaskError> {
     let text = required(job, "text")?.to_owned();
-    let lang = Lang::of(&text);
+    let lang = Language::of(&text);
     let drawn = native.heavy(&job.cancel, move |_| {
         let card = card::draw(&text)?;
         Ok((open::encode(&DynamicImage::ImageRgb8(card.picture), ImageFormat::Png)?, card.cut))
@@ -144,7 +144,7 @@ pub(super) async fn title_card(native: &Native, job: &Job) -> Result<Inference, 
 /// What tesseract reads in the picture of a job, and the package whose language data would help.
 async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Option<&'static str>), TaskError> {
     native.available("native/ocr")?;
-    let (languages, missing) = ocr::languages(native.programs.ocr_languages().await, Lang::of(&job.request.text));
+    let (languages, missing) = ocr::languages(native.programs.ocr_languages().await, Language::of(&job.request.text));
     let languages = languages.ok_or_else(|| {
         TaskError::new(ErrorCode::NotConfigured, "`tesseract` has no language data")
             .hint("install some, for example with `apt-get install tesseract-ocr-eng`")

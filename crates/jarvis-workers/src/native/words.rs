@@ -1,58 +1,7 @@
-//! The three languages native models speak, and the names of colours in them.
+//! Words that native models say: the names of colours in three languages.
 
 use image::Rgb;
-
-/// A language that native models answer in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lang {
-    En,
-    Ru,
-    Zh,
-}
-
-impl Lang {
-    /// The language of a request, by its script; words that are paths or addresses do not count.
-    pub(super) fn of(text: &str) -> Lang {
-        let (mut latin, mut cyrillic, mut han) = (0_usize, 0_usize, 0_usize);
-        let words = text.split_whitespace().filter(|word| !is_path(word));
-        for ch in words.flat_map(str::chars) {
-            match ch {
-                'a'..='z' | 'A'..='Z' => latin += 1,
-                '\u{0400}'..='\u{04ff}' => cyrillic += 1,
-                // One sign says about as much as three letters.
-                '\u{3400}'..='\u{9fff}' => han += 3,
-                _ => {}
-            }
-        }
-        if han > 0 && han >= cyrillic && han * 2 >= latin {
-            Lang::Zh
-        } else if cyrillic > 0 && cyrillic * 2 >= latin {
-            Lang::Ru
-        } else {
-            Lang::En
-        }
-    }
-
-    /// The wording for this language.
-    pub(super) fn pick<T>(self, en: T, ru: T, zh: T) -> T {
-        match self {
-            Lang::En => en,
-            Lang::Ru => ru,
-            Lang::Zh => zh,
-        }
-    }
-}
-
-/// Whether a word looks like a path, an address or a file name rather than like language.
-pub(super) fn is_path(word: &str) -> bool {
-    let word = word.trim_matches(|ch: char| "\"'`«»“”‘’()[],;:!?，。！？".contains(ch));
-    let slashes = word.bytes().filter(|byte| *byte == b'/').count();
-    word.starts_with('/')
-        || word.contains("://")
-        || word.starts_with("data:")
-        || slashes > 1
-        || word.rsplit_once('.').is_some_and(|(_, end)| jarvis_plan::Kind::of_name(&format!("x.{end}")).is_some())
-}
+use jarvis_plan::Language;
 
 /// A colour with its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +14,7 @@ pub(super) struct Colour {
 
 impl Colour {
     /// Its name.
-    pub(super) fn name(self, lang: Lang) -> &'static str {
+    pub(super) fn name(self, lang: Language) -> &'static str {
         lang.pick(self.en, self.ru, self.zh)
     }
 
@@ -148,16 +97,16 @@ mod tests {
     #[test]
     fn requests_are_read_by_script() {
         let cases = [
-            ("what is in /examples/a.jpg?", Lang::En),
-            ("что на картинке /examples/a.jpg?", Lang::Ru),
-            ("опиши photo.png", Lang::Ru),
-            ("描述 https://example.org/picture.png", Lang::Zh),
-            ("请用PNG描述这张图片", Lang::Zh),
-            ("describe /images/собака.png", Lang::En),
-            ("", Lang::En),
+            ("what is in /examples/a.jpg?", Language::English),
+            ("что на картинке /examples/a.jpg?", Language::Russian),
+            ("опиши photo.png", Language::Russian),
+            ("描述 https://example.org/picture.png", Language::Chinese),
+            ("请用PNG描述这张图片", Language::Chinese),
+            ("describe /images/собака.png", Language::English),
+            ("", Language::English),
         ];
         for (text, lang) in cases {
-            assert_eq!(Lang::of(text), lang, "{text}");
+            assert_eq!(Language::of(text), lang, "{text}");
         }
     }
 
@@ -183,7 +132,7 @@ mod tests {
             ([130, 126, 128], "grey"),
         ];
         for (rgb, name) in cases {
-            assert_eq!(Colour::nearest(Rgb(rgb)).name(Lang::En), name, "{rgb:?}");
+            assert_eq!(Colour::nearest(Rgb(rgb)).name(Language::English), name, "{rgb:?}");
         }
         for colour in Colour::all() {
             assert_eq!(Colour::nearest(Rgb(colour.rgb)).en, colour.en);

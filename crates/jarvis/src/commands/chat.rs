@@ -78,11 +78,15 @@ async fn turn(
     } else {
         show(app, &finished, printer);
     }
-    // What a later request may refer to must be in the history, and the template answer names files on disk.
-    let made: Vec<String> = finished.run.answer.resources.iter().map(|resource| resource.url.clone()).collect();
+    // What a later request may refer to is in the history by its display path; the template answer names files on disk.
     let mut said = finished.run.answer.text.clone();
-    if !made.is_empty() {
-        said.push_str(&format!("\n({})", made.join(", ")));
+    for resource in &finished.run.answer.resources {
+        if let Ok(path) = app.media.disk_path(&resource.url) {
+            said = said.replace(&path.display().to_string(), &resource.url);
+        }
+        if !said.contains(&resource.url) {
+            said.push_str(&format!("\n{}", resource.url));
+        }
     }
     history.push(Turn::user(asked));
     history.push(Turn::assistant(said));

@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_chat::{
-    Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries, SecretString,
-};
+use jarvis_chat::{Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries};
 
+use super::experts::secret;
 use crate::config::{Config, env_vars};
 use crate::failure::Failure;
 
@@ -44,9 +43,9 @@ fn openai(config: &Config) -> Result<OpenAiConfig, Failure> {
         (None, Some(base_url)) => base_url.clone(),
         (None, None) => OPENAI.into(),
     };
-    let api_key = key(config);
+    let name = llm.api_key_env.as_deref().unwrap_or(env_vars::OPENAI_API_KEY);
+    let api_key = secret(&[name]);
     if api_key.is_none() && llm.base_url.is_none() {
-        let name = llm.api_key_env.as_deref().unwrap_or(env_vars::OPENAI_API_KEY);
         return Err(Failure::usage(format!("there is no key for the model `{}`: {name} is not set", llm.model))
             .hint("set it, or use a local server with --base-url URL, or leave --llm out to work without a model"));
     }
@@ -73,10 +72,4 @@ fn openai(config: &Config) -> Result<OpenAiConfig, Failure> {
         vision: llm.vision,
         ..OpenAiConfig::new(base_url, llm.model.trim())
     })
-}
-
-/// The key, from the variable that the configuration names.
-fn key(config: &Config) -> Option<SecretString> {
-    let name = config.llm.api_key_env.as_deref().unwrap_or(env_vars::OPENAI_API_KEY);
-    std::env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()).map(SecretString::from)
 }

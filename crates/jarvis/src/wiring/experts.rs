@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_catalogue::{Available, Catalogue, HubCheck, Model, ProbeConfig, Prober, Token, Wanted, where_probed};
-use jarvis_chat::{ChatModel, Message};
+use jarvis_catalogue::{Available, Catalogue, HubCheck, Model, ProbeConfig, Prober, Wanted, where_probed};
+use jarvis_chat::{ChatModel, Message, SecretString};
 use jarvis_engine::Worker;
 use jarvis_hugginggpt::Sources;
 use jarvis_hugginggpt::prompts::Prompts;
@@ -55,7 +55,7 @@ impl Experts {
         let mut endpoints = Vec::new();
         let mut workers = Workers { native: Some(Arc::clone(&native) as Arc<dyn Worker>), ..Workers::default() };
         if huggingface {
-            let secret = token.as_ref().and_then(|token| Secret::new(token.reveal()));
+            let secret = token.as_ref().and_then(Secret::from_secret);
             let proxy = config.proxy.as_deref().and_then(Secret::new);
             let config = HuggingFaceConfig { proxy, ..HuggingFaceConfig::new(base.clone(), secret) };
             workers.huggingface = Some(Arc::new(HuggingFace::new(config, Arc::clone(&inputs))));
@@ -147,7 +147,7 @@ fn inputs(config: &Config, media: &Arc<Media>) -> Result<Inputs, Failure> {
 }
 
 fn media_endpoint(media: &MediaConfig) -> Result<MediaEndpointConfig, Failure> {
-    let key = media.api_key_env.as_deref().and_then(|name| std::env::var(name).ok()).and_then(|key| Secret::new(&key));
+    let key = media.api_key_env.as_deref().and_then(|name| secret(&[name])).as_ref().and_then(Secret::from_secret);
     let mut endpoint = MediaEndpointConfig::new(url("media.base_url", &media.base_url)?, key);
     endpoint.image_model.clone_from(&media.image_model);
     endpoint.image_size.clone_from(&media.image_size);
@@ -160,11 +160,17 @@ fn media_endpoint(media: &MediaConfig) -> Result<MediaEndpointConfig, Failure> {
 }
 
 /// The Hugging Face token, from the variable that the configuration names or the usual ones.
-pub(crate) fn token(config: &Config) -> Option<Token> {
-    let named = config.huggingface.token_env.as_deref();
-    let usual = [env_vars::HF_TOKEN, env_vars::HUGGINGFACE_ACCESS_TOKEN];
-    let names: Vec<&str> = named.map_or_else(|| usual.to_vec(), |name| vec![name]);
-    names.into_iter().find_map(|name| std::env::var(name).ok()).and_then(|text| Token::new(&text))
+pub(crate) fn token(config: &Config) -> Option<SecretString> {
+    match config.huggingface.token_env.as_deref() {
+        Some(name) => secret(&[name]),
+        None => secret(&[env_vars::HF_TOKEN, env_vars::HUGGINGFACE_ACCESS_TOKEN]),
+    }
+}
+
+/// The first of these environment variables that holds something.
+pub(crate) fn secret(names: &[&str]) -> Option<SecretString> {
+    let text = names.iter().find_map(|name| std::env::var(name).ok().filter(|text| !text.trim().is_empty()))?;
+    Some(SecretString::from(text.trim().to_owned()))
 }
 
 /// The Hub's address.

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::words::is_path;
+use jarvis_plan::is_path;
 
 /// One operation on a whole picture.
 #[derive(Debug, Clone, Copy, PartialEq)]

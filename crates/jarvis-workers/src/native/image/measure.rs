@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use image::{DynamicImage, Rgb};
 use imageproc::definitions::HasBlack;
 
-use super::super::words::{Colour, Lang};
+use super::super::words::Colour;
 use super::{edges, open};
+use jarvis_plan::Language;
 
 /// Measures of one picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +52,7 @@ pub(super) fn measure(picture: &DynamicImage) -> Measures {
             _ => Colour::nearest(*pixel),
         };
         last = Some((*pixel, colour));
-        names.entry(colour.name(Lang::En)).or_insert((colour, 0.0)).1 += 1.0 / count;
+        names.entry(colour.name(Language::English)).or_insert((colour, 0.0)).1 += 1.0 / count;
         let [r, g, b] = pixel.0.map(|channel| f64::from(channel) / 255.0);
         let light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
         sum += light;
@@ -101,7 +102,7 @@ fn laplacian_variance(grey: &image::GrayImage) -> f64 {
 
 impl Measures {
     /// Landscape, portrait or square.
-    pub(super) fn orientation(&self, lang: Lang) -> &'static str {
+    pub(super) fn orientation(&self, lang: Language) -> &'static str {
         match self.size.0.cmp(&self.size.1) {
             std::cmp::Ordering::Greater => lang.pick("landscape", "горизонтальная", "横向"),
             std::cmp::Ordering::Less => lang.pick("portrait", "вертикальная", "纵向"),
@@ -121,7 +122,7 @@ impl Measures {
         }
     }
 
-    pub(super) fn light(&self, lang: Lang) -> &'static str {
+    pub(super) fn light(&self, lang: Language) -> &'static str {
         match self.brightness {
             level if level < 0.2 => lang.pick("dark", "тёмная", "偏暗"),
             level if level < 0.4 => lang.pick("rather dark", "темноватая", "较暗"),
@@ -131,7 +132,7 @@ impl Measures {
         }
     }
 
-    fn contrast_word(&self, lang: Lang) -> &'static str {
+    fn contrast_word(&self, lang: Language) -> &'static str {
         match self.contrast {
             level if level < 0.08 => lang.pick("low contrast", "низкий контраст", "对比度低"),
             level if level < 0.25 => lang.pick("medium contrast", "средний контраст", "对比度中等"),
@@ -139,7 +140,7 @@ impl Measures {
         }
     }
 
-    pub(super) fn focus(&self, lang: Lang) -> &'static str {
+    pub(super) fn focus(&self, lang: Language) -> &'static str {
         match self.sharpness {
             _ if self.contrast < 0.01 => lang.pick("without detail", "без деталей", "没有细节"),
             level if level < 60.0 => lang.pick("soft or blurred", "мягкая или размытая", "柔和或模糊"),
@@ -148,7 +149,7 @@ impl Measures {
         }
     }
 
-    fn detail(&self, lang: Lang) -> &'static str {
+    fn detail(&self, lang: Language) -> &'static str {
         match self.edges {
             share if share < 0.01 => lang.pick("almost no edges", "почти нет контуров", "几乎没有边缘"),
             share if share < 0.06 => lang.pick("few edges", "мало контуров", "边缘较少"),
@@ -163,7 +164,7 @@ impl Measures {
     }
 
     /// The colours in words, such as `red (60%), white (40%)`.
-    pub(super) fn colour_list(&self, lang: Lang) -> String {
+    pub(super) fn colour_list(&self, lang: Language) -> String {
         let named = |(colour, share): &(Colour, f64)| {
             let percent = (share * 100.0).round().max(1.0);
             lang.pick(
@@ -176,7 +177,7 @@ impl Measures {
     }
 
     /// A description in one language: what was measured, and that objects were not looked for.
-    pub(super) fn describe(&self, lang: Lang) -> String {
+    pub(super) fn describe(&self, lang: Language) -> String {
         let (width, height) = self.size;
         let (shape, ratio, light) = (self.orientation(lang), self.ratio(), self.light(lang));
         let (contrast, focus, detail) = (self.contrast_word(lang), self.focus(lang), self.detail(lang));
@@ -187,15 +188,15 @@ impl Measures {
             lang.pick("colour", "цветная", "彩色")
         };
         let mut text = match lang {
-            Lang::En => format!(
+            Language::English => format!(
                 "A {shape} picture of {width} x {height} pixels ({ratio}), {kind}. Main colours: {colours}. \
                  It is {light}, with {contrast}, {focus}, {detail}."
             ),
-            Lang::Ru => format!(
+            Language::Russian => format!(
                 "Картинка {shape}, {width} x {height} пикселей ({ratio}), {kind}. Основные цвета: {colours}. \
                  Она {light}, {contrast}, {focus}, {detail}."
             ),
-            Lang::Zh => format!(
+            Language::Chinese => format!(
                 "一张{shape}图片,{width} x {height} 像素({ratio}),{kind}。主要颜色:{colours}。\
                  画面{light},{contrast},{focus},{detail}。"
             ),
@@ -203,9 +204,9 @@ impl Measures {
         if self.transparent >= 0.01 {
             let percent = (self.transparent * 100.0).round();
             text.push_str(&match lang {
-                Lang::En => format!(" {percent}% of it is transparent."),
-                Lang::Ru => format!(" Прозрачная часть: {percent}%."),
-                Lang::Zh => format!("透明部分占 {percent}%。"),
+                Language::English => format!(" {percent}% of it is transparent."),
+                Language::Russian => format!(" Прозрачная часть: {percent}%."),
+                Language::Chinese => format!("透明部分占 {percent}%。"),
             });
         }
         text.push_str(lang.pick(

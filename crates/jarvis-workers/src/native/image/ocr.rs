@@ -10,8 +10,8 @@ use jarvis_plan::{ErrorCode, TaskError};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::programs::{Call, Program, Programs};
-use super::super::words::{Lang, is_path};
 use super::open;
+use jarvis_plan::{Language, is_path};
 
 /// Lines whose words tesseract is less sure of than this, of 100, are taken for patterns that are no text.
 const SURE: f64 = 55.0;
@@ -41,12 +41,12 @@ pub(super) fn prepare(picture: &DynamicImage) -> Result<Vec<u8>, TaskError> {
 }
 
 /// The installed languages to read with, and the one that is missing for a request in this language.
-pub(super) fn languages(installed: &[String], lang: Lang) -> (Option<String>, Option<&'static str>) {
+pub(super) fn languages(installed: &[String], lang: Language) -> (Option<String>, Option<&'static str>) {
     let has = |name: &str| installed.iter().any(|language| language == name);
     let (wanted, package) = match lang {
-        Lang::En => ("eng", "tesseract-ocr-eng"),
-        Lang::Ru => ("rus", "tesseract-ocr-rus"),
-        Lang::Zh => ("chi_sim", "tesseract-ocr-chi-sim"),
+        Language::English => ("eng", "tesseract-ocr-eng"),
+        Language::Russian => ("rus", "tesseract-ocr-rus"),
+        Language::Chinese => ("chi_sim", "tesseract-ocr-chi-sim"),
     };
     let mut used: Vec<&str> = [wanted, "eng"].into_iter().filter(|name| has(name)).collect();
     used.dedup();

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::super::words::{Lang, is_path};
 use super::measure::Measures;
+use jarvis_plan::{Language, is_path};
 
 /// What a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
 
 /// Answers a question from measures, as a list of `{answer, score}`, best first; `None` when measures cannot answer it.
 pub(super) fn answer(measures: &Measures, question: &str) -> Option<Value> {
-    let lang = Lang::of(question);
+    let lang = Language::of(question);
     let words: Vec<&str> = question.split_whitespace().filter(|word| !is_path(word)).collect();
     let plain = words.join(" ").to_lowercase();
     let topic = TOPICS.iter().find(|(_, pattern)| pattern.is_match(&plain)).map(|(topic, _)| *topic)?;
@@ -61,9 +61,9 @@ pub(super) fn answer(measures: &Measures, question: &str) -> Option<Value> {
             let mega = f64::from(width) * f64::from(height) / 1e6;
             let more = match lang {
                 _ if topic == Topic::Size => String::new(),
-                Lang::En => format!(", {mega:.2} megapixels"),
-                Lang::Ru => format!(", {mega:.2} мегапикселя"),
-                Lang::Zh => format!(",{mega:.2} 百万像素"),
+                Language::English => format!(", {mega:.2} megapixels"),
+                Language::Russian => format!(", {mega:.2} мегапикселя"),
+                Language::Chinese => format!(",{mega:.2} 百万像素"),
             };
             let unit = lang.pick("pixels", "пикселей", "像素");
             one(format!("{width} x {height} {unit}{more}"), 1.0)
@@ -82,9 +82,9 @@ pub(super) fn answer(measures: &Measures, question: &str) -> Option<Value> {
         Topic::Transparent => {
             let percent = (measures.transparent * 100.0).round();
             let some = match lang {
-                Lang::En => format!("yes, {percent}% of it"),
-                Lang::Ru => format!("да, {percent}%"),
-                Lang::Zh => format!("有,占 {percent}%"),
+                Language::English => format!("yes, {percent}% of it"),
+                Language::Russian => format!("да, {percent}%"),
+                Language::Chinese => format!("有,占 {percent}%"),
             };
             one(if percent > 0.0 { some } else { lang.pick("no", "нет", "没有").to_owned() }, 1.0)
         }

@@ -6,9 +6,10 @@ use jarvis_plan::TaskError;
 use serde_json::{Value, json};
 
 use super::super::Cancel;
-use super::super::words::{Colour, Lang, lab};
+use super::super::words::{Colour, lab};
 use super::open;
 use crate::draw;
+use jarvis_plan::Language;
 
 /// Regions are found in at most this many pixels a side, and stretched over the picture.
 const SIDE: u32 = 400;
@@ -219,7 +220,7 @@ impl Regions {
 
     /// The regions as a list of `{label, score, box}`: the score is the share of the picture, the box in pixels of the
     /// picture of this size.
-    pub(super) fn list(&self, (width, height): (u32, u32), lang: Lang) -> Value {
+    pub(super) fn list(&self, (width, height): (u32, u32), lang: Language) -> Value {
         let across = |cell: u32| (f64::from(cell) * f64::from(width) / f64::from(self.width)).round() as u32;
         let down = |cell: u32| (f64::from(cell) * f64::from(height) / f64::from(self.height)).round() as u32;
         let word = lang.pick("region", "область", "区域");
@@ -239,7 +240,7 @@ impl Regions {
 }
 
 /// The overlay and the list of regions.
-pub(super) fn segment(picture: DynamicImage, lang: Lang, cancel: &Cancel) -> Result<(RgbImage, Value), TaskError> {
+pub(super) fn segment(picture: DynamicImage, lang: Language, cancel: &Cancel) -> Result<(RgbImage, Value), TaskError> {
     let mut picture = open::flatten(picture);
     let regions = regions(&picture, cancel)?;
     regions.overlay(&mut picture);

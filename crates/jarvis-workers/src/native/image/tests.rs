@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::Cancel;
 use super::super::programs::{Program, Programs};
-use super::super::words::Lang;
 use super::edit::apply;
 use super::instruction::{Op, read};
 use super::*;
+use jarvis_plan::Language;
 
 const RED: Rgb<u8> = Rgb([222, 24, 28]);
 const WHITE: Rgb<u8> = Rgb([255, 255, 255]);
@@ -305,7 +305,7 @@ mod segmenting {
     fn two_colours_are_two_regions() {
         let sky = Rgb([130, 200, 240]);
         let picture = RgbImage::from_fn(900, 600, |_, y| if y < 400 { sky } else { Rgb([36, 160, 44]) });
-        let (overlaid, list) = segment::segment(picture.clone().into(), Lang::En, &go_on()).unwrap();
+        let (overlaid, list) = segment::segment(picture.clone().into(), Language::English, &go_on()).unwrap();
         let rows = list.as_array().unwrap();
         assert_eq!(rows.len(), 2, "{list}");
         assert_eq!(rows[0]["label"], "region 1 (sky blue)");
@@ -337,7 +337,7 @@ mod segmenting {
         assert!((found.regions[1].share - disc).abs() < 0.02);
         for (width, height) in [(1, 1), (1, 9), (3, 2)] {
             let picture = DynamicImage::from(RgbImage::new(width, height));
-            let (_, list) = segment::segment(picture, Lang::Zh, &go_on()).unwrap();
+            let (_, list) = segment::segment(picture, Language::Chinese, &go_on()).unwrap();
             assert_eq!(list.as_array().unwrap().len(), 1);
         }
     }
@@ -352,32 +352,35 @@ mod measuring {
         assert!((measures.colours[0].1 - 0.75).abs() < 0.01);
         assert!((measures.colours[1].1 - 0.25).abs() < 0.01);
         let expected = [
-            (Lang::En, "A square picture of 160 x 160 pixels (1:1), colour. Main colours: white (75%), red (25%)."),
             (
-                Lang::Ru,
+                Language::English,
+                "A square picture of 160 x 160 pixels (1:1), colour. Main colours: white (75%), red (25%).",
+            ),
+            (
+                Language::Russian,
                 "Картинка квадратная, 160 x 160 пикселей (1:1), цветная. Основные цвета: белый (75%), красный (25%).",
             ),
-            (Lang::Zh, "一张正方形图片,160 x 160 像素(1:1),彩色。主要颜色:白色(75%)、红色(25%)。"),
+            (Language::Chinese, "一张正方形图片,160 x 160 像素(1:1),彩色。主要颜色:白色(75%)、红色(25%)。"),
         ];
         for (lang, start) in expected {
             let text = measures.describe(lang);
             assert!(text.starts_with(start), "{text}");
         }
-        assert!(measures.describe(Lang::En).ends_with("what the picture shows was not recognised."));
+        assert!(measures.describe(Language::English).ends_with("what the picture shows was not recognised."));
     }
 
     #[test]
     fn light_grey_and_clear_pictures() {
         let of = |level: u8| measure::measure(&RgbImage::from_pixel(50, 20, Rgb([level; 3])).into());
-        assert_eq!((of(5).light(Lang::En), of(250).light(Lang::En)), ("dark", "very bright"));
+        assert_eq!((of(5).light(Language::English), of(250).light(Language::English)), ("dark", "very bright"));
         assert_eq!((of(128).is_grey(), of(128).ratio().as_str()), (true, "2.50:1"));
-        assert_eq!(of(128).focus(Lang::En), "without detail");
+        assert_eq!(of(128).focus(Language::English), "without detail");
         let clear = RgbaImage::from_fn(100, 100, |x, _| Rgba([9, 9, 200, if x < 30 { 0 } else { 255 }]));
         let measures = measure::measure(&clear.into());
         assert!((measures.transparent - 0.3).abs() < 0.01);
-        assert!(measures.describe(Lang::En).contains("30% of it is transparent"));
+        assert!(measures.describe(Language::English).contains("30% of it is transparent"));
         let tiny = measure::measure(&RgbImage::new(1, 1).into());
-        assert!(tiny.describe(Lang::Ru).contains("1 x 1"));
+        assert!(tiny.describe(Language::Russian).contains("1 x 1"));
     }
 }
 
@@ -438,12 +441,12 @@ mod reading {
     fn languages_follow_the_request_and_what_is_there() {
         let installed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let cases = [
-            (&["eng", "osd", "rus"][..], Lang::Ru, Some("rus+eng"), None),
-            (&["eng", "osd"], Lang::Ru, Some("eng"), Some("tesseract-ocr-rus")),
-            (&["eng", "osd"], Lang::En, Some("eng"), None),
-            (&["chi_sim", "eng"], Lang::Zh, Some("chi_sim+eng"), None),
-            (&["osd", "deu"], Lang::En, Some("deu"), Some("tesseract-ocr-eng")),
-            (&["osd"], Lang::En, None, Some("tesseract-ocr-eng")),
+            (&["eng", "osd", "rus"][..], Language::Russian, Some("rus+eng"), None),
+            (&["eng", "osd"], Language::Russian, Some("eng"), Some("tesseract-ocr-rus")),
+            (&["eng", "osd"], Language::English, Some("eng"), None),
+            (&["chi_sim", "eng"], Language::Chinese, Some("chi_sim+eng"), None),
+            (&["osd", "deu"], Language::English, Some("deu"), Some("tesseract-ocr-eng")),
+            (&["osd"], Language::English, None, Some("tesseract-ocr-eng")),
         ];
         for (names, lang, used, missing) in cases {
             let (found, lacks) = ocr::languages(&installed(names), lang);

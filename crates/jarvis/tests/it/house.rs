@@ -1,0 +1,137 @@
+//! The binary in a working folder and a data folder of its own, with what changes from run to run taken out of its output.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use image::{Rgb, RgbImage};
+use serde_json::Value;
+
+/// A person's machine: a folder to work in and a place where jarvis keeps its things.
+pub(crate) struct House {
+    work: tempfile::TempDir,
+    data: tempfile::TempDir,
+    env: Vec<(String, String)>,
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl House {
+    pub(crate) fn new() -> House {
+        House {
+            work: tempfile::tempdir().expect("a folder"),
+            data: tempfile::tempdir().expect("a folder"),
+            env: Vec::new(),
+        }
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> House {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.work.path().join(name);
+        std::fs::write(&path, bytes).expect("writable");
+        path
+    }
+
+    /// A red square on a sky-blue ground, 200 by 120 pixels.
+    pub(crate) fn picture(&self, name: &str) -> PathBuf {
+        let path = self.work.path().join(name);
+        let picture = RgbImage::from_fn(200, 120, |x, y| match (60..140).contains(&x) && (30..90).contains(&y) {
+            true => Rgb([200, 30, 30]),
+            false => Rgb([110, 180, 235]),
+        });
+        picture.save(&path).expect("writable");
+        path
+    }
+
+    pub(crate) fn data(&self) -> &Path {
+        self.data.path()
+    }
+
+    pub(crate) fn work(&self) -> &Path {
+        self.work.path()
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ended {
+        self.run_with_input(args, "")
+    }
+
+    /// Runs the binary with nothing of this machine's environment but the search path.
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Ended {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jarvis"));
+        command
+            .args(args)
+            .current_dir(self.work.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.data.path())
+            .env("JARVIS_DATA_DIR", self.data.path())
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        std::io::Write::write_all(&mut stdin, input.as_bytes()).expect("it reads");
+        drop(stdin);
+        let output = child.wait_with_output().expect("it ends");
+        Ended {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
+    /// Exit code, stdout and stderr as one text, without what changes from run to run.
+    pub(crate) fn told(&self, args: &[&str]) -> String {
+        let ended = self.run(args);
+        self.filtered(&format!("exit {}\n--- stdout\n{}--- stderr\n{}", ended.code, ended.stdout, ended.stderr))
+    }
+
+    pub(crate) fn filtered(&self, text: &str) -> String {
+        let mut text = text.replace(&self.data.path().display().to_string(), "[DATA]");
+        text = text.replace(&self.work.path().display().to_string(), "[WORK]");
+        for (pattern, with) in [
+            (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[RUN]"),
+            (r"[0-9a-f]{32}", "[NAME]"),
+            (r" *\b\d+ ms", " [MS]"),
+            (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "[TIME]"),
+        ] {
+            text = regex::Regex::new(pattern).expect("valid").replace_all(&text, with).into_owned();
+        }
+        text
+    }
+
+    pub(crate) fn json(&self, args: &[&str]) -> (i32, Value) {
+        let ended = self.run(args);
+        let value = serde_json::from_str(&ended.stdout)
+            .unwrap_or_else(|error| panic!("stdout is not JSON ({error}): {}\n{}", ended.stdout, ended.stderr));
+        (ended.code, value)
+    }
+}
+
+/// Where the first picture of an outcome is on disk.
+pub(crate) fn picture_of(outcome: &Value) -> RgbImage {
+    let outputs = outcome["outputs"].as_array().expect("outputs");
+    let picture = outputs.iter().find(|output| output["kind"] == "image").expect("a picture");
+    image::open(picture["path"].as_str().expect("a path")).expect("a picture file").to_rgb8()
+}
+
+/// The tasks of a run's document in one line each: `id task status model`.
+pub(crate) fn outcomes(document: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    document["outcomes"]
+        .as_array()
+        .expect("outcomes")
+        .iter()
+        .map(|o| format!("{} {} {} {}", o["id"], text(&o["task"]), text(&o["status"]), text(&o["model"])))
+        .collect()
+}

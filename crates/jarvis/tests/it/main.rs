@@ -1,0 +1,10 @@
+//! The real binary: what it prints, where, and how it ends.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod conversations;
+mod doors;
+mod hostile;
+mod house;
+mod models;
+mod offline;

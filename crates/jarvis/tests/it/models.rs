@@ -1,0 +1,110 @@
+//! `models`, `doctor`, `plan`, `completions`, and what `--help` shows.
+
+use serde_json::Value;
+
+use crate::house::House;
+
+#[test]
+fn models_are_listed_as_contracted() {
+    let house = House::new();
+    let (code, list) = house.json(&["models", "list", "--json"]);
+    assert_eq!(code, 0);
+    let list = list.as_array().expect("a list");
+    for model in list {
+        let keys: Vec<&String> = model.as_object().expect("an object").keys().collect();
+        assert_eq!(keys, ["id", "task", "host", "likes", "description"]);
+        assert!(!model["description"].as_str().expect("a text").is_empty(), "{model}");
+    }
+    let (_, some) = house.json(&["models", "list", "--task", "tts", "--json"]);
+    assert!(some.as_array().expect("a list").iter().all(|model| model["task"] == "text-to-speech"));
+}
+
+#[test]
+fn the_known_catalogue_loads_where_it_is_at_hand() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hugginggpt/p0_models.jsonl");
+    if !file.is_file() {
+        println!("the catalogue file is not at hand: nothing to load");
+        return;
+    }
+    let house = House::new().env("JARVIS_CATALOGUE", &file.display().to_string());
+    let (_, list) = house.json(&["models", "list", "--json"]);
+    let hosted = list.as_array().expect("a list").iter().filter(|model| model["host"] == "huggingface").count();
+    assert!(hosted >= 673, "{hosted}");
+}
+
+#[test]
+fn native_models_are_probed_without_any_network() {
+    let house = House::new();
+    let (code, rows) = house.json(&["models", "probe", "--task", "canny-control", "--json", "-q"]);
+    assert_eq!(code, 0);
+    assert_eq!(rows[0]["id"], "native/canny");
+    assert_eq!(rows[0]["available"], true);
+}
+
+#[test]
+fn the_doctor_names_what_works_and_how_to_mend_the_rest() {
+    let house = House::new();
+    let (code, findings) = house.json(&["doctor", "--json"]);
+    assert_eq!(code, 0, "{findings:#}");
+    for finding in findings.as_array().expect("a list") {
+        assert_eq!(finding["ok"] == Value::Bool(false), finding["fix"].is_string(), "{finding}");
+    }
+    let broken = House::new().env("JARVIS_LLM", "some-model").env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    let (code, findings) = broken.json(&["doctor", "--json"]);
+    assert_eq!(code, 1, "{findings:#}");
+    let chat =
+        findings.as_array().expect("a list").iter().find(|finding| finding["what"] == "chat model").expect("looked at");
+    assert!(chat["fix"].as_str().expect("a fix").contains("--base-url"));
+}
+
+#[test]
+fn a_plan_is_written_in_each_format() {
+    let house = House::new();
+    house.picture("photo.png");
+    let request = "segment photo.png, then find the edges of the result";
+    let (code, plan) = house.json(&["plan", request]);
+    assert_eq!((code, plan.as_array().expect("a list").len()), (0, 2));
+    insta::assert_snapshot!(house.told(&["plan", request, "--format", "mermaid"]), @r#"
+    exit 0
+    --- stdout
+    flowchart LR
+      t0["0. image-segmentation<br/>image: /images/[NAME]…"]
+      t1["1. canny-control<br/>image: &lt;GENERATED&gt;-0"]
+      t0 --> t1
+    --- stderr
+    "#);
+    let dot = house.run(&["plan", request, "--format", "dot"]);
+    assert!(dot.stdout.starts_with("digraph plan {") && dot.stdout.contains("t0 -> t1;"), "{}", dot.stdout);
+    assert_eq!(std::fs::read_dir(house.data().join("public/images")).expect("a folder").count(), 3, "inputs only");
+}
+
+#[test]
+fn help_teaches() {
+    let house = House::new();
+    for args in [&["--help"][..], &["run", "--help"], &["plan", "--help"]] {
+        let ended = house.run(args);
+        assert!(ended.code == 0 && ended.stdout.contains("Examples:"), "{args:?}");
+    }
+    let bare = house.run(&[]);
+    assert!(bare.code == 2 && bare.stderr.contains("Usage:"), "{bare:?}");
+}
+
+#[test]
+fn completions_are_printed_for_each_shell() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ended = House::new().run(&["completions", shell]);
+        assert!(ended.code == 0 && ended.stdout.contains("jarvis"), "{shell}");
+    }
+}
+
+#[test]
+fn keys_that_mean_nothing_are_told() {
+    let house = House::new();
+    house.file("c.yaml", "llm: {modle: x}\n");
+    let ended = house.run(&["models", "list", "--config", "c.yaml"]);
+    assert!(
+        ended.stderr.contains("warning: the configuration key `llm.modle` means nothing to jarvis"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -1,0 +1,298 @@
+//! The main job with no key and no network, as a new user tries it.
+
+use serde_json::{Value, json};
+
+use crate::house::{House, outcomes, picture_of};
+
+const NOTES: &str = "The harbour of Lisbon was quiet on 3 May 2024. Maria Silva, who runs a small boat company, said that \
+    business had been wonderful all spring. Tourists arrive every morning and the boats leave full. The company earned \
+    12,500 euros. The city plans to widen the old pier next year. Most people on the quay smiled and talked of a good season.";
+
+#[track_caller]
+fn check(request: &str, want: &[&str]) -> Value {
+    let house = House::new();
+    house.picture("photo.png");
+    house.picture("other.png");
+    house.file("notes.txt", NOTES);
+    let (code, document) = house.json(&["run", request, "--json", "-q"]);
+    assert_eq!(outcomes(&document), want, "{request}: {document:#}");
+    assert_eq!(code, 0, "{request}");
+    // The media are gone with the house; what a test measures is read here.
+    let mut document = document;
+    for outcome in document["outcomes"].as_array_mut().expect("outcomes") {
+        let has_picture = outcome["outputs"].as_array().expect("outputs").iter().any(|o| o["kind"] == "image");
+        if has_picture {
+            let picture = picture_of(outcome);
+            let grey = picture.pixels().all(|p| p.0[0].abs_diff(p.0[1]) < 12 && p.0[1].abs_diff(p.0[2]) < 12);
+            let bright = picture.pixels().filter(|p| p.0[0] > 128).count();
+            outcome["seen"] =
+                json!({"width": picture.width(), "height": picture.height(), "grey": grey, "bright": bright});
+        }
+    }
+    document
+}
+
+fn text_of(document: &Value, task: usize) -> String {
+    let outputs = document["outcomes"][task]["outputs"].as_array().expect("outputs");
+    let text = outputs.iter().find(|output| output["kind"] == "text").expect("a text");
+    text["text"].as_str().expect("a string").to_owned()
+}
+
+#[test]
+fn edges_of_a_picture() {
+    for request in ["find the edges of photo.png", "найди контуры на photo.png", "找出photo.png的边缘"]
+    {
+        let document = check(request, &["0 canny-control succeeded native/canny"]);
+        let seen = &document["outcomes"][0]["seen"];
+        // The outline of an 80 by 60 square is about 280 pixels long.
+        let bright = seen["bright"].as_u64().expect("a count");
+        assert!((200..800).contains(&bright), "{seen}");
+    }
+}
+
+#[test]
+fn grey_and_half_the_size() {
+    for request in [
+        "make photo.png grey and half the size",
+        "сделай photo.png чёрно-белым и уменьши вдвое",
+        "把photo.png变成黑白并缩小一半",
+    ] {
+        let document = check(request, &["0 image-to-image succeeded native/image-edit"]);
+        let seen = &document["outcomes"][0]["seen"];
+        assert_eq!(
+            (&seen["width"], &seen["height"], &seen["grey"]),
+            (&json!(100), &json!(60), &json!(true)),
+            "{request}"
+        );
+    }
+}
+
+#[test]
+fn the_main_colour() {
+    for (request, colour) in [
+        ("what is the dominant colour of photo.png?", "blue"),
+        ("какой основной цвет на photo.png?", "голуб"),
+        ("photo.png的主要颜色是什么？", "蓝"),
+    ] {
+        let document = check(request, &["0 visual-question-answering succeeded native/image-measure-qa"]);
+        assert!(text_of(&document, 0).contains(colour), "{request}: {}", text_of(&document, 0));
+    }
+}
+
+#[test]
+fn summary_mood_and_names_of_a_text() {
+    let summary = check("summarise notes.txt", &["0 summarization succeeded native/textrank"]);
+    let text = text_of(&summary, 0);
+    assert!(
+        text.len() < NOTES.len() && text.split(". ").all(|sentence| NOTES.contains(sentence.trim_end_matches('.')))
+    );
+
+    let mood = check("what is the sentiment of notes.txt?", &["0 text-classification succeeded native/vader"]);
+    assert!(text_of(&mood, 0).to_lowercase().starts_with("positive"), "{}", text_of(&mood, 0));
+
+    let names = check("list the names in notes.txt", &["0 token-classification succeeded native/entity-rules"]);
+    for name in ["Maria Silva", "Lisbon", "3 May 2024", "12,500 euros"] {
+        assert!(text_of(&names, 0).contains(name), "{}", text_of(&names, 0));
+    }
+    assert_eq!(names["plan"]["tasks"][0]["args"]["text"], "notes.txt", "a plan names the file");
+}
+
+#[test]
+fn a_text_is_read_aloud_where_the_program_is() {
+    if std::process::Command::new("espeak-ng").arg("--version").output().is_err() {
+        println!("espeak-ng is not installed: nothing to hear");
+        return;
+    }
+    for request in
+        ["read aloud: \"Good morning to all of you\"", "прочитай вслух: «Доброе утро, друзья»", "朗读：“大家早上好”"]
+    {
+        let house = House::new();
+        let (code, document) = house.json(&["run", request, "--json", "-q"]);
+        assert_eq!((code, outcomes(&document)), (0, vec!["0 text-to-speech succeeded native/espeak-ng".to_owned()]));
+        let path = document["outcomes"][0]["outputs"][0]["path"].as_str().expect("a path").to_owned();
+        let sound = hound::WavReader::open(path).expect("a WAV file");
+        assert!(sound.duration() > sound.spec().sample_rate / 2, "{request}: at least half a second");
+    }
+}
+
+#[test]
+fn two_pictures_in_one_request() {
+    let document = check(
+        "describe photo.png and other.png",
+        &["0 image-to-text succeeded native/image-measure", "1 image-to-text succeeded native/image-measure"],
+    );
+    assert!(text_of(&document, 0).contains("200 x 120"), "{}", text_of(&document, 0));
+}
+
+#[test]
+fn a_chain_runs_on_the_result() {
+    for request in [
+        "segment photo.png, then find the edges of the result",
+        "сегментируй photo.png, затем найди контуры результата",
+        "先分割photo.png，然后提取结果的边缘",
+    ] {
+        let document = check(
+            request,
+            &["0 image-segmentation succeeded native/graph-segmenter", "1 canny-control succeeded native/canny"],
+        );
+        assert_eq!(document["plan"]["tasks"][1]["args"]["image"], "<GENERATED>-0", "{request}");
+        assert_eq!(document["plan"]["tasks"][1]["dep"], json!([0]));
+    }
+}
+
+#[test]
+fn what_has_no_native_model_fails_alone() {
+    let house = House::new();
+    house.picture("photo.png");
+    let (code, document) =
+        house.json(&["run", "detect objects in photo.png and find the edges of photo.png", "--json", "-q"]);
+    assert_eq!(code, 0);
+    let mut lines = outcomes(&document);
+    lines.sort_by_key(|line| line.contains("succeeded"));
+    assert!(lines[0].contains("object-detection failed"), "{lines:?}");
+    assert!(lines[1].contains("canny-control succeeded native/canny"), "{lines:?}");
+    let answer = document["answer"]["text"].as_str().expect("a text");
+    assert!(answer.contains("HF_TOKEN"), "{answer}");
+}
+
+#[test]
+fn the_answer_is_all_that_is_on_stdout() {
+    let house = House::new();
+    house.picture("photo.png");
+    insta::assert_snapshot!(house.told(&["run", "find the edges of photo.png"]), @r"
+    exit 0
+    --- stdout
+    canny-control (native/canny):
+       [DATA]/public/images/[NAME].png
+    --- stderr
+    plan: 1. canny-control
+    1. canny-control done with native/canny in [MS]
+    — planned by offline planner; models: native/canny; run [RUN] in [MS]
+    ");
+    let quiet = house.run(&["run", "find the edges of photo.png", "-q"]);
+    assert_eq!(quiet.stderr, "");
+}
+
+#[test]
+fn results_are_copied_where_they_are_wanted() {
+    let house = House::new();
+    house.picture("photo.png");
+    let ended = house.run(&["run", "find the edges of photo.png", "--out", "results", "-q"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(std::fs::read_dir(house.work().join("results")).expect("a folder").count(), 1);
+}
+
+#[test]
+fn events_come_as_lines_of_json() {
+    let house = House::new();
+    house.picture("photo.png");
+    let ended = house.run(&["run", "find the edges of photo.png", "--events", "-q"]);
+    let names: Vec<String> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["event"].as_str().expect("a name").to_owned())
+        .collect();
+    assert_eq!(names, ["run_started", "plan", "model_chosen", "task_started", "task_finished", "answer", "done"]);
+}
+
+#[test]
+fn the_document_has_its_contracted_shape() {
+    let house = House::new();
+    house.picture("photo.png");
+    let (_, mut document) = house.json(&["run", "find the edges of photo.png", "--json", "-q"]);
+    let path = document["answer"]["resources"][0]["path"].as_str().expect("a path").to_owned();
+    assert!(std::path::Path::new(&path).is_file());
+    for pointer in ["/ms", "/outcomes/0/ms"] {
+        assert!(document.pointer_mut(pointer).expect(pointer).take().is_u64());
+    }
+    let text = serde_json::to_string_pretty(&document).expect("JSON");
+    insta::assert_snapshot!(house.filtered(&text), @r#"
+    {
+      "run_id": "[RUN]",
+      "request": "find the edges of photo.png",
+      "planner": "offline",
+      "model": "offline",
+      "language": "en",
+      "plan": {
+        "tasks": [
+          {
+            "task": "canny-control",
+            "id": 0,
+            "dep": [
+              -1
+            ],
+            "args": {
+              "image": "/images/[NAME].png"
+            }
+          }
+        ],
+        "notes": []
+      },
+      "outcomes": [
+        {
+          "id": 0,
+          "task": "canny-control",
+          "status": "succeeded",
+          "model": "native/canny",
+          "host": "native",
+          "reason": "it runs inside jarvis",
+          "outputs": [
+            {
+              "kind": "image",
+              "path": "[DATA]/public/images/[NAME].png",
+              "url": "/images/[NAME].png"
+            }
+          ],
+          "error": null,
+          "ms": null
+        }
+      ],
+      "results": {
+        "0": {
+          "task": {
+            "task": "canny-control",
+            "id": 0,
+            "dep": [
+              -1
+            ],
+            "args": {
+              "image": "/images/[NAME].png"
+            }
+          },
+          "inference result": {
+            "generated image": "/images/[NAME].png"
+          },
+          "choose model result": {
+            "id": "native/canny",
+            "reason": "it runs inside jarvis"
+          }
+        }
+      },
+      "answer": {
+        "text": "canny-control (native/canny):\n   [DATA]/public/images/[NAME].png",
+        "resources": [
+          {
+            "kind": "image",
+            "path": "[DATA]/public/images/[NAME].png",
+            "url": "/images/[NAME].png",
+            "from": 0
+          }
+        ]
+      },
+      "usage": {
+        "calls": {},
+        "prompt_tokens": 0,
+        "completion_tokens": 0
+      },
+      "ms": null
+    }
+    "#);
+}
+
+#[test]
+fn the_request_may_come_from_standard_input() {
+    let house = House::new();
+    house.picture("photo.png");
+    let ended = house.run_with_input(&["run", "-", "-q"], "find the edges of photo.png\n");
+    assert!(ended.code == 0 && ended.stdout.contains("canny-control"), "{ended:?}");
+}
