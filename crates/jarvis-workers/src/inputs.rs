@@ -112,7 +112,7 @@ impl Inputs {
             Source::Web(url) => (crate::policy::shown(&url), self.fetch(url).await?),
             Source::Public(path) => (format!("`{}`", shorten(path, 200)), self.read(path).await?),
         };
-        sniff::expect(&what, &bytes, kind)?;
+        sniff::require(&what, &bytes, kind)?;
         Ok(bytes)
     }
 

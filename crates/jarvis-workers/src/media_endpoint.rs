@@ -119,7 +119,7 @@ impl MediaEndpoint {
     async fn transcribe(&self, job: &Job, model: &str) -> Result<Inference, TaskError> {
         let audio = job.arg("audio").ok_or_else(|| missing("automatic-speech-recognition", "audio"))?;
         let bytes = self.inputs.bytes(audio, Kind::Audio).await?;
-        let found = sniff::expect("the sound", &bytes, Kind::Audio)?;
+        let found = sniff::require("the sound", &bytes, Kind::Audio)?;
         // Endpoints tell the format by the file's name.
         let file = Part::stream_with_length(bytes.clone(), bytes.len() as u64)
             .file_name(format!("audio.{}", found.extension))

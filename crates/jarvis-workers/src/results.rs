@@ -25,7 +25,7 @@ pub(crate) fn media_key(kind: Kind) -> &'static str {
 
 /// Stores bytes that must be of a kind; the extension follows from what they are.
 pub(crate) async fn store_as(inputs: &Inputs, kind: Kind, bytes: Vec<u8>, what: &str) -> Result<String, TaskError> {
-    let found = sniff::expect(what, &bytes, kind).map_err(bad_reply)?;
+    let found = sniff::require(what, &bytes, kind).map_err(bad_reply)?;
     inputs.store(kind, found.extension, bytes).await
 }
 

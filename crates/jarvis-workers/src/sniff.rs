@@ -84,7 +84,7 @@ pub fn describe(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// `InvalidInput`, saying what they are instead. `what` names the input.
-pub fn expect(what: &str, bytes: &[u8], wanted: Kind) -> Result<Sniffed, TaskError> {
+pub fn require(what: &str, bytes: &[u8], wanted: Kind) -> Result<Sniffed, TaskError> {
     match sniff(bytes) {
         Some(found) if found.fits(wanted) && !bytes.is_empty() => Ok(found),
         Some(_) | None => Err(TaskError::new(
@@ -194,10 +194,10 @@ mod tests {
             (b"fLaC\0\0\0\x22", Kind::Image, "x is not an image: it is an audio file (audio/flac)"),
         ];
         for (bytes, wanted, message) in cases {
-            let error = expect("x", bytes, wanted).unwrap_err();
+            let error = require("x", bytes, wanted).unwrap_err();
             assert_eq!((error.code, error.message.as_str()), (ErrorCode::InvalidInput, message));
         }
-        assert!(expect("x", b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom", Kind::Audio).is_ok());
-        assert!(expect("x", b"some words", Kind::Text).is_ok());
+        assert!(require("x", b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom", Kind::Audio).is_ok());
+        assert!(require("x", b"some words", Kind::Text).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of the task registry: what each task type is called, takes, gives and is for. No code.
+//! The rows of the task registry: what each task type is called, takes, gives and is for. Long: one table, no code.
 
 use jarvis_plan::Kind;
 
