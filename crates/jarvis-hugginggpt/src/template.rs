@@ -1,7 +1,10 @@
 //! The answer without a model: written by template, in the language of the request, from the outcomes alone.
 
+mod words;
+
 use std::fmt::Write;
 
+use self::words::{Words, title};
 use jarvis_plan::{Language, Outcome, Output, Plan, Request, Source, Status};
 use serde_json::Value;
 
@@ -13,7 +16,8 @@ const SHOWN: usize = 4_000;
 
 /// Tells what was done, with every file named, and what failed and why. For an empty plan it says so.
 pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show: ShowPath<'_>) -> String {
-    let words = Words::of(Language::of(&request.text));
+    let language = Language::of(&request.text);
+    let words = Words::of(language);
     let mut out = String::new();
     let done = outcomes.iter().filter(|outcome| outcome.succeeded()).count();
     if outcomes.is_empty() {
@@ -25,7 +29,10 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
     }
     for outcome in outcomes {
         let number = if outcomes.len() > 1 { format!("{}. ", outcome.id.0 + 1) } else { String::new() };
-        let _ = write!(out, "{number}{}", outcome.task);
+        let _ = write!(out, "{number}{}", title(&outcome.task, language));
+        if let Some(name) = about(request, outcome) {
+            let _ = write!(out, " — {name}");
+        }
         if let Some(performer) = outcome.performer() {
             let _ = write!(out, " ({})", performer.id);
         }
@@ -40,6 +47,15 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
         let _ = writeln!(out, "{}: {note}", words.note);
     }
     by_name(out.trim_end().to_owned(), request)
+}
+
+/// The file that a task is about, by the name the person gave it.
+fn about<'a>(request: &'a Request, outcome: &Outcome) -> Option<&'a str> {
+    request.attachments.iter().find_map(|resource| {
+        let name = resource.name.as_deref()?;
+        let known = |value: &String| value == name || value == resource.as_arg();
+        outcome.args.values().any(known).then_some(name)
+    })
 }
 
 /// Calls files as the person did: by the name they gave, not by the path the file was taken in under.
@@ -131,72 +147,5 @@ fn cut(text: &str) -> String {
     }
 }
 
-struct Words {
-    nothing: &'static str,
-    summary: fn(usize, usize) -> String,
-    failed: &'static str,
-    skipped: &'static str,
-    cancelled: &'static str,
-    hint: &'static str,
-    note: &'static str,
-}
-
-impl Words {
-    fn of(language: Language) -> &'static Words {
-        match language {
-            Language::English => &ENGLISH,
-            Language::Russian => &RUSSIAN,
-            Language::Chinese => &CHINESE,
-        }
-    }
-}
-
-static ENGLISH: Words = Words {
-    nothing: "I found nothing in this request that I can do without a language model. I can, for example, find the edges of a \
-              picture, change or describe one, summarise a text, tell its mood or its names, and read it aloud. Name the \
-              file and what to do with it, or set a model with --llm.",
-    summary: |done, all| match (done, all) {
-        (0, 1) => "This could not be done.".into(),
-        (0, _) => "None of the tasks could be done.".into(),
-        (done, all) if done == all => format!("All {all} tasks are done."),
-        (done, all) => format!("{done} of {all} tasks are done."),
-    },
-    failed: "failed",
-    skipped: "skipped",
-    cancelled: "cancelled",
-    hint: "try",
-    note: "Note",
-};
-
-static RUSSIAN: Words = Words {
-    nothing: "В этом запросе не нашлось ничего, что можно сделать без языковой модели. Можно, например, найти контуры на \
-              картинке, изменить или описать её, кратко пересказать текст, определить его тональность и имена в нём, \
-              прочитать его вслух. Назовите файл и что с ним сделать или укажите модель: --llm.",
-    summary: |done, all| match (done, all) {
-        (0, 1) => "Это сделать не удалось.".into(),
-        (0, _) => "Ни одну из задач выполнить не удалось.".into(),
-        (done, all) if done == all => format!("Выполнены все задачи: {all}."),
-        (done, all) => format!("Выполнено задач: {done} из {all}."),
-    },
-    failed: "не удалось",
-    skipped: "пропущено",
-    cancelled: "отменено",
-    hint: "попробуйте",
-    note: "Замечание",
-};
-
-static CHINESE: Words = Words {
-    nothing: "在没有语言模型的情况下，这个请求里没有我能做的事。我可以提取图片的边缘、修改或描述图片、概括文本、判断文本的情感、\
-              找出其中的人名，以及朗读文本。请写明文件和要做的事，或用 --llm 指定模型。",
-    summary: |done, all| match (done, all) {
-        (0, 1) => "这件事没有做成。".into(),
-        (0, _) => "所有任务都没有完成。".into(),
-        (done, all) if done == all => format!("{all} 个任务全部完成。"),
-        (done, all) => format!("{all} 个任务中完成了 {done} 个。"),
-    },
-    failed: "失败",
-    skipped: "已跳过",
-    cancelled: "已取消",
-    hint: "可以试试",
-    note: "说明",
-};
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! The one place that writes to the terminal. stdout carries the answer or the asked-for data and nothing else;
 //! everything that is about the work goes to stderr.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 
@@ -45,19 +46,19 @@ impl Printer {
     /// Data: a line to stdout.
     pub(crate) fn out(self, line: &str) {
         let mut out = std::io::stdout().lock();
-        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+        let _ = writeln!(out, "{}", harmless(line)).and_then(|()| out.flush());
     }
 
     /// Data: text to stdout without a line end, shown at once.
     pub(crate) fn out_piece(self, text: &str) {
         let mut out = std::io::stdout().lock();
-        let _ = write!(out, "{text}").and_then(|()| out.flush());
+        let _ = write!(out, "{}", harmless(text)).and_then(|()| out.flush());
     }
 
     /// Progress: a line to stderr unless quiet.
     pub(crate) fn progress(self, line: &str) {
         if self.verbosity > Verbosity::Quiet {
-            let _ = writeln!(std::io::stderr().lock(), "{line}");
+            let _ = writeln!(std::io::stderr().lock(), "{}", harmless(line));
         }
     }
 
@@ -84,6 +85,13 @@ impl Printer {
         if let Some(hint) = hint {
             text.push_str(&format!("\nhint: {hint}\n"));
         }
-        let _ = write!(std::io::stderr().lock(), "{text}");
+        let _ = write!(std::io::stderr().lock(), "{}", harmless(&text));
     }
+}
+
+/// What models, files and services say must not drive the terminal: control characters other than line ends and tabs are
+/// left out.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let drives = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if text.contains(drives) { Cow::Owned(text.replace(drives, "")) } else { Cow::Borrowed(text) }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use jarvis_plan::{EventKind, Level, Outcome, Status, TaskId};
 
-use crate::printer::{Printer, Verbosity};
+use crate::printer::{Printer, Verbosity, harmless};
 
 /// Shows events. One for each run.
 pub(crate) struct Progress {
@@ -133,13 +133,11 @@ impl Progress {
     }
 
     fn line(&self, text: &str) {
-        // What comes from models and files must not drive the terminal.
-        let text: String = text.chars().filter(|c| !c.is_control() || *c == '\t').collect();
         match &self.bars {
             Some(bars) => {
-                let _ = bars.println(text);
+                let _ = bars.println(harmless(text));
             }
-            None => self.printer.progress(&text),
+            None => self.printer.progress(text),
         }
     }
 

@@ -51,7 +51,7 @@ pub(super) fn document(app: &App, text: &str, finished: &Finished) -> RunDocumen
     RunDocument::new(&finished.run, about, |url| app.media.disk_path(url).ok())
 }
 
-/// Prints the answer, the files it is about, and, on stderr, who planned and worked.
+/// Prints the answer, the files it is about, and who planned and worked.
 pub(super) fn show(app: &App, finished: &Finished, printer: Printer) {
     let answer = &finished.run.answer;
     if finished.streamed {
@@ -66,7 +66,8 @@ pub(super) fn show(app: &App, finished: &Finished, printer: Printer) {
             printer.out(&format!("{}: {path}", resource.url));
         }
     }
-    printer.progress(&footer(app, finished));
+    printer.out(&footer(app, finished));
+    printer.note(&format!("run {} took {} ms", finished.run_id, finished.ms));
 }
 
 /// Which planner and models were at work.
@@ -81,6 +82,6 @@ fn footer(app: &App, finished: &Finished) -> String {
         "offline" => "offline planner".to_owned(),
         _ => app.pipeline.model_name(),
     };
-    let models = if models.is_empty() { String::new() } else { format!("; models: {}", models.join(", ")) };
-    format!("— planned by {planner}{models}; run {} in {} ms", finished.run_id, finished.ms)
+    let models = if models.is_empty() { String::new() } else { format!("; done by {}", models.join(", ")) };
+    format!("— planned by {planner}{models}")
 }

@@ -36,7 +36,7 @@ fn the_answer_is_printed_as_it_comes_and_once() {
         Script::new().on("parse_task", Reply::text("[]")).on("chitchat", Reply::pieces(["Hel", "lo."])),
     );
     let ended = house.run(&["run", "hi", "--llm", "m", "--base-url", &chat.url(), "-q"]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (0, "Hello.\n"));
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "Hello.\n— planned by m\n"));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_missing_file_is_named() {
         &House::new(),
         &["run", "edges of missing.jpg"],
         1,
-        &["warning: there is no file `missing.jpg` in the working folder", "--file", "canny-control"],
+        &["warning: there is no file `missing.jpg` in the working folder", "--file", "Edges"],
     );
 }
 
@@ -44,7 +44,7 @@ fn what_is_no_picture_is_called_what_it_is() {
     house.file("fake.png", "plain words");
     house.file("cut.png", [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]);
     check(&house, &["run", "edges of fake.png"], 1, &["`fake.png` is not an image: it is plain text"]);
-    check(&house, &["run", "edges of cut.png"], 1, &["canny-control", "cut short"]);
+    check(&house, &["run", "edges of cut.png"], 1, &["Edges", "cut short"]);
 }
 
 #[test]

@@ -162,12 +162,12 @@ fn the_answer_is_all_that_is_on_stdout() {
     insta::assert_snapshot!(house.told(&["run", "find the edges of photo.png"]), @r"
     exit 0
     --- stdout
-    canny-control (native/canny):
+    Edges — photo.png (native/canny):
        [DATA]/public/images/[NAME].png
+    — planned by offline planner; done by native/canny
     --- stderr
     plan: 1. canny-control
     1. canny-control done with native/canny in [MS]
-    — planned by offline planner; models: native/canny; run [RUN] in [MS]
     ");
     let quiet = house.run(&["run", "find the edges of photo.png", "-q"]);
     assert_eq!(quiet.stderr, "");
@@ -294,5 +294,5 @@ fn the_request_may_come_from_standard_input() {
     let house = House::new();
     house.picture("photo.png");
     let ended = house.run_with_input(&["run", "-", "-q"], "find the edges of photo.png\n");
-    assert!(ended.code == 0 && ended.stdout.contains("canny-control"), "{ended:?}");
+    assert!(ended.code == 0 && ended.stdout.contains("Edges"), "{ended:?}");
 }

@@ -126,6 +126,11 @@ islamic israeli italian japanese jewish korean latin mexican muslim norwegian pe
 russian scottish serbian soviet spanish swedish swiss thai turkish ukrainian vietnamese welsh \
 americans chinese germans russians britons europeans italians";
 
+/// Months and days: capitalised in English; alone they are no names.
+pub(super) const CALENDAR: &str = "\
+january february march april may june july august september october november december \
+monday tuesday wednesday thursday friday saturday sunday christmas easter";
+
 /// Common words that open sentences and are no names.
 pub(super) const OPENERS: &str = "\
 according actually additionally after although another based because besides both certainly clearly consequently currently \

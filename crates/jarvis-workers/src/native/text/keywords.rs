@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::language::{is_han, is_joint, language};
+use super::language::{is_joint, language};
 use super::segment::{sentences, terms};
+use jarvis_plan::is_han;
 
 /// The most text that is looked at, in characters.
 const READ: usize = 200_000;

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use jarvis_plan::{is_cyrillic, is_han};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Words that say little about what a text is about, by language; the same words tell languages apart.
@@ -83,17 +84,8 @@ pub(super) fn is_joint(letter: char) -> bool {
     CHINESE_JOINTS.contains(letter)
 }
 
-/// A Chinese character (Han script).
-pub(super) fn is_han(letter: char) -> bool {
-    matches!(u32::from(letter), 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
-}
-
 pub(super) fn is_kana(letter: char) -> bool {
     matches!(u32::from(letter), 0x3040..=0x30FF)
-}
-
-pub(super) fn is_cyrillic(letter: char) -> bool {
-    matches!(u32::from(letter), 0x0400..=0x052F)
 }
 
 /// The text's language as an ISO 639-1 code, or `und` when it has no letters. Knows `en de fr es it pt nl` by function

@@ -6,7 +6,8 @@ use std::ops::Range;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::language::{is_cyrillic, is_function_word, is_han, is_joint, is_kana};
+use super::language::{is_function_word, is_joint, is_kana};
+use jarvis_plan::{is_cyrillic, is_han};
 
 /// Words that end in a full stop without ending a sentence.
 const ABBREVIATIONS: &str = "mr mrs ms dr prof st sr jr vs e.g i.e no fig vol gen col lt sgt rev hon approx dept \

@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 use jarvis_plan::{ErrorCode, TaskError};
 use vader_parity::SentimentIntensityAnalyzer;
 
-use super::language::{is_cyrillic, language};
+use super::language::language;
 use super::lexicon;
 use super::segment::{Stemmers, fold, sentences};
+use jarvis_plan::is_cyrillic;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// VADER's normalisation: how fast many words saturate the score.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::language::{is_han, language};
+use super::language::language;
 use super::segment::{fold, terms};
+use jarvis_plan::is_han;
 
 /// How much the terms count beside the trigrams.
 const TERMS: f64 = 0.75;

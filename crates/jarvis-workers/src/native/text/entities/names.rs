@@ -8,10 +8,11 @@ use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::super::gazetteer;
-use super::super::language::{CHINESE_JOINTS, is_cyrillic, is_function_word, is_han};
+use super::super::language::{CHINESE_JOINTS, is_function_word};
 use super::super::pattern;
 use super::super::segment::{Stemmers, fold, sentences};
 use super::{Group, Page};
+use jarvis_plan::{is_cyrillic, is_han};
 
 /// The word lists, stemmed.
 struct Lists {
@@ -27,6 +28,7 @@ struct Lists {
     speaking: HashSet<String>,
     place_before: HashSet<String>,
     peoples: HashSet<String>,
+    calendar: HashSet<String>,
     openers: HashSet<String>,
 }
 
@@ -50,6 +52,7 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
         speaking: plain(gazetteer::SPEAKING),
         place_before: plain(gazetteer::PLACE_BEFORE),
         peoples: plain(gazetteer::PEOPLES),
+        calendar: plain(gazetteer::CALENDAR),
         openers: plain(gazetteer::OPENERS),
         stemmers,
     }
@@ -283,6 +286,9 @@ fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Opt
     }
     if names.len() == 1 {
         if lists.organisation_words.contains(&first.stem) || lists.place_words.contains(&first.stem) {
+            return None;
+        }
+        if lists.calendar.contains(&first.folded) {
             return None;
         }
         if lists.peoples.contains(&first.folded) {

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::language::{is_cyrillic, is_han};
 use super::super::pattern;
 use super::{Group, Page};
+use jarvis_plan::{is_cyrillic, is_han};
 
 /// A form: what it is, how sure it makes, and its pattern. The first group of the pattern, where it has one, is the entity.
 pub(super) struct Form {

@@ -35,6 +35,7 @@ fn entities_are_found() {
         ),
         ("Leonardo da Vinci was born in Italy.", &[("PER", "Leonardo da Vinci"), ("LOC", "Italy")]),
         ("Version 1.2.3 of x86 runs.", &[]),
+        ("In April alone the company grew. May was worse.", &[]),
         ("I think that Bob's dog likes 5 km walks.", &[("PER", "Bob"), ("NUMBER", "5")]),
         (
             "Иван Петров приехал в Москву 12 мая 2023 года и заплатил 500 рублей.",

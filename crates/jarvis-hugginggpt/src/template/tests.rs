@@ -1,0 +1,92 @@
+//! Template answers, whole, in three languages.
+
+use indexmap::IndexMap;
+use jarvis_plan::{
+    Attempt, Candidate, ErrorCode, Host, Inference, Kind, Outcome, Plan, Request, Resource, Selection, Source, Status,
+    TaskError, TaskId,
+};
+use serde_json::json;
+
+use super::answer;
+
+fn outcome(id: u32, task: &str, model: &str, arg: &str, ended: Result<serde_json::Value, TaskError>) -> Outcome {
+    let chosen = Candidate { id: model.into(), host: Host::Native, effective_task: task.into() };
+    let error = ended.as_ref().err().cloned();
+    Outcome {
+        id: TaskId(id),
+        task: task.into(),
+        status: if error.is_none() { Status::Succeeded } else { Status::Failed },
+        args: IndexMap::from([("image".to_owned(), arg.to_owned())]),
+        selection: Some(Selection {
+            task: TaskId(id),
+            chosen: chosen.clone(),
+            fallbacks: Vec::new(),
+            reason: String::new(),
+            notes: Vec::new(),
+        }),
+        attempts: vec![Attempt { candidate: chosen, error: error.clone(), ms: 1 }],
+        inference: ended.ok().map(Inference),
+        error,
+        notes: Vec::new(),
+        ms: 1,
+    }
+}
+
+fn told(request: &str) -> String {
+    let mut request = Request::new(request);
+    request.attachments.push(Resource {
+        kind: Kind::Image,
+        source: Source::Public("/images/in.png".into()),
+        name: Some("cat.png".into()),
+    });
+    let broken = TaskError::new(ErrorCode::InvalidInput, "`/images/in.png` is not an image").hint("convert it");
+    let outcomes = [
+        outcome(
+            0,
+            "canny-control",
+            "native/canny",
+            "/images/in.png",
+            Ok(json!({"generated image": "/images/out.png"})),
+        ),
+        outcome(
+            1,
+            "text-classification",
+            "native/vader",
+            "x",
+            Ok(json!([{"label": "POSITIVE", "score": 0.875}, {"label": "NEUTRAL", "score": 0.125}])),
+        ),
+        outcome(2, "image-to-text", "native/ocr", "/images/in.png", Err(broken)),
+    ];
+    answer(&request, &Plan::default(), &outcomes, &|url: &str| format!("DISK{url}"))
+}
+
+#[test]
+fn results_and_failures_are_told_in_the_language_of_the_request() {
+    insta::assert_snapshot!(told("do it all"), @r"
+    2 of 3 tasks are done.
+    1. Edges — cat.png (native/canny):
+       DISK/images/out.png
+    2. Mood (native/vader):
+       positive 88%, neutral 12%
+    3. Description — cat.png (native/ocr): failed: `cat.png` is not an image
+       try: convert it
+    ");
+    insta::assert_snapshot!(told("сделай всё"), @r"
+    Выполнено задач: 2 из 3.
+    1. Контуры — cat.png (native/canny):
+       DISK/images/out.png
+    2. Тональность (native/vader):
+       positive 88%, neutral 12%
+    3. Описание — cat.png (native/ocr): не удалось: `cat.png` is not an image
+       попробуйте: convert it
+    ");
+    insta::assert_snapshot!(told("全部做完"), @r"
+    3 个任务中完成了 2 个。
+    1. 边缘 — cat.png (native/canny):
+       DISK/images/out.png
+    2. 情感 (native/vader):
+       positive 88%, neutral 12%
+    3. 描述 — cat.png (native/ocr): 失败: `cat.png` is not an image
+       可以试试: convert it
+    ");
+}

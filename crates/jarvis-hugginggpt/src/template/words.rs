@@ -1,0 +1,105 @@
+//! What template answers say in the three languages jarvis speaks.
+
+use jarvis_plan::Language;
+
+/// The sentences around the results.
+pub(super) struct Words {
+    pub(super) nothing: &'static str,
+    pub(super) summary: fn(usize, usize) -> String,
+    pub(super) failed: &'static str,
+    pub(super) skipped: &'static str,
+    pub(super) cancelled: &'static str,
+    pub(super) hint: &'static str,
+    pub(super) note: &'static str,
+}
+
+impl Words {
+    /// Those of a language.
+    pub(super) fn of(language: Language) -> &'static Words {
+        match language {
+            Language::English => &ENGLISH,
+            Language::Russian => &RUSSIAN,
+            Language::Chinese => &CHINESE,
+        }
+    }
+}
+
+static ENGLISH: Words = Words {
+    nothing: "I found nothing in this request that I can do without a language model. I can, for example, find the edges of a \
+              picture, change or describe one, summarise a text, tell its mood or its names, and read it aloud. Name the \
+              file and what to do with it, or set a model with --llm.",
+    summary: |done, all| match (done, all) {
+        (0, 1) => "This could not be done.".into(),
+        (0, _) => "None of the tasks could be done.".into(),
+        (done, all) if done == all => format!("All {all} tasks are done."),
+        (done, all) => format!("{done} of {all} tasks are done."),
+    },
+    failed: "failed",
+    skipped: "skipped",
+    cancelled: "cancelled",
+    hint: "try",
+    note: "Note",
+};
+
+static RUSSIAN: Words = Words {
+    nothing: "В этом запросе не нашлось ничего, что можно сделать без языковой модели. Можно, например, найти контуры на \
+              картинке, изменить или описать её, кратко пересказать текст, определить его тональность и имена в нём, \
+              прочитать его вслух. Назовите файл и что с ним сделать или укажите модель: --llm.",
+    summary: |done, all| match (done, all) {
+        (0, 1) => "Это сделать не удалось.".into(),
+        (0, _) => "Ни одну из задач выполнить не удалось.".into(),
+        (done, all) if done == all => format!("Выполнены все задачи: {all}."),
+        (done, all) => format!("Выполнено задач: {done} из {all}."),
+    },
+    failed: "не удалось",
+    skipped: "пропущено",
+    cancelled: "отменено",
+    hint: "попробуйте",
+    note: "Замечание",
+};
+
+static CHINESE: Words = Words {
+    nothing: "在没有语言模型的情况下，这个请求里没有我能做的事。我可以提取图片的边缘、修改或描述图片、概括文本、判断文本的情感、\
+              找出其中的人名，以及朗读文本。请写明文件和要做的事，或用 --llm 指定模型。",
+    summary: |done, all| match (done, all) {
+        (0, 1) => "这件事没有做成。".into(),
+        (0, _) => "所有任务都没有完成。".into(),
+        (done, all) if done == all => format!("{all} 个任务全部完成。"),
+        (done, all) => format!("{all} 个任务中完成了 {done} 个。"),
+    },
+    failed: "失败",
+    skipped: "已跳过",
+    cancelled: "已取消",
+    hint: "可以试试",
+    note: "说明",
+};
+
+/// What a person calls the result of a task; its task type where there is no such word.
+pub(super) fn title(task: &str, language: Language) -> &str {
+    let (english, russian, chinese) = match task {
+        "canny-control" => ("Edges", "Контуры", "边缘"),
+        "mlsd-control" => ("Straight lines", "Прямые линии", "直线"),
+        "image-to-image" => ("Changed picture", "Изменённая картинка", "修改后的图片"),
+        "image-segmentation" => ("Regions", "Области", "分割结果"),
+        "image-to-text" => ("Description", "Описание", "描述"),
+        "image-classification" => ("What is in the picture", "Что на картинке", "图片内容"),
+        "object-detection" => ("Objects", "Объекты", "物体"),
+        "visual-question-answering" => ("Answer about the picture", "Ответ о картинке", "关于图片的回答"),
+        "document-question-answering" => ("Answer from the document", "Ответ по документу", "关于文档的回答"),
+        "depth-estimation" => ("Depth", "Глубина", "深度"),
+        "text-to-image" => ("Picture", "Картинка", "图片"),
+        "text-to-video" => ("Video", "Видео", "视频"),
+        "summarization" => ("Summary", "Краткое содержание", "摘要"),
+        "translation" => ("Translation", "Перевод", "译文"),
+        "text-classification" => ("Mood", "Тональность", "情感"),
+        "token-classification" => ("Names and figures", "Имена и числа", "名称与数字"),
+        "question-answering" => ("Answer", "Ответ", "回答"),
+        "sentence-similarity" => ("Similarity", "Сходство", "相似度"),
+        "text-to-speech" => ("Speech", "Речь", "语音"),
+        "automatic-speech-recognition" => ("Transcript", "Расшифровка", "转写"),
+        "audio-to-audio" => ("Cleaned sound", "Очищенный звук", "处理后的声音"),
+        "audio-classification" => ("Kind of sound", "Вид звука", "声音类型"),
+        _ => return task,
+    };
+    language.pick(english, russian, chinese)
+}
