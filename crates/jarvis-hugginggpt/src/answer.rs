@@ -24,14 +24,9 @@ pub(crate) async fn write(
 ) -> Result<String, RunError> {
     let prompt = |reason: String| RunError::Prompt { stage: STAGE, reason };
     let results = Value::Object(results_map(plan, outcomes));
-    let build = |results: &Value| {
-        pipeline.prompts.response_results(&ResponseResults {
-            input: &request.text,
-            processes: results,
-            language: Language::of(&request.text).name(),
-        })
-    };
-    let around = build(&Value::Null).map_err(|error| prompt(error.to_string()))?;
+    let language = Language::of(&request.text).name();
+    let bare = ResponseResults { input: &request.text, processes: &Value::Null, language };
+    let around = pipeline.prompts.response_results(&bare).map_err(|error| prompt(error.to_string()))?;
     let around: usize = around.iter().map(|turn| chat.count_tokens(STAGE, &turn.content)).sum();
     // The results stand in the prompt once; half the room is kept for what the input may repeat of them.
     let room = chat.context_tokens(STAGE).saturating_sub(pipeline.settings.reserve_tokens + around + 64);
@@ -43,8 +38,15 @@ pub(crate) async fn write(
             format!("{shortened} values of the results were shortened to fit the model that answers"),
         );
     }
-    let messages = build(&shown).map_err(|error| prompt(error.to_string()))?;
-    let call = ChatRequest::exact(STAGE, messages.into_iter().map(Message::from).collect());
+    let inputs = INPUT_SHOWN.map(|most| cut(&request.text, most));
+    let build = |level: usize| {
+        let input = inputs.get(level).map_or("", |input| input.as_str());
+        let ask = ResponseResults { input, processes: &shown, language };
+        pipeline.prompts.response_results(&ask).unwrap_or_default().into_iter().map(Message::from).collect()
+    };
+    let messages = budget::fit(chat, STAGE, pipeline.settings.reserve_tokens, INPUT_SHOWN.len() - 1, build)
+        .map_err(|error| RunError::Model { stage: STAGE, source: ChatError::from(error) })?;
+    let call = ChatRequest::exact(STAGE, messages);
     say(pipeline, chat, &call, events).await.map_err(|source| RunError::Model { stage: STAGE, source })
 }
 
@@ -70,7 +72,19 @@ pub(crate) async fn converse(
     say(pipeline, chat, &call, events).await.map_err(|source| RunError::Model { stage: STAGE, source })
 }
 
-/// Makes a call whose reply the person reads; its text is told as it comes, when that is wanted.
+/// Characters of the request that a prompt about its results shows, from the first try to the last.
+pub(crate) const INPUT_SHOWN: [usize; 4] = [usize::MAX, 16_000, 4_000, 1_000];
+
+/// The beginning of a text, with a mark where it was cut.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}… [cut]", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Makes a call whose reply the person reads; its text is told as it comes, when that is wanted. Reasoning is left out,
+/// and a reply that holds nothing else is none.
 async fn say(
     pipeline: &HuggingGpt,
     chat: &dyn ChatModel,
@@ -78,10 +92,96 @@ async fn say(
     events: &Events,
 ) -> Result<String, ChatError> {
     let reply = if pipeline.settings.stream_answer {
-        let piece = |text: &str| events.emit(EventKind::Token { text: text.to_owned() });
+        let mut spoken = Spoken::default();
+        let piece = |text: &str| {
+            let text = spoken.hear(text);
+            if !text.is_empty() {
+                events.emit(EventKind::Token { text });
+            }
+        };
         stream_model(chat, events, None, call, piece).await?
     } else {
         call_model(chat, events, None, call).await?
     };
-    Ok(reply.text)
+    let text = Spoken::default().hear(&reply.text).trim().to_owned();
+    if text.is_empty() {
+        return Err(ChatError::BadReply { reason: "the reply is empty".into(), body: reply.text });
+    }
+    Ok(text)
+}
+
+/// Tells what a model says from what it thinks: `<think>…</think>` at the beginning, as reasoning models write it.
+#[derive(Debug, Default)]
+struct Spoken {
+    heard: String,
+    phase: Phase,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Phase {
+    /// What came so far may still turn out to be the mark.
+    #[default]
+    Beginning,
+    Thinking,
+    Speaking,
+}
+
+impl Spoken {
+    /// Takes the next piece of a reply; gives what of it can be passed on now.
+    fn hear(&mut self, piece: &str) -> String {
+        const OPEN: &str = "<think>";
+        const CLOSE: &str = "</think>";
+        if self.phase == Phase::Speaking {
+            return piece.to_owned();
+        }
+        self.heard.push_str(piece);
+        if self.phase == Phase::Beginning {
+            let start = self.heard.trim_start();
+            if start.starts_with(OPEN) {
+                self.phase = Phase::Thinking;
+            } else if OPEN.starts_with(start) {
+                return String::new();
+            } else {
+                self.phase = Phase::Speaking;
+                return std::mem::take(&mut self.heard);
+            }
+        }
+        match self.heard.find(CLOSE) {
+            Some(at) => {
+                self.phase = Phase::Speaking;
+                let rest = self.heard.get(at + CLOSE.len()..).unwrap_or_default().trim_start().to_owned();
+                self.heard.clear();
+                rest
+            }
+            None => String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Spoken, cut};
+
+    #[track_caller]
+    fn check(pieces: &[&str], want: &str) {
+        let mut spoken = Spoken::default();
+        let said: Vec<String> = pieces.iter().map(|piece| spoken.hear(piece)).collect();
+        assert_eq!(said.concat(), want, "{pieces:?}");
+    }
+
+    #[test]
+    fn thoughts_are_not_spoken() {
+        check(&["Hello", " there"], "Hello there");
+        check(&["<think>hm, a < b</think>\n\nHello"], "Hello");
+        check(&["\n<th", "ink>hm", "</thi", "nk> He", "llo"], "Hello");
+        check(&["<", "b>bold</b>"], "<b>bold</b>");
+        check(&["<think>never ends"], "");
+        check(&["say <think>this</think>"], "say <think>this</think>");
+    }
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!(cut("привет", 3), "при… [cut]");
+        assert_eq!(cut("привет", 6), "привет");
+    }
 }

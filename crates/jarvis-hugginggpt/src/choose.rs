@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_catalogue::{Available, Catalogue, Family, Model, Prober, TaskType, Wanted, metas, rank};
-use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema};
+use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, budget};
 use jarvis_engine::{Events, Selector};
 use jarvis_plan::{Candidate, ErrorCode, Host, Level, Request, Selection, Task, TaskError, Tool};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_workers::call_model;
 use serde_json::{Value, json};
 
+use crate::answer::{INPUT_SHOWN, cut};
 use crate::prompts::{ChooseModel, Prompts};
+use crate::results::shorten;
 use crate::settings::Settings;
+
+const STAGE: &str = "choose_model";
 
 /// The id by which a task served by the chat model itself is chosen, as in the original.
 pub const CHAT_MODEL_ID: &str = "ChatGPT";
@@ -227,20 +231,29 @@ impl Chooser {
         let first = first.map(|available| available.model.id.clone()).unwrap_or_default();
         let fallback = |note: String| Choice { id: first.clone(), reason: None, note: Some(note) };
         let metas = serde_json::to_value(metas(available, self.settings.max_description)).unwrap_or_default();
-        let context = ChooseModel {
-            input: &self.request.text,
-            task: &serde_json::to_value(task).unwrap_or_default(),
-            metas: &metas,
+        let planned = serde_json::to_value(task).unwrap_or_default();
+        let tasks = INPUT_SHOWN.map(|most| {
+            let mut shown = planned.clone();
+            shorten(&mut shown, most, |value| value.to_string().len());
+            shown
+        });
+        let inputs = INPUT_SHOWN.map(|most| cut(&self.request.text, most));
+        let turns = |level: usize| {
+            let input = inputs.get(level).map_or("", |input| input.as_str());
+            let task = tasks.get(level).unwrap_or(&Value::Null);
+            self.prompts.choose_model(&ChooseModel { input, task, metas: &metas })
         };
-        let messages: Vec<Message> = match self.prompts.choose_model(&context) {
-            Ok(turns) => turns.into_iter().map(Message::from).collect(),
-            Err(error) => {
-                return Ok(fallback(format!("the prompt cannot be made ({error}); the first model was taken")));
-            }
+        if let Err(error) = turns(0) {
+            return Ok(fallback(format!("the prompt cannot be made ({error}); the first model was taken")));
+        }
+        let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
+        let messages = match budget::fit(chat, STAGE, self.settings.reserve_tokens, INPUT_SHOWN.len() - 1, build) {
+            Ok(messages) => messages,
+            Err(error) => return Ok(fallback(format!("{error}; the first model was taken"))),
         };
-        let mut call = ChatRequest::exact("choose_model", messages);
+        let mut call = ChatRequest::exact(STAGE, messages);
         if let Some(bias) = self.settings.choose_bias {
-            let ids = chat.token_ids("choose_model", r#"{"id": "reason"}"#);
+            let ids = chat.token_ids(STAGE, r#"{"id": "reason"}"#);
             call.logit_bias = ids.into_iter().map(|id| (id, bias)).collect();
         }
         if self.settings.structured {

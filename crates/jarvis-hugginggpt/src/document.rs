@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::pipeline::Run;
-use crate::results::results_map;
+use crate::results::{reason, results_map};
 
 /// What the document is made from, beside the run itself.
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Va
         "status": status(outcome.status),
         "model": performer.map(|performer| performer.id.as_str()),
         "host": performer.map(|performer| performer.host).map(Host::as_str),
-        "reason": outcome.selection.as_ref().map(|selection| selection.reason.as_str()),
+        "reason": reason(outcome),
         "outputs": outputs,
         "error": outcome.error.as_ref().map(error_json),
         "ms": outcome.ms,

@@ -5,14 +5,14 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jarvis_catalogue::TaskType;
 use jarvis_chat::{ChatError, ChatModel};
-use jarvis_engine::{Events, Setup, Worker, drive};
+use jarvis_engine::{Events, Limits, Setup, Worker, drive};
 use jarvis_plan::{
-    Answer, AnswerResource, EventKind, Kind, Level, Outcome, Output, Plan, Request, Status, Tool, Vocabulary, check,
-    export,
+    Answer, AnswerResource, ErrorCode, EventKind, Kind, Level, Outcome, Output, Plan, Request, Status, Tool,
+    Vocabulary, check, export,
 };
 use jarvis_planner::Planner;
 use serde_json::{Value, json};
@@ -50,6 +50,9 @@ pub struct HuggingGpt {
     pub settings: Settings,
 }
 
+/// The least time the answer gets, however late it is.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
+
 /// What stage 1 decided.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Planned {
@@ -70,12 +73,14 @@ pub struct Run {
     pub answer: Answer,
     /// Whether it was answered as conversation, without tasks.
     pub conversation: bool,
+    /// Whether it was cancelled; the outcomes and the answer tell how far it came.
+    pub cancelled: bool,
 }
 
 impl Run {
     /// True when an answer stands that is worth something: conversation, or at least one task that succeeded.
     pub fn ok(&self) -> bool {
-        self.conversation || self.outcomes.iter().any(Outcome::succeeded)
+        !self.cancelled && (self.conversation || self.outcomes.iter().any(Outcome::succeeded))
     }
 }
 
@@ -101,7 +106,13 @@ pub enum RunError {
         /// Why.
         reason: String,
     },
-    /// The run was cancelled.
+    /// The run's deadline passed before there was a plan.
+    #[error("there was no plan within {} s", .after.as_secs())]
+    Timeout {
+        /// The time allowed for the run.
+        after: Duration,
+    },
+    /// The run was cancelled before there was a plan.
     #[error("the run was cancelled")]
     Cancelled,
 }
@@ -110,40 +121,20 @@ impl RunError {
     /// A stable word.
     pub fn code(&self) -> &'static str {
         match self {
-            RunError::Model { source, .. } => match source {
-                ChatError::Unreachable { .. } => "unavailable",
-                ChatError::Timeout { .. } => "timeout",
-                ChatError::Unauthorized { .. } => "unauthorized",
-                ChatError::RateLimited { .. } => "rate_limited",
-                ChatError::Api { .. } => "upstream",
-                ChatError::BadReply { .. } => "bad_reply",
-                ChatError::ReplayMiss { .. } => "replay_miss",
-                ChatError::Recording { .. } => "recording",
-                ChatError::Config(_) => "not_configured",
-            },
+            RunError::Model { source, .. } => source.code().as_str(),
             RunError::Planner(_) => "planner",
             RunError::Prompt { .. } => "prompt",
-            RunError::Cancelled => "cancelled",
+            RunError::Timeout { .. } => ErrorCode::Timeout.as_str(),
+            RunError::Cancelled => ErrorCode::Cancelled.as_str(),
         }
     }
 
     /// What to try, when there is something.
-    pub fn hint(&self) -> Option<String> {
-        let RunError::Model { source, .. } = self else { return None };
-        match source {
-            ChatError::Unreachable { .. } => Some(
-                "check --base-url and that the server runs, or use --llm offline; `jarvis doctor` tests both".into(),
-            ),
-            ChatError::Unauthorized { .. } => {
-                Some("set OPENAI_API_KEY, or the variable named by llm.api_key_env".into())
-            }
-            ChatError::RateLimited { .. } => Some("wait a little, or raise llm.max_retries".into()),
-            ChatError::Timeout { .. } => Some("raise llm.timeout_s, or use a faster model".into()),
-            ChatError::ReplayMiss { .. } => Some("record the run again with --record FILE".into()),
-            ChatError::BadReply { .. } => {
-                Some("check that --base-url is the address of an OpenAI-compatible API".into())
-            }
-            ChatError::Api { .. } | ChatError::Recording { .. } | ChatError::Config(_) => None,
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            RunError::Model { source, .. } => source.hint(),
+            RunError::Timeout { .. } => Some("raise `limits.run_timeout_s`, or use a faster model"),
+            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Cancelled => None,
         }
     }
 }
@@ -159,10 +150,11 @@ impl HuggingGpt {
         self.chat.as_ref().map_or_else(|| "offline".into(), |chat| chat.model_name("parse_task"))
     }
 
-    /// The whole way: plan, choose, execute, answer.
+    /// The whole way: plan, choose, execute, answer, within the run's deadline. Once there is a plan, neither the deadline
+    /// nor a cancellation loses what was done: every task has its outcome, and the answer is written by template.
     ///
     /// # Errors
-    /// When the planning call fails, or the run is cancelled. Failed tasks are no error: the answer tells of them.
+    /// When there is no plan: the planning call fails, the deadline passes, the run is cancelled. Failed tasks are no error.
     pub async fn run(
         &self,
         request: Arc<Request>,
@@ -175,14 +167,13 @@ impl HuggingGpt {
             planner: self.planner_name().into(),
             model: self.model_name(),
         });
-        let ended = tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(RunError::Cancelled),
-            run = self.stages(&request, events, &cancel, began) => run,
-        };
+        let ended = self.stages(&request, events, &cancel, began).await;
         let ms = began.elapsed().as_millis() as u64;
         match &ended {
-            Ok(run) => events.emit(EventKind::Done { ok: run.ok(), usage: events.usage(), ms }),
+            Ok(run) => {
+                events.emit(EventKind::Answer { answer: run.answer.clone() });
+                events.emit(EventKind::Done { ok: run.ok(), usage: events.usage(), ms });
+            }
             Err(error) => {
                 let mut message = error.to_string();
                 if let RunError::Model { source, .. } = error {
@@ -201,26 +192,41 @@ impl HuggingGpt {
         cancel: &CancellationToken,
         began: Instant,
     ) -> Result<Run, RunError> {
-        let run = match self.plan(request, events).await? {
-            Planned::Conversation(answer, plan) => Run { plan, outcomes: Vec::new(), answer, conversation: true },
-            Planned::Tasks(plan) => {
-                let outcomes = self.execute(request, &plan, events, cancel.clone()).await;
-                self.log_failures(request, &plan, &outcomes, events);
-                let answer = self.answer(request, &plan, &outcomes, events).await?;
-                let results = results_map(&plan, &outcomes);
-                self.log_success(
-                    request,
-                    events,
-                    json!({
-                        "task": export::tasks_json(&plan), "results": results, "response": answer.text,
-                        "during": began.elapsed().as_secs_f64(), "op": "response",
-                    }),
-                );
-                Run { plan, outcomes, answer, conversation: false }
-            }
+        let allowed = self.settings.engine.run_timeout;
+        let planned = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(RunError::Cancelled),
+            planned = tokio::time::timeout(allowed, self.plan(request, events)) => planned,
         };
-        events.emit(EventKind::Answer { answer: run.answer.clone() });
-        Ok(run)
+        let plan = match planned.map_err(|_| RunError::Timeout { after: allowed })?? {
+            Planned::Conversation(answer, plan) => {
+                return Ok(Run { plan, outcomes: Vec::new(), answer, conversation: true, cancelled: false });
+            }
+            Planned::Tasks(plan) => plan,
+        };
+        let left = allowed.saturating_sub(began.elapsed());
+        let outcomes = self.execute_within(request, &plan, events, cancel.clone(), left).await;
+        self.log_failures(request, &plan, &outcomes, events);
+        // The answer has a little time of its own, so that a run that used up its deadline is still told in words.
+        let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
+        let answer = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            answer = tokio::time::timeout(left, self.answer(request, &plan, &outcomes, events)) => answer.ok(),
+        };
+        let answer = match answer {
+            Some(answer) => answer?,
+            None => self.template_answer(request, &plan, &outcomes),
+        };
+        self.log_success(
+            request,
+            events,
+            json!({
+                "task": export::tasks_json(&plan), "results": results_map(&plan, &outcomes), "response": answer.text,
+                "during": began.elapsed().as_secs_f64(), "op": "response",
+            }),
+        );
+        Ok(Run { plan, outcomes, answer, conversation: false, cancelled: cancel.is_cancelled() })
     }
 
     /// Stage 1. With a chat model, a reply that is no plan, an empty plan, or a single task that the chat model itself
@@ -293,6 +299,17 @@ impl HuggingGpt {
         events: &Events,
         cancel: CancellationToken,
     ) -> Vec<Outcome> {
+        self.execute_within(request, plan, events, cancel, self.settings.engine.run_timeout).await
+    }
+
+    async fn execute_within(
+        &self,
+        request: &Arc<Request>,
+        plan: &Plan,
+        events: &Events,
+        cancel: CancellationToken,
+        run_timeout: Duration,
+    ) -> Vec<Outcome> {
         let chooser = Chooser {
             chat: self.chat.clone(),
             sources: Arc::clone(&self.sources),
@@ -306,7 +323,7 @@ impl HuggingGpt {
             request: Arc::clone(request),
             vocabulary: Arc::clone(&self.vocabulary),
             events: events.clone(),
-            limits: self.settings.engine,
+            limits: Limits { run_timeout, ..self.settings.engine },
             cancel,
         };
         drive(plan, setup).await
@@ -336,21 +353,23 @@ impl HuggingGpt {
             },
             None => None,
         };
-        let by_model = written.is_some();
-        let text = written.unwrap_or_else(|| template::answer(request, plan, outcomes, self.show.as_ref()));
+        let Some(text) = written else { return Ok(self.template_answer(request, plan, outcomes)) };
         let resources = resources(outcomes);
-        let mut notes = Vec::new();
-        if by_model {
-            let known: HashSet<String> = known_media(request, plan, outcomes, &resources);
-            notes = paths::unknown_media(&text, &known)
-                .into_iter()
-                .map(|path| format!("the answer names `{path}`, which no task made"))
-                .collect();
-        }
+        let known = known_media(request, plan, outcomes, &resources);
+        let notes: Vec<String> = paths::unknown_media(&text, &known)
+            .into_iter()
+            .map(|path| format!("the answer names `{path}`, which no task made"))
+            .collect();
         for note in &notes {
             events.note(Level::Warning, note.clone());
         }
         Ok(Answer { text, resources, notes })
+    }
+
+    /// The answer from the outcomes alone.
+    fn template_answer(&self, request: &Request, plan: &Plan, outcomes: &[Outcome]) -> Answer {
+        let text = template::answer(request, plan, outcomes, self.show.as_ref());
+        Answer { text, resources: resources(outcomes), notes: Vec::new() }
     }
 
     /// Answers as conversation: the chat model gets the original messages.

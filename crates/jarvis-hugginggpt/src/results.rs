@@ -62,7 +62,14 @@ fn choice(outcome: &Outcome) -> Value {
     let (Some(selection), Some(performer)) = (&outcome.selection, outcome.performer()) else {
         return Value::String(String::new());
     };
-    json!({"id": performer.id, "reason": selection.reason})
+    json!({"id": performer.id, "reason": reason(outcome).unwrap_or(&selection.reason)})
+}
+
+/// Why the model that performed a task did: the reason of the choice, or, for a fallback, that the choice failed.
+pub fn reason(outcome: &Outcome) -> Option<&str> {
+    let selection = outcome.selection.as_ref()?;
+    let chosen = outcome.performer().is_none_or(|performer| *performer == selection.chosen);
+    Some(if chosen { &selection.reason } else { "the model chosen first failed; this was the next candidate" })
 }
 
 /// Makes a results map small enough to show to a model: the longest strings and lists are shortened until the whole,

@@ -4,7 +4,7 @@ mod words;
 
 use std::fmt::Write;
 
-use self::words::{Words, title};
+use self::words::{Words, title, why};
 use jarvis_plan::{Language, Outcome, Output, Plan, Request, Source, Status};
 use serde_json::Value;
 
@@ -37,10 +37,10 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
             let _ = write!(out, " ({})", performer.id);
         }
         match outcome.status {
-            Status::Succeeded => success(&mut out, outcome, show),
-            Status::Failed => failure(&mut out, words.failed, outcome, words),
-            Status::Skipped => failure(&mut out, words.skipped, outcome, words),
-            Status::Cancelled => failure(&mut out, words.cancelled, outcome, words),
+            Status::Succeeded => success(&mut out, outcome, words, show),
+            Status::Failed => failure(&mut out, words.failed, outcome, language),
+            Status::Skipped => failure(&mut out, words.skipped, outcome, language),
+            Status::Cancelled => failure(&mut out, words.cancelled, outcome, language),
         }
     }
     if let Some(note) = plan.notes.iter().find(|note| note.0.contains("limit")) {
@@ -68,7 +68,7 @@ fn by_name(mut text: String, request: &Request) -> String {
     text
 }
 
-fn success(out: &mut String, outcome: &Outcome, show: ShowPath<'_>) {
+fn success(out: &mut String, outcome: &Outcome, words: &Words, show: ShowPath<'_>) {
     out.push_str(":\n");
     let Some(inference) = &outcome.inference else { return };
     let outputs = inference.outputs();
@@ -90,13 +90,13 @@ fn success(out: &mut String, outcome: &Outcome, show: ShowPath<'_>) {
     if !said {
         indent(out, &cut(&inference.0.to_string()));
     }
-    for key in ["note", "operations"] {
+    for (key, before) in [("note", ""), ("operations", ""), ("not done", words.not_done)] {
         match inference.0.get(key) {
-            Some(Value::String(note)) => indent(out, &format!("({note})")),
+            Some(Value::String(note)) => indent(out, &format!("({before}{note})")),
             Some(Value::Array(items)) => {
                 let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
                 if !items.is_empty() {
-                    indent(out, &format!("({})", items.join(", ")));
+                    indent(out, &format!("({before}{})", items.join(", ")));
                 }
             }
             _ => {}
@@ -116,11 +116,15 @@ fn labels(value: &Value) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 
-fn failure(out: &mut String, what: &str, outcome: &Outcome, words: &Words) {
+fn failure(out: &mut String, what: &str, outcome: &Outcome, language: Language) {
+    let words = Words::of(language);
     let _ = write!(out, ": {what}");
     match &outcome.error {
         Some(error) => {
-            let _ = writeln!(out, ": {}", error.message);
+            let _ = match why(error.code, language) {
+                Some(why) => writeln!(out, ": {why} ({})", error.message),
+                None => writeln!(out, ": {}", error.message),
+            };
             if let Some(hint) = &error.hint {
                 let _ = writeln!(out, "   {}: {hint}", words.hint);
             }

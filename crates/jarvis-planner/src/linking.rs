@@ -88,7 +88,8 @@ impl<'a> Linker<'a> {
             .history
             .iter()
             .rev()
-            .flat_map(|turn| resources::spans(&turn.content))
+            // What was spoken of last comes first.
+            .flat_map(|turn| resources::spans(&turn.content).into_iter().rev())
             .filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url))
             .filter_map(|span| Some(Thing::Given { kind: span.kind?, text: span.text }))
             .collect();

@@ -34,11 +34,11 @@ pub(crate) struct Cli {
 /// Flags of every command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
-    /// The chat model: `offline`, a model name such as `gpt-4o-mini`, or `replay:FILE`
-    #[arg(long, global = true, env = env_vars::LLM, value_name = "MODEL", hide_env_values = true)]
+    /// The chat model: `offline`, a model name such as `gpt-4o-mini`, or `replay:FILE` [env: JARVIS_LLM]
+    #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) llm: Option<String>,
-    /// Base URL of an OpenAI-compatible endpoint [default: OpenAI's]
-    #[arg(long, global = true, env = env_vars::OPENAI_BASE_URL, value_name = "URL", hide_env_values = true)]
+    /// Base URL of an OpenAI-compatible endpoint [default: OpenAI's] [env: OPENAI_BASE_URL]
+    #[arg(long, global = true, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// Append every model call to this file, for `--llm replay:FILE`
     #[arg(long, global = true, value_name = "FILE")]
@@ -46,8 +46,8 @@ pub(crate) struct Global {
     /// The configuration (YAML)
     #[arg(long, global = true, env = env_vars::CONFIG, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Where media, the journal and the logs are kept
-    #[arg(long, global = true, env = "JARVIS_DATA_DIR", value_name = "DIR")]
+    /// Where media, the journal and the logs are kept [env: JARVIS_DATA_DIR]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
     /// Say nothing on stderr but errors
     #[arg(short, long, global = true)]

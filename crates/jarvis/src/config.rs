@@ -7,6 +7,7 @@ mod model;
 
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 pub(crate) use model::{Config, MediaConfig, StatusApi};
@@ -31,7 +32,7 @@ pub(crate) enum ConfigError {
         reason: String,
     },
     /// A key has a value of the wrong type.
-    #[error("the configuration key `{key}` {reason}")]
+    #[error("the configuration key `{key}` is wrong: {reason}")]
     Type {
         /// The key, dotted.
         key: String,
@@ -60,21 +61,41 @@ pub(crate) fn load(
     let found = path
         .map(Path::to_path_buf)
         .or_else(|| folder.map(|folder| folder.join("jarvis.yaml")).filter(|path| path.is_file()));
-    let mut tree = match &found {
+    let tree = match &found {
         Some(path) => read(path)?,
         None => Map::new(),
     };
-    let mut warnings = Vec::new();
-    let mut vars: Vec<(String, String)> = env.collect();
+    let mut vars: Vec<(String, String)> = env.filter(|(_, text)| !text.trim().is_empty()).collect();
     vars.sort();
+    // A variable is read as YAML, so that numbers, switches and lists can be set; where that does not fit the key, it is
+    // the text it looks like: a model may be called `1234`.
+    let (config, unknown) = match typed(&tree, &vars, |text| serde_saphyr::from_str(text).ok()) {
+        Ok(found) => found,
+        Err(error) => typed(&tree, &vars, |_| None).map_err(|_| error)?,
+    };
+    let warnings =
+        unknown.into_iter().map(|key| format!("the configuration key `{key}` means nothing to jarvis")).collect();
+    Ok(Loaded { config, path: found, warnings })
+}
+
+/// The configuration of a file's tree with the environment on top, and the keys that mean nothing.
+fn typed(
+    tree: &Map<String, Value>,
+    vars: &[(String, String)],
+    read: impl Fn(&str) -> Option<Value>,
+) -> Result<(Config, Vec<String>), ConfigError> {
+    let mut tree = tree.clone();
     for (name, text) in vars {
-        apply(&mut tree, &name, &text, &mut warnings);
+        apply(&mut tree, name, read(text).unwrap_or_else(|| Value::String(text.clone())));
     }
     let mut unknown = Vec::new();
-    let config: Config = serde_ignored::deserialize(Value::Object(tree), |key| unknown.push(key.to_string()))
-        .map_err(|error| ConfigError::Type { key: "(see below)".into(), reason: error.to_string() })?;
-    warnings.extend(unknown.into_iter().map(|key| format!("the configuration key `{key}` means nothing to jarvis")));
-    Ok(Loaded { config, path: found, warnings })
+    let mut track = serde_path_to_error::Track::new();
+    let value = Value::Object(tree);
+    let mut ignored = |key: serde_ignored::Path<'_>| unknown.push(key.to_string());
+    let value = serde_ignored::Deserializer::new(value, &mut ignored);
+    let config = Config::deserialize(serde_path_to_error::Deserializer::new(value, &mut track))
+        .map_err(|error| ConfigError::Type { key: track.path().to_string(), reason: error.to_string() })?;
+    Ok((config, unknown))
 }
 
 fn read(path: &Path) -> Result<Map<String, Value>, ConfigError> {
@@ -93,10 +114,7 @@ fn read(path: &Path) -> Result<Map<String, Value>, ConfigError> {
 }
 
 /// Sets the key that an environment variable names: `JARVIS_LIMITS__CONCURRENCY=4` is `limits.concurrency: 4`.
-fn apply(tree: &mut Map<String, Value>, name: &str, text: &str, warnings: &mut Vec<String>) {
-    if text.is_empty() {
-        return;
-    }
+fn apply(tree: &mut Map<String, Value>, name: &str, value: Value) {
     let path: Vec<String> = match name {
         env_vars::LLM => vec!["llm".into(), "model".into()],
         env_vars::OPENAI_BASE_URL => vec!["llm".into(), "base_url".into()],
@@ -105,12 +123,6 @@ fn apply(tree: &mut Map<String, Value>, name: &str, text: &str, warnings: &mut V
             Some(rest) => rest.split("__").map(str::to_ascii_lowercase).collect(),
             None => return,
         },
-    };
-    // What a string-typed key wants stays text; numbers and booleans are read as such.
-    let value = match text {
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        text => text.parse::<i64>().map(Value::from).unwrap_or_else(|_| Value::String(text.to_owned())),
     };
     let Some((last, folders)) = path.split_last() else { return };
     let mut at = tree;
@@ -121,13 +133,14 @@ fn apply(tree: &mut Map<String, Value>, name: &str, text: &str, warnings: &mut V
         }
         match entry {
             Value::Object(inner) => at = inner,
-            _ => {
-                warnings.push(format!("the environment variable {name} names no configuration key"));
-                return;
-            }
+            _ => return,
         }
     }
     at.insert(last.clone(), value);
+    if name == env_vars::OPENAI_BASE_URL {
+        // The environment wins over the file, and an endpoint is either Azure's or not.
+        at.remove("azure");
+    }
 }
 
 #[cfg(test)]

@@ -3,12 +3,17 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use jarvis_plan::RunId;
+use serde_json::{Value, json};
+
 /// Why a command failed. The exit status follows from the kind.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: Kind,
     error: Box<dyn Error + Send + Sync>,
     hint: Option<String>,
+    /// The run that failed, and the stable word for why.
+    run: Option<(RunId, &'static str)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,18 +27,39 @@ enum Kind {
 impl Failure {
     /// The work failed.
     pub(crate) fn work(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
-        Failure { kind: Kind::Work, error: error.into(), hint: None }
+        Failure { kind: Kind::Work, error: error.into(), hint: None, run: None }
     }
 
     /// The command was used wrongly.
     pub(crate) fn usage(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
-        Failure { kind: Kind::Usage, error: error.into(), hint: None }
+        Failure { kind: Kind::Usage, error: error.into(), hint: None, run: None }
     }
 
     /// Adds what to try.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Says which run failed, and the stable word for why.
+    pub(crate) fn of_run(mut self, run: RunId, code: &'static str) -> Failure {
+        self.run = Some((run, code));
+        self
+    }
+
+    /// The failure as one JSON document, for those who asked for JSON.
+    pub(crate) fn document(&self) -> Value {
+        let mut message = self.error.to_string();
+        let mut cause = self.error.source();
+        while let Some(source) = cause {
+            message.push_str(&format!(": {source}"));
+            cause = source.source();
+        }
+        let (run_id, code) = match &self.run {
+            Some((run, code)) => (Some(run), *code),
+            None => (None, if self.kind == Kind::Usage { "usage" } else { "failed" }),
+        };
+        json!({"run_id": run_id, "error": {"code": code, "message": message}})
     }
 
     /// What happened.

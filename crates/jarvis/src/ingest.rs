@@ -4,9 +4,10 @@
 //! an attachment. Paths in the request are followed inside the working folder only; `--file` may name any file.
 
 use std::io::Read;
-use std::path::{Component, Path};
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
 
-use jarvis_plan::{Kind, Request, Resource, Source};
+use jarvis_plan::{Kind, Request, Resource, Source, is_han};
 use jarvis_store::Media;
 
 use crate::failure::Failure;
@@ -17,63 +18,64 @@ const MAX_TEXT: u64 = 2 << 20;
 /// Makes the request from its text and files; also says which files it names were not read.
 pub(crate) fn request(
     text: &str,
-    files: &[std::path::PathBuf],
+    files: &[PathBuf],
     media: &Media,
     max_bytes: u64,
 ) -> Result<(Request, Vec<String>), Failure> {
-    let mut request = Request::new(text);
-    let mut told = Vec::new();
+    let mut attachments = Vec::new();
     for path in files {
-        let name = path.display().to_string();
-        let resource = take(path, &name, media, max_bytes)?;
-        attach(&mut request, resource, &name);
+        attachments.push(take(path, &path.display().to_string(), media, max_bytes)?);
     }
-    for mention in mentions(text) {
-        let given = files.iter().any(|file| file.ends_with(&mention.name));
-        if given || request.attachments.iter().any(|resource| resource.name.as_deref() == Some(&mention.name)) {
-            continue;
-        }
-        match mention.found {
-            Found::Here => {
-                let resource = take(Path::new(&mention.name), &mention.name, media, max_bytes)?;
-                attach(&mut request, resource, &mention.name);
+    let mut told = Vec::new();
+    // Display paths that take the place of what the person typed, in the order of the text.
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    for Mention { range, found } in mentions(text) {
+        let Some(name) = text.get(range.clone()) else { continue };
+        let typed = Path::new(name);
+        let is_given = |path: &PathBuf| path == typed || path.file_name().is_some_and(|file| file == typed.as_os_str());
+        let named = |resource: &Resource| resource.name.as_deref() == Some(name);
+        let at = match (files.iter().position(is_given), attachments.iter().position(named), found) {
+            (Some(at), _, _) | (None, Some(at), _) => at,
+            (None, None, Found::Here) => {
+                attachments.push(take(typed, name, media, max_bytes)?);
+                attachments.len() - 1
             }
-            Found::Nowhere => told.push(format!(
-                "there is no file `{}` in the working folder; a file elsewhere is given with --file",
-                mention.name
-            )),
-            Found::Outside => told.push(format!(
-                "`{}` is outside the working folder and is not read; give it with --file if it is meant",
-                mention.name
-            )),
+            (None, None, Found::Nowhere) => {
+                told.push(format!(
+                    "there is no file `{name}` in the working folder; a file elsewhere is given with --file"
+                ));
+                continue;
+            }
+            (None, None, Found::Outside) => {
+                told.push(format!(
+                    "`{name}` is outside the working folder and is not read; give it with --file if it is meant"
+                ));
+                continue;
+            }
+        };
+        let Some(resource) = attachments.get_mut(at) else { continue };
+        // The rest of the request speaks of the file by this name.
+        resource.name = Some(name.to_owned());
+        if let Source::Public(display) = &resource.source {
+            edits.push((range, display.clone()));
         }
     }
-    Ok((request, told))
+    let mut rewritten = text.to_owned();
+    for (range, display) in edits.into_iter().rev() {
+        rewritten.replace_range(range, &display);
+    }
+    Ok((Request { text: rewritten, attachments, ..Request::default() }, told))
 }
 
-/// Adds a resource; where the text names the file, the display path takes the name's place.
-fn attach(request: &mut Request, resource: Resource, name: &str) {
-    if let Source::Public(display) = &resource.source {
-        let file_name = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        for spelled in [name, file_name.as_str()] {
-            if !spelled.is_empty() && request.text.contains(spelled) {
-                request.text = request.text.replace(spelled, display);
-                break;
-            }
-        }
-    }
-    request.attachments.push(resource);
-}
-
-/// A file that a text names.
+/// A file that a text names, and where in the text.
 #[derive(Debug, PartialEq, Eq)]
 struct Mention {
-    name: String,
+    range: Range<usize>,
     found: Found,
 }
 
 /// Where a named file is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// In the working folder.
     Here,
@@ -83,77 +85,96 @@ enum Found {
     Outside,
 }
 
-/// The longest part of a request that is taken for a file name, in characters.
-const LONGEST_NAME: usize = 120;
+/// What stands between words, and around quoted names that may hold blanks.
+const SEPARATORS: &str = "\"'‘’“”«»「」`()[]<>,;，。、；：？！（）《》";
 
-/// The files that a text names. Addresses and display paths of the public root are none.
+/// The files that a text names, in order. Addresses and display paths of the public root are none.
 fn mentions(text: &str) -> Vec<Mention> {
-    let mut mentions: Vec<Mention> = Vec::new();
-    let mut add = |name: &str, found: Found| {
-        if !mentions.iter().any(|mention| mention.name == name) {
-            mentions.push(Mention { name: name.to_owned(), found });
-        }
-    };
-    // What stands in quotes may hold blanks.
-    let mut rest = String::new();
-    for (at, part) in text.split(['"', '«', '»', '“', '”', '「', '」', '`']).enumerate() {
-        if at % 2 == 1 && Kind::of_name(part).is_some() && part.contains(' ') && inside_working_folder(Path::new(part))
-        {
-            add(part, Found::Here);
-        } else {
-            rest.push_str(part);
-            rest.push(' ');
+    let mut found: Vec<Mention> = Vec::new();
+    for (open, close) in [('"', '"'), ('«', '»'), ('“', '”'), ('「', '」'), ('`', '`'), ('\'', '\'')] {
+        let mut from = 0;
+        while let Some((start, end)) = quoted(text, from, open, close) {
+            let name = text.get(start..end).unwrap_or_default();
+            if name.contains(' ') && is_here(name) {
+                found.push(Mention { range: start..end, found: Found::Here });
+            }
+            from = end + close.len_utf8();
         }
     }
-    let ends = |c: char| c.is_whitespace() || "\"'‘’()[]<>,;，。、；：？！（）《》".contains(c);
-    for word in rest.split(ends) {
-        let word = word.trim_end_matches(['.', '!', '?', ':', '…']);
-        if word.is_empty() || word.contains("://") || word.starts_with("data:") {
+    let mut start = 0;
+    let ends = |c: char| c.is_whitespace() || SEPARATORS.contains(c);
+    for word in text.split_inclusive(ends) {
+        let range = start..start + word.len();
+        start = range.end;
+        let word = word.trim_end_matches(ends).trim_end_matches(['.', '!', '?', ':', '…']);
+        if found.iter().any(|mention| mention.range.start <= range.start && range.start < mention.range.end) {
             continue;
         }
-        match file_in(word) {
-            Some(name) => add(name, Found::Here),
-            None if leads_out(word) => add(word, Found::Outside),
-            None if Kind::of_name(word).is_some() && !word.starts_with('/') && word.is_ascii() => {
-                add(word, Found::Nowhere)
-            }
-            None => {}
+        if let Some((inner, where_it_is)) = file_in(word) {
+            let range = range.start + inner.start..range.start + inner.end;
+            found.push(Mention { range, found: where_it_is });
         }
     }
-    mentions
+    found.sort_by_key(|mention| mention.range.start);
+    found
 }
 
-/// The longest part of a word that names a file of the working folder. Scripts without blanks between words run into
-/// names: `找出photo.jpg的边缘` holds `photo.jpg`.
-fn file_in(word: &str) -> Option<&str> {
-    let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).take(LONGEST_NAME).collect();
-    let ends: Vec<usize> = word
-        .char_indices()
-        .filter(|(_, c)| *c == '.')
-        .filter_map(|(dot, _)| {
-            let tail = word.get(dot + 1..)?;
-            let length = tail.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(tail.len());
-            (length > 0).then_some(dot + 1 + length)
-        })
-        .collect();
+/// The next text between two marks from `from` on, as a range without the marks.
+fn quoted(text: &str, from: usize, open: char, close: char) -> Option<(usize, usize)> {
+    let start = from + text.get(from..)?.find(open)? + open.len_utf8();
+    let end = start + text.get(start..)?.find(close)?;
+    Some((start, end))
+}
+
+/// The file that a word names, and where it is. A name may be cut out of a word only where Chinese characters run into it:
+/// `找出photo.jpg的边缘` holds `photo.jpg`, while `11.jpg` never means `1.jpg`.
+fn file_in(word: &str) -> Option<(Range<usize>, Found)> {
+    if word.is_empty() || word.contains("://") || word.starts_with("data:") {
+        return None;
+    }
+    if is_here(word) {
+        return Some((0..word.len(), Found::Here));
+    }
+    if leads_out(word) {
+        return Some((0..word.len(), Found::Outside));
+    }
+    let after_han = |at: usize| word.get(..at).and_then(|before| before.chars().next_back()).is_some_and(is_han);
+    let before_han = |at: usize| word.get(at..).and_then(|after| after.chars().next()).is_some_and(is_han);
+    let borders: Vec<usize> = word.char_indices().map(|(at, _)| at).chain([word.len()]).take(LONGEST_WORD).collect();
+    let starts = borders.iter().copied().filter(|at| *at == 0 || after_han(*at));
+    let stops: Vec<usize> = borders.iter().copied().filter(|at| *at == word.len() || before_han(*at)).collect();
     for start in starts {
-        for end in ends.iter().rev() {
-            let Some(name) = word.get(start..*end) else { continue };
-            if Kind::of_name(name).is_some() && inside_working_folder(Path::new(name)) && Path::new(name).is_file() {
-                return Some(name);
+        for stop in stops.iter().rev().filter(|stop| **stop > start) {
+            if word.get(start..*stop).is_some_and(is_here) {
+                return Some((start..*stop, Found::Here));
             }
         }
     }
-    None
+    // No such file: the longest part without Chinese characters is what was meant.
+    let start = word
+        .char_indices()
+        .filter(|(at, _)| *at == 0 || after_han(*at))
+        .map(|(at, _)| at)
+        .find(|start| word.get(*start..).is_some_and(|rest| !rest.starts_with(is_han)))?;
+    let stop = start + word.get(start..)?.find(is_han).unwrap_or(word.len() - start);
+    let name = word.get(start..stop)?;
+    (Kind::of_name(name).is_some() && !name.starts_with('/')).then_some((start..stop, Found::Nowhere))
+}
+
+/// The longest word that is searched for a name, in characters.
+const LONGEST_WORD: usize = 200;
+
+/// True for a file with a known extension in the working folder.
+fn is_here(name: &str) -> bool {
+    Kind::of_name(name).is_some() && inside_working_folder(Path::new(name)) && Path::new(name).is_file()
 }
 
 /// True for a path that leads out of the working folder, as far as its spelling or the disk says.
 fn leads_out(word: &str) -> bool {
     let path = Path::new(word);
-    let climbs = path.components().any(|part| part == Component::ParentDir);
-    let absolute = path.is_absolute() && Kind::of_name(word).is_some() && path.is_file();
-    let linked = !path.is_absolute() && !climbs && path.is_file() && !inside_working_folder(path);
-    word.contains('/') && (climbs || absolute) || linked
+    let climbs = word.contains('/') && path.components().any(|part| part == Component::ParentDir);
+    let elsewhere = Kind::of_name(word).is_some() && path.is_file() && !inside_working_folder(path);
+    climbs || elsewhere
 }
 
 /// True when a path cannot lead out of the working folder: relative, without `..`, and not through a symbolic link that
@@ -182,8 +203,13 @@ fn take(path: &Path, name: &str, media: &Media, max_bytes: u64) -> Result<Resour
     std::fs::File::open(path)
         .and_then(|file| file.take(max_bytes).read_to_end(&mut bytes))
         .map_err(|error| missing(name, &error))?;
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let kind = Kind::of_name(name).unwrap_or_else(|| kind_of_bytes(&bytes));
+    // A name that says nothing leaves it to the bytes.
+    let sniffed = jarvis_workers::sniff::sniff(&bytes);
+    let (kind, extension) = match (Kind::of_name(name), &sniffed) {
+        (Some(kind), _) => (kind, path.extension().unwrap_or_default().to_string_lossy().to_lowercase()),
+        (None, Some(sniffed)) => (sniffed.kind.unwrap_or(Kind::Text), sniffed.extension.to_owned()),
+        (None, None) => (Kind::Text, String::new()),
+    };
     match kind {
         Kind::Image | Kind::Audio | Kind::Video => {
             let display = media.create(kind, &extension, &bytes).map_err(Failure::work)?;
@@ -200,11 +226,6 @@ fn take(path: &Path, name: &str, media: &Media, max_bytes: u64) -> Result<Resour
             Ok(Resource { kind, source: Source::Inline(text), name: Some(name.to_owned()) })
         }
     }
-}
-
-/// What a file without a telling name holds.
-fn kind_of_bytes(bytes: &[u8]) -> Kind {
-    jarvis_workers::sniff::sniff(bytes).and_then(|sniffed| sniffed.kind).unwrap_or(Kind::Text)
 }
 
 /// UTF-8, or UTF-16 with its mark; no binary.
@@ -236,17 +257,20 @@ mod tests {
     use super::{Found, decode, mentions};
 
     #[test]
-    fn files_that_do_not_exist_are_told_and_addresses_are_not_files() {
+    fn files_that_are_not_there_are_told_and_addresses_are_no_files() {
         for (text, want) in [
             ("edges of photo-nobody-has.jpg, please", vec![("photo-nobody-has.jpg", Found::Nowhere)]),
+            ("1.jpg and 11.jpg.", vec![("1.jpg", Found::Nowhere), ("11.jpg", Found::Nowhere)]),
+            ("找出nowhere.jpg的边缘", vec![("nowhere.jpg", Found::Nowhere)]),
             ("edges of ../../etc/passwd", vec![("../../etc/passwd", Found::Outside)]),
+            ("../photo.jpg", vec![("../photo.jpg", Found::Outside)]),
             ("see https://example.com/a.png", vec![]),
             ("edges of /images/ab12.png", vec![]),
+            ("notes.txt.gpg", vec![]),
             ("no files here. none", vec![]),
             ("this and/or that", vec![]),
         ] {
-            let got: Vec<(String, Found)> = mentions(text).into_iter().map(|m| (m.name, m.found)).collect();
-            let want: Vec<(String, Found)> = want.into_iter().map(|(name, found)| (name.to_owned(), found)).collect();
+            let got: Vec<(&str, Found)> = mentions(text).into_iter().map(|m| (&text[m.range], m.found)).collect();
             assert_eq!(got, want, "{text}");
         }
     }

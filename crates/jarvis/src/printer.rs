@@ -89,9 +89,13 @@ impl Printer {
     }
 }
 
-/// What models, files and services say must not drive the terminal: control characters other than line ends and tabs are
-/// left out.
+/// What models, files and services say must not drive the terminal or hide from the reader: control characters other than
+/// line ends and tabs, direction overrides and Unicode tags are left out.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let drives = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let drives = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}' => true,
+        c => c.is_control(),
+    };
     if text.contains(drives) { Cow::Owned(text.replace(drives, "")) } else { Cow::Borrowed(text) }
 }

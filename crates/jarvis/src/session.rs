@@ -46,59 +46,62 @@ pub(crate) async fn run(app: &App, request: Request, live: Live, printer: Printe
     let journal = app.journal.clone();
     let shown = tokio::spawn(async move {
         let mut progress = Progress::new(printer);
-        let mut streamed = false;
+        let mut said = String::new();
         let mut ms = 0;
         while let Some(event) = receiver.recv().await {
             if let Some(journal) = &journal {
                 journal.append(&event);
             }
             progress.show(&event.kind);
-            streamed |= print(&event, live, printer);
+            print(&event, live, &mut said, printer);
             if let EventKind::Done { ms: took, .. } | EventKind::Error { ms: took, .. } = &event.kind {
                 ms = *took;
             }
         }
         progress.clear();
-        (streamed, ms)
+        (said, ms)
     });
     let ended = app.pipeline.run(Arc::new(request), &events, cancel).await;
     let usage = events.usage();
     drop(events);
     interrupt.abort();
-    let (streamed, ms) = shown.await.unwrap_or((false, 0));
+    let (said, ms) = shown.await.unwrap_or_default();
     if let Some(journal) = &app.journal
         && let Err(error) = journal.flush().await
     {
         printer.warning(&format!("the journal could not be written: {error}"));
     }
     match ended {
-        Ok(run) => Ok(Finished { run_id, run, usage, ms, streamed }),
+        Ok(run) => {
+            // An answer that broke off and was written anew has not been shown.
+            let streamed = !said.is_empty() && said.trim() == run.answer.text.trim();
+            if !streamed && !said.is_empty() {
+                printer.out("\n");
+            }
+            Ok(Finished { run_id, run, usage, ms, streamed })
+        }
         Err(error) => Err(failure(&run_id, error)),
     }
 }
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {
-    let hint = error.hint();
-    let failure = Failure::work(error);
+    let (hint, code) = (error.hint(), error.code());
+    let failure = Failure::work(error).of_run(run_id.clone(), code);
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure.hint(format!("see what happened with `jarvis runs show {run_id} --reply`")),
     }
 }
 
-/// Prints what the caller wants to see live; true when it was a piece of the answer.
-fn print(event: &Event, live: Live, printer: Printer) -> bool {
+/// Prints what the caller wants to see live, and keeps what of the answer was printed.
+fn print(event: &Event, live: Live, said: &mut String, printer: Printer) {
     match (live, &event.kind) {
-        (Live::Events, _) => {
-            printer.out(&event.to_value().to_string());
-            false
-        }
+        (Live::Events, _) => printer.out(&event.to_value().to_string()),
         (Live::Tokens, EventKind::Token { text }) => {
-            printer
-                .out_piece(&text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect::<String>());
-            true
+            printer.out_piece(text);
+            said.push_str(text);
         }
-        (Live::Tokens | Live::Nothing, _) => false,
+        (Live::Tokens | Live::Nothing, _) => {}
     }
 }
 

@@ -4,6 +4,7 @@ mod chat;
 mod experts;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -129,13 +130,17 @@ fn strategy() -> Result<(PathBuf, PathBuf), Failure> {
 /// The configuration with the flags on top; warnings are printed.
 pub(crate) fn load_config(global: &Global, printer: Printer) -> Result<Loaded, Failure> {
     let folder = strategy().ok().map(|(config, _)| config);
-    let mut loaded = config::load(global.config.as_deref(), folder.as_deref(), std::env::vars())
+    // Variables that are not text are none of ours.
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
+    let mut loaded = config::load(named, folder.as_deref(), std::env::vars_os().filter_map(text))
         .map_err(|error| Failure::usage(error).hint("docs/configuration.md lists every key"))?;
     if let Some(llm) = &global.llm {
         loaded.config.llm.model.clone_from(llm);
     }
     if let Some(url) = &global.base_url {
         loaded.config.llm.base_url = Some(url.clone());
+        loaded.config.llm.azure = None;
     }
     if let Some(folder) = &global.data_dir {
         loaded.config.data_dir = Some(folder.clone());

@@ -1,6 +1,6 @@
 //! What template answers say in the three languages jarvis speaks.
 
-use jarvis_plan::Language;
+use jarvis_plan::{ErrorCode, Language};
 
 /// The sentences around the results.
 pub(super) struct Words {
@@ -11,6 +11,7 @@ pub(super) struct Words {
     pub(super) cancelled: &'static str,
     pub(super) hint: &'static str,
     pub(super) note: &'static str,
+    pub(super) not_done: &'static str,
 }
 
 impl Words {
@@ -39,6 +40,7 @@ static ENGLISH: Words = Words {
     cancelled: "cancelled",
     hint: "try",
     note: "Note",
+    not_done: "not done: ",
 };
 
 static RUSSIAN: Words = Words {
@@ -56,6 +58,7 @@ static RUSSIAN: Words = Words {
     cancelled: "отменено",
     hint: "попробуйте",
     note: "Замечание",
+    not_done: "не сделано: ",
 };
 
 static CHINESE: Words = Words {
@@ -72,6 +75,7 @@ static CHINESE: Words = Words {
     cancelled: "已取消",
     hint: "可以试试",
     note: "说明",
+    not_done: "未完成：",
 };
 
 /// What a person calls the result of a task; its task type where there is no such word.
@@ -102,4 +106,35 @@ pub(super) fn title(task: &str, language: Language) -> &str {
         _ => return task,
     };
     language.pick(english, russian, chinese)
+}
+
+/// Why a task failed, in Russian or Chinese; English has the error's own message.
+pub(super) fn why(code: ErrorCode, language: Language) -> Option<&'static str> {
+    let (russian, chinese) = match code {
+        ErrorCode::UnsupportedTask => ("такая задача неизвестна", "未知的任务类型"),
+        ErrorCode::NoModel => ("для этой задачи нет доступной модели", "没有可用的模型"),
+        ErrorCode::MissingArgument => ("не хватает входных данных", "缺少输入"),
+        ErrorCode::NoOutput => ("предыдущая задача не дала нужного результата", "前面的任务没有给出所需的结果"),
+        ErrorCode::BadPlan => ("в плане ошибка", "计划有误"),
+        ErrorCode::InvalidInput => ("входной файл не того вида или повреждён", "输入文件类型不对或已损坏"),
+        ErrorCode::NotFound => ("такого файла нет", "找不到文件"),
+        ErrorCode::Forbidden => ("этот путь или адрес запрещён правилами", "该路径或地址不被允许"),
+        ErrorCode::TooLarge => ("слишком большой размер", "文件或结果太大"),
+        ErrorCode::CannotDo => ("эта модель такого не умеет", "该模型做不到"),
+        ErrorCode::NotConfigured => ("не установлена программа или не настроена служба", "程序未安装或服务未配置"),
+        ErrorCode::Unauthorized => ("служба не приняла ключ", "服务拒绝了密钥"),
+        ErrorCode::RateLimited => ("служба просит обращаться реже", "服务限制了调用频率"),
+        ErrorCode::Unavailable => ("служба недоступна", "服务不可用"),
+        ErrorCode::Upstream => ("служба ответила ошибкой", "服务返回了错误"),
+        ErrorCode::BadReply => ("ответ службы непонятен", "无法理解服务的回复"),
+        ErrorCode::Timeout => ("время вышло", "超时"),
+        ErrorCode::Cancelled => ("отменено", "已取消"),
+        ErrorCode::Panic => ("модель сломалась на этих данных", "模型处理该输入时出错"),
+        ErrorCode::Internal => ("внутренняя ошибка", "内部错误"),
+    };
+    match language {
+        Language::English => None,
+        Language::Russian => Some(russian),
+        Language::Chinese => Some(chinese),
+    }
 }

@@ -54,6 +54,35 @@ async fn the_answer_streams_as_tokens() {
 }
 
 #[tokio::test]
+async fn an_answer_that_breaks_off_or_says_nothing_is_written_by_template() {
+    for reply in [Reply::cut("All is"), Reply::text(""), Reply::text("<think>hm</think>")] {
+        for stream in [true, false] {
+            let house = house(vec![reply.clone()]).settings(|settings| settings.stream_answer = stream).build().await;
+            let run = house.run("change it").await.run.expect("an answer");
+            assert!(run.answer.text.contains("/images/made.png"), "{}", run.answer.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn thoughts_of_a_model_are_not_part_of_the_answer() {
+    for stream in [true, false] {
+        let reply = Reply::pieces(["<thi", "nk>the user wants", "</think>\n", "Done", "."]);
+        let house = house(reply).settings(|settings| settings.stream_answer = stream).build().await;
+        assert_eq!(house.run("change it").await.run.expect("an answer").answer.text, "Done.");
+    }
+}
+
+#[tokio::test]
+async fn a_huge_request_is_cut_where_results_are_told() {
+    let house = house(Reply::text("fine")).build().await;
+    let request = format!("change it {}", "and again ".repeat(500));
+    house.run(&request).await.run.expect("an answer");
+    let prompt = house.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
+    assert!(prompt.contains("/images/made.png"));
+}
+
+#[tokio::test]
 async fn huge_results_are_shortened_to_fit() {
     let house = house(Reply::text("fine"))
         .does("org/edit", Does::Gives(json!({"generated image": "/images/made.png", "mask": "QUJD".repeat(100_000)})))

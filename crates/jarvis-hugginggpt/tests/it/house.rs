@@ -16,6 +16,7 @@ use jarvis_planner::Offline;
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_testing::hub::{FakeHub, HubModel};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// What a scripted worker does with a job.
@@ -36,6 +37,21 @@ pub(crate) enum Does {
 pub(crate) struct Scripted {
     script: HashMap<String, Does>,
     pub(crate) seen: Mutex<Vec<(String, String, Value)>>,
+    /// Told of every start.
+    starts: Notify,
+}
+
+impl Scripted {
+    /// Waits until so many jobs have started.
+    pub(crate) async fn started(&self, count: usize) {
+        loop {
+            let start = self.starts.notified();
+            if self.seen.lock().expect("no poison").len() >= count {
+                return;
+            }
+            start.await;
+        }
+    }
 }
 
 #[async_trait]
@@ -44,6 +60,7 @@ impl Worker for Scripted {
         let task = &job.candidate.effective_task;
         let id = &job.candidate.id;
         self.seen.lock().expect("no poison").push((id.clone(), task.clone(), json!(job.args)));
+        self.starts.notify_waiters();
         match self.script.get(id).or_else(|| self.script.get(task)) {
             Some(Does::Gives(value)) => Ok(Inference(value.clone())),
             Some(Does::Fails(code, message)) => Err(TaskError::new(*code, *message)),
@@ -151,7 +168,7 @@ impl Builder {
         };
         let logs = tempfile::tempdir().expect("a folder");
         let script = self.does.into_iter().map(|(what, does)| (what.to_owned(), does)).collect();
-        let worker = Arc::new(Scripted { script, seen: Mutex::default() });
+        let worker = Arc::new(Scripted { script, ..Scripted::default() });
         let pipeline = HuggingGpt {
             offered: sources.offered(model.is_some()),
             chat: model,

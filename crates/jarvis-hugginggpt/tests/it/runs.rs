@@ -157,6 +157,31 @@ async fn cancelling_ends_a_run_that_waits_for_a_model() {
 }
 
 #[tokio::test]
+async fn cancelling_while_tasks_run_loses_nothing_that_was_done() {
+    let plan = r#"[{"task":"text-to-speech","id":0,"dep":[-1],"args":{"text":"a"}},
+        {"task":"image-to-text","id":1,"dep":[0],"args":{"image":"/images/b.jpg"}}]"#;
+    let house = with_chat(script(plan))
+        .live("text-to-speech", "org/tts")
+        .live("image-to-text", "org/caption")
+        .does("org/tts", Does::Gives(json!({"generated audio": "/audios/a.wav"})))
+        .does("org/caption", Does::Hangs)
+        .build()
+        .await;
+    let cancel = CancellationToken::new();
+    let run = house.run_request(jarvis_plan::Request::new("do both"), cancel.clone());
+    let worker = std::sync::Arc::clone(&house.worker);
+    let (went, ()) = tokio::join!(run, async {
+        worker.started(2).await;
+        cancel.cancel();
+    });
+    let lines = went.lines();
+    assert!(lines[0].contains("Succeeded") && lines[1].contains("Cancelled"), "{lines:?}");
+    let run = went.run.expect("what was done is told");
+    assert!(run.cancelled && !run.ok() && run.answer.text.contains("/audios/a.wav"), "{run:?}");
+    assert_eq!(house.stages(), ["parse_task"], "nobody is asked after a cancellation");
+}
+
+#[tokio::test]
 async fn unfolded_tasks_each_have_a_result() {
     let plan = r#"[{"task":"image-to-image","id":0,"dep":[-1],"args":{"image":"/images/a.jpg"}},
         {"task":"image-to-image","id":1,"dep":[-1],"args":{"image":"/images/b.jpg"}},

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use jarvis_plan::Turn;
+use jarvis_plan::{Resource, Source, Turn};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::run::{document, show};
@@ -67,6 +67,11 @@ async fn turn(
     told.iter().for_each(|told| printer.warning(told));
     request.history.clone_from(history);
     let asked = request.text.clone();
+    let public = |resource: &Resource| match (&resource.source, &resource.name) {
+        (Source::Public(path), Some(name)) => Some((name.clone(), path.clone())),
+        (Source::Public(_) | Source::Inline(_) | Source::Url(_), _) => None,
+    };
+    let taken: Vec<(String, String)> = request.attachments.iter().filter_map(public).collect();
     if !json {
         printer.out_piece("[ Jarvis ]: ");
     }
@@ -80,6 +85,9 @@ async fn turn(
     }
     // What a later request may refer to is in the history by its display path; the template answer names files on disk.
     let mut said = finished.run.answer.text.clone();
+    for (name, path) in &taken {
+        said = said.replace(name, path);
+    }
     for resource in &finished.run.answer.resources {
         if let Ok(path) = app.media.disk_path(&resource.url) {
             said = said.replace(&path.display().to_string(), &resource.url);

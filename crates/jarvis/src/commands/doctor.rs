@@ -190,6 +190,17 @@ async fn experts(app: &App, findings: &mut Vec<Finding>) {
         ));
     }
     let Some(prober) = &sources.prober else { return };
+    if let Some(endpoint) = &app.config.local_inference_endpoint {
+        findings.push(match prober.model_server_runs().await {
+            Ok(()) => Finding::good("model server", endpoint.url()),
+            Err(reason) => Finding::bad(
+                "model server",
+                false,
+                format!("{}: {reason}", endpoint.url()),
+                "start it, or remove `local_inference_endpoint`; tasks go to other models meanwhile",
+            ),
+        });
+    }
     let probing = prober.all(&sources.catalogue.candidates("image-to-text", &sources.wanted)).await;
     findings.push(if probing.available.is_empty() {
         let why = probing.unavailable.first().map_or("no candidates".into(), |other| other.reason.clone());

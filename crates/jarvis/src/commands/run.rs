@@ -24,7 +24,15 @@ pub(super) async fn run(args: RunArgs, global: &Global, printer: Printer) -> Res
     } else {
         Live::Tokens
     };
-    let finished = session::run(&app, request, live, printer).await?;
+    let finished = match session::run(&app, request, live, printer).await {
+        Ok(finished) => finished,
+        Err(failure) => {
+            if args.json {
+                printer.out(&failure.document().to_string());
+            }
+            return Err(failure);
+        }
+    };
     if let Some(folder) = &args.out {
         copy_out(&finished.run.answer, folder, |url| app.media.disk_path(url).ok())?;
     }

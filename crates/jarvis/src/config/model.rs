@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use url::{Host, Url};
 
 use jarvis_catalogue::{Deployment, InferenceMode};
 
@@ -29,7 +30,7 @@ pub(crate) struct Config {
     pub(crate) num_candidate_models: usize,
     /// Characters of a description it sees.
     pub(crate) max_description_length: usize,
-    /// An HTTPS proxy for every outgoing call; those of the environment are used when it is not set.
+    /// A proxy for calls to models; those of the environment are used when it is not set. This machine is called directly.
     pub(crate) proxy: Option<String>,
     /// Stage 1.
     pub(crate) planning: PlanningConfig,
@@ -209,9 +210,12 @@ impl LocalEndpoint {
             LocalEndpoint::Url(_) => None,
             LocalEndpoint::HostPort { shared_folder, .. } => *shared_folder,
         };
-        let url = self.url();
-        let here = ["//localhost", "//127.", "//[::1]"].iter().any(|host| url.contains(host));
-        said.unwrap_or(here)
+        let here = || match Url::parse(&self.url()).ok()?.host()? {
+            Host::Domain(name) => Some(name == "localhost"),
+            Host::Ipv4(ip) => Some(ip.is_loopback()),
+            Host::Ipv6(ip) => Some(ip.is_loopback()),
+        };
+        said.or_else(here).unwrap_or(false)
     }
 }
 

@@ -27,6 +27,25 @@ fn environment_wins_over_file_and_file_over_default() {
 }
 
 #[test]
+fn variables_are_typed_by_what_they_set() {
+    let loaded = with("", &[("JARVIS_LLM", "1234"), ("JARVIS_LLM__BASE_URL", ""), ("JARVIS_INFERENCE_MODE", "local")])
+        .expect("valid");
+    assert_eq!((loaded.config.llm.model.as_str(), loaded.config.llm.base_url), ("1234", None));
+    let loaded =
+        with("", &[("JARVIS_LOGIT_BIAS__PARSE_TASK", "0.5"), ("JARVIS_URLS__ALLOW_HOSTS", "[a.example, b.example]")])
+            .expect("valid");
+    assert_eq!(loaded.config.logit_bias.parse_task, 0.5);
+    assert_eq!(loaded.config.urls.allow_hosts, ["a.example", "b.example"]);
+}
+
+#[test]
+fn an_address_in_the_environment_wins_over_azure_in_the_file() {
+    let yaml = "llm: {azure: {base_url: https://x.example, deployment_name: d}}";
+    assert!(with(yaml, &[]).expect("valid").config.llm.azure.is_some());
+    assert!(with(yaml, &[("OPENAI_BASE_URL", "http://localhost/v1")]).expect("valid").config.llm.azure.is_none());
+}
+
+#[test]
 fn keys_that_mean_nothing_are_told() {
     let loaded = with("llm: {modle: a}\nnonsense: 1\n", &[("JARVIS_LIMITS__WIDTH", "7")]).expect("valid");
     let mut warnings = loaded.warnings;
@@ -46,7 +65,7 @@ fn what_cannot_be_used_says_why() {
     for (yaml, want) in [
         ("llm: [", "not valid YAML"),
         ("- a\n- b\n", "the top level is not a mapping"),
-        ("limits: {concurrency: many}", "invalid type"),
+        ("limits: {concurrency: many}", "`limits.concurrency`"),
         ("inference_mode: everywhere", "everywhere"),
     ] {
         let error = with(yaml, &[]).expect_err(yaml);

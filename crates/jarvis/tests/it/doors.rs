@@ -40,6 +40,26 @@ fn the_answer_is_printed_as_it_comes_and_once() {
 }
 
 #[test]
+fn an_answer_that_breaks_off_is_followed_by_a_whole_one() {
+    let house = House::new();
+    house.picture("photo.png");
+    let script = Script::new().on("parse_task", Reply::text(PLAN)).on("response_results", Reply::cut("Here are the"));
+    let chat = FakeChat::spawn(script);
+    let ended = house.run(&["run", "edges, please", "--llm", "m", "--base-url", &chat.url()]);
+    assert!(ended.stdout.contains("Here are the") && ended.stdout.contains("could not be done"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("the model could not write the answer"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_run_that_fails_is_a_document_too() {
+    let house = House::new();
+    let chat = FakeChat::spawn(Script::always(Reply::error(403, "not for you")));
+    let (code, document) = house.json(&["run", "hi", "--llm", "m", "--base-url", &chat.url(), "--json", "-q"]);
+    assert_eq!((code, &document["error"]["code"]), (1, &serde_json::json!("unauthorized")));
+    assert!(document["run_id"].is_string() && document["error"]["message"].to_string().contains("not for you"));
+}
+
+#[test]
 fn what_is_recorded_replays_without_the_endpoint() {
     let house = House::new();
     house.picture("photo.png");
@@ -92,7 +112,7 @@ fn keys_are_never_shown() {
         std::fs::read_to_string(house.work().join("r.jsonl")).unwrap_or_default(),
     ];
     assert!(all.iter().all(|text| !text.contains(key)), "{all:#?}");
-    assert!(ended.stderr.contains("hint: set OPENAI_API_KEY"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("hint: check the API key"), "{}", ended.stderr);
 }
 
 #[test]
@@ -103,7 +123,7 @@ fn an_endpoint_that_is_not_there_is_told_with_what_to_try() {
     error: the model call of stage `parse_task` failed
       Caused by: cannot reach the chat endpoint at http://127.0.0.1:1/v1/chat/completions: client error (Connect): tcp connect error: Connection refused (os error 111)
 
-    hint: check --base-url and that the server runs, or use --llm offline; `jarvis doctor` tests both
+    hint: check the base URL and whether the server runs
     ");
     assert_eq!(ended.code, 1);
 }

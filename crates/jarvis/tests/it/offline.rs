@@ -174,6 +174,21 @@ fn the_answer_is_all_that_is_on_stdout() {
 }
 
 #[test]
+fn files_are_known_by_their_whole_names_and_by_what_they_hold() {
+    let house = House::new();
+    house.picture("1.png");
+    let eleven = house.picture("11.png");
+    std::fs::rename(house.picture("picture.png"), house.work().join("picture")).expect("renamed");
+    let (_, document) = house.json(&["run", "describe 1.png and 11.png", "--json", "-q"]);
+    assert_eq!(outcomes(&document).len(), 2, "{document:#}");
+    std::fs::remove_file(eleven).expect("removed");
+    let (code, document) = house.json(&["run", "find the edges of 11.png", "--json", "-q"]);
+    assert_eq!((code, &document["outcomes"][0]["error"]["code"]), (1, &json!("not_found")), "{document:#}");
+    let (code, document) = house.json(&["run", "find the edges of this", "--file", "picture", "--json", "-q"]);
+    assert_eq!((code, outcomes(&document)), (0, vec!["0 canny-control succeeded native/canny".to_owned()]));
+}
+
+#[test]
 fn results_are_copied_where_they_are_wanted() {
     let house = House::new();
     house.picture("photo.png");
@@ -269,7 +284,7 @@ fn the_document_has_its_contracted_shape() {
         }
       },
       "answer": {
-        "text": "canny-control (native/canny):\n   [DATA]/public/images/[NAME].png",
+        "text": "Edges — photo.png (native/canny):\n   [DATA]/public/images/[NAME].png",
         "resources": [
           {
             "kind": "image",
