@@ -27,7 +27,7 @@ impl Default for Limits {
     }
 }
 
-/// A task on its way through the check. Ids are unique from [`ids::unique`] on.
+/// A task on its way through the check. Ids are unique and not negative from [`ids::unique`] on.
 #[derive(Debug, Clone)]
 struct Node {
     id: i64,
@@ -64,6 +64,7 @@ pub fn check(draft: &Draft, vocabulary: &Vocabulary, limits: Limits) -> Plan {
         notes.push(format!("the plan has {} tasks; only the first {} are kept", nodes.len(), limits.max_tasks));
         nodes.truncate(limits.max_tasks);
     }
+    ids::tame_references(&mut nodes, &mut notes);
     ids::unique(&mut nodes, &mut notes);
     bind(&mut nodes, vocabulary, &mut notes);
     ids::mark_dangling(&mut nodes, &mut notes);
@@ -160,5 +161,6 @@ fn finish(node: Node) -> Task {
             (name.clone(), arg)
         })
         .collect();
-    Task { task: node.task, id: id(node.id), dep, args, unfolded_from: node.unfolded_from, fault: node.fault }
+    let unfolded_from = node.unfolded_from.filter(|id| ids::is_usable(*id));
+    Task { task: node.task, id: id(node.id), dep, args, unfolded_from, fault: node.fault }
 }

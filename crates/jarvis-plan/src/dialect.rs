@@ -102,8 +102,8 @@ fn integer(value: &Value) -> Option<i64> {
         Value::String(text) => text.trim().parse().ok(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     };
-    // A plan of millions of tasks does not exist; such an id is a slip.
-    id.filter(|id| (-1..=1_000_000).contains(id))
+    // Such an id is a slip.
+    id.filter(|id| (-1..=DraftTask::MAX_ID).contains(id))
 }
 
 /// A dependency written as a reference tag.

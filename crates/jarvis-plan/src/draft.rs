@@ -31,6 +31,10 @@ pub struct DraftTask {
 }
 
 impl DraftTask {
+    /// The largest id that counts as one: a plan of millions of tasks does not exist. The check gives tasks with other
+    /// ids, negative ones too, a fresh one.
+    pub const MAX_ID: i64 = 1_000_000;
+
     /// A task without dependencies and arguments.
     pub fn new(id: i64, task: impl Into<String>) -> DraftTask {
         DraftTask { id, task: task.into(), dep: Vec::new(), args: IndexMap::new(), unfolded_from: None }

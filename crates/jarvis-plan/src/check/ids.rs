@@ -3,25 +3,67 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Node;
-use crate::{DraftRef, Fault, Piece};
+use crate::{DraftRef, DraftTask, Fault, Piece};
 
-/// An id above every id in use and every id referred to, so that giving it out binds nothing by accident.
-pub(super) fn fresh(nodes: &[Node]) -> i64 {
-    let referred = nodes.iter().flat_map(|node| node.dep.iter().copied().chain(node.referenced()));
-    nodes.iter().map(|node| node.id).chain(referred).max().unwrap_or(-1).max(-1) + 1
+/// True for what can be the id of a drafted task.
+pub(super) fn is_usable(id: i64) -> bool {
+    (0..=DraftTask::MAX_ID).contains(&id)
 }
 
-/// Gives later holders of a taken id a fresh one. References keep pointing at the first holder.
+/// Every id that a task has, waits for or refers to.
+fn mentioned(nodes: &[Node]) -> HashSet<i64> {
+    let referred = nodes.iter().flat_map(|node| node.dep.iter().copied().chain(node.referenced()));
+    nodes.iter().map(|node| node.id).chain(referred).collect()
+}
+
+/// Ids above every usable one that is mentioned, and mentioned nowhere, so that giving them out binds nothing by
+/// accident.
+pub(super) fn fresh(nodes: &[Node]) -> impl Iterator<Item = i64> + use<> {
+    let mentioned = mentioned(nodes);
+    let first = mentioned.iter().copied().filter(|id| is_usable(*id)).max().map_or(0, |id| id + 1);
+    (first..).filter(move |id| !mentioned.contains(id))
+}
+
+/// Turns references to ids that no task can have into references to small ids that no task has, so that they dangle
+/// and can be written down and read again.
+pub(super) fn tame_references(nodes: &mut [Node], notes: &mut Vec<String>) {
+    let mentioned = mentioned(nodes);
+    let mut free = (0..).filter(|id| !mentioned.contains(id));
+    let mut tamed: HashMap<i64, i64> = HashMap::new();
+    for node in nodes {
+        let Some(wild) = node.referenced().into_iter().find(|id| !is_usable(*id)) else { continue };
+        notes.push(format!("task {}: no task can have the id {wild}, which its arguments refer to", node.id));
+        for arg in node.args.values_mut() {
+            *arg = arg.map(|reference| {
+                let id = reference.0.map(|id| match is_usable(id) {
+                    true => id,
+                    false => *tamed.entry(id).or_insert_with(|| free.next().unwrap_or(DraftTask::MAX_ID)),
+                });
+                vec![Piece::Output(DraftRef(id))]
+            });
+        }
+    }
+}
+
+/// Gives later holders of a taken id, and holders of one that is none, a fresh one. References keep pointing at the
+/// first holder.
 pub(super) fn unique(nodes: &mut [Node], notes: &mut Vec<String>) {
     let mut fresh = fresh(nodes);
     let mut taken = HashSet::new();
     for node in nodes {
-        if node.id < 0 || !taken.insert(node.id) {
-            notes.push(format!("id {} is used twice; the later `{}` became task {fresh}", node.id, node.task));
-            node.id = fresh;
-            taken.insert(fresh);
-            fresh += 1;
+        let note = match (is_usable(node.id), taken.contains(&node.id)) {
+            (true, false) => None,
+            (true, true) => Some(format!("id {} is used twice; the later `{}` became task", node.id, node.task)),
+            (false, _) => Some(format!("no task can have the id {}; `{}` became task", node.id, node.task)),
+        };
+        // Fresh ids do not end.
+        if let Some(note) = note
+            && let Some(id) = fresh.next()
+        {
+            notes.push(format!("{note} {id}"));
+            node.id = id;
         }
+        taken.insert(node.id);
     }
 }
 

@@ -42,7 +42,7 @@ fn unfold(
     let dropped: Vec<i64> = original.args.get(name).into_iter().flat_map(Arg::references).filter_map(|r| r.0).collect();
     let copies: Vec<Node> = list
         .iter()
-        .zip(std::iter::once(original.id).chain(fresh..))
+        .zip(std::iter::once(original.id).chain(fresh))
         .map(|(reference, id)| {
             let mut copy = Node { id, ..original.clone() };
             copy.args.insert(name.to_owned(), Arg::output(*reference));

@@ -2,13 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jarvis_plan::{Arg, Draft, DraftTask, Fault, Limits, Plan, TaskId, check, dialect, export, graph};
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Limits, Piece, Plan, TaskId, check, dialect, export, graph};
 use proptest::prelude::*;
 
 use crate::vocabulary;
 
 fn id() -> impl Strategy<Value = i64> {
-    prop_oneof![8 => 0i64..8, 1 => 8i64..40, 1 => Just(-3)]
+    let extreme =
+        prop_oneof![Just(i64::MIN), Just(i64::MAX), Just(1_000_000), Just(1_000_001), Just(i64::from(u32::MAX) + 1)];
+    prop_oneof![16 => 0i64..8, 2 => 8i64..40, 2 => Just(-3), 1 => extreme]
 }
 
 fn value() -> impl Strategy<Value = String> {
@@ -35,11 +37,20 @@ fn task() -> impl Strategy<Value = DraftTask> {
         Just("visual-question-answering"),
         Just("unheard-of")
     ];
-    let args = proptest::collection::vec((prop_oneof![Just("image"), Just("text"), Just("audio")], value()), 0..3);
-    (id(), name, proptest::collection::vec(id(), 0..3), args).prop_map(|(id, name, dep, args)| {
+    // Most arguments are read from text; planners may also build them, with ids that no text can hold.
+    let arg = prop_oneof![
+        4 => value().prop_map(|value| Arg::parse(&value)),
+        1 => proptest::collection::vec(id(), 1..3).prop_map(|ids| {
+            Arg(ids.into_iter().flat_map(|id| [Piece::Output(DraftRef(Some(id))), Piece::Text(",".into())]).collect())
+        }),
+    ];
+    let args = proptest::collection::vec((prop_oneof![Just("image"), Just("text"), Just("audio")], arg), 0..3);
+    let from = proptest::option::weighted(0.1, id());
+    (id(), name, proptest::collection::vec(id(), 0..3), args, from).prop_map(|(id, name, dep, args, unfolded_from)| {
         let mut task = DraftTask::new(id, name);
         task.dep = dep;
-        task.args = args.into_iter().map(|(name, value)| (name.to_owned(), Arg::parse(&value))).collect();
+        task.args = args.into_iter().map(|(name, arg)| (name.to_owned(), arg)).collect();
+        task.unfolded_from = unfolded_from;
         task
     })
 }
