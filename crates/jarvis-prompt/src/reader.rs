@@ -10,6 +10,7 @@ mod error;
 mod find;
 mod mend;
 mod text;
+mod thought;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use error::{ReadError, ReadFault};
+pub use thought::without_reasoning;
 
 /// The shape of value that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +148,7 @@ fn read_text(text: &str, want: Want, strings: bool) -> Result<Read, ReadFault> {
     };
     let mut before = Vec::new();
     let mut answer = text;
-    if let Some(rest) = find::after_thought(text) {
+    if let Some(rest) = thought::after_thought(text) {
         before.push(Mend::Thought);
         answer = rest.trim();
         if let Ok(value) = serde_json::from_str::<Value>(answer) {

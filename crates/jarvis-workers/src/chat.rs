@@ -10,6 +10,7 @@ use futures::StreamExt as _;
 use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, TokenUsage};
 use jarvis_engine::{Events, Job, Worker};
 use jarvis_plan::{ErrorCode, EventKind, Inference, Kind, Request, Role, TaskError, TaskId};
+use jarvis_prompt::reader::without_reasoning;
 use serde_json::{Value, json};
 
 use crate::inputs::blocking;
@@ -211,10 +212,15 @@ impl ChatWorker {
     async fn ask(&self, job: &Job, messages: Vec<Message>) -> Result<String, TaskError> {
         let request = ChatRequest { stage: TASK_STAGE.to_owned(), messages, ..ChatRequest::default() };
         let reply = call_model(self.model.as_ref(), &job.events, Some(job.task.id), &request).await?;
-        if reply.text.is_empty() {
-            return Err(TaskError::new(ErrorCode::BadReply, "the chat model answered with an empty text"));
+        let answer = without_reasoning(&reply.text);
+        if answer.is_empty() {
+            let words = match reply.text.trim().is_empty() {
+                true => "the chat model answered with an empty text",
+                false => "the chat model answered with its reasoning alone",
+            };
+            return Err(TaskError::new(ErrorCode::BadReply, words));
         }
-        Ok(reply.text)
+        Ok(answer.to_owned())
     }
 }
 

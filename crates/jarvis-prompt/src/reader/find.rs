@@ -29,23 +29,6 @@ impl Budget {
     }
 }
 
-/// The text after the reasoning of a reasoning model; `None` when there is no reasoning, or nothing after it.
-pub(super) fn after_thought(text: &str) -> Option<&str> {
-    const TAGS: [(&str, &str); 4] = [
-        ("<think>", "</think>"),
-        ("<thinking>", "</thinking>"),
-        ("<thought>", "</thought>"),
-        ("<reasoning>", "</reasoning>"),
-    ];
-    let mut rest = text;
-    // The opening tag is often part of the chat template and missing from the reply.
-    if let Some((_, after)) = TAGS.iter().find_map(|(_, close)| text.rsplit_once(close)) {
-        rest = after;
-    }
-    let rest = rest.trim();
-    (!rest.is_empty() && rest.len() < text.len()).then_some(rest)
-}
-
 /// The contents of the fenced blocks, in order; the last may lack its closing fence.
 pub(super) fn fences(text: &str) -> Vec<&str> {
     let marker = if text.contains("```") { "```" } else { "~~~" };

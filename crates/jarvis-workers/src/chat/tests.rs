@@ -5,7 +5,7 @@ use std::time::Duration;
 use jarvis_plan::Host;
 
 use super::*;
-use crate::testkit::{Scripted, inputs, job_and_events, png};
+use crate::testkit::{Scripted, inputs, job, job_and_events, png};
 
 fn worker(model: &Arc<Scripted>) -> (tempfile::TempDir, ChatWorker) {
     let (folder, inputs) = inputs();
@@ -62,11 +62,28 @@ async fn pictures_are_sent_small_and_upright() {
 }
 
 #[tokio::test]
+async fn reasoning_is_no_part_of_a_result() {
+    let model = Arc::new(Scripted::new(true, Ok("<think>\nIs it red?\n</think>\n\nred")));
+    let (_folder, worker) = worker(&model);
+    let stored = worker.inputs.store(Kind::Image, "png", png(8, 8)).await.unwrap();
+    let cases = [
+        ("translation", json!({"response": "red"})),
+        ("image-to-text", json!({"generated text": "red"})),
+        ("visual-question-answering", json!([{"answer": "red", "score": 1.0}])),
+    ];
+    for (task, expected) in cases {
+        let job = job(Host::Llm, "ChatGPT", task, &[("image", &stored), ("text", "rouge")]);
+        assert_eq!(worker.perform(&job).await.unwrap().0, expected, "{task}");
+    }
+}
+
+#[tokio::test]
 async fn failures_are_errors_and_nothing_is_asked_in_vain() {
     let api = ChatError::Api { status: 500, message: "boom".to_owned() };
     let cases = [
         (Err(api), true, "summarization", vec![("text", "x")], ErrorCode::Upstream, 1),
         (Ok(""), true, "summarization", vec![("text", "x")], ErrorCode::BadReply, 1),
+        (Ok("<think>what now"), true, "summarization", vec![("text", "x")], ErrorCode::BadReply, 1),
         (Ok("x"), true, "summarization", vec![("text", " ")], ErrorCode::MissingArgument, 0),
         (Ok("x"), true, "image-to-text", vec![], ErrorCode::MissingArgument, 0),
         (Ok("x"), true, "visual-question-answering", vec![("image", "/images/a.png")], ErrorCode::MissingArgument, 0),
