@@ -59,6 +59,17 @@ pub fn fit(
     last_level: usize,
     build: impl Fn(usize) -> Vec<Message>,
 ) -> Result<Vec<Message>, TooLong> {
+    fit_level(model, stage, reserve, last_level, build).map(|(_, messages)| messages)
+}
+
+/// As [`fit`], with the level that was taken.
+pub fn fit_level(
+    model: &dyn ChatModel,
+    stage: &str,
+    reserve: usize,
+    last_level: usize,
+    build: impl Fn(usize) -> Vec<Message>,
+) -> Result<(usize, Vec<Message>), TooLong> {
     let context = model.context_tokens(stage);
     let room = context.saturating_sub(reserve);
     let measure = |messages: &[Message]| {
@@ -68,7 +79,7 @@ pub fn fit(
     let whole = build(0);
     let mut tokens = measure(&whole);
     if tokens <= room {
-        return Ok(whole);
+        return Ok((0, whole));
     }
     // Invariant: `low` does not fit; `found` is the lowest level seen that does.
     let (mut low, mut high) = (0, last_level);
@@ -83,7 +94,7 @@ pub fn fit(
         tokens = measure(&messages);
         if tokens <= room {
             high = level;
-            found = Some(messages);
+            found = Some((level, messages));
         } else if found.is_none() {
             break;
         } else {
@@ -91,20 +102,6 @@ pub fn fit(
         }
     }
     found.ok_or_else(|| TooLong { model: model.model_name(stage), tokens, reserve, context })
-}
-
-/// As [`fit`], over the steps of [`steps`].
-pub fn fit_history(
-    model: &dyn ChatModel,
-    stage: &str,
-    reserve: usize,
-    history: usize,
-    demos: usize,
-    build: impl Fn(Trim) -> Vec<Message>,
-) -> Result<Vec<Message>, TooLong> {
-    let steps = steps(history, demos);
-    let last = steps.len().saturating_sub(1);
-    fit(model, stage, reserve, last, |level| build(steps.get(level).copied().unwrap_or_default()))
 }
 
 #[cfg(test)]

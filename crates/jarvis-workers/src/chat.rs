@@ -1,5 +1,7 @@
 //! Tasks that the chat model itself performs, and the one way in which every call of a chat model is made and told of.
 
+mod fit;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,6 +9,7 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt as _;
+use indexmap::IndexMap;
 use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, TokenUsage};
 use jarvis_engine::{Events, Job, Worker};
 use jarvis_plan::{ErrorCode, EventKind, Inference, Kind, Request, Role, TaskError, TaskId};
@@ -162,7 +165,15 @@ impl ChatWorker {
         if !job.args.values().any(|value| !value.trim().is_empty()) {
             return Err(missing(&job.candidate.effective_task, "text"));
         }
-        let messages = (self.prompt)(&job.request, &task_json(job));
+        let (prompt, request, task) = (Arc::clone(&self.prompt), Arc::clone(&job.request), task_json(job));
+        let make = move |args: &IndexMap<String, String>| {
+            let mut task = task.clone();
+            if let Value::Object(fields) = &mut task {
+                fields.insert("args".to_owned(), json!(args));
+            }
+            prompt(&request, &task)
+        };
+        let messages = fit::fitted(&self.model, job, job.args.clone(), make).await?;
         if messages.is_empty() {
             return Err(TaskError::new(ErrorCode::Internal, "the prompt for the task cannot be made")
                 .hint("Check the prompt template of the stage `task_llm`"));
@@ -174,25 +185,10 @@ impl ChatWorker {
     async fn on_picture(&self, job: &Job) -> Result<Inference, TaskError> {
         let task = job.candidate.effective_task.as_str();
         let image = job.arg("image").ok_or_else(|| missing(task, "image"))?;
-        let question = job.arg("text").or_else(|| job.arg("question"));
-        let text = match (task, question) {
-            ("image-to-text", None) => {
-                "Describe the picture in one plain sentence. Answer with the sentence alone.".to_owned()
-            }
-            ("image-to-text", Some(wish)) => {
-                format!(
-                    "Describe the picture in one or two plain sentences. Mind this wish: {wish}\nAnswer with the description alone."
-                )
-            }
-            (_, None) => return Err(missing(task, "text")),
-            ("document-question-answering", Some(question)) => format!(
-                "The picture shows a document. Answer the question from what is written in it, as briefly as the \
-                 document itself puts it, and with the answer alone.\nQuestion: {question}"
-            ),
-            (_, Some(question)) => format!(
-                "Answer the question about the picture in a few words, and with the answer alone.\nQuestion: {question}"
-            ),
-        };
+        let question = job.arg("text").or_else(|| job.arg("question")).map(|text| ("text".to_owned(), text.to_owned()));
+        if question.is_none() && task != "image-to-text" {
+            return Err(missing(task, "text"));
+        }
         let bytes = self.inputs.bytes(image, Kind::Image).await?;
         let max_pixels = self.inputs.limits().max_pixels;
         let url = blocking(move || {
@@ -200,8 +196,15 @@ impl ChatWorker {
             Ok(format!("data:image/jpeg;base64,{}", STANDARD.encode(picture::jpeg(&picture::flatten(small))?)))
         })
         .await?;
-        let message = Message { role: Role::User, parts: vec![Part::Text(text), Part::Image(url)] };
-        let answer = self.ask(job, vec![message]).await?;
+        let wording = task.to_owned();
+        let make = move |args: &IndexMap<String, String>| {
+            vec![Message::text(Role::User, ask_of_picture(&wording, args.get("text").map(String::as_str)))]
+        };
+        let mut messages = fit::fitted(&self.model, job, question.into_iter().collect(), make).await?;
+        if let Some(message) = messages.last_mut() {
+            message.parts.push(Part::Image(url));
+        }
+        let answer = self.ask(job, messages).await?;
         Ok(match task {
             "image-to-text" => Inference::text(answer),
             // The only answer there is; chat models give no score.
@@ -242,6 +245,23 @@ impl Worker for ChatWorker {
             .hint("Configure a chat model that takes pictures"));
         }
         self.on_picture(job).await
+    }
+}
+
+/// What is asked about a picture.
+fn ask_of_picture(task: &str, question: Option<&str>) -> String {
+    match (task, question) {
+        (_, None) => "Describe the picture in one plain sentence. Answer with the sentence alone.".to_owned(),
+        ("image-to-text", Some(wish)) => format!(
+            "Describe the picture in one or two plain sentences. Mind this wish: {wish}\nAnswer with the description alone."
+        ),
+        ("document-question-answering", Some(question)) => format!(
+            "The picture shows a document. Answer the question from what is written in it, as briefly as the document \
+             itself puts it, and with the answer alone.\nQuestion: {question}"
+        ),
+        (_, Some(question)) => format!(
+            "Answer the question about the picture in a few words, and with the answer alone.\nQuestion: {question}"
+        ),
     }
 }
 

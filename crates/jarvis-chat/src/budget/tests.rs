@@ -67,15 +67,16 @@ fn the_first_level_that_fits_is_taken() {
     for context in 0..200 {
         let reserve = 20;
         // The plain reading of the rule, one level after another.
-        let expected = steps.iter().map(|trim| build(history, demos, *trim)).find(|messages| {
+        let expected = steps.iter().map(|trim| build(history, demos, *trim)).enumerate().find(|(_, messages)| {
             let words: usize = messages.iter().map(|message| message.joined_text().split_whitespace().count()).sum();
             words + reserve <= context
         });
-        let got = fit_history(&Words(context), "s", reserve, history, demos, |trim| build(history, demos, trim));
+        let got =
+            fit_level(&Words(context), "s", reserve, steps.len() - 1, |level| build(history, demos, steps[level]));
         match expected {
-            Some(messages) => {
+            Some((level, messages)) => {
                 assert_eq!(messages.last().map(Message::joined_text).as_deref(), Some("the bare input"));
-                assert_eq!(got, Ok(messages), "context {context}");
+                assert_eq!(got, Ok((level, messages)), "context {context}");
             }
             None => {
                 let error = TooLong { model: "words".into(), tokens: 5, reserve, context };

@@ -78,6 +78,45 @@ async fn reasoning_is_no_part_of_a_result() {
 }
 
 #[tokio::test]
+async fn long_arguments_are_shortened_to_the_context() {
+    // Four bytes are a token: 4096 tokens less 800 are 13,184 bytes.
+    let book = format!("Into French: {}. The end", "é".repeat(200_000));
+    let short = "kept as it is ".repeat(10);
+    for (sees, task, args) in [
+        (false, "translation", vec![("text", book.as_str()), ("note", short.as_str())]),
+        (true, "visual-question-answering", vec![("image", "IMAGE"), ("text", book.as_str())]),
+    ] {
+        let model = Arc::new(Scripted::new(sees, Ok("x")));
+        let (_folder, worker) = worker(&model);
+        let stored = worker.inputs.store(Kind::Image, "png", png(8, 8)).await.unwrap();
+        let args: Vec<_> =
+            args.into_iter().map(|(name, value)| (name, if value == "IMAGE" { &stored } else { value })).collect();
+        let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
+        worker.perform(&job).await.unwrap();
+        let sent = model.asked.lock().unwrap().pop().unwrap().messages[0].joined_text();
+        assert!((12_000..=13_184).contains(&sent.len()), "{task}: {}", sent.len());
+        assert!(sent.contains("Into French: éé") && sent.contains("é. The end"), "{task}");
+        let EventKind::Note { level, message } = events.recv().await.unwrap().kind else { panic!("no note") };
+        assert_eq!(level, jarvis_plan::Level::Info);
+        let kept = sent.matches('é').count();
+        assert!(message.ends_with(&format!("{} characters were left out", 200_000 - kept)), "{task}: {message}");
+        assert!(sent.contains(&format!("[… {} characters left out …]", 200_000 - kept)), "{task}");
+        assert_eq!(sent.contains(&short), !sees);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_made_to_fit_is_not_sent() {
+    let model = Arc::new(Scripted::new(false, Ok("x")));
+    let (_folder, worker) = worker(&model);
+    let worker = ChatWorker { prompt: Arc::new(|_, _| vec![Message::text(Role::User, "x".repeat(14_000))]), ..worker };
+    let job = job(Host::Llm, "ChatGPT", "summarization", &[("text", "x")]);
+    let error = worker.perform(&job).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::TooLarge);
+    assert!(error.message.contains("3500 tokens") && model.asked.lock().unwrap().is_empty(), "{error}");
+}
+
+#[tokio::test]
 async fn failures_are_errors_and_nothing_is_asked_in_vain() {
     let api = ChatError::Api { status: 500, message: "boom".to_owned() };
     let cases = [

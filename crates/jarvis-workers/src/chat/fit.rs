@@ -1,0 +1,116 @@
+//! Fits the arguments of a task to the context of the chat model: the longest values are shortened, and say so.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jarvis_chat::budget::{DEFAULT_RESERVE, fit_level};
+use jarvis_chat::{ChatModel, Message};
+use jarvis_engine::Job;
+use jarvis_plan::{ErrorCode, Level, TaskError};
+
+use super::TASK_STAGE;
+use crate::inputs::blocking;
+
+/// Values of at most so many bytes are never shortened.
+const SHORTEST: usize = 200;
+
+/// Each step shortens the longest values to this share of what they were at the step before.
+const STEP: f64 = 0.93;
+
+/// The messages that `make` gives for these arguments of the job, of which the longest are shortened as far as the model's
+/// context demands; a note tells of it. Counts tokens off the runtime's threads.
+///
+/// # Errors
+/// `TooLarge` when not even the shortest arguments fit.
+pub(super) async fn fitted(
+    model: &Arc<dyn ChatModel>,
+    job: &Job,
+    args: IndexMap<String, String>,
+    make: impl Fn(&IndexMap<String, String>) -> Vec<Message> + Send + 'static,
+) -> Result<Vec<Message>, TaskError> {
+    let model = Arc::clone(model);
+    let (messages, left_out) = blocking(move || {
+        let longest = args.values().map(String::len).max().unwrap_or_default();
+        let lengths = lengths(longest);
+        let shortened = |level: usize| match level.checked_sub(1).and_then(|step| lengths.get(step)) {
+            Some(length) => shorten_all(&args, *length),
+            None => (args.clone(), 0),
+        };
+        let build = |level: usize| make(&shortened(level).0);
+        match fit_level(model.as_ref(), TASK_STAGE, DEFAULT_RESERVE, lengths.len(), build) {
+            Ok((level, messages)) => Ok((messages, shortened(level).1)),
+            Err(error) => Err(TaskError::new(ErrorCode::TooLarge, error.to_string())),
+        }
+    })
+    .await?;
+    if left_out > 0 {
+        let message = format!(
+            "the arguments of task {} were longer than the chat model takes: {left_out} characters were left out",
+            job.task.id
+        );
+        job.events.note(Level::Info, message);
+    }
+    Ok(messages)
+}
+
+/// The lengths in bytes to which values are shortened, the longest first.
+fn lengths(longest: usize) -> Vec<usize> {
+    let mut lengths = Vec::new();
+    let mut length = longest;
+    while length > SHORTEST {
+        length = ((length as f64 * STEP) as usize).max(SHORTEST);
+        lengths.push(length);
+    }
+    lengths
+}
+
+/// The arguments with each value shortened to about `length` bytes, and how many characters were left out of all.
+fn shorten_all(args: &IndexMap<String, String>, length: usize) -> (IndexMap<String, String>, usize) {
+    let mut left_out = 0;
+    let short = args.iter().map(|(name, value)| {
+        let (value, without) = shorten(value, length);
+        left_out += without;
+        (name.clone(), value)
+    });
+    (short.collect(), left_out)
+}
+
+/// The beginning and the end of a text, at most `length` bytes together, with a mark between them that tells how many
+/// characters were left out, and that number.
+fn shorten(text: &str, length: usize) -> (String, usize) {
+    if text.len() <= length {
+        return (text.to_owned(), 0);
+    }
+    // An instruction stands at either end; what is told, more at the beginning.
+    let start = text.floor_char_boundary(length / 4 * 3);
+    let end = text.ceil_char_boundary(text.len() - length / 4);
+    let (Some(head), Some(middle), Some(tail)) = (text.get(..start), text.get(start..end), text.get(end..)) else {
+        return (text.to_owned(), 0);
+    };
+    let without = middle.chars().count();
+    (format!("{head} [… {without} characters left out …] {tail}"), without)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_keep_both_ends_at_character_boundaries() {
+        let check = |text: &str, length, expected: &str, without| {
+            assert_eq!(shorten(text, length), (expected.to_owned(), without), "{text}");
+        };
+        check("abcdefghijkl", 12, "abcdefghijkl", 0);
+        check("abcdefghijkl", 8, "abcdef [… 4 characters left out …] kl", 4);
+        check("ййййййййй", 8, "ййй [… 5 characters left out …] й", 5);
+        check("日本語日本語", 8, "日本 [… 4 characters left out …] ", 4);
+    }
+
+    #[test]
+    fn lengths_go_down_to_the_shortest() {
+        assert!(lengths(SHORTEST).is_empty());
+        let lengths = lengths(2 << 20);
+        assert!(lengths.len() < 200 && lengths.is_sorted_by(|a, b| a > b));
+        assert_eq!(lengths.last(), Some(&SHORTEST));
+    }
+}
