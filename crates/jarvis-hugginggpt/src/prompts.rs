@@ -259,36 +259,10 @@ fn is_hidden(char: char) -> bool {
     matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// True for Hugging Face task types and the control family: every chat model knows what their names mean, so their
-/// descriptions are not worth their tokens. Source: the task list of microsoft/JARVIS `hugginggpt`.
+/// True for the task types of the registry: every chat model knows what their names mean, so their descriptions are not
+/// worth their tokens.
 fn is_stock(name: &str) -> bool {
-    const TASKS: [&str; 24] = [
-        "audio-classification",
-        "audio-to-audio",
-        "automatic-speech-recognition",
-        "conversational",
-        "depth-estimation",
-        "document-question-answering",
-        "image-classification",
-        "image-segmentation",
-        "image-to-image",
-        "image-to-text",
-        "object-detection",
-        "question-answering",
-        "sentence-similarity",
-        "summarization",
-        "tabular-classification",
-        "text-classification",
-        "text-generation",
-        "text-to-image",
-        "text-to-speech",
-        "text-to-video",
-        "text2text-generation",
-        "token-classification",
-        "translation",
-        "visual-question-answering",
-    ];
-    TASKS.contains(&name) || name.ends_with("-control") || name.ends_with("-text-to-image")
+    jarvis_catalogue::find(name).is_some()
 }
 
 fn attachment(resource: &Resource) -> Value {

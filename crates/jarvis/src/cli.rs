@@ -69,6 +69,11 @@ pub(crate) enum Command {
         Exit status: 0 when there is an answer and at least one task succeeded, 1 when the work failed, 2 for wrong use.")]
     Run(RunArgs),
     /// The same as a conversation; what was said and made before can be referred to
+    #[command(after_help = "Examples:\n  \
+        jarvis chat --file photo.jpg\n  \
+        jarvis chat --once \"find the edges of photo.jpg\"\n  \
+        printf 'segment photo.jpg\\nfind the edges of it\\n' | jarvis chat --json\n\n\
+        `exit`, the end of input or Ctrl-C end it.")]
     Chat(ChatArgs),
     /// Plan only: nothing is executed
     #[command(after_help = "Examples:\n  \
@@ -76,14 +81,25 @@ pub(crate) enum Command {
         jarvis plan \"describe photo.jpg and read the description aloud\" --format dot | dot -Tsvg > plan.svg")]
     Plan(PlanArgs),
     /// What models there are, and which can be used now
+    #[command(after_help = "Examples:\n  \
+        jarvis models list --task image-to-text\n  \
+        jarvis models probe --task captioning --json\n  \
+        jarvis models refresh --out models.jsonl    # then `catalogue: models.jsonl` in the configuration")]
     #[command(subcommand)]
     Models(ModelsCommand),
     /// Past runs, from the journal
+    #[command(after_help = "Examples:\n  \
+        jarvis runs list -n 5\n  \
+        jarvis runs show 01a1f8 --reply    # with what models said, word for word")]
     #[command(subcommand)]
     Runs(RunsCommand),
     /// Say what works, what does not, and how to mend it
+    #[command(after_help = "Examples:\n  \
+        jarvis doctor\n  \
+        jarvis doctor --llm qwen3:8b --base-url http://localhost:11434/v1    # tests that model too")]
     Doctor(DoctorArgs),
     /// Print completions for a shell
+    #[command(after_help = "Example:\n  jarvis completions bash > ~/.local/share/bash-completion/completions/jarvis")]
     Completions {
         /// The shell.
         shell: Shell,

@@ -69,8 +69,8 @@ impl Experts {
             let proxy = config.proxy.as_deref().and_then(Secret::new);
             let endpoint = MediaEndpointConfig { proxy, ..media_endpoint(media)? };
             let endpoint = MediaEndpoint::new(endpoint, Arc::clone(&inputs));
-            for task in ["text-to-image", "text-to-speech", "automatic-speech-recognition"] {
-                endpoints.extend(endpoint.model(task).map(|id| at_endpoint(id, task)));
+            for task in jarvis_catalogue::task_types() {
+                endpoints.extend(endpoint.model(task.name).map(|id| at_endpoint(id, task.name)));
             }
             workers.media = Some(Arc::new(endpoint));
         }

@@ -81,9 +81,10 @@ fn a_plan_is_written_in_each_format() {
 #[test]
 fn help_teaches() {
     let house = House::new();
-    for args in [&["--help"][..], &["run", "--help"], &["plan", "--help"]] {
-        let ended = house.run(args);
-        assert!(ended.code == 0 && ended.stdout.contains("Examples:"), "{args:?}");
+    for command in ["", "run", "chat", "plan", "models", "runs", "doctor", "completions"] {
+        let args: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let ended = house.run(&args);
+        assert!(ended.code == 0 && ended.stdout.contains("Example"), "{args:?}");
     }
     let bare = house.run(&[]);
     assert!(bare.code == 2 && bare.stderr.contains("Usage:"), "{bare:?}");
