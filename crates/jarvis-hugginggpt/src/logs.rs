@@ -71,7 +71,7 @@ fn write(log: &Mutex<Log>, run: &RunId, input: &str, fields: Value) {
 
 impl Log {
     fn open(path: PathBuf) -> std::io::Result<Log> {
-        let file = OpenOptions::new().create(true).append(true).open(&path)?;
+        let file = open(&path)?;
         Ok(Log { path, file })
     }
 
@@ -80,8 +80,17 @@ impl Log {
             let mut old = self.path.clone().into_os_string();
             old.push(".1");
             std::fs::rename(&self.path, old)?;
-            self.file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+            self.file = open(&self.path)?;
         }
         self.file.write_all(line)
     }
+}
+
+/// Opens a log to append to. Requests are private, so a new one is for its owner alone.
+fn open(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }

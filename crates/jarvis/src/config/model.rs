@@ -157,11 +157,23 @@ pub(crate) struct HuggingFaceConfig {
     pub(crate) status: StatusApi,
     /// Use Hugging Face without a token, as self-hosted servers of its protocol allow.
     pub(crate) anonymous: bool,
+    /// The providers that may serve a model.
+    pub(crate) providers: Vec<String>,
+    /// Whether a provider in state `staging` counts too.
+    pub(crate) staging: bool,
 }
 
 impl Default for HuggingFaceConfig {
     fn default() -> HuggingFaceConfig {
-        HuggingFaceConfig { token_env: None, base_url: None, hub_url: None, status: StatusApi::Hub, anonymous: false }
+        HuggingFaceConfig {
+            token_env: None,
+            base_url: None,
+            hub_url: None,
+            status: StatusApi::Hub,
+            anonymous: false,
+            providers: vec!["hf-inference".into()],
+            staging: false,
+        }
     }
 }
 
@@ -296,6 +308,18 @@ pub(crate) struct LimitsConfig {
     pub(crate) max_pixels: u64,
     /// Seconds to fetch one input.
     pub(crate) fetch_timeout_s: u64,
+    /// Seconds for one call of an expert model; each worker's own default unless set.
+    pub(crate) model_timeout_s: Option<u64>,
+    /// Seconds to wait for a model at Hugging Face that is being loaded.
+    pub(crate) model_wait_s: Option<u64>,
+    /// Seconds for one question whether a model is available.
+    pub(crate) probe_timeout_s: u64,
+    /// Seconds for all such questions of a choice.
+    pub(crate) probe_total_s: u64,
+    /// Seconds for which "available" holds.
+    pub(crate) probe_keep_s: u64,
+    /// Seconds for which "not available" holds.
+    pub(crate) probe_keep_failed_s: u64,
 }
 
 impl Default for LimitsConfig {
@@ -308,6 +332,12 @@ impl Default for LimitsConfig {
             max_input_bytes: 64 << 20,
             max_pixels: 120_000_000,
             fetch_timeout_s: 60,
+            model_timeout_s: None,
+            model_wait_s: None,
+            probe_timeout_s: 5,
+            probe_total_s: 8,
+            probe_keep_s: 60,
+            probe_keep_failed_s: 15,
         }
     }
 }

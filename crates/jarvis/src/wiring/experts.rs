@@ -57,13 +57,16 @@ impl Experts {
         if huggingface {
             let secret = token.as_ref().and_then(Secret::from_secret);
             let proxy = config.proxy.as_deref().and_then(Secret::new);
-            let config = HuggingFaceConfig { proxy, ..HuggingFaceConfig::new(base.clone(), secret) };
-            workers.huggingface = Some(Arc::new(HuggingFace::new(config, Arc::clone(&inputs))));
+            let mut huggingface = HuggingFaceConfig { proxy, ..HuggingFaceConfig::new(base.clone(), secret) };
+            huggingface.timeout = seconds(config.limits.model_timeout_s, huggingface.timeout);
+            huggingface.max_wait = seconds(config.limits.model_wait_s, huggingface.max_wait);
+            workers.huggingface = Some(Arc::new(HuggingFace::new(huggingface, Arc::clone(&inputs))));
         }
         if let (Some(server), Some(endpoint)) = (&server, &config.local_inference_endpoint) {
             let sharing = if endpoint.shares_folder() { Sharing::Folder } else { Sharing::DataUrls };
-            let config = ModelServerConfig { sharing, ..ModelServerConfig::new(server.clone()) };
-            workers.local = Some(Arc::new(ModelServer::new(config, Arc::clone(&inputs))));
+            let mut served = ModelServerConfig { sharing, ..ModelServerConfig::new(server.clone()) };
+            served.timeout = seconds(config.limits.model_timeout_s, served.timeout);
+            workers.local = Some(Arc::new(ModelServer::new(served, Arc::clone(&inputs))));
         }
         if let Some(media) = &config.media {
             let proxy = config.proxy.as_deref().and_then(Secret::new);
@@ -97,6 +100,12 @@ impl Experts {
                 local: server.clone(),
                 token,
                 num_candidates: config.num_candidate_models,
+                providers: config.huggingface.providers.clone(),
+                staging: config.huggingface.staging,
+                each: Duration::from_secs(config.limits.probe_timeout_s),
+                overall: Duration::from_secs(config.limits.probe_total_s),
+                keep_positive: Duration::from_secs(config.limits.probe_keep_s),
+                keep_negative: Duration::from_secs(config.limits.probe_keep_failed_s),
                 proxy: config.proxy.as_deref().map(|proxy| url("proxy", proxy)).transpose()?,
                 ..ProbeConfig::new(probed)
             };
@@ -117,6 +126,11 @@ impl Experts {
         };
         Ok(Experts { sources, worker: Arc::new(workers) })
     }
+}
+
+/// A time from the configuration, or the default.
+fn seconds(set: Option<u64>, default: Duration) -> Duration {
+    set.map_or(default, Duration::from_secs)
 }
 
 /// A model at a configured endpoint.
