@@ -258,11 +258,13 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         let now = Instant::now();
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
         let (Some(candidate), Some(resolved)) = (node.candidates.pop_front(), &node.resolved) else { return };
+        let until = *node.until.get_or_insert_with(|| after(self.limits.task_timeout));
+        // A candidate that hangs leaves time for those after it.
+        let deadline = now + until.saturating_duration_since(now) / tries_left(&node.candidates);
+        node.deadline = Some(deadline);
+        self.deadlines.push(Reverse((deadline, id)));
         if node.started.is_none() {
             node.started = Some(now);
-            let deadline = after(self.limits.task_timeout);
-            node.deadline = Some(deadline);
-            self.deadlines.push(Reverse((deadline, id)));
             let (task, model) = (node.task.task.clone(), candidate.id.clone());
             self.setup.events.emit(EventKind::TaskStarted { id, task, model });
         }
@@ -363,12 +365,21 @@ impl<F: FnMut(&Outcome)> Driver<F> {
                 let again = error.code.next_candidate_may_help() && !node.candidates.is_empty();
                 self.setup.events.emit(EventKind::TaskAttempt { id, attempt });
                 if again {
-                    // It had its turn already: it does not queue behind tasks that have not begun.
-                    self.to_perform.push_front(id);
+                    self.try_next(id);
                 } else {
                     self.conclude(id, Status::Failed, Err(error));
                 }
             }
+        }
+    }
+
+    /// Lets a task whose try failed go on with its next candidate.
+    fn try_next(&mut self, id: TaskId) {
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.deadline = node.until;
+            self.deadlines.extend(node.until.map(|until| Reverse((until, id))));
+            // It had its turn already: it does not queue behind tasks that have not begun.
+            self.to_perform.push_front(id);
         }
     }
 
@@ -391,26 +402,33 @@ impl<F: FnMut(&Outcome)> Driver<F> {
             self.deadlines.pop();
             let Some(node) = self.nodes.get_mut(&id).filter(|node| node.deadline == Some(at)) else { continue };
             node.deadline = None;
-            let performing = node.started.is_some();
-            let what = if performing { "the task" } else { "the choice of a model" };
-            let message = format!("{what} did not end within {}", seconds(self.limits.task_timeout));
-            let error = TaskError::new(ErrorCode::Timeout, message);
+            let until = node.until;
             let slot = self.abort(id);
-            if performing {
-                self.cut_attempt(id, slot, &error);
-                self.conclude(id, Status::Failed, Err(error));
-            } else {
-                self.selected(id, Err(error));
+            let whole = seconds(self.limits.task_timeout);
+            let late = |message: String| TaskError::new(ErrorCode::Timeout, message);
+            match (until, &slot) {
+                (None, _) => self.selected(id, Err(late(format!("the choice of a model did not end within {whole}")))),
+                (Some(until), Some(slot)) if now < until => {
+                    let share = seconds(at.saturating_duration_since(slot.since));
+                    let error = late(format!("the try did not end within {share}, its share of the task's {whole}"));
+                    self.cut_attempt(id, Some(slot), &error);
+                    self.try_next(id);
+                }
+                (Some(_), slot) => {
+                    let error = late(format!("the task did not end within {whole}"));
+                    self.cut_attempt(id, slot.as_ref(), &error);
+                    self.conclude(id, Status::Failed, Err(error));
+                }
             }
         }
     }
 
     /// Records the try that was going on when a task was ended from outside.
-    fn cut_attempt(&mut self, id: TaskId, slot: Option<Slot>, error: &TaskError) {
+    fn cut_attempt(&mut self, id: TaskId, slot: Option<&Slot>, error: &TaskError) {
         if let Some(Slot { candidate: Some(candidate), since, .. }) = slot
             && let Some(node) = self.nodes.get_mut(&id)
         {
-            let attempt = node.attempt(candidate, since, Some(error.clone()));
+            let attempt = node.attempt(candidate.clone(), *since, Some(error.clone()));
             self.setup.events.emit(EventKind::TaskAttempt { id, attempt });
         }
     }
@@ -421,7 +439,7 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         for id in self.schedule.unfinished() {
             let error = TaskError::new(code, message);
             let slot = self.abort(id);
-            self.cut_attempt(id, slot, &error);
+            self.cut_attempt(id, slot.as_ref(), &error);
             self.conclude(id, status, Err(error));
         }
     }
@@ -447,6 +465,11 @@ fn candidates(selection: &Selection, fallbacks: usize) -> VecDeque<Candidate> {
         }
     }
     list
+}
+
+/// How many tries the time that is left is shared among: the one that starts now and those that may follow.
+fn tries_left(following: &VecDeque<Candidate>) -> u32 {
+    u32::try_from(following.len()).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 /// What became of work that gave no result.

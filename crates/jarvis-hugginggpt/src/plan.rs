@@ -101,7 +101,7 @@ pub(crate) fn read(reply: &str) -> Result<Draft, String> {
     let read = read_json(reply, Want::Array).map_err(|error| error.to_string())?;
     let mut draft = dialect::read(&read.value).map_err(|error| error.to_string())?;
     draft.raw = reply.to_owned();
-    draft.notes.splice(0..0, read.mended.iter().map(|mend| format!("the planner's reply was mended: {mend}")));
+    draft.notes.splice(0..0, read.mended.iter().map(|mend| format!("the planner's reply was mended: {mend}").into()));
     Ok(draft)
 }
 

@@ -4,9 +4,10 @@ mod words;
 
 use std::fmt::Write;
 
-use self::words::{Words, title, why};
-use jarvis_plan::{Language, Outcome, Output, Plan, Request, Source, Status};
+use jarvis_plan::{Language, NoteKind, Outcome, Output, Plan, Request, Source, Status};
 use serde_json::Value;
+
+use self::words::{Words, title, why};
 
 /// How a display path is shown to the person: as a path on disk or an address.
 pub(crate) type ShowPath<'a> = &'a dyn Fn(&str) -> String;
@@ -43,7 +44,7 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
             Status::Cancelled => failure(&mut out, words.cancelled, outcome, language),
         }
     }
-    if let Some(note) = plan.notes.iter().find(|note| note.0.contains("limit")) {
+    for note in plan.notes.iter().filter(|note| note.kind == NoteKind::LeftOut) {
         let _ = writeln!(out, "{}: {note}", words.note);
     }
     by_name(out.trim_end().to_owned(), request)

@@ -56,12 +56,27 @@ impl Node {
     }
 }
 
+/// The notes of a check, as they come.
+struct Notes(Vec<Note>);
+
+impl Notes {
+    /// Something was mended or is odd.
+    fn push(&mut self, text: String) {
+        self.0.push(text.into());
+    }
+
+    /// A part of what was asked for is not in the plan.
+    fn left_out(&mut self, text: String) {
+        self.0.push(Note::left_out(text));
+    }
+}
+
 /// Turns a draft into a plan. Never fails: what cannot be mended becomes a task with a [`Fault`], or a note.
 pub fn check(draft: &Draft, vocabulary: &Vocabulary, limits: Limits) -> Plan {
-    let mut notes: Vec<String> = draft.notes.clone();
+    let mut notes = Notes(draft.notes.clone());
     let mut nodes: Vec<Node> = draft.tasks.iter().map(|task| start(task, vocabulary)).collect();
     if nodes.len() > limits.max_tasks {
-        notes.push(format!("the plan has {} tasks; only the first {} are kept", nodes.len(), limits.max_tasks));
+        notes.left_out(format!("the plan has {} tasks; only the first {} are kept", nodes.len(), limits.max_tasks));
         nodes.truncate(limits.max_tasks);
     }
     ids::tame_references(&mut nodes, &mut notes);
@@ -73,7 +88,7 @@ pub fn check(draft: &Draft, vocabulary: &Vocabulary, limits: Limits) -> Plan {
     unfold::all(&mut nodes, vocabulary, limits, &mut notes);
     unite(&mut nodes, &mut notes);
     ids::dense(&mut nodes, &mut notes);
-    Plan { tasks: nodes.into_iter().map(finish).collect(), notes: notes.into_iter().map(Note).collect() }
+    Plan { tasks: nodes.into_iter().map(finish).collect(), notes: notes.0 }
 }
 
 fn start(task: &DraftTask, vocabulary: &Vocabulary) -> Node {
@@ -89,7 +104,7 @@ fn start(task: &DraftTask, vocabulary: &Vocabulary) -> Node {
 }
 
 /// Binds `<GENERATED>` without an id to the nearest earlier task that gives the kind the argument takes.
-fn bind(nodes: &mut [Node], vocabulary: &Vocabulary, notes: &mut Vec<String>) {
+fn bind(nodes: &mut [Node], vocabulary: &Vocabulary, notes: &mut Notes) {
     for at in 0..nodes.len() {
         let (earlier, rest) = nodes.split_at_mut(at);
         let Some(node) = rest.first_mut() else { continue };
@@ -121,7 +136,7 @@ fn bind(nodes: &mut [Node], vocabulary: &Vocabulary, notes: &mut Vec<String>) {
 
 /// Makes `dep` the union of the explicit dependencies and the referenced ids, in that order; drops what is unknown,
 /// repeated, or the task itself.
-fn unite(nodes: &mut [Node], notes: &mut Vec<String>) {
+fn unite(nodes: &mut [Node], notes: &mut Notes) {
     let known: std::collections::HashSet<i64> = nodes.iter().map(|node| node.id).collect();
     for node in nodes {
         let mut dep: Vec<i64> = Vec::with_capacity(node.dep.len());

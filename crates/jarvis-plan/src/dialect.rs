@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::{Arg, Draft, DraftTask};
+use crate::{Arg, Draft, DraftTask, Note};
 
 /// Reads an array of task objects, one task object, or an object that wraps the array in `tasks`.
 ///
@@ -43,13 +43,13 @@ pub enum DialectError {
     },
 }
 
-fn read_task(row: &Value, at: usize, notes: &mut Vec<String>) -> Result<DraftTask, DialectError> {
+fn read_task(row: &Value, at: usize, notes: &mut Vec<Note>) -> Result<DraftTask, DialectError> {
     let name = match row.get("task") {
         Some(Value::String(name)) if !name.trim().is_empty() => name.trim().to_owned(),
         _ => return Err(DialectError::NotATask { at }),
     };
     let id = row.get("id").and_then(integer).filter(|id| *id >= 0).unwrap_or_else(|| {
-        notes.push(format!("element {at} (`{name}`) had no usable id and got its position"));
+        notes.push(format!("element {at} (`{name}`) had no usable id and got its position").into());
         at as i64
     });
     let mut task = DraftTask::new(id, name);
@@ -60,14 +60,14 @@ fn read_task(row: &Value, at: usize, notes: &mut Vec<String>) -> Result<DraftTas
                 match integer(item).or_else(|| reference(item)) {
                     Some(-1) => {}
                     Some(id) => task.dep.push(id),
-                    None => notes.push(format!("task {id}: dependency {item} is not an id and was left out")),
+                    None => notes.push(format!("task {id}: dependency {item} is not an id and was left out").into()),
                 }
             }
         }
         Some(scalar) => match integer(scalar).or_else(|| reference(scalar)) {
             Some(-1) => {}
             Some(id) => task.dep.push(id),
-            None => notes.push(format!("task {id}: dependency {scalar} is not an id and was left out")),
+            None => notes.push(format!("task {id}: dependency {scalar} is not an id and was left out").into()),
         },
     }
     task.args = match row.get("args") {

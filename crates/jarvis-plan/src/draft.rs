@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::{Arg, DraftRef, Plan};
+use crate::{Arg, DraftRef, Note, Plan};
 
 /// Tasks as some planner proposed them, with the raw reply when a model wrote it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -11,8 +11,8 @@ pub struct Draft {
     pub tasks: Vec<DraftTask>,
     /// The model's reply, verbatim; empty for planners that are not models.
     pub raw: String,
-    /// What was odd already when the draft was read or made.
-    pub notes: Vec<String>,
+    /// What was odd already when the draft was read or made, and what was left out of it.
+    pub notes: Vec<Note>,
 }
 
 /// One proposed task. Ids need not be unique or dense, names need not exist, dependencies may dangle.

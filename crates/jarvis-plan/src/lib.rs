@@ -37,7 +37,7 @@ pub use id::{RunId, TaskId};
 pub use inference::{Inference, Output};
 pub use language::{Language, is_cyrillic, is_han, is_path};
 pub use outcome::{Attempt, Outcome, Status};
-pub use plan::{Fault, Note, Plan, Task};
+pub use plan::{Fault, Note, NoteKind, Plan, Task};
 pub use resource::{Kind, Resource, Source};
 pub use selection::{Candidate, Host, Selection};
 pub use tool::{Cost, Example, Param, Tool, Vocabulary};

@@ -13,7 +13,7 @@ use crate::{Arg, TaskId};
 pub struct Plan {
     /// The tasks, in the planner's order (which need not be the order of ids).
     pub tasks: Vec<Task>,
-    /// What was mended, and what is still odd.
+    /// What was mended, what is still odd, and what was left out.
     pub notes: Vec<Note>,
 }
 
@@ -95,13 +95,53 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Something the check mended or found odd.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct Note(pub String);
+/// What a note of a plan is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NoteKind {
+    /// Something was mended, or is odd.
+    Mended,
+    /// A part of what was asked for is not in the plan: the person should hear of it.
+    LeftOut,
+}
+
+/// Something the planner or the check mended, left out or found odd. Serialises as its text alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What it is about.
+    pub kind: NoteKind,
+    /// One sentence, without a full stop.
+    pub text: String,
+}
+
+impl Note {
+    /// A note that a part of what was asked for is not in the plan.
+    pub fn left_out(text: impl Into<String>) -> Note {
+        Note { kind: NoteKind::LeftOut, text: text.into() }
+    }
+}
+
+impl From<String> for Note {
+    /// A note of something mended or odd.
+    fn from(text: String) -> Note {
+        Note { kind: NoteKind::Mended, text }
+    }
+}
+
+impl From<&str> for Note {
+    /// A note of something mended or odd.
+    fn from(text: &str) -> Note {
+        Note::from(text.to_owned())
+    }
+}
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.text.fmt(f)
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
     }
 }

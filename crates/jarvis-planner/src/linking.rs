@@ -7,7 +7,7 @@
 mod arguments;
 pub(crate) mod wording;
 
-use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Request, Tool};
+use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Note, Request, Tool};
 
 use crate::clauses::{Clause, Join, Reading};
 use crate::lexicon::{ConceptId, Nature};
@@ -59,7 +59,7 @@ pub(crate) struct Linker<'a> {
     /// The tasks so far.
     pub(crate) tasks: Vec<DraftTask>,
     /// What a reader should know.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
     attachments: Vec<Thing>,
     /// What earlier turns named, the latest turn first.
     remembered: Vec<Thing>,
@@ -193,7 +193,7 @@ impl<'a> Linker<'a> {
 
     fn next_id(&mut self) -> Option<i64> {
         if self.tasks.len() >= MOST {
-            let note = format!("the request asks for more than {MOST} tasks; the rest were left out");
+            let note = Note::left_out(format!("the request asks for more than {MOST} tasks; the rest were left out"));
             if !self.notes.contains(&note) {
                 self.notes.push(note);
             }

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use jarvis_plan::{Draft, Request, Tool};
+use jarvis_plan::{Draft, Note, Request, Tool};
 
 use crate::clauses;
 use crate::linking::Linker;
@@ -39,9 +39,8 @@ impl Offline {
         if text.len() < request.text.len() {
             let cut = Request { text: text.to_owned(), ..request.clone() };
             let mut draft = Offline::draft_with(index, &cut);
-            draft
-                .notes
-                .push(format!("only the first {LONGEST} bytes of the request were read; attach longer texts as files"));
+            let note = format!("only the first {LONGEST} bytes of the request were read; attach longer texts as files");
+            draft.notes.push(Note::left_out(note));
             return draft;
         }
         let reading = clauses::read(text, index);
@@ -55,14 +54,14 @@ impl Offline {
         let (tasks, mut notes) = (linker.tasks, linker.notes);
         if tasks.is_empty() {
             notes.push(match (index.tools().is_empty(), reading.clauses.is_empty()) {
-                (true, _) => "there are no tools to plan with".to_owned(),
-                (false, true) => "the request holds no words".to_owned(),
-                (false, false) => "no tool fits the request".to_owned(),
+                (true, _) => Note::left_out("there are no tools to plan with"),
+                (false, true) => "the request holds no words".into(),
+                (false, false) => Note::left_out("no tool fits the request"),
             });
         } else {
             // Sentences that only tell something are no reason for a note; orders are.
             for text in unserved.into_iter().filter(|text| looks_like_order(text, index)) {
-                notes.push(format!("no tool fits \"{}\"", short(text)));
+                notes.push(Note::left_out(format!("no tool fits \"{}\"", short(text))));
             }
         }
         Draft { tasks, raw: String::new(), notes }

@@ -44,7 +44,7 @@ impl Progress {
                     .collect();
                 self.line(&format!("plan: {}", if tasks.is_empty() { "no tasks".into() } else { tasks.join("; ") }));
                 for note in &plan.notes {
-                    self.note(&note.0);
+                    self.note(&note.text);
                 }
             }
             EventKind::ModelChosen { selection } => {

@@ -26,7 +26,9 @@ pub(super) struct Node {
     /// Whom to try next.
     pub(super) candidates: VecDeque<Candidate>,
     pub(super) started: Option<Instant>,
-    /// The deadline in force: of the choice, then of the performance; none in between.
+    /// When all its tries together must have ended; set with `started`.
+    pub(super) until: Option<Instant>,
+    /// The deadline in force: of the choice, then of the try or, between tries, of all of them; none before the first.
     pub(super) deadline: Option<Instant>,
     /// What it is busy with.
     pub(super) slot: Option<AbortHandle>,
@@ -42,6 +44,7 @@ impl Node {
             resolved: None,
             candidates: VecDeque::new(),
             started: None,
+            until: None,
             deadline: None,
             slot: None,
             done: false,

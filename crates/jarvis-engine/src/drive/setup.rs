@@ -14,6 +14,8 @@ pub struct Limits {
     /// The most tasks performed at once, and the most choices made at once; 0 counts as 1.
     pub concurrency: usize,
     /// The longest a task may take from its first start, all its tries together; also the longest its choice may take.
+    /// A try may take an equal share of what is left: of three candidates, the first may take a third, the second half
+    /// of what the first left over, the last all that remains.
     pub task_timeout: Duration,
     /// The longest the whole graph may take.
     pub run_timeout: Duration,

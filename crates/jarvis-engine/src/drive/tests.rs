@@ -101,7 +101,7 @@ async fn a_failed_choice_fails_its_task_alone() {
 async fn a_hanging_task_ends_at_its_deadline_and_holds_up_nobody() {
     let waits = task(2, &[0], &[]);
     let tasks = vec![paint(0, &[]), paint(1, &[0]), waits, paint(3, &[])];
-    let roles = vec![Role::trying(&[Act::Hang, Act::Give]), Role::giving(), Role::giving(), Role::trying(&[Act::Give])];
+    let roles = vec![Role::trying(&[Act::Hang]), Role::giving(), Role::giving(), Role::trying(&[Act::Give])];
     let start = Instant::now();
     let (outcomes, events) = play(tasks, roles, Limits { concurrency: 1, ..QUICK }).await;
     assert_eq!(start.elapsed().as_secs(), 10, "the deadline is the only wait");
@@ -128,11 +128,50 @@ async fn a_hanging_task_ends_at_its_deadline_and_holds_up_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_deadline_of_a_task_covers_all_its_tries() {
-    let slow = |act| (act, 6_000);
-    let role = Role { tries: vec![slow(Act::Fail(ErrorCode::Upstream)), slow(Act::Give)], ..Role::giving() };
-    let (outcomes, _) = play(vec![paint(0, &[])], vec![role], QUICK).await;
-    insta::assert_snapshot!(outcomes, @"0 Failed [model-0:upstream model-1:timeout] timeout: the task did not end within 10 s");
+async fn the_tries_of_a_task_share_its_time() {
+    use Act::{Fail, Give, Hang};
+    const FAIL: Act = Fail(ErrorCode::Upstream);
+    for (tries, took_ms, want) in [
+        (vec![(Hang, 0)], 10_000, "0 Failed [model-0:timeout] timeout: the task did not end within 10 s"),
+        (vec![(Hang, 0), (Give, 2)], 5_002, "0 Succeeded [model-0:timeout model-1:ok]"),
+        (vec![(Give, 9_000)], 9_000, "0 Succeeded [model-0:ok]"),
+        (vec![(Give, 9_000), (Give, 1)], 5_001, "0 Succeeded [model-0:timeout model-1:ok]"),
+        // What one does not use, the others have.
+        (vec![(FAIL, 1_000), (Give, 8_000)], 9_000, "0 Succeeded [model-0:upstream model-1:ok]"),
+        (
+            vec![(FAIL, 4_000), (Give, 8_000)],
+            10_000,
+            "0 Failed [model-0:upstream model-1:timeout] timeout: the task did not end within 10 s",
+        ),
+        (
+            vec![(Hang, 0), (FAIL, 1), (Give, 6_000)],
+            9_334,
+            "0 Succeeded [model-0:timeout model-1:upstream model-2:ok]",
+        ),
+        (
+            vec![(Hang, 0), (Hang, 0), (Hang, 0)],
+            10_000,
+            "0 Failed [model-0:timeout model-1:timeout model-2:timeout] timeout: the task did not end within 10 s",
+        ),
+    ] {
+        let name = format!("{tries:?}");
+        let start = Instant::now();
+        let role = Role { tries, ..Role::giving() };
+        let (outcomes, _) = play(vec![paint(0, &[])], vec![role], QUICK).await;
+        assert_eq!(outcomes.trim_end(), want, "{name}");
+        // The clock of the tests goes in whole milliseconds.
+        assert!(start.elapsed().as_millis().abs_diff(took_ms) <= 2, "{name}: {:?}", start.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_try_that_was_cut_says_what_time_it_had() {
+    let cast = Cast::new(vec![Role::trying(&[Act::Hang, Act::Give])]);
+    let (setup, _receiver) = setup(&cast, QUICK);
+    let outcomes = drive(&plan(vec![paint(0, &[])]), setup).await;
+    let error = outcomes[0].attempts[0].error.as_ref().unwrap();
+    assert_eq!(error.to_string(), "timeout: the try did not end within 5 s, its share of the task's 10 s");
+    assert_eq!(cast.busy.load(Ordering::SeqCst), 0, "the hanging worker was dropped");
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,8 +2,8 @@
 
 use indexmap::IndexMap;
 use jarvis_plan::{
-    Attempt, Candidate, ErrorCode, Host, Inference, Kind, Outcome, Plan, Request, Resource, Selection, Source, Status,
-    TaskError, TaskId,
+    Attempt, Candidate, ErrorCode, Host, Inference, Kind, Note, Outcome, Plan, Request, Resource, Selection, Source,
+    Status, TaskError, TaskId,
 };
 use serde_json::json;
 
@@ -89,4 +89,21 @@ fn results_and_failures_are_told_in_the_language_of_the_request() {
     3. 描述 — cat.png (native/ocr): 失败: 输入文件类型不对或已损坏 (`cat.png` is not an image)
        可以试试: convert it
     ");
+}
+
+#[test]
+fn all_that_was_left_out_is_told_and_what_was_mended_is_not() {
+    let notes = vec![
+        Note::left_out("no tool fits \"sing\""),
+        Note::from("a comma was missing"),
+        Note::left_out("the plan has 40 tasks; only the first 32 are kept"),
+    ];
+    let plan = Plan { notes, ..Plan::default() };
+    let done = outcome(0, "translation", "native/x", "x", Ok(json!({"generated text": "hallo"})));
+    let told = answer(&Request::new("say hello"), &plan, &[done], &str::to_owned);
+    let (_, notes) = told.split_once("hallo\n").unwrap_or_else(|| panic!("{told}"));
+    insta::assert_snapshot!(notes, @r#"
+    Note: no tool fits "sing"
+    Note: the plan has 40 tasks; only the first 32 are kept
+    "#);
 }

@@ -3,12 +3,12 @@
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
-use super::Node;
+use super::{Node, Notes};
 use crate::Fault;
 
 /// Breaks every cycle. While a cycle holds an explicit-only dependency, the last one of its newest task is dropped;
 /// tasks whose references alone form a cycle get a fault, and their edges inside it are dropped.
-pub(super) fn break_all(nodes: &mut [Node], notes: &mut Vec<String>) {
+pub(super) fn break_all(nodes: &mut [Node], notes: &mut Notes) {
     // A task that refers to its own output is the smallest cycle.
     for node in nodes.iter_mut() {
         if node.referenced().contains(&node.id) {
@@ -35,7 +35,7 @@ fn find(nodes: &[Node]) -> Option<Vec<i64>> {
     tarjan_scc(&graph).into_iter().filter(|component| component.len() > 1).min_by_key(|c| c.iter().min().copied())
 }
 
-fn drop_explicit(nodes: &mut [Node], cycle: &[i64], notes: &mut Vec<String>) -> bool {
+fn drop_explicit(nodes: &mut [Node], cycle: &[i64], notes: &mut Notes) -> bool {
     for node in nodes.iter_mut().rev().filter(|node| cycle.contains(&node.id)) {
         let referenced = node.referenced();
         if let Some(at) = node.dep.iter().rposition(|dep| cycle.contains(dep) && !referenced.contains(dep)) {
@@ -47,7 +47,7 @@ fn drop_explicit(nodes: &mut [Node], cycle: &[i64], notes: &mut Vec<String>) -> 
     false
 }
 
-fn fail(nodes: &mut [Node], cycle: &[i64], notes: &mut Vec<String>) {
+fn fail(nodes: &mut [Node], cycle: &[i64], notes: &mut Notes) {
     let mut ids = cycle.to_vec();
     ids.sort_unstable();
     let list = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Node;
+use super::{Node, Notes};
 use crate::{DraftRef, DraftTask, Fault, Piece};
 
 /// True for what can be the id of a drafted task.
@@ -26,7 +26,7 @@ pub(super) fn fresh(nodes: &[Node]) -> impl Iterator<Item = i64> + use<> {
 
 /// Turns references to ids that no task can have into references to small ids that no task has, so that they dangle
 /// and can be written down and read again.
-pub(super) fn tame_references(nodes: &mut [Node], notes: &mut Vec<String>) {
+pub(super) fn tame_references(nodes: &mut [Node], notes: &mut Notes) {
     let mentioned = mentioned(nodes);
     let mut free = (0..).filter(|id| !mentioned.contains(id));
     let mut tamed: HashMap<i64, i64> = HashMap::new();
@@ -47,7 +47,7 @@ pub(super) fn tame_references(nodes: &mut [Node], notes: &mut Vec<String>) {
 
 /// Gives later holders of a taken id, and holders of one that is none, a fresh one. References keep pointing at the
 /// first holder.
-pub(super) fn unique(nodes: &mut [Node], notes: &mut Vec<String>) {
+pub(super) fn unique(nodes: &mut [Node], notes: &mut Notes) {
     let mut fresh = fresh(nodes);
     let mut taken = HashSet::new();
     for node in nodes {
@@ -68,7 +68,7 @@ pub(super) fn unique(nodes: &mut [Node], notes: &mut Vec<String>) {
 }
 
 /// Marks tasks that refer to a task that is not there.
-pub(super) fn mark_dangling(nodes: &mut [Node], notes: &mut Vec<String>) {
+pub(super) fn mark_dangling(nodes: &mut [Node], notes: &mut Notes) {
     let known: HashSet<i64> = nodes.iter().map(|node| node.id).collect();
     for node in nodes {
         if let Some(to) = node.referenced().into_iter().find(|id| !known.contains(id)) {
@@ -80,7 +80,7 @@ pub(super) fn mark_dangling(nodes: &mut [Node], notes: &mut Vec<String>) {
 
 /// Renumbers to exactly `0..n`, keeping the order of ids. A dangling reference is moved out of the way, so that it
 /// does not come to point at a task by accident.
-pub(super) fn dense(nodes: &mut [Node], notes: &mut Vec<String>) {
+pub(super) fn dense(nodes: &mut [Node], notes: &mut Notes) {
     let mut ids: Vec<i64> = nodes.iter().map(|node| node.id).collect();
     ids.sort_unstable();
     if ids.iter().zip(0..).all(|(id, at)| *id == at) {

@@ -1,12 +1,12 @@
 //! Unfolding: a task given a list of outputs runs once for each.
 
-use super::Node;
+use super::{Node, Notes};
 use crate::{Arg, DraftRef, Limits, Piece, Vocabulary};
 
 /// Unfolds until no argument is a list of references. Each copy keeps the other arguments; the first keeps the id, the
 /// others get fresh ones and stand right after it. Whoever refers to the task then refers to all copies: as a list in a
 /// media argument (which unfolds in turn), as lines in a text.
-pub(super) fn all(nodes: &mut Vec<Node>, vocabulary: &Vocabulary, limits: Limits, notes: &mut Vec<String>) {
+pub(super) fn all(nodes: &mut Vec<Node>, vocabulary: &Vocabulary, limits: Limits, notes: &mut Notes) {
     while let Some((at, name, list)) = next(nodes) {
         unfold(nodes, at, &name, list, vocabulary, limits, notes);
     }
@@ -25,12 +25,12 @@ fn unfold(
     mut list: Vec<DraftRef>,
     vocabulary: &Vocabulary,
     limits: Limits,
-    notes: &mut Vec<String>,
+    notes: &mut Notes,
 ) {
     let Some(original) = nodes.get(at).cloned() else { return };
     let room = limits.max_tasks.saturating_sub(nodes.len()) + 1;
     if list.len() > room {
-        notes.push(format!(
+        notes.left_out(format!(
             "task {} would become {} tasks; the limit of {} leaves room for {room}",
             original.id,
             list.len(),

@@ -1,6 +1,6 @@
 //! Cases of the check: ids, names, references, unfolding, cycles.
 
-use jarvis_plan::{Draft, DraftTask, Limits, check as run_check};
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Limits, Note, NoteKind, check as run_check};
 
 use crate::{compact, planned, vocabulary};
 
@@ -180,7 +180,7 @@ fn a_plan_has_a_limit() {
     };
     let plan = run_check(&draft, &vocabulary(), Limits { max_tasks: 8 });
     assert_eq!(plan.tasks.len(), 8);
-    assert!(plan.notes.iter().any(|note| note.0.contains("only the first 8")));
+    assert!(plan.notes.iter().any(|note| note.kind == NoteKind::LeftOut && note.text.contains("only the first 8")));
 
     let mut draft =
         Draft { tasks: (0..6).map(|id| DraftTask::new(id, "image-to-image")).collect(), ..Draft::default() };
@@ -188,5 +188,30 @@ fn a_plan_has_a_limit() {
     draft.tasks.push(DraftTask::new(6, "image-to-text").arg("image", &list));
     let plan = run_check(&draft, &vocabulary(), Limits { max_tasks: 8 });
     assert_eq!(plan.tasks.len(), 8);
-    assert!(plan.notes.iter().any(|note| note.0.contains("leaves room for 2")));
+    assert!(plan.notes.iter().any(|note| note.kind == NoteKind::LeftOut && note.text.contains("leaves room for 2")));
+}
+
+#[test]
+fn notes_of_a_planner_keep_their_kind_and_are_written_as_text() {
+    let notes = vec![Note::left_out("no tool fits \"sing\""), Note::from("a comma was missing")];
+    let draft = Draft { tasks: vec![DraftTask::new(-3, "text-to-speech").arg("text", "a")], notes, ..Draft::default() };
+    let plan = run_check(&draft, &vocabulary(), Limits::default());
+    let kinds: Vec<NoteKind> = plan.notes.iter().map(|note| note.kind).collect();
+    assert_eq!(kinds, [NoteKind::LeftOut, NoteKind::Mended, NoteKind::Mended]);
+    let written = serde_json::to_value(&plan.notes).expect("notes are JSON");
+    let want =
+        ["no tool fits \"sing\"", "a comma was missing", "no task can have the id -3; `text-to-speech` became task 0"];
+    assert_eq!(written, serde_json::json!(want));
+}
+
+#[test]
+fn ids_beyond_all_plans_bind_nothing() {
+    for id in [i64::MIN, -2, 1_000_001, i64::MAX] {
+        let mut first = DraftTask::new(0, "translation").after(id);
+        first.args.insert("text".to_owned(), Arg::output(DraftRef(Some(id))));
+        let draft = Draft { tasks: vec![first, DraftTask::new(id, "translation")], ..Draft::default() };
+        let plan = run_check(&draft, &vocabulary(), Limits::default());
+        let want = "0:translation<>(text=<GENERATED-2>) !DanglingReference { to: 2 }\n1:translation<>()";
+        assert_eq!(compact(&plan), want, "{id}");
+    }
 }

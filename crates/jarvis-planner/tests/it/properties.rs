@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::{Limits, Request, Vocabulary};
+use jarvis_plan::{Limits, NoteKind, Request, Vocabulary};
 use jarvis_planner::{Offline, Planner, ToolIndex};
 use proptest::prelude::*;
 
@@ -90,7 +90,7 @@ fn the_index_follows_the_list() {
     let asked = Request::new("Book a flight to Rome");
     assert!(planner.draft(&asked, &task_types()).tasks.is_empty());
     assert_eq!(compact(&planner.draft(&asked, &everyday())), "book_flight(to=Rome)");
-    assert!(planner.draft(&asked, &[]).notes.iter().any(|note| note.contains("no tools")));
+    assert!(planner.draft(&asked, &[]).notes.iter().any(|note| note.text.contains("no tools")));
 }
 
 #[tokio::test]
@@ -132,7 +132,8 @@ fn a_huge_request_is_cut_and_told() {
     let text = format!("Summarise: {}", "слово ".repeat(20_000));
     let draft = Offline::new().draft(&Request::new(text), &task_types());
     assert_eq!(draft.tasks.len(), 1);
-    assert!(draft.notes.iter().any(|note| note.contains("were read")));
+    let told = draft.notes.iter().find(|note| note.text.contains("were read")).map(|note| note.kind);
+    assert_eq!(told, Some(NoteKind::LeftOut));
 }
 
 #[test]

@@ -78,7 +78,8 @@ fn expected(tasks: &[Task], roles: &[Role], id: TaskId, max_fallbacks: usize) ->
             (_, Act::Give) => return (Status::Succeeded, None),
             (_, Act::Fail(code)) => (Status::Failed, Some(code)),
             (_, Act::Panic) => (Status::Failed, Some(ErrorCode::Panic)),
-            (_, Act::Hang) => return (Status::Failed, Some(ErrorCode::Timeout)),
+            // A try that hangs leaves the next candidate its share of the time.
+            (_, Act::Hang) => (Status::Failed, Some(ErrorCode::Timeout)),
         };
         if act.0 == 0 || !end.1.is_some_and(ErrorCode::next_candidate_may_help) {
             return end;
