@@ -143,11 +143,7 @@ async fn the_tries_of_a_task_share_its_time() {
             10_000,
             "0 Failed [model-0:upstream model-1:timeout] timeout: the task did not end within 10 s",
         ),
-        (
-            vec![(Hang, 0), (FAIL, 1), (Give, 6_000)],
-            9_334,
-            "0 Succeeded [model-0:timeout model-1:upstream model-2:ok]",
-        ),
+        (vec![(Hang, 0), (FAIL, 1), (Give, 6_000)], 9_334, "0 Succeeded [model-0:timeout model-1:upstream model-2:ok]"),
         (
             vec![(Hang, 0), (Hang, 0), (Hang, 0)],
             10_000,
@@ -170,7 +166,8 @@ async fn a_try_that_was_cut_says_what_time_it_had() {
     let (setup, _receiver) = setup(&cast, QUICK);
     let outcomes = drive(&plan(vec![paint(0, &[])]), setup).await;
     let error = outcomes[0].attempts[0].error.as_ref().unwrap();
-    assert_eq!(error.to_string(), "timeout: the try did not end within 5 s, its share of the task's 10 s");
+    assert_eq!(error.code, ErrorCode::Timeout);
+    assert_eq!(error.message, "the try did not end within 5 s, its share of the task's 10 s");
     assert_eq!(cast.busy.load(Ordering::SeqCst), 0, "the hanging worker was dropped");
 }
 
