@@ -46,7 +46,7 @@ impl Journal {
         let writers = Writers::beside(&path)?;
         let connection = {
             let _alone = writers.alone()?;
-            file::open(&path)?
+            file::open(&path, writers.any_died())?
         };
         let (sender, receiver) = mpsc::channel();
         let writer = Writer::new(connection, path.clone(), writers.clone());
@@ -63,8 +63,14 @@ impl Journal {
     }
 
     /// Hands an event over to be written; never waits for the disk. An event already there is not written again.
+    ///
+    /// Pieces of the answer ([`jarvis_plan::EventKind::Token`]) are not kept, since the whole answer follows. Of what a
+    /// request carries, inline attachments and earlier turns are kept up to 4,096 characters each, with a mark where
+    /// the rest was cut.
     pub fn append(&self, event: &Event) {
-        self.send(Message::Row(Box::new(Row::of(event))));
+        if let Some(row) = Row::of(event) {
+            self.send(Message::Row(Box::new(row)));
+        }
     }
 
     /// Waits until everything appended so far is on the disk.

@@ -20,6 +20,10 @@ pub struct Media {
     dir: Dir,
 }
 
+/// The rights of folders that are made here.
+#[cfg(unix)]
+const PRIVATE: u32 = 0o700;
+
 /// Why a file under the public root cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
@@ -60,7 +64,8 @@ pub enum MediaError {
 }
 
 impl Media {
-    /// Opens the public root, making it and its folders `images`, `audios` and `videos` when missing.
+    /// Opens the public root, making it and its folders `images`, `audios` and `videos` when missing. On Unix, folders
+    /// that are made are for their owner alone, since requests are private; those that are there stay as they are.
     ///
     /// # Errors
     /// [`MediaError::Io`] when the folders cannot be made or opened; [`MediaError::Forbidden`] when one of them is a
@@ -72,11 +77,15 @@ impl Media {
             move |source| MediaError::Io { doing, path, source }
         };
         let root = std::path::absolute(root).map_err(failed("find"))?;
-        std::fs::create_dir_all(&root).map_err(failed("make the folder"))?;
+        let mut maker = std::fs::DirBuilder::new();
+        maker.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut maker, PRIVATE);
+        maker.create(&root).map_err(failed("make the folder"))?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority()).map_err(failed("open the folder"))?;
         for folder in Kind::ALL.into_iter().filter_map(Kind::folder) {
             let opened = match dir.open_dir(folder) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => dir.create_dir_all(folder),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => make_private(&dir, folder),
                 opened => opened.map(drop),
             };
             opened.map_err(|source| disk_error("make the folder", &format!("{named}/{folder}"), source))?;
@@ -185,6 +194,18 @@ impl Media {
             Err(_) => self.dir.rename(part, &self.dir, whole),
         }
     }
+}
+
+/// Makes a folder that only its owner can use, where the system knows such things.
+fn make_private(dir: &Dir, folder: &str) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut maker = cap_std::fs::DirBuilder::new();
+        cap_std::fs::DirBuilderExt::mode(&mut maker, PRIVATE);
+        dir.create_dir_with(folder, &maker)
+    }
+    #[cfg(not(unix))]
+    dir.create_dir(folder)
 }
 
 /// The path under the root, with `/` between names, or why there is none.

@@ -1,7 +1,7 @@
 //! The database file: looked at without being touched, then opened, made or refused.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use super::JournalError;
 const VERSION: i64 = 1;
 /// `application_id` of the files written here: "jrvs".
 const APPLICATION: i64 = 0x6a72_7673;
-/// Files up to this size are checked whole when opened, which takes a few milliseconds at most.
+/// Files up to this size are checked whole when opened, which takes a few milliseconds at most; larger ones when there
+/// is reason to doubt them, which takes about a second for each gigabyte.
 const CHECKED_WHEN_OPENED: u64 = 8 << 20;
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,8 +42,8 @@ const SCHEMA: &str = "
 ";
 
 /// Opens the file to write. Nothing is written before all that can be refused has been. The caller sees to it that no
-/// other process opens the file at the same moment.
-pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
+/// other process opens the file at the same moment, and says whether a process died while it was writing.
+pub(super) fn open(path: &Path, writer_died: bool) -> Result<Connection, JournalError> {
     let empty = match fs::metadata(path) {
         Ok(metadata) => metadata.len() == 0,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -56,7 +57,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, JournalError> {
     log.push("-wal");
     let logged = fs::metadata(&log).is_ok_and(|log| log.len() > 0);
     if !empty || logged {
-        examine(path, logged)?;
+        examine(path, logged, writer_died)?;
     }
     let failed = |source| JournalError::sqlite("open", path, source);
     let connection =
@@ -101,7 +102,7 @@ fn make(path: &Path) -> io::Result<()> {
 }
 
 /// Refuses damaged, foreign and newer files. A connection that can only read never writes a log back on closing.
-fn examine(path: &Path, logged: bool) -> Result<(), JournalError> {
+fn examine(path: &Path, logged: bool, writer_died: bool) -> Result<(), JournalError> {
     let failed = |source| JournalError::sqlite("read", path, source);
     let connection = open_to_read(path)?;
     let version = version(&connection).map_err(failed)?;
@@ -125,10 +126,25 @@ fn examine(path: &Path, logged: bool) -> Result<(), JournalError> {
         let reason = format!("its end is cut off: {size} bytes are no whole number of pages of {page}");
         return Err(JournalError::Corrupt { path: path.to_owned(), reason });
     }
-    if size <= CHECKED_WHEN_OPENED {
+    // The header counts the pages. SQLite writes the log back when the last connection closes, so a file that is shorter
+    // and has no log was torn.
+    let header = header_pages(path).map_err(|source| JournalError::io("look at", path, source))?;
+    if !logged && header > size / u64::from(page) {
+        let reason = format!("its end is cut off: {size} bytes do not hold its {header} pages of {page}");
+        return Err(JournalError::Corrupt { path: path.to_owned(), reason });
+    }
+    if size <= CHECKED_WHEN_OPENED || writer_died {
         check(&connection, path)?;
     }
     Ok(())
+}
+
+/// How many pages the file says it has: bytes 28 to 31 of its header, see the SQLite file format.
+fn header_pages(path: &Path) -> io::Result<u64> {
+    let mut header = [0; 32];
+    fs::File::open(path)?.read_exact(&mut header)?;
+    let [.., a, b, c, d] = header;
+    Ok(u64::from(u32::from_be_bytes([a, b, c, d])))
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<i64> {

@@ -48,6 +48,16 @@ impl Writers {
         Ok(file)
     }
 
+    /// True when a process that was writing died before it could take its sign away. The sign stays until
+    /// [`Writers::sign`] sweeps it up.
+    pub(super) fn any_died(&self) -> bool {
+        fs::read_dir(&self.folder).into_iter().flatten().flatten().any(|entry| {
+            // A sign that went away meanwhile was taken away.
+            entry.file_name().to_str().is_some_and(|name| is_sign(name) && !self.is_writing(name))
+                && entry.path().exists()
+        })
+    }
+
     /// Puts up a sign of this process, and sweeps up those of processes that died.
     pub(super) fn sign(&self) -> Result<Sign, JournalError> {
         let _alone = self.alone()?;

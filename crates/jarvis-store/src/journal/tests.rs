@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use jarvis_plan::{Event, EventKind, Level, Outcome, Plan, Request, RunId, Status, Task, TaskId, Usage};
+use jarvis_plan::{
+    Event, EventKind, Kind, Level, Outcome, Plan, Request, Resource, RunId, Source, Status, Task, TaskId, Turn, Usage,
+};
 use rusqlite::Connection;
 
 use super::*;
@@ -295,4 +297,74 @@ fn a_good_journal_passes_its_check() {
     let shelf = Shelf::new();
     shelf.write(&[started("a")]);
     shelf.open().check().unwrap();
+}
+
+#[test]
+fn pieces_of_the_answer_are_not_kept() {
+    let shelf = Shelf::new();
+    let token = |seq| event("a", seq, EventKind::Token { text: "wor".to_owned() });
+    shelf.write(&[started("a"), token(1), token(2), note("a", 3)]);
+    let seqs: Vec<u64> =
+        shelf.open().run("a").unwrap().events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, [0, 3]);
+}
+
+#[test]
+fn long_texts_of_a_request_are_cut_and_marked() {
+    let shelf = Shelf::new();
+    let inline = |text: String| Resource { kind: Kind::Text, source: Source::Inline(text), name: None };
+    let mut request = Request::new("t".repeat(5_000));
+    request.attachments = vec![inline("ж".repeat(4_096)), inline("ж".repeat(4_097))];
+    request.history = vec![Turn::user("h".repeat(9_000)), Turn::user("short")];
+    shelf.write(&[event(
+        "a",
+        0,
+        EventKind::RunStarted { request, planner: "offline".into(), model: "offline".into() },
+    )]);
+    let events = shelf.open().run("a").unwrap().events;
+    let request = &events[0]["request"];
+    let cut = |letter: &str| format!("{}… [cut]", letter.repeat(4_096));
+    for (at, want) in [
+        ("/text", "t".repeat(5_000)),
+        ("/attachments/0/source/inline", "ж".repeat(4_096)),
+        ("/attachments/1/source/inline", cut("ж")),
+        ("/history/0/content", cut("h")),
+        ("/history/1/content", "short".to_owned()),
+    ] {
+        assert_eq!(request.pointer(at).and_then(|value| value.as_str()), Some(want.as_str()), "{at}");
+    }
+}
+
+#[test]
+fn a_large_file_is_checked_whole_when_a_writer_died() {
+    let shelf = Shelf::new();
+    let long = |seq| event("a", seq, EventKind::Note { level: Level::Info, message: "x".repeat(50_000) });
+    shelf.write(&(0..200).map(long).collect::<Vec<_>>());
+    let good = fs::read(shelf.path()).unwrap();
+    assert!(good.len() > 9 << 20, "{} bytes are not large", good.len());
+    let half = good.len() / 2 / 4096 * 4096;
+    let mut garbled = good.clone();
+    garbled[4096..8192].fill(0xa5);
+    garbled[half..half + 4096 * 20].fill(0xa5);
+    // What a process leaves behind that dies while it writes: its sign, which nobody holds any longer.
+    let sign = shelf.path().with_file_name("journal.db.writers").join("0".repeat(32));
+    for (name, bytes, died, refused) in [
+        ("good", good.clone(), false, false),
+        ("good after a death", good.clone(), true, false),
+        ("torn at a page", good[..half].to_vec(), false, true),
+        ("torn within a page", good[..half + 100].to_vec(), false, true),
+        ("torn after a death", good[..half].to_vec(), true, true),
+        ("garbled after a death", garbled, true, true),
+    ] {
+        fs::write(shelf.path(), &bytes).unwrap();
+        let _ = fs::remove_file(&sign);
+        if died {
+            fs::write(&sign, "").unwrap();
+        }
+        let opened = Journal::open(&shelf.path());
+        assert_eq!(matches!(opened, Err(JournalError::Corrupt { .. })), refused, "{name}: {opened:?}");
+        assert_eq!(opened.is_err(), refused, "{name}");
+        drop(opened);
+        assert!(!refused || fs::read(shelf.path()).unwrap() == bytes, "{name}: the file was changed");
+    }
 }

@@ -1,9 +1,10 @@
 //! The writing end: one thread, one connection, as many events in a transaction as are waiting.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 
-use jarvis_plan::{Event, EventKind, RunId};
+use jarvis_plan::{Event, EventKind, Request, RunId, Source};
 use rusqlite::{Connection, params};
 use tokio::sync::oneshot;
 
@@ -12,6 +13,10 @@ use super::presence::{Sign, Writers};
 
 /// The most events in one transaction.
 const BATCH: usize = 1024;
+/// The most characters kept of an inline attachment or an earlier turn.
+const KEPT: usize = 4_096;
+/// What stands where the rest of one was cut.
+const CUT: &str = "… [cut]";
 
 /// What the writer is told.
 pub(super) enum Message {
@@ -38,7 +43,12 @@ enum Change {
 }
 
 impl Row {
-    pub(super) fn of(event: &Event) -> Row {
+    /// The event as it is kept; `None` for those that are not.
+    pub(super) fn of(event: &Event) -> Option<Row> {
+        if matches!(event.kind, EventKind::Token { .. }) {
+            return None;
+        }
+        let event = &*capped(event);
         let change = match &event.kind {
             EventKind::RunStarted { request, .. } => Change::Started { request: request.text.clone() },
             EventKind::Plan { plan } => Change::Planned { tasks: plan.tasks.len() as i64 },
@@ -57,7 +67,28 @@ impl Row {
         };
         // An event is made of strings, numbers and maps with string keys, so this cannot fail.
         let body = serde_json::to_string(event).unwrap_or_default();
-        Row { run_id: event.run_id.clone(), seq: signed(event.seq), at_ms: signed(event.at_ms), body, change }
+        Some(Row { run_id: event.run_id.clone(), seq: signed(event.seq), at_ms: signed(event.at_ms), body, change })
+    }
+}
+
+/// The event without the long texts that its request carries: they are the person's files, and would be kept twice.
+fn capped(event: &Event) -> Cow<'_, Event> {
+    let EventKind::RunStarted { request, planner, model } = &event.kind else { return Cow::Borrowed(event) };
+    let mut request: Request = request.clone();
+    for attachment in &mut request.attachments {
+        if let Source::Inline(text) = &mut attachment.source {
+            cap(text);
+        }
+    }
+    request.history.iter_mut().for_each(|turn| cap(&mut turn.content));
+    let kind = EventKind::RunStarted { request, planner: planner.clone(), model: model.clone() };
+    Cow::Owned(Event { run_id: event.run_id.clone(), seq: event.seq, at_ms: event.at_ms, kind })
+}
+
+fn cap(text: &mut String) {
+    if let Some((end, _)) = text.char_indices().nth(KEPT) {
+        text.truncate(end);
+        text.push_str(CUT);
     }
 }
 

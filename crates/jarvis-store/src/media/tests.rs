@@ -243,3 +243,30 @@ fn no_string_reads_a_file_outside_the_root() {
         })
         .unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn folders_that_are_made_are_private_and_others_stay_as_they_are() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let there = folder.path().join("there");
+    std::fs::create_dir_all(there.join("images")).unwrap();
+    for path in [&there, &there.join("images")] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    Media::open(&there).unwrap();
+    Media::open(&folder.path().join("new/public")).unwrap();
+    for (path, want) in [
+        ("there", 0o755),
+        ("there/images", 0o755),
+        ("there/audios", 0o700),
+        ("new", 0o700),
+        ("new/public", 0o700),
+        ("new/public/images", 0o700),
+        ("new/public/videos", 0o700),
+    ] {
+        assert_eq!(mode(&folder.path().join(path)), want, "{path}");
+    }
+}
