@@ -58,8 +58,9 @@ pub async fn drive_stream(
         if driver.schedule.is_done() {
             break;
         }
+        // A timer that fires too early costs one more look; setting it anew for each task would cost more.
         let earliest = driver.earliest_deadline();
-        if timer.deadline() != earliest {
+        if earliest < timer.deadline() || timer.is_elapsed() {
             timer.as_mut().reset(earliest);
         }
         tokio::select! {
@@ -109,7 +110,8 @@ struct Slot {
     /// Whom it is tried with; `None` while choosing.
     candidate: Option<Candidate>,
     since: Instant,
-    _stop: DropGuard,
+    /// For work on other threads; choosing has none.
+    _stop: Option<DropGuard>,
 }
 
 struct Driver<F> {
@@ -158,6 +160,8 @@ impl<F: FnMut(&Outcome)> Driver<F> {
     }
 
     fn add(&mut self, tasks: Vec<Task>) {
+        self.nodes.reserve(tasks.len());
+        self.to_select.reserve(tasks.len());
         for id in self.schedule.extend(&tasks) {
             self.setup.events.note(Level::Warning, format!("task {id} came twice; the second was left out"));
         }
@@ -250,8 +254,8 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         let (selector, task, events) =
             (Arc::clone(&self.setup.selector), Arc::clone(&node.task), self.setup.events.clone());
         self.selecting += 1;
-        let stop = self.stop.child_token();
-        self.spawn(id, None, stop, async move { Done::Selected(selector.select(&task, &events).await) });
+        let work = async move { Done::Selected(selector.select(&task, &events).await) };
+        self.spawn(id, None, None, work);
     }
 
     fn start_perform(&mut self, id: TaskId) {
@@ -279,22 +283,25 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         };
         let worker = Arc::clone(&self.setup.worker);
         self.performing += 1;
-        self.spawn(id, Some(candidate), stop, async move { Done::Performed(worker.perform(&job).await) });
+        let work = async move { Done::Performed(worker.perform(&job).await) };
+        self.spawn(id, Some(candidate), Some(stop.drop_guard()), work);
     }
 
     fn spawn(
         &mut self,
         task: TaskId,
         candidate: Option<Candidate>,
-        stop: CancellationToken,
+        stop: Option<DropGuard>,
         work: impl Future<Output = Done> + Send + 'static,
     ) {
-        let handle = self.work.spawn(work.in_current_span());
+        // Most runs are not traced; an empty span need not be entered at each poll.
+        let span = tracing::Span::current();
+        let handle = if span.is_none() { self.work.spawn(work) } else { self.work.spawn(work.instrument(span)) };
         let slot = handle.id();
         if let Some(node) = self.nodes.get_mut(&task) {
             node.slot = Some(handle);
         }
-        self.slots.insert(slot, Slot { task, candidate, since: Instant::now(), _stop: stop.drop_guard() });
+        self.slots.insert(slot, Slot { task, candidate, since: Instant::now(), _stop: stop });
     }
 
     /// Frees a slot; `None` when its work had been given up before.

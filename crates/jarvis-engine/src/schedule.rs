@@ -77,6 +77,8 @@ impl Schedule {
     /// Adds tasks. Returns those that were refused: their id is taken, or the schedule is closed.
     pub fn extend<'a>(&mut self, tasks: impl IntoIterator<Item = &'a Task>) -> Vec<TaskId> {
         let mut refused = Vec::new();
+        let tasks = tasks.into_iter();
+        self.rows.reserve(tasks.size_hint().0);
         for task in tasks {
             let row = self.rows.entry(task.id).or_default();
             if self.closed || row.state != State::Unknown {
