@@ -16,7 +16,6 @@ use jarvis_plan::{ErrorCode, EventKind, Inference, Kind, Request, Role, TaskErro
 use jarvis_prompt::reader::without_reasoning;
 use serde_json::{Value, json};
 
-use crate::inputs::blocking;
 use crate::{Inputs, picture};
 
 /// The stage of a call that performs a task.
@@ -191,11 +190,11 @@ impl ChatWorker {
         }
         let bytes = self.inputs.bytes(image, Kind::Image).await?;
         let max_pixels = self.inputs.limits().max_pixels;
-        let url = blocking(move || {
+        let heavy = self.inputs.heavy().run(&job.cancel, move |_| {
             let small = picture::within(picture::decode(&bytes, max_pixels)?, MAX_SIDE);
             Ok(format!("data:image/jpeg;base64,{}", STANDARD.encode(picture::jpeg(&picture::flatten(small))?)))
-        })
-        .await?;
+        });
+        let url = heavy.await?;
         let wording = task.to_owned();
         let make = move |args: &IndexMap<String, String>| {
             vec![Message::text(Role::User, ask_of_picture(&wording, args.get("text").map(String::as_str)))]

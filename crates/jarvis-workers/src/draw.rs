@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef};
-use image::imageops::{self, FilterType};
 use image::{GrayImage, Rgb, RgbImage};
 use imageproc::drawing::{draw_filled_rect_mut, draw_hollow_rect_mut, draw_text_mut, text_size};
 use imageproc::rect::Rect;
@@ -35,16 +34,6 @@ pub struct Detection {
     pub xmax: f64,
     /// Bottom edge.
     pub ymax: f64,
-}
-
-/// One segment of a picture: what it is, and where, bright where it covers the picture. The mask may have another size
-/// than the picture; it is stretched over it.
-#[derive(Debug, Clone)]
-pub struct Mask {
-    /// What it is.
-    pub label: String,
-    /// 0 outside, up to 255 inside.
-    pub mask: GrayImage,
 }
 
 /// The embedded font: Latin, Greek, Cyrillic, Han, kana, Hangul. `None` only if the embedded file were broken.
@@ -123,26 +112,31 @@ fn label(picture: &mut RgbImage, text: &str, x: i32, y: i32, colour: Rgb<u8>) {
     draw_text_mut(picture, colour, x, y, LABEL_PX, font, &text);
 }
 
-/// Lays each mask over the picture in a colour of its own; later masks cover earlier ones. Two segments with the same
-/// label get different colours.
-pub fn overlay_masks(picture: &mut RgbImage, masks: &[Mask]) {
-    let (width, height) = picture.dimensions();
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    for Mask { label, mask } in masks {
-        let nth = seen.entry(label.as_str()).or_default();
+/// Gives the segments of one picture their colours: two with the same label get different ones.
+#[derive(Debug, Default)]
+pub struct Tints {
+    seen: HashMap<String, usize>,
+}
+
+impl Tints {
+    /// The colour of the next segment with this label.
+    pub fn next(&mut self, label: &str) -> Rgb<u8> {
+        let nth = self.seen.entry(label.to_owned()).or_default();
         let tint = if *nth == 0 { colour(label) } else { colour(&format!("{label} {nth}")) };
         *nth += 1;
-        if mask.width() == 0 || mask.height() == 0 {
-            continue;
-        }
-        let stretched;
-        let mask = if mask.dimensions() == (width, height) {
-            mask
-        } else {
-            stretched = imageops::resize(mask, width, height, FilterType::Nearest);
-            &stretched
-        };
-        for (pixel, cover) in picture.pixels_mut().zip(mask.pixels()) {
+        tint
+    }
+}
+
+/// Lays a mask over the picture in a colour: 0 outside the segment, up to 255 inside. A mask of another size than the
+/// picture is stretched over it.
+pub fn overlay_mask(picture: &mut RgbImage, tint: Rgb<u8>, mask: &GrayImage) {
+    let (width, height) = picture.dimensions();
+    // The nearest pixel: what is stretched this way takes no memory.
+    let nearest = |at: u32, from: u32, to: u32| (u64::from(at) * u64::from(to) / u64::from(from.max(1))) as u32;
+    for (x, y, pixel) in picture.enumerate_pixels_mut() {
+        let at = (nearest(x, width, mask.width()), nearest(y, height, mask.height()));
+        if let Some(cover) = mask.get_pixel_checked(at.0, at.1) {
             let alpha = u32::from(OVERLAY_ALPHA) * u32::from(cover.0[0]) / 255;
             blend(pixel, tint, alpha as u8);
         }
@@ -223,7 +217,7 @@ mod tests {
     fn overlays_mix_by_alpha_and_keep_the_rest() {
         let mut picture = RgbImage::from_pixel(4, 2, Rgb([10, 20, 30]));
         let mask = GrayImage::from_fn(2, 1, |x, _| Luma([if x == 0 { 255 } else { 0 }]));
-        overlay_masks(&mut picture, &[Mask { label: "sky".into(), mask }]);
+        overlay_mask(&mut picture, colour("sky"), &mask);
         let tint = colour("sky").0[0] as f32;
         let expected = (10.0 * 100.0 + tint * 155.0) / 255.0;
         assert!((f32::from(picture.get_pixel(0, 1).0[0]) - expected).abs() <= 1.0);
@@ -234,8 +228,10 @@ mod tests {
     fn segments_of_one_label_differ() {
         let mut picture = RgbImage::new(2, 1);
         let half = |lit: u32| GrayImage::from_fn(2, 1, |x, _| Luma([if x == lit { 255 } else { 0 }]));
-        let masks = [0, 1].map(|lit| Mask { label: "wall".into(), mask: half(lit) });
-        overlay_masks(&mut picture, &masks);
+        let mut tints = Tints::default();
+        for lit in [0, 1] {
+            overlay_mask(&mut picture, tints.next("wall"), &half(lit));
+        }
         assert_ne!(picture.get_pixel(0, 0), picture.get_pixel(1, 0));
     }
 }

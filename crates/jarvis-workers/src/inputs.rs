@@ -14,6 +14,7 @@ use url::Url;
 
 pub(crate) use data_url::base64;
 
+use crate::heavy::Heavy;
 use crate::policy::{Lookup, system_lookup};
 use crate::text::shorten;
 use crate::{UrlPolicy, sniff};
@@ -41,6 +42,7 @@ pub struct Inputs {
     policy: UrlPolicy,
     limits: InputLimits,
     lookup: Lookup,
+    heavy: Heavy,
     /// Made at the first fetch: reading the certificate store takes longer than many a whole run.
     client: OnceCell<reqwest::Client>,
 }
@@ -70,7 +72,7 @@ impl Inputs {
                 .hint("Give the host alone, without scheme, port and path"));
             }
         }
-        Ok(Inputs { media, policy, limits, lookup: system_lookup(), client: OnceCell::new() })
+        Ok(Inputs { media, policy, limits, lookup: system_lookup(), heavy: Heavy::new(), client: OnceCell::new() })
     }
 
     /// The same with another way to find the addresses of names.
@@ -83,6 +85,11 @@ impl Inputs {
     /// The public root.
     pub fn media(&self) -> &Arc<Media> {
         &self.media
+    }
+
+    /// The threads for pixel and sample work, which all workers share.
+    pub(crate) fn heavy(&self) -> &Heavy {
+        &self.heavy
     }
 
     /// The limits in force.

@@ -7,6 +7,7 @@ pub mod native;
 pub mod sniff;
 
 mod chat;
+mod heavy;
 mod http;
 mod huggingface;
 mod inputs;

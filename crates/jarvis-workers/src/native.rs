@@ -11,27 +11,24 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jarvis_engine::{Job, Worker};
 use jarvis_plan::{ErrorCode, Inference, TaskError};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 pub use programs::{Program, Programs};
 
 use crate::Inputs;
+use crate::heavy::{Cancel, cancelled};
 
 /// The native models, by the ids `native/…` that the catalogue lists.
 #[derive(Debug)]
 pub struct Native {
     inputs: Arc<Inputs>,
     programs: Programs,
-    /// Pixel and sample work at one time: more of it at once would be slower and take more memory.
-    heavy: Arc<Semaphore>,
 }
 
 impl Native {
     /// Native models over these inputs, with these installed programs.
     pub fn new(inputs: Arc<Inputs>, programs: Programs) -> Native {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Native { inputs, programs, heavy: Arc::new(Semaphore::new(cores.clamp(1, 4))) }
+        Native { inputs, programs }
     }
 
     /// Whether the model can run here: an error of [`ErrorCode::NotConfigured`] names the missing program and how to
@@ -56,22 +53,7 @@ impl Native {
         T: Send + 'static,
         F: FnOnce(&Cancel) -> Result<T, TaskError> + Send + 'static,
     {
-        let permit = Arc::clone(&self.heavy).acquire_owned().await;
-        let token = cancel.child_token();
-        let _stop_when_dropped = token.clone().drop_guard();
-        let joined = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            let cancel = Cancel(token);
-            cancel.check()?;
-            work(&cancel)
-        });
-        match joined.await {
-            Ok(result) => result,
-            Err(failure) if failure.is_panic() => {
-                Err(TaskError::new(ErrorCode::Panic, "the native model broke down on this input"))
-            }
-            Err(_) => Err(cancelled()),
-        }
+        self.inputs.heavy().run(cancel, work).await
     }
 }
 
@@ -97,21 +79,6 @@ impl Worker for Native {
             other => Err(TaskError::new(ErrorCode::UnsupportedTask, format!("there is no native model `{other}`"))),
         }
     }
-}
-
-/// Tells work on another thread that nobody waits for it any more.
-#[derive(Debug)]
-struct Cancel(CancellationToken);
-
-impl Cancel {
-    /// An error once the try should end.
-    fn check(&self) -> Result<(), TaskError> {
-        if self.0.is_cancelled() { Err(cancelled()) } else { Ok(()) }
-    }
-}
-
-fn cancelled() -> TaskError {
-    TaskError::new(ErrorCode::Cancelled, "the task was cancelled")
 }
 
 /// A required argument.

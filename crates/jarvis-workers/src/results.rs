@@ -3,9 +3,11 @@
 use bytes::Bytes;
 use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::draw::{self, Detection, Mask};
+use crate::draw::{self, Detection};
+use crate::heavy::Cancel;
 use crate::http::{Reply, Service};
 use crate::inputs::{base64, blocking};
 use crate::{Inputs, picture, sniff};
@@ -122,12 +124,12 @@ fn find_media(value: &Value, kind: Kind, depth: u8) -> Option<(&'static str, &st
 pub(crate) async fn boxes(inputs: &Inputs, image: Bytes, rows: Vec<Value>) -> Result<Inference, TaskError> {
     let max_pixels = inputs.limits().max_pixels;
     let found: Vec<Detection> = rows.iter().filter_map(detection).collect();
-    let file = blocking(move || {
+    let work = move |_: &Cancel| {
         let mut canvas = picture::flatten(picture::decode(&image, max_pixels)?);
         draw::boxes(&mut canvas, &found);
         picture::jpeg(&canvas)
-    })
-    .await?;
+    };
+    let file = inputs.heavy().run(&CancellationToken::new(), work).await?;
     let path = inputs.store(Kind::Image, "jpg", file).await?;
     Ok(Inference::image(path).with("predicted", Value::Array(rows)))
 }
@@ -161,24 +163,40 @@ pub(crate) async fn masks(inputs: &Inputs, image: Bytes, mut rows: Vec<Value>) -
             files.push((label, text));
         }
     }
-    let file = blocking(move || {
+    let work = move |cancel: &Cancel| {
         let mut canvas = picture::flatten(picture::decode(&image, limits.max_pixels)?);
-        let mut masks = Vec::with_capacity(files.len());
+        drop(image);
+        let pixels = u64::from(canvas.width()) * u64::from(canvas.height());
+        let mut tints = draw::Tints::default();
+        // One mask at a time: all of them together could fill the memory.
         for (label, text) in files {
             let text = match text.split_once(',') {
                 Some((head, data)) if head.starts_with("data:") => data,
                 Some(_) | None => &text,
             };
             let file = base64(text.as_bytes(), limits.max_bytes).map_err(bad_reply)?;
-            let mask = picture::decode(&file, limits.max_pixels).map_err(bad_reply)?.into_luma8();
-            masks.push(Mask { label, mask });
+            cancel.check()?;
+            let mask = picture::decode(&file, mask_pixels(pixels).min(limits.max_pixels)).map_err(bad_mask)?;
+            draw::overlay_mask(&mut canvas, tints.next(&label), &mask.into_luma8());
         }
-        draw::overlay_masks(&mut canvas, &masks);
         picture::jpeg(&canvas)
-    })
-    .await?;
+    };
+    let file = inputs.heavy().run(&CancellationToken::new(), work).await?;
     let path = inputs.store(Kind::Image, "jpg", file).await?;
     Ok(Inference::image(path).with("predicted", Value::Array(rows)))
+}
+
+/// The most pixels of a mask for a picture of so many. A model may give masks of its own working size, which is larger
+/// than a small picture.
+fn mask_pixels(picture: u64) -> u64 {
+    picture.max(1 << 20)
+}
+
+fn bad_mask(error: TaskError) -> TaskError {
+    match error.code {
+        ErrorCode::TooLarge => TaskError::new(ErrorCode::BadReply, "a mask in the answer is larger than the picture"),
+        _ => bad_reply(error),
+    }
 }
 
 /// The rows of a reply that is a list; the first list inside, when lists are wrapped in a list.
@@ -189,5 +207,31 @@ pub(crate) fn rows(reply: &Reply) -> Option<Vec<Value>> {
             _ => Some(rows.clone()),
         },
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
+    use crate::testkit::{inputs, png};
+
+    #[tokio::test]
+    async fn masks_are_bounded_by_the_picture() {
+        let (_folder, inputs) = inputs();
+        let row = |side| json!({"label": "sky", "score": 0.5, "mask": STANDARD.encode(png(side, side))});
+        let mut rows = vec![row(4); MAX_MASKS + 9];
+        rows.push(row(1024));
+        let result = masks(&inputs, png(6, 5).into(), rows).await.unwrap().0;
+        let named = result["predicted"].as_array().unwrap();
+        assert_eq!((named.len(), &named[300 - 40]), (MAX_MASKS + 10, &json!({"label": "sky", "score": 0.5})));
+        let error = masks(&inputs, png(6, 5).into(), vec![row(1025)]).await.unwrap_err();
+        assert_eq!(
+            (error.code, error.message.as_str()),
+            (ErrorCode::BadReply, "a mask in the answer is larger than the picture")
+        );
+        assert_eq!((mask_pixels(30), mask_pixels(9 << 20)), (1 << 20, 9 << 20));
     }
 }

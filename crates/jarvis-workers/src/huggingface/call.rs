@@ -6,8 +6,10 @@ use bytes::Bytes;
 use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Kind, TaskError};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::chat::missing;
+use crate::heavy::Cancel;
 use crate::inputs::blocking;
 use crate::{Inputs, picture, sniff};
 
@@ -112,7 +114,8 @@ pub(super) async fn prepare(inputs: &Inputs, job: &Job) -> Result<Call, TaskErro
 async fn png(inputs: &Inputs, image: &str) -> Result<Bytes, TaskError> {
     let bytes = inputs.bytes(image, Kind::Image).await?;
     let max_pixels = inputs.limits().max_pixels;
-    blocking(move || picture::png(&picture::decode(&bytes, max_pixels)?).map(Bytes::from)).await
+    let work = move |_: &Cancel| picture::png(&picture::decode(&bytes, max_pixels)?).map(Bytes::from);
+    inputs.heavy().run(&CancellationToken::new(), work).await
 }
 
 async fn png_base64(inputs: &Inputs, image: &str) -> Result<String, TaskError> {
