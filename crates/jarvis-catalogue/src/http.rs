@@ -65,11 +65,15 @@ pub(crate) fn client(base: &Url, proxy: Option<&Url>) -> Result<Client, ClientEr
     Ok(builder.build()?)
 }
 
+/// The rule by which chat calls tell this machine too.
 fn is_loopback(base: &Url) -> bool {
     match base.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
         None => false,
     }
 }
@@ -157,11 +161,14 @@ mod tests {
     fn this_machine_is_told_apart() {
         let check = |url: &str, loopback: bool| assert_eq!(is_loopback(&Url::parse(url).unwrap()), loopback, "{url}");
         check("http://localhost:8005", true);
+        check("http://localhost.", true);
         check("http://models.localhost", true);
+        check("http://[::ffff:127.0.0.1]", true);
         check("http://127.0.0.9/x", true);
         check("http://[::1]:80", true);
         check("https://huggingface.co", false);
         check("http://localhost.example.org", false);
+        check("http://notlocalhost", false);
         check("http://10.0.0.1", false);
     }
 

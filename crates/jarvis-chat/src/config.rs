@@ -65,8 +65,8 @@ pub struct OpenAiConfig {
     pub headers: BTreeMap<String, String>,
     /// Further fields of each body, such as `top_k` or `options`; they win over the client's own.
     pub extra_body: Map<String, Value>,
-    /// The proxy of all calls. Without it, or with an empty one, the environment decides (`HTTPS_PROXY`, `NO_PROXY`, …), except that an
-    /// endpoint on this machine is always called directly.
+    /// The proxy of all calls. Without it, or with an empty one, the environment decides (`HTTPS_PROXY`, `NO_PROXY`, …).
+    /// An endpoint on this machine is always called directly.
     pub proxy: Option<String>,
     /// Time to connect, 10 s by default.
     pub connect_timeout: Duration,

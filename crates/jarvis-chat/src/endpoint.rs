@@ -70,14 +70,9 @@ impl Endpoint {
         }
     }
 
-    /// Whether the endpoint is on this machine, where no proxy of the environment belongs.
+    /// Whether the endpoint is on this machine, as [`is_loopback`] tells.
     pub(crate) fn is_loopback(&self) -> bool {
-        match self.base.host() {
-            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        }
+        is_loopback(&self.base)
     }
 
     fn join(&self, tail: &[&str]) -> Url {
@@ -91,6 +86,20 @@ impl Endpoint {
             url.query_pairs_mut().append_pair("api-version", &azure.api_version);
         }
         url
+    }
+}
+
+/// Whether an address is on this machine: it is called directly then, whatever proxy is configured or in the
+/// environment.
+pub fn is_loopback(address: &Url) -> bool {
+    match address.host() {
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
+        None => false,
     }
 }
 
@@ -192,7 +201,12 @@ mod tests {
             ("http://localhost:1", true),
             ("http://127.9.0.1", true),
             ("http://[::1]:1", true),
+            ("http://localhost.", true),
+            ("http://models.localhost", true),
+            ("http://[::ffff:127.0.0.1]", true),
             ("http://10.0.0.1", false),
+            ("http://localhost.example.org", false),
+            ("http://notlocalhost", false),
         ] {
             assert_eq!(Endpoint::new(&OpenAiConfig::new(base, "m")).unwrap().is_loopback(), expected, "{base}");
         }

@@ -58,16 +58,15 @@ impl OpenAi {
             // A redirect could carry the prompt and the key elsewhere.
             .redirect(redirect::Policy::none());
         let proxy = config.proxy.as_deref().map(str::trim).filter(|proxy| !proxy.is_empty());
-        match proxy {
-            Some(proxy) => {
-                let shown = without_secrets(proxy);
-                let proxy = Proxy::all(proxy).map_err(|error| {
-                    ChatError::Config(format!("the proxy {shown} cannot be used: {}", chain(&error)))
-                })?;
-                builder = builder.proxy(proxy);
-            }
-            None if endpoint.is_loopback() => builder = builder.no_proxy(),
-            None => {}
+        if let Some(proxy) = proxy {
+            let shown = without_secrets(proxy);
+            let proxy = Proxy::all(proxy)
+                .map_err(|error| ChatError::Config(format!("the proxy {shown} cannot be used: {}", chain(&error))))?;
+            builder = builder.proxy(proxy);
+        }
+        if endpoint.is_loopback() {
+            // Takes back the proxy as well, which was checked all the same.
+            builder = builder.no_proxy();
         }
         let client = builder
             .build()

@@ -82,17 +82,11 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// The way to a base address: the proxy given, straight to this machine, else as the environment says.
+    /// The way to a base address: straight to this machine, else by the proxy given, else as the environment says.
     pub(crate) fn to(base: &Url, proxy: Option<&Secret>) -> Route {
-        let here = match base.host() {
-            Some(url::Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
-            Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
-            Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
-            None => false,
-        };
         match proxy {
+            _ if jarvis_chat::is_loopback(base) => Route::Direct,
             Some(proxy) => Route::Proxy(proxy.clone()),
-            None if here => Route::Direct,
             None => Route::Environment,
         }
     }
@@ -357,6 +351,21 @@ pub(crate) fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_machine_is_reached_straight() {
+        let proxy = Secret::new("http://proxy.test:3128");
+        for (base, with, without) in [
+            ("http://localhost:8005", "Direct", "Direct"),
+            ("http://127.0.0.1", "Direct", "Direct"),
+            ("http://[::1]:1", "Direct", "Direct"),
+            ("https://models.test", "Proxy", "Environment"),
+        ] {
+            let base = Url::parse(base).unwrap();
+            let way = |proxy| format!("{:?}", Route::to(&base, proxy));
+            assert!(way(proxy.as_ref()).starts_with(with) && way(None).starts_with(without), "{base}");
+        }
+    }
 
     #[test]
     fn model_addresses_are_built_from_proper_ids_only() {

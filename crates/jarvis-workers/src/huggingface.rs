@@ -33,7 +33,8 @@ pub struct HuggingFaceConfig {
     pub token: Option<Secret>,
     /// The organisation to bill, sent as `X-HF-Bill-To`.
     pub bill_to: Option<String>,
-    /// The proxy to call through; without it the one that the environment names, if any.
+    /// The proxy to call through; without it the one that the environment names, if any. An address on this machine is
+    /// called directly.
     pub proxy: Option<Secret>,
     /// Asks the host to hold the call while the model loads.
     pub wait_for_model: bool,

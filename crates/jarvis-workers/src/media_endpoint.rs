@@ -21,7 +21,8 @@ pub struct MediaEndpointConfig {
     pub base: Url,
     /// The key, if it asks for one.
     pub key: Option<Secret>,
-    /// The proxy to call through; without it the one that the environment names, if any.
+    /// The proxy to call through; without it the one that the environment names, if any. An address on this machine is
+    /// called directly.
     pub proxy: Option<Secret>,
     /// The model for `text-to-image`.
     pub image_model: Option<String>,

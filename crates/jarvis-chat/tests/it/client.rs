@@ -330,6 +330,15 @@ async fn a_configured_proxy_is_used() {
 }
 
 #[tokio::test]
+async fn an_endpoint_on_this_machine_is_called_directly() {
+    let (proxy, fake) = (FakeChat::start(Script::always("proxy")).await, FakeChat::start(Script::always("fake")).await);
+    let mut config = config(fake.url());
+    config.proxy = Some(proxy.origin());
+    let reply = OpenAi::new(config).unwrap().complete(&request("parse_task", "Hi")).await.unwrap();
+    assert_eq!((reply.text.as_str(), proxy.requests().len()), ("fake", 0));
+}
+
+#[tokio::test]
 async fn pictures_need_a_model_that_sees() {
     let fake = FakeChat::start(Script::always("a cat")).await;
     let mut request = request("task_llm", "What is it?");
