@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use jarvis_plan::{Host, Vocabulary};
+use jarvis_plan::Host;
 
 use crate::builtin::{huggingface, local, native};
 use crate::{Deployment, InferenceMode, LoadError, Model, local_models, read_models, where_probed};
@@ -129,15 +129,6 @@ impl Catalogue {
     /// The first model of that id, for `task` when it is given.
     pub fn get(&self, id: &str, task: Option<&str>) -> Option<&Arc<Model>> {
         self.all().find(|model| model.id == id && task.is_none_or(|task| model.task == task))
-    }
-
-    /// The task types that can be run as wanted: those with a candidate, and with a chat model those it serves. What a
-    /// planner should list; names are better looked up in the whole vocabulary.
-    pub fn runnable(&self, wanted: &Wanted, chat_model: bool) -> Vocabulary {
-        crate::tools(|task| {
-            let has = |task: &str| !self.candidates(task, wanted).is_empty();
-            has(task.name) || (chat_model && task.is_chat_served())
-        })
     }
 
     /// The candidates for a task, in the order in which they are probed and shown: native ones when wanted, the first

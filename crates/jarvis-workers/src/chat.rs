@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt as _;
 use indexmap::IndexMap;
+use jarvis_catalogue::TaskType;
 use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, TokenUsage};
 use jarvis_engine::{Events, Job, Worker};
 use jarvis_plan::{ErrorCode, EventKind, Inference, Kind, Request, Role, TaskError, TaskId};
@@ -20,10 +21,6 @@ use crate::{Inputs, picture};
 
 /// The stage of a call that performs a task.
 pub const TASK_STAGE: &str = "task_llm";
-
-/// The tasks on text that any chat model performs.
-pub const TEXT_TASKS: [&str; 5] =
-    ["summarization", "translation", "conversational", "text-generation", "text2text-generation"];
 
 /// The tasks on pictures that a chat model performs when it can see.
 pub const PICTURE_TASKS: [&str; 3] = ["visual-question-answering", "image-to-text", "document-question-answering"];
@@ -157,7 +154,7 @@ impl ChatWorker {
 
     /// Whether this worker performs a task type.
     pub fn serves(&self, task: &str) -> bool {
-        TEXT_TASKS.contains(&task) || (self.model.can_see() && PICTURE_TASKS.contains(&task))
+        is_on_text(task) || (self.model.can_see() && PICTURE_TASKS.contains(&task))
     }
 
     async fn on_text(&self, job: &Job) -> Result<Inference, TaskError> {
@@ -230,7 +227,7 @@ impl ChatWorker {
 impl Worker for ChatWorker {
     async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
         let task = job.candidate.effective_task.as_str();
-        if TEXT_TASKS.contains(&task) {
+        if is_on_text(task) {
             return self.on_text(job).await;
         }
         if !PICTURE_TASKS.contains(&task) {
@@ -245,6 +242,11 @@ impl Worker for ChatWorker {
         }
         self.on_picture(job).await
     }
+}
+
+/// Whether a task is one of those on text that any chat model performs.
+fn is_on_text(task: &str) -> bool {
+    jarvis_catalogue::find(task).is_some_and(TaskType::is_chat_served)
 }
 
 /// What is asked about a picture.

@@ -21,11 +21,11 @@ mod router;
 mod testkit;
 mod text;
 
-pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TEXT_TASKS, TaskPrompt, call_model, stream_model};
+pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TaskPrompt, call_model, stream_model};
 pub use huggingface::{HF_INFERENCE, HuggingFace, HuggingFaceConfig};
 pub use inputs::{InputLimits, Inputs};
 pub use media_endpoint::{MediaEndpoint, MediaEndpointConfig};
-pub use model_server::{ModelServer, ModelServerConfig, Sharing, control_model};
+pub use model_server::{ModelServer, ModelServerConfig, Sharing};
 pub use policy::{Reach, UrlPolicy};
 pub use router::Workers;
 pub use text::Secret;

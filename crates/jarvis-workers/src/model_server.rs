@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use jarvis_catalogue::{Family, TaskType, find};
 use jarvis_engine::{Job, Worker};
 use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
 use jarvis_store::Media;
@@ -49,15 +50,6 @@ impl ModelServerConfig {
     }
 }
 
-/// The model that a control task runs on: the detector of the same name for `X-control`, a ControlNet for
-/// `X-text-to-image`. `None` for every other task, `text-to-image` among them.
-pub fn control_model(task: &str) -> Option<String> {
-    if task.ends_with("-control") {
-        return Some(task.to_owned());
-    }
-    task.strip_suffix("-text-to-image").map(|control| format!("lllyasviel/sd-controlnet-{control}"))
-}
-
 /// Performs tasks with the models of one server.
 #[derive(Debug)]
 pub struct ModelServer {
@@ -76,30 +68,10 @@ impl ModelServer {
         ModelServer { config, service, inputs }
     }
 
-    /// Whether the server says that it runs (`GET /running`).
-    ///
-    /// # Errors
-    /// When it cannot be reached or answers with an error.
-    pub async fn running(&self) -> Result<bool, TaskError> {
-        self.flag(join(&self.config.base, ["running"])?, "running").await
-    }
-
-    /// Whether the server has loaded a model (`GET /status/{id}`).
-    ///
-    /// # Errors
-    /// When it cannot be reached or answers with an error.
-    pub async fn loaded(&self, id: &str) -> Result<bool, TaskError> {
-        self.flag(model_url(&join(&self.config.base, ["status"])?, id, &[])?, "loaded").await
-    }
-
-    async fn flag(&self, url: Url, name: &str) -> Result<bool, TaskError> {
-        let reply = self.service.accept(self.service.send(self.service.get(url).await?).await?)?;
-        Ok(reply.field(name).and_then(Value::as_bool).unwrap_or_default())
-    }
-
     /// The body for a task, and the picture that its result is drawn on.
     async fn body(&self, job: &Job) -> Result<(Value, Option<Bytes>), TaskError> {
         let task = job.candidate.effective_task.as_str();
+        let family = find(task).map(|known| known.family);
         let need = |arg: &str| job.arg(arg).ok_or_else(|| missing(task, arg));
         let text = || job.arg("text").map_or(Value::Null, Value::from);
         Ok(match task {
@@ -123,10 +95,10 @@ impl ModelServer {
             "automatic-speech-recognition" | "audio-classification" | "audio-to-audio" => {
                 (json!({ "audio_url": self.hand_over(need("audio")?, Kind::Audio).await?.0 }), None)
             }
-            _ if task.ends_with("-control") => {
+            _ if family == Some(Family::Control) => {
                 (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0 }), None)
             }
-            _ if task.ends_with("-text-to-image") => {
+            _ if family == Some(Family::ControlGeneration) => {
                 need("text")?;
                 (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0, "text": text() }), None)
             }
@@ -278,7 +250,7 @@ impl Worker for ModelServer {
         let task = job.candidate.effective_task.as_str();
         let (body, picture) = self.body(job).await?;
         // A control task that was given no model of its own names itself.
-        let id = match control_model(task) {
+        let id = match find(task).and_then(TaskType::control_model) {
             Some(control) if job.candidate.id == task => control,
             Some(_) | None => job.candidate.id.clone(),
         };
@@ -295,26 +267,13 @@ fn output_kind(task: &str) -> Option<Kind> {
         "text-to-image" | "image-to-image" | "image-segmentation" | "depth-estimation" => Some(Kind::Image),
         "text-to-video" => Some(Kind::Video),
         "text-to-speech" | "audio-to-audio" => Some(Kind::Audio),
-        _ => control_model(task).map(|_| Kind::Image),
+        _ => find(task).and_then(TaskType::control_model).map(|_| Kind::Image),
     }
 }
 
 /// Whether a task whose arguments are passed on as they are makes no sense without a text.
 fn needs_text(task: &str) -> bool {
-    matches!(
-        task,
-        "text-classification"
-            | "token-classification"
-            | "question-answering"
-            | "summarization"
-            | "translation"
-            | "conversational"
-            | "text-generation"
-            | "text2text-generation"
-            | "text-to-image"
-            | "text-to-video"
-            | "text-to-speech"
-    )
+    find(task).is_some_and(|known| known.args.iter().any(|arg| arg.required && arg.name == "text"))
 }
 
 #[cfg(test)]

@@ -112,21 +112,3 @@ fn a_file_replaces_the_built_in_hub_models_of_its_tasks() {
     assert_eq!(catalogue.notes(), ["a note"]);
     assert!(catalogue.get("me/m5", None).is_some() && catalogue.get("me/m5", Some("translation")).is_none());
 }
-
-#[test]
-fn runnable_tasks_follow_what_is_there() {
-    let catalogue = Catalogue::builtin();
-    let names = |wanted: &Wanted, chat| -> Vec<String> {
-        catalogue.runnable(wanted, chat).tools().iter().map(|tool| tool.name.clone()).collect()
-    };
-    let native = names(&Wanted::native_only(), false);
-    assert_eq!(native.len(), 16, "{native:?}");
-    assert!(native.contains(&"summarization".to_owned()) && !native.contains(&"translation".to_owned()));
-    assert!(names(&Wanted::native_only(), true).contains(&"translation".to_owned()));
-    let hub = names(&Wanted::remote(InferenceMode::Huggingface, Deployment::Full), true);
-    assert!(!hub.iter().any(|name| name.contains("canny")), "control tasks are local only");
-    assert_eq!(hub.len(), 24);
-    let all = names(&Wanted::remote(InferenceMode::Hybrid, Deployment::Full), true);
-    assert_eq!(all.len(), 37, "all but the two `normal` tasks, which no model server has");
-    assert_eq!(names(&Wanted::remote(InferenceMode::Local, Deployment::Minimal), true).len(), 13 + 5);
-}

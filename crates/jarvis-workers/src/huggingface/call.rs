@@ -101,7 +101,7 @@ pub(super) async fn prepare(inputs: &Inputs, job: &Job) -> Result<Call, TaskErro
         "automatic-speech-recognition" => raw_sound(inputs, need("audio")?, Wanted::Text).await,
         "audio-classification" => raw_sound(inputs, need("audio")?, Wanted::Rows).await,
         "audio-to-audio" => raw_sound(inputs, need("audio")?, Wanted::Media(Kind::Audio)).await,
-        _ if task.ends_with("-control") || task.ends_with("-text-to-image") => Err(TaskError::new(
+        _ if jarvis_catalogue::find(task).is_some_and(|known| known.control_model().is_some()) => Err(TaskError::new(
             ErrorCode::CannotDo,
             format!("`{task}` runs on a model server only, not at Hugging Face"),
         )
