@@ -1,4 +1,4 @@
-//! A fake Hugging Face Hub and a fake model server on loopback sockets: listings and availability, no inference.
+//! A fake Hugging Face Hub and a fake status server of models on loopback sockets: listings and availability, no inference.
 //!
 //! Both take more routes, so that a test can add the calls it needs. Every request is kept for inspection. A server
 //! stops when its handle is dropped.
@@ -188,29 +188,30 @@ impl FakeHub {
     }
 }
 
-/// A fake model server: `GET /running` and `GET /status/{id}`, where any id that is not loaded answers `false`.
+/// The part of a model server that tells what is loaded: `GET /running` and `GET /status/{id}`, where any id that is not
+/// loaded answers `false`.
 #[derive(Debug)]
-pub struct FakeModelServer(Server);
+pub struct FakeStatusServer(Server);
 
-impl FakeModelServer {
+impl FakeStatusServer {
     /// Starts a server that has loaded these ids.
     ///
     /// # Errors
     /// When no loopback port can be bound.
-    pub async fn start(loaded: &[&str]) -> io::Result<FakeModelServer> {
+    pub async fn start(loaded: &[&str]) -> io::Result<FakeStatusServer> {
         let models = loaded.iter().map(|id| HubModel::live(id, "", 0)).collect();
-        FakeModelServer::start_with(models, Router::new()).await
+        FakeStatusServer::start_with(models, Router::new()).await
     }
 
     /// Starts a server that answers about these models as they say, with more routes, such as `POST /models/{*id}`.
     ///
     /// # Errors
     /// When no loopback port can be bound.
-    pub async fn start_with(models: Vec<HubModel>, extra: Router) -> io::Result<FakeModelServer> {
+    pub async fn start_with(models: Vec<HubModel>, extra: Router) -> io::Result<FakeStatusServer> {
         let routes = Router::new()
             .route("/running", get(async || Json(json!({"running": true}))))
             .route("/status/{*id}", get(status));
-        Server::start(routes, extra, models).await.map(FakeModelServer)
+        Server::start(routes, extra, models).await.map(FakeStatusServer)
     }
 
     /// Its base URL, without a slash at the end.

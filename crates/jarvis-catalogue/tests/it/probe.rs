@@ -7,7 +7,7 @@ use jarvis_catalogue::{
     Deployment, HubCheck, InferenceMode, Model, NativeCheck, ProbeConfig, Prober, Probing, where_probed,
 };
 use jarvis_plan::Host;
-use jarvis_testing::hub::{Answer, FakeHub, FakeModelServer, HubModel};
+use jarvis_testing::hub::{Answer, FakeHub, FakeStatusServer, HubModel};
 use url::Url;
 
 fn model(id: &str) -> Arc<Model> {
@@ -22,7 +22,7 @@ fn no_native() -> NativeCheck {
     Arc::new(|model| Err(format!("{} is not here", model.id)))
 }
 
-fn config(hub: Option<&FakeHub>, server: Option<&FakeModelServer>, mode: InferenceMode) -> ProbeConfig {
+fn config(hub: Option<&FakeHub>, server: Option<&FakeStatusServer>, mode: InferenceMode) -> ProbeConfig {
     ProbeConfig {
         hub: hub.map(|hub| HubCheck::ModelApi(Url::parse(&hub.base()).unwrap())),
         local: server.map(|server| Url::parse(&server.base()).unwrap()),
@@ -98,7 +98,7 @@ async fn the_hub_says_who_serves_a_model() {
 #[tokio::test]
 async fn the_mode_says_who_is_asked_and_the_model_server_wins() {
     let hub = FakeHub::start(vec![HubModel::live("a/both", "", 0), HubModel::live("a/hub", "", 0)]).await.unwrap();
-    let server = FakeModelServer::start(&["a/both", "a/local"]).await.unwrap();
+    let server = FakeStatusServer::start(&["a/both", "a/local"]).await.unwrap();
     let models = [model("a/both"), model("a/hub"), model("a/local"), model("a/none"), model("a/both")];
     let check = async |mode, expected: &[&str]| {
         let prober = Prober::new(config(Some(&hub), Some(&server), mode), no_native()).unwrap();
@@ -119,7 +119,7 @@ async fn the_mode_says_who_is_asked_and_the_model_server_wins() {
 
 #[tokio::test]
 async fn native_and_control_models_are_not_asked_over_the_network() {
-    let server = FakeModelServer::start(&[]).await.unwrap();
+    let server = FakeStatusServer::start(&[]).await.unwrap();
     let models = [
         on("native/ocr", "image-to-text", Host::Native),
         on("native/image-measure", "image-to-text", Host::Native),
@@ -248,7 +248,7 @@ async fn answers_are_kept_and_shared() {
 #[tokio::test]
 async fn the_old_status_call_and_the_token() {
     let hub = FakeHub::start(vec![HubModel::live("a/live", "", 0)]).await.unwrap();
-    let server = FakeModelServer::start(&[]).await.unwrap();
+    let server = FakeStatusServer::start(&[]).await.unwrap();
     let old = ProbeConfig {
         hub: Some(HubCheck::Status(Url::parse(&hub.base()).unwrap())),
         token: Some("hf_secret".into()),
