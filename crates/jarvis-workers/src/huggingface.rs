@@ -38,9 +38,10 @@ pub struct HuggingFaceConfig {
     pub proxy: Option<Secret>,
     /// Asks the host to hold the call while the model loads.
     pub wait_for_model: bool,
-    /// The longest one call may take.
+    /// The longest one call may take: 60 s by default, so that a host that hangs leaves time for the next candidate.
     pub timeout: Duration,
-    /// The longest to wait in all for a model that says it is loading; the calls themselves are not counted.
+    /// The longest to wait in all for a model that says it is loading; the calls themselves are not counted. 45 s
+    /// by default.
     pub max_wait: Duration,
 }
 
@@ -53,8 +54,8 @@ impl HuggingFaceConfig {
             bill_to: None,
             proxy: None,
             wait_for_model: true,
-            timeout: Duration::from_secs(120),
-            max_wait: Duration::from_secs(120),
+            timeout: Duration::from_secs(60),
+            max_wait: Duration::from_secs(45),
         }
     }
 }

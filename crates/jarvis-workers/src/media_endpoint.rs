@@ -36,7 +36,7 @@ pub struct MediaEndpointConfig {
     pub voice: String,
     /// The audio format of speech.
     pub speech_format: String,
-    /// The longest one call may take.
+    /// The longest one call may take: 90 s by default, which leaves time for the next candidate.
     pub timeout: Duration,
 }
 
@@ -53,7 +53,7 @@ impl MediaEndpointConfig {
             image_size: None,
             voice: "alloy".to_owned(),
             speech_format: "wav".to_owned(),
-            timeout: Duration::from_secs(180),
+            timeout: Duration::from_secs(90),
         }
     }
 }

@@ -44,9 +44,10 @@ pub struct ModelServerConfig {
 }
 
 impl ModelServerConfig {
-    /// The usual settings for an address: the folder is shared, a call may take three minutes.
+    /// The usual settings for an address: the folder is shared, a call may take 90 s, which leaves time for
+    /// the next candidate.
     pub fn new(base: Url) -> ModelServerConfig {
-        ModelServerConfig { base, token: None, sharing: Sharing::Folder, timeout: Duration::from_secs(180) }
+        ModelServerConfig { base, token: None, sharing: Sharing::Folder, timeout: Duration::from_secs(90) }
     }
 }
 
