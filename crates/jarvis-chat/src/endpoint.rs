@@ -6,7 +6,7 @@ use crate::config::{Azure, OpenAiConfig, Protocol};
 use crate::model::ChatError;
 
 /// The base of an endpoint's addresses, checked once.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Endpoint {
     base: Url,
     azure: Option<Azure>,

@@ -368,6 +368,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_secret_in_a_setting_is_not_shown() {
+        let base = Url::parse("https://user:p4ss@models.test/v1?key=p4ss").unwrap();
+        let (key, proxy) = (Secret::new("p4ss"), Secret::new("http://u:p4ss@proxy.test"));
+        let hub = crate::HuggingFaceConfig { proxy, ..crate::HuggingFaceConfig::new(base.clone(), key.clone()) };
+        let server = crate::ModelServerConfig { token: key.clone(), ..crate::ModelServerConfig::new(base.clone()) };
+        let media = crate::MediaEndpointConfig::new(base, key);
+        for text in [format!("{hub:?}"), format!("{server:?}"), format!("{media:?}")] {
+            assert!(!text.contains("p4ss") && text.contains("https://models.test/v1"), "{text}");
+        }
+    }
+
+    #[test]
     fn model_addresses_are_built_from_proper_ids_only() {
         let base = Url::parse("http://h/hf-inference/models/").unwrap();
         let bare = Url::parse("http://h").unwrap();

@@ -2,6 +2,7 @@
 
 mod call;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use tokio::time::sleep;
 use url::Url;
 
 use crate::http::{Reply, Route, Service, model_url};
+use crate::policy::shown;
 use crate::{Inputs, Secret, results};
 use call::{Body, Call, Wanted};
 
@@ -24,8 +26,8 @@ pub const HF_INFERENCE: &str = "https://router.huggingface.co/hf-inference/model
 /// The shortest pause before a loading model is asked again.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// How Hugging Face is called.
-#[derive(Debug, Clone)]
+/// How Hugging Face is called. `Debug` leaves out what may be secret.
+#[derive(Clone)]
 pub struct HuggingFaceConfig {
     /// The address before the model's id; [`HF_INFERENCE`] unless the models are elsewhere.
     pub base: Url,
@@ -57,6 +59,20 @@ impl HuggingFaceConfig {
             timeout: Duration::from_secs(60),
             max_wait: Duration::from_secs(45),
         }
+    }
+}
+
+impl fmt::Debug for HuggingFaceConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HuggingFaceConfig")
+            .field("base", &shown(&self.base))
+            .field("token", &self.token)
+            .field("bill_to", &self.bill_to)
+            .field("proxy", &self.proxy)
+            .field("wait_for_model", &self.wait_for_model)
+            .field("timeout", &self.timeout)
+            .field("max_wait", &self.max_wait)
+            .finish()
     }
 }
 

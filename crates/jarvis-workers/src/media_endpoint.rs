@@ -1,5 +1,6 @@
 //! Pictures and sound from an OpenAI-compatible endpoint: image generation, speech, transcription.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,10 +13,11 @@ use url::Url;
 
 use crate::chat::missing;
 use crate::http::{Route, Service, join};
+use crate::policy::shown;
 use crate::{Inputs, Secret, results, sniff};
 
-/// How a media endpoint is called. A task without a model is not served.
-#[derive(Debug, Clone)]
+/// How a media endpoint is called. A task without a model is not served. `Debug` leaves out what may be secret.
+#[derive(Clone)]
 pub struct MediaEndpointConfig {
     /// The base URL, usually ending in `/v1`.
     pub base: Url,
@@ -55,6 +57,23 @@ impl MediaEndpointConfig {
             speech_format: "wav".to_owned(),
             timeout: Duration::from_secs(90),
         }
+    }
+}
+
+impl fmt::Debug for MediaEndpointConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MediaEndpointConfig")
+            .field("base", &shown(&self.base))
+            .field("key", &self.key)
+            .field("proxy", &self.proxy)
+            .field("image_model", &self.image_model)
+            .field("speech_model", &self.speech_model)
+            .field("transcription_model", &self.transcription_model)
+            .field("image_size", &self.image_size)
+            .field("voice", &self.voice)
+            .field("speech_format", &self.speech_format)
+            .field("timeout", &self.timeout)
+            .finish()
     }
 }
 

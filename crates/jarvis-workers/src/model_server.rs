@@ -1,5 +1,6 @@
 //! Models on a server that speaks the protocol of the original's model server: `POST /models/{id}`.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use url::Url;
 use crate::chat::missing;
 use crate::http::{Reply, Route, Service, join, model_url};
 use crate::inputs::{blocking, is_public, media_error};
+use crate::policy::shown;
 use crate::text::shorten;
 use crate::{Inputs, Secret, results, sniff};
 
@@ -30,8 +32,8 @@ pub enum Sharing {
     DataUrls,
 }
 
-/// How a model server is called.
-#[derive(Debug, Clone)]
+/// How a model server is called. `Debug` leaves out what may be secret.
+#[derive(Clone)]
 pub struct ModelServerConfig {
     /// Its address, such as `http://localhost:8005`.
     pub base: Url,
@@ -48,6 +50,17 @@ impl ModelServerConfig {
     /// the next candidate.
     pub fn new(base: Url) -> ModelServerConfig {
         ModelServerConfig { base, token: None, sharing: Sharing::Folder, timeout: Duration::from_secs(90) }
+    }
+}
+
+impl fmt::Debug for ModelServerConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelServerConfig")
+            .field("base", &shown(&self.base))
+            .field("token", &self.token)
+            .field("sharing", &self.sharing)
+            .field("timeout", &self.timeout)
+            .finish()
     }
 }
 
@@ -213,7 +226,7 @@ impl ModelServer {
                     match results::own_file(&self.service, &self.inputs, own, &address, kind).await? {
                         Some(path) => Ok(path),
                         None => {
-                            let words = format!("names a file at another host ({})", crate::policy::shown(&address));
+                            let words = format!("names a file at another host ({})", shown(&address));
                             Err(self.service.error(ErrorCode::BadReply, &words))
                         }
                     }
