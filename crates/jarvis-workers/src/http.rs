@@ -380,6 +380,16 @@ mod tests {
     }
 
     #[test]
+    fn a_service_that_hangs_leaves_time_for_another() {
+        // Of the 180 s that a task has unless configured otherwise.
+        let base = Url::parse("http://h").unwrap();
+        let hub = crate::HuggingFaceConfig::new(base.clone(), None);
+        assert!(hub.timeout + hub.max_wait < Duration::from_secs(120));
+        assert!(crate::ModelServerConfig::new(base.clone()).timeout < Duration::from_secs(120));
+        assert!(crate::MediaEndpointConfig::new(base, None).timeout < Duration::from_secs(120));
+    }
+
+    #[test]
     fn model_addresses_are_built_from_proper_ids_only() {
         let base = Url::parse("http://h/hf-inference/models/").unwrap();
         let bare = Url::parse("http://h").unwrap();
