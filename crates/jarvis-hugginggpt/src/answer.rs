@@ -3,6 +3,7 @@
 use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, budget};
 use jarvis_engine::Events;
 use jarvis_plan::{EventKind, Language, Outcome, Plan, Request};
+use jarvis_prompt::reader::without_reasoning;
 use jarvis_workers::{call_model, stream_model};
 use serde_json::Value;
 
@@ -103,14 +104,15 @@ async fn say(
     } else {
         call_model(chat, events, None, call).await?
     };
-    let text = Spoken::default().hear(&reply.text).trim().to_owned();
+    let text = without_reasoning(&reply.text).trim().to_owned();
     if text.is_empty() {
         return Err(ChatError::BadReply { reason: "the reply is empty".into(), body: reply.text });
     }
     Ok(text)
 }
 
-/// Tells what a model says from what it thinks: `<think>…</think>` at the beginning, as reasoning models write it.
+/// Tells what a model says from what it thinks while it streams: `<think>…</think>` at the beginning, as reasoning models
+/// write it. A whole reply is read by [`without_reasoning`].
 #[derive(Debug, Default)]
 struct Spoken {
     heard: String,

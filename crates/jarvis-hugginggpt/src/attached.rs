@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{Arg, Draft, Inference, Kind, Piece, Request, Resource, Source, TaskError};
+use jarvis_plan::{Arg, Draft, ErrorCode, Inference, Kind, Piece, Request, Resource, Source, TaskError};
 
 /// The content and the name of an attached text.
 fn texts(request: &Request) -> impl Iterator<Item = (&str, &str)> {
@@ -57,6 +57,10 @@ impl Worker for Expand {
             let value = value.trim();
             texts(&job.request).find(|(name, _)| *name == value).map(|(_, content)| content.to_owned())
         };
+        if let Some(name) = job.args.iter().find_map(|(arg, value)| missing(job, arg, value)) {
+            return Err(TaskError::new(ErrorCode::NotFound, format!("there is no text file `{name}` to read"))
+                .hint("name a file of the working folder in the request, or give it with --file"));
+        }
         if !job.args.values().any(|value| named(value).is_some()) {
             return self.0.perform(job).await;
         }
@@ -68,6 +72,25 @@ impl Worker for Expand {
         }
         self.0.perform(&job).await
     }
+}
+
+/// The name of a text file that a plan speaks of and that nobody attached: working on the name itself would be a wrong
+/// answer that looks like a right one.
+fn missing<'a>(job: &Job, arg: &str, value: &'a str) -> Option<&'a str> {
+    const TEXTS: [&str; 4] = ["text", "context", "text1", "text2"];
+    const DOCUMENTS: [&str; 7] = [".pdf", ".doc", ".docx", ".odt", ".rtf", ".epub", ".log"];
+    let name = value.trim();
+    let planned = job.task.literal(arg).is_some_and(|planned| planned.trim() == name);
+    if !TEXTS.contains(&arg) || !planned || name.len() > 200 || name.contains(char::is_whitespace) {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    let file = matches!(Kind::of_name(name), Some(Kind::Text | Kind::Json))
+        || DOCUMENTS.iter().any(|ending| lower.ends_with(ending))
+        || ["/", "./", "../", "~/"].iter().any(|start| name.starts_with(start))
+        || name.contains("://")
+        || (name.contains('/') && job.request.text.contains(&format!("/{name}")));
+    (file && !texts(&job.request).any(|(known, _)| known == name)).then_some(name)
 }
 
 /// The request's text with its attachments described after it, as a model reads it.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use jarvis_plan::{Language, NoteKind, Outcome, Output, Plan, Request, Source, Status};
 use serde_json::Value;
 
-use self::words::{Words, title, why};
+use self::words::{Words, label, title, why};
 
 /// How a display path is shown to the person: as a path on disk or an address.
 pub(crate) type ShowPath<'a> = &'a dyn Fn(&str) -> String;
@@ -38,7 +38,7 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
             let _ = write!(out, " ({})", performer.id);
         }
         match outcome.status {
-            Status::Succeeded => success(&mut out, outcome, words, show),
+            Status::Succeeded => success(&mut out, outcome, language, show),
             Status::Failed => failure(&mut out, words.failed, outcome, language),
             Status::Skipped => failure(&mut out, words.skipped, outcome, language),
             Status::Cancelled => failure(&mut out, words.cancelled, outcome, language),
@@ -69,7 +69,8 @@ fn by_name(mut text: String, request: &Request) -> String {
     text
 }
 
-fn success(out: &mut String, outcome: &Outcome, words: &Words, show: ShowPath<'_>) {
+fn success(out: &mut String, outcome: &Outcome, language: Language, show: ShowPath<'_>) {
+    let words = Words::of(language);
     out.push_str(":\n");
     let Some(inference) = &outcome.inference else { return };
     let outputs = inference.outputs();
@@ -81,7 +82,7 @@ fn success(out: &mut String, outcome: &Outcome, words: &Words, show: ShowPath<'_
                 said = true;
             }
             Output::Text { text } => {
-                let scored = labels(&inference.0).unwrap_or_else(|| text.clone());
+                let scored = labels(&inference.0, language).unwrap_or_else(|| text.clone());
                 indent(out, &cut(&clean(&scored)));
                 said = true;
             }
@@ -106,14 +107,14 @@ fn success(out: &mut String, outcome: &Outcome, words: &Words, show: ShowPath<'_
 }
 
 /// Labels with their scores, best first, when that is all a result is: `positive 82%, neutral 15%`.
-fn labels(value: &Value) -> Option<String> {
+fn labels(value: &Value, language: Language) -> Option<String> {
     let mut rows: Vec<(&str, f64)> = Vec::new();
     for row in value.as_array()? {
         rows.push((row.get("label")?.as_str()?, row.get("score")?.as_f64()?));
     }
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
     let shown: Vec<String> =
-        rows.iter().take(5).map(|(label, score)| format!("{} {:.0}%", label.to_lowercase(), score * 100.0)).collect();
+        rows.iter().take(5).map(|(name, score)| format!("{} {:.0}%", label(name, language), score * 100.0)).collect();
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 

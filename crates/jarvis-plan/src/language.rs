@@ -22,14 +22,21 @@ impl Language {
     /// word has about two of them; file names and addresses are left out.
     pub fn of(text: &str) -> Language {
         let (mut latin, mut cyrillic, mut han, mut kana) = (0usize, 0usize, 0usize, 0usize);
-        let words = text.split_whitespace().filter(|word| !is_path(word));
-        for c in words.flat_map(str::chars) {
-            match c {
-                'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => latin += 1,
-                c if is_cyrillic(c) => cyrillic += 1,
-                c if is_han(c) => han += 1,
-                '\u{3040}'..='\u{30ff}' => kana += 1,
-                _ => {}
+        for word in text.split_whitespace() {
+            // Chinese runs into file names without a blank; of such a word only the Chinese counts.
+            let path = is_path(word);
+            if path && (word.starts_with('/') || !word.contains(is_han)) {
+                continue;
+            }
+            for c in word.chars() {
+                match c {
+                    c if is_han(c) => han += 1,
+                    _ if path => {}
+                    'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => latin += 1,
+                    c if is_cyrillic(c) => cyrillic += 1,
+                    '\u{3040}'..='\u{30ff}' => kana += 1,
+                    _ => {}
+                }
             }
         }
         // Latin letters inside a Russian or Chinese request are mostly names and file extensions.
@@ -103,6 +110,9 @@ mod tests {
             ("找出 photo_of_my_cat.jpg 的边缘", "zh"),
             ("озвучь текст https://example.com/a/very/long/address", "ru"),
             ("what does Привет mean in this sentence", "en"),
+            ("把/images/0a1b2c.jpg变成黑白", "zh"),
+            ("总结新闻.txt和news.txt", "zh"),
+            ("edges of 猫.png", "en"),
             ("写真のエッジ", "en"),
             ("", "en"),
             ("1234 !!!", "en"),

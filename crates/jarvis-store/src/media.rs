@@ -36,7 +36,7 @@ pub enum MediaError {
         reason: &'static str,
     },
     /// No such file.
-    #[error("there is no file `{path}` under the public folder")]
+    #[error("there is no file `{path}`")]
     NotFound {
         /// The path as given.
         path: String,

@@ -211,7 +211,11 @@ pub(crate) fn media_error(error: &MediaError) -> TaskError {
         MediaError::TooLarge { .. } => ErrorCode::TooLarge,
         MediaError::Io { .. } => ErrorCode::Internal,
     };
-    TaskError::new(code, shorten(&error.to_string(), 400))
+    let told = TaskError::new(code, shorten(&error.to_string(), 400));
+    match code {
+        ErrorCode::NotFound => told.hint("name a file of the working folder in the request, or give it with --file"),
+        _ => told,
+    }
 }
 
 #[cfg(test)]

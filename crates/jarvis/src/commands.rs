@@ -51,15 +51,22 @@ fn request_text(typed: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// Makes the folder for copies, before any work is done for it.
+fn make_out(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::usage(format!("`{}` cannot be a folder: {error}", folder.display()))
+            .hint("name another folder with --out")
+    })
+}
+
 /// Copies the files of an answer into a folder, under their own names.
 fn copy_out(answer: &Answer, folder: &Path, disk: impl Fn(&str) -> Option<std::path::PathBuf>) -> Result<(), Failure> {
-    let cannot = |error: std::io::Error| Failure::work(format!("cannot write to `{}`: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(cannot)?;
     for resource in &answer.resources {
         if let Some(path) = disk(&resource.url)
             && let Some(name) = path.file_name()
         {
-            std::fs::copy(&path, folder.join(name)).map_err(cannot)?;
+            std::fs::copy(&path, folder.join(name))
+                .map_err(|error| Failure::work(format!("cannot write to `{}`: {error}", folder.display())))?;
         }
     }
     Ok(())

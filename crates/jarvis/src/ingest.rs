@@ -56,8 +56,14 @@ pub(crate) fn request(
         let Some(resource) = attachments.get_mut(at) else { continue };
         // The rest of the request speaks of the file by this name.
         resource.name = Some(name.to_owned());
-        if let Source::Public(display) = &resource.source {
-            edits.push((range, display.clone()));
+        let in_quotes = text.get(..range.start).is_some_and(|before| before.ends_with(|c| "\"'«“「`".contains(c)));
+        match &resource.source {
+            Source::Public(display) => edits.push((range, display.clone())),
+            // Quotes keep a name with blanks in one piece.
+            Source::Inline(_) | Source::Url(_) if name.contains(' ') && !in_quotes => {
+                edits.push((range, format!("\"{name}\"")));
+            }
+            Source::Inline(_) | Source::Url(_) => {}
         }
     }
     let mut rewritten = text.to_owned();
@@ -88,42 +94,63 @@ enum Found {
 /// What stands between words, and around quoted names that may hold blanks.
 const SEPARATORS: &str = "\"'‘’“”«»「」`()[]<>,;，。、；：？！（）《》";
 
+/// The most words that a name without quotes around it may have.
+const MOST_WORDS: usize = 6;
+
 /// The files that a text names, in order. Addresses and display paths of the public root are none.
 fn mentions(text: &str) -> Vec<Mention> {
-    let mut found: Vec<Mention> = Vec::new();
-    for (open, close) in [('"', '"'), ('«', '»'), ('“', '”'), ('「', '」'), ('`', '`'), ('\'', '\'')] {
-        let mut from = 0;
-        while let Some((start, end)) = quoted(text, from, open, close) {
-            let name = text.get(start..end).unwrap_or_default();
-            if name.contains(' ') && is_here(name) {
-                found.push(Mention { range: start..end, found: Found::Here });
-            }
-            from = end + close.len_utf8();
-        }
-    }
+    let mut found = spaced(text);
     let mut start = 0;
     let ends = |c: char| c.is_whitespace() || SEPARATORS.contains(c);
     for word in text.split_inclusive(ends) {
-        let range = start..start + word.len();
-        start = range.end;
+        let mut at = start;
+        start += word.len();
         let word = word.trim_end_matches(ends).trim_end_matches(['.', '!', '?', ':', '…']);
-        if found.iter().any(|mention| mention.range.start <= range.start && range.start < mention.range.end) {
+        if found.iter().any(|mention| mention.range.start <= at && at < mention.range.end) {
             continue;
         }
-        if let Some((inner, where_it_is)) = file_in(word) {
-            let range = range.start + inner.start..range.start + inner.end;
-            found.push(Mention { range, found: where_it_is });
+        // Where names run into Chinese there may be several in a word.
+        let mut rest = word;
+        while let Some((inner, where_it_is)) = file_in(rest) {
+            found.push(Mention { range: at + inner.start..at + inner.end, found: where_it_is });
+            at += inner.end;
+            rest = rest.get(inner.end..).unwrap_or_default();
         }
     }
     found.sort_by_key(|mention| mention.range.start);
     found
 }
 
-/// The next text between two marks from `from` on, as a range without the marks.
-fn quoted(text: &str, from: usize, open: char, close: char) -> Option<(usize, usize)> {
-    let start = from + text.get(from..)?.find(open)? + open.len_utf8();
-    let end = start + text.get(start..)?.find(close)?;
-    Some((start, end))
+/// The names of files in the working folder that hold blanks or what else separates words, the longest first.
+fn spaced(text: &str) -> Vec<Mention> {
+    let words: Vec<Range<usize>> = text
+        .split_inclusive(char::is_whitespace)
+        .scan(0, |at, word| {
+            let range = *at..*at + word.trim_end().len();
+            *at += word.len();
+            Some(range)
+        })
+        .filter(|range| !range.is_empty())
+        .collect();
+    let mut found = Vec::new();
+    let mut next = 0;
+    while let Some(first) = words.get(next) {
+        let longest = words.iter().enumerate().skip(next).take(MOST_WORDS).rev().find_map(|(at, last)| {
+            let whole = text.get(first.start..last.end)?;
+            let front = whole.len() - whole.trim_start_matches(|c| SEPARATORS.contains(c)).len();
+            let name = whole.get(front..)?.trim_end_matches(|c| SEPARATORS.contains(c) || ".!?:…".contains(c));
+            let range = first.start + front..first.start + front + name.len();
+            (name.contains(|c: char| c == ' ' || SEPARATORS.contains(c)) && is_here(name)).then_some((at, range))
+        });
+        next = match longest {
+            Some((at, range)) => {
+                found.push(Mention { range, found: Found::Here });
+                at + 1
+            }
+            None => next + 1,
+        };
+    }
+    found
 }
 
 /// The file that a word names, and where it is. A name may be cut out of a word only where Chinese characters run into it:
@@ -177,11 +204,9 @@ fn leads_out(word: &str) -> bool {
     climbs || elsewhere
 }
 
-/// True when a path cannot lead out of the working folder: relative, without `..`, and not through a symbolic link that
-/// leaves it.
+/// True for an existing path inside the working folder: without `..`, and not through a symbolic link that leaves it.
 fn inside_working_folder(path: &Path) -> bool {
-    let plain = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if !plain {
+    if path.components().any(|part| part == Component::ParentDir) {
         return false;
     }
     match (std::env::current_dir().and_then(|here| here.canonicalize()), path.canonicalize()) {

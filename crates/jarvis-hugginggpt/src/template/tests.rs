@@ -76,7 +76,7 @@ fn results_and_failures_are_told_in_the_language_of_the_request() {
     1. Контуры — cat.png (native/canny):
        DISK/images/out.png
     2. Тональность (native/vader):
-       positive 88%, neutral 12%
+       положительная 88%, нейтральная 12%
     3. Описание — cat.png (native/ocr): не удалось: входной файл не того вида или повреждён (`cat.png` is not an image)
        попробуйте: convert it
     ");
@@ -85,7 +85,7 @@ fn results_and_failures_are_told_in_the_language_of_the_request() {
     1. 边缘 — cat.png (native/canny):
        DISK/images/out.png
     2. 情感 (native/vader):
-       positive 88%, neutral 12%
+       正面 88%, 中性 12%
     3. 描述 — cat.png (native/ocr): 失败: 输入文件类型不对或已损坏 (`cat.png` is not an image)
        可以试试: convert it
     ");

@@ -138,3 +138,19 @@ pub(super) fn why(code: ErrorCode, language: Language) -> Option<&'static str> {
         Language::Chinese => Some(chinese),
     }
 }
+
+/// A label of the native classifiers in the language of the answer; others stay as they are.
+pub(super) fn label(label: &str, language: Language) -> String {
+    let folded = label.to_lowercase();
+    let (russian, chinese) = match folded.as_str() {
+        "positive" => ("положительная", "正面"),
+        "negative" => ("отрицательная", "负面"),
+        "neutral" => ("нейтральная", "中性"),
+        "speech-like" => ("похоже на речь", "类似语音"),
+        "tone" => ("тон", "单音"),
+        "noise" => ("шум", "噪声"),
+        "silence" => ("тишина", "静音"),
+        _ => return folded,
+    };
+    language.pick(folded.as_str(), russian, chinese).to_owned()
+}

@@ -18,9 +18,9 @@ const GREETING: &str = "Tell me what you need; name files by their path. `exit` 
 pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let app = App::build(global, printer)?;
     let mut files = args.files;
-    let mut history: Vec<Turn> = Vec::new();
+    let mut memory = Memory::default();
     if let Some(text) = &args.once {
-        let ok = turn(&app, text, &files, &mut history, args.json, printer).await?;
+        let ok = turn(&app, text, &files, &mut memory, args.json, printer).await?;
         return Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) });
     }
     if !args.json {
@@ -42,7 +42,7 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
             "exit" | "quit" => break,
             _ => {}
         }
-        if let Err(failure) = turn(&app, line, &files, &mut history, args.json, printer).await {
+        if let Err(failure) = turn(&app, line, &files, &mut memory, args.json, printer).await {
             // One request that fails does not end the conversation.
             printer.error(failure.error(), failure.advice());
         }
@@ -54,18 +54,36 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a conversation remembers.
+#[derive(Debug, Default)]
+struct Memory {
+    /// What was said.
+    history: Vec<Turn>,
+    /// The texts that were spoken of last, for requests that name none.
+    texts: Vec<Resource>,
+}
+
 /// One request and its answer; true when it was answered.
 async fn turn(
     app: &App,
     text: &str,
     files: &[std::path::PathBuf],
-    history: &mut Vec<Turn>,
+    memory: &mut Memory,
     json: bool,
     printer: Printer,
 ) -> Result<bool, Failure> {
     let (mut request, told) = ingest::request(text, files, &app.media, app.config.limits.max_input_bytes)?;
     told.iter().for_each(|told| printer.warning(told));
-    request.history.clone_from(history);
+    request.history.clone_from(&memory.history);
+    let is_text = |resource: &Resource| matches!(resource.source, Source::Inline(_));
+    if request.attachments.is_empty() {
+        request.attachments.clone_from(&memory.texts);
+    } else if request.attachments.iter().any(is_text) {
+        memory.texts = request.attachments.iter().filter(|resource| is_text(resource)).cloned().collect();
+    } else {
+        // The talk has turned to something else.
+        memory.texts.clear();
+    }
     let asked = request.text.clone();
     let public = |resource: &Resource| match (&resource.source, &resource.name) {
         (Source::Public(path), Some(name)) => Some((name.clone(), path.clone())),
@@ -96,7 +114,7 @@ async fn turn(
             said.push_str(&format!("\n{}", resource.url));
         }
     }
-    history.push(Turn::user(asked));
-    history.push(Turn::assistant(said));
+    memory.history.push(Turn::user(asked));
+    memory.history.push(Turn::assistant(said));
     Ok(finished.run.ok())
 }

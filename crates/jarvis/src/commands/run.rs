@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use jarvis_hugginggpt::{About, RunDocument};
 
-use super::{copy_out, request_text};
+use super::{copy_out, make_out, request_text};
 use crate::cli::{Global, RunArgs};
 use crate::failure::Failure;
 use crate::ingest;
@@ -14,6 +14,9 @@ use crate::wiring::App;
 
 pub(super) async fn run(args: RunArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let text = request_text(&args.request)?;
+    if let Some(folder) = &args.out {
+        make_out(folder)?;
+    }
     let app = App::build(global, printer)?;
     let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
     told.iter().for_each(|told| printer.warning(told));
@@ -33,15 +36,16 @@ pub(super) async fn run(args: RunArgs, global: &Global, printer: Printer) -> Res
             return Err(failure);
         }
     };
-    if let Some(folder) = &args.out {
-        copy_out(&finished.run.answer, folder, |url| app.media.disk_path(url).ok())?;
-    }
     if args.json {
         let document = document(&app, &text, &finished);
         let json = serde_json::to_string_pretty(&document).map_err(Failure::work)?;
         printer.out(&json);
     } else if !args.events {
         show(&app, &finished, printer);
+    }
+    // The answer is told before a copy can fail.
+    if let Some(folder) = &args.out {
+        copy_out(&finished.run.answer, folder, |url| app.media.disk_path(url).ok())?;
     }
     Ok(if finished.run.ok() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

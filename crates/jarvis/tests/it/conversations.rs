@@ -37,6 +37,20 @@ fn the_result_of_a_request_can_be_worked_on() {
 }
 
 #[test]
+fn a_text_stays_the_subject_until_another_is_named() {
+    let house = House::new();
+    house.file(
+        "news.txt",
+        "Maria Silva opened the new pier in Lisbon. It was a wonderful day. The pier cost 12,500 euros.",
+    );
+    let ended = house.run_with_input(&["chat", "--json", "-q"], "summarise news.txt\nwhich names are in it?\n");
+    let lines: Vec<serde_json::Value> =
+        ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let answer = lines[1]["answer"]["text"].as_str().expect("a text");
+    assert!(answer.contains("Maria Silva"), "{answer}");
+}
+
+#[test]
 fn a_request_that_fails_does_not_end_the_conversation() {
     let house = House::new();
     let chat = FakeChat::spawn(

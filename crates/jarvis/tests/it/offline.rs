@@ -189,6 +189,53 @@ fn files_are_known_by_their_whole_names_and_by_what_they_hold() {
 }
 
 #[test]
+fn names_with_blanks_and_names_in_chinese_sentences_are_found() {
+    let house = House::new();
+    house.picture("photo.png");
+    house.picture("other.png");
+    house.picture("my holiday.png");
+    house.file("speech.txt", "A short text.");
+    house.file("noisy speech.txt", "Another one, and it is longer. It has two sentences.");
+    for (request, pictures) in [
+        ("把photo.png和other.png都变成黑白", 2),
+        ("make my holiday.png grey", 1),
+        ("make \"my holiday.png\" and photo.png grey", 2),
+    ] {
+        let (_, document) = house.json(&["run", request, "--json", "-q"]);
+        let outcomes = outcomes(&document);
+        let done = outcomes.iter().filter(|line| line.ends_with("succeeded native/image-edit")).count();
+        assert_eq!(done, pictures, "{request}: {outcomes:?}");
+    }
+    let (_, document) = house.json(&["run", "summarise noisy speech.txt", "--json", "-q"]);
+    assert_eq!(document["plan"]["tasks"][0]["args"]["text"], "noisy speech.txt");
+    let chinese = house.run(&["run", "把photo.png变成黑白", "-q"]);
+    assert!(chinese.stdout.starts_with("修改后的图片"), "{}", chinese.stdout);
+}
+
+#[test]
+fn a_text_that_nobody_has_is_not_its_name() {
+    let house = House::new();
+    for request in ["summarise nosuch.txt", "read nosuch.txt aloud", "кратко перескажи отчёт.txt", "summarise old.doc"]
+    {
+        let (code, document) = house.json(&["run", request, "--json", "-q"]);
+        assert_eq!(
+            (code, &document["outcomes"][0]["error"]["code"]),
+            (1, &json!("not_found")),
+            "{request}: {document:#}"
+        );
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_is_told_before_the_work() {
+    let house = House::new();
+    house.picture("photo.png");
+    house.file("taken", "a file");
+    let ended = house.run(&["run", "find the edges of photo.png", "--out", "taken"]);
+    assert!(ended.code == 2 && ended.stderr.contains("`taken` cannot be a folder"), "{ended:?}");
+}
+
+#[test]
 fn results_are_copied_where_they_are_wanted() {
     let house = House::new();
     house.picture("photo.png");
