@@ -44,12 +44,15 @@ async fn store(native: &Native, (extension, bytes): (&str, Vec<u8>)) -> Result<I
 
 /// `native/canny`: edges, white on black.
 pub(super) async fn canny(native: &Native, job: &Job) -> Result<Inference, TaskError> {
-    let encoded = with_picture(native, job, |opened, cancel| {
+    let work = with_picture(native, job, |opened, cancel| {
         let found = edges::canny(&opened.picture);
         cancel.check()?;
-        open::encode(&DynamicImage::ImageLuma8(found), ImageFormat::Png)
+        let any = found.iter().any(|level| *level > 0);
+        Ok((open::encode(&DynamicImage::ImageLuma8(found), ImageFormat::Png)?, any))
     });
-    store(native, encoded.await?).await
+    let (encoded, any) = work.await?;
+    let made = store(native, encoded).await?;
+    Ok(if any { made } else { made.with("note", "no edges were found") })
 }
 
 /// `native/line-segments`: straight lines, white on black.

@@ -1,6 +1,6 @@
 //! Edges and straight lines, white on black.
 
-use image::{DynamicImage, GrayImage, Luma};
+use image::{DynamicImage, GrayImage, Luma, RgbImage};
 use imageproc::drawing::draw_antialiased_line_segment_mut;
 use imageproc::pixelops::interpolate;
 
@@ -12,13 +12,121 @@ pub(super) const EDGE_SIDE: u32 = 4096;
 /// Lines are looked for in at most this many pixels a side.
 const LINE_SIDE: u32 = 1024;
 
-/// Canny edges with the thresholds 100 and 200.
+/// Softening before gradients are taken, in pixels.
+const SOFTEN: f32 = 1.2;
+/// The weakest gradient (Sobel) that may begin an edge: a step of about ten levels in one colour channel.
+const FLOOR: f32 = 26.0;
+/// The strongest gradient that is asked of an edge, however busy the picture: half of a step from black to white.
+const CEILING: f32 = 300.0;
+
+/// Canny edges of the picture on white, after Canny (1986). At each pixel the colour channel with the strongest gradient
+/// counts, so that colours of equal lightness part; an edge must begin at three times the median gradient of the
+/// picture, so that noise and texture do not count as edges.
 pub(super) fn canny(picture: &DynamicImage) -> GrayImage {
-    let grey = open::reduced(picture, EDGE_SIDE).into_luma8();
-    if grey.width() < 3 || grey.height() < 3 {
-        return GrayImage::new(grey.width(), grey.height());
+    let colours = open::flatten(open::reduced(picture, EDGE_SIDE));
+    let (width, height) = colours.dimensions();
+    if width < 3 || height < 3 {
+        return GrayImage::new(width, height);
     }
-    imageproc::edges::canny(&grey, 100.0, 200.0)
+    let soft = imageproc::filter::gaussian_blur_f32(&colours, SOFTEN);
+    drop(colours);
+    let gradients = Gradients::of(&soft);
+    drop(soft);
+    let median = gradients.median();
+    let high = (3.0 * median).clamp(FLOOR, CEILING);
+    let low = (0.4 * high).max(1.5 * median).min(high);
+    gradients.trace(low, high)
+}
+
+/// How strong the colours change at each pixel, and in which of four directions.
+struct Gradients {
+    width: usize,
+    height: usize,
+    strength: Vec<f32>,
+    /// The neighbour that the gradient points to: 0 right, 1 right below, 2 below, 3 left below.
+    direction: Vec<u8>,
+}
+
+impl Gradients {
+    fn of(soft: &RgbImage) -> Gradients {
+        let (width, height) = (soft.width() as usize, soft.height() as usize);
+        let mut strength = vec![0.0; width * height];
+        let mut direction = vec![0; width * height];
+        for (at, (strength, direction)) in strength.iter_mut().zip(&mut direction).enumerate() {
+            let (x, y) = ((at % width) as u32, (at / width) as u32);
+            if x == 0 || y == 0 || x + 1 == soft.width() || y + 1 == soft.height() {
+                continue;
+            }
+            let row = |y: u32| [x - 1, x, x + 1].map(|x| soft.get_pixel(x, y).0.map(i32::from));
+            let ([a, b, c], [d, _, e], [f, g, h]) = (row(y - 1), row(y), row(y + 1));
+            let across = sum(&[(1, c), (2, e), (1, h), (-1, a), (-2, d), (-1, f)]);
+            let down = sum(&[(1, f), (2, g), (1, h), (-1, a), (-2, b), (-1, c)]);
+            let mut strongest = (0, 0, 0);
+            for (dx, dy) in across.into_iter().zip(down) {
+                strongest = strongest.max((dx * dx + dy * dy, dx, dy));
+            }
+            let (square, dx, dy) = strongest;
+            *strength = (square as f32).sqrt();
+            let angle = (dy as f32).atan2(dx as f32).rem_euclid(std::f32::consts::PI);
+            *direction = ((angle / std::f32::consts::FRAC_PI_4).round() as u8) % 4;
+        }
+        Gradients { width, height, strength, direction }
+    }
+
+    fn at(&self, at: usize) -> f32 {
+        self.strength.get(at).copied().unwrap_or(0.0)
+    }
+
+    /// The median strength, to a whole number: how much the colours change anywhere, be it noise.
+    fn median(&self) -> f32 {
+        let mut counts = vec![0_usize; 2048];
+        for strength in &self.strength {
+            if let Some(count) = counts.get_mut(strength.round() as usize) {
+                *count += 1;
+            }
+        }
+        let mut below = 0;
+        let middle = counts.iter().position(|count| {
+            below += count;
+            below * 2 >= self.strength.len()
+        });
+        middle.unwrap_or(0) as f32
+    }
+
+    /// The ridges of at least `low` that hang together with one of at least `high`.
+    fn trace(&self, low: f32, high: f32) -> GrayImage {
+        let mut found = GrayImage::new(self.width as u32, self.height as u32);
+        let steps = [1, self.width + 1, self.width, self.width - 1];
+        let inner = |at: usize| {
+            let (x, y) = (at % self.width, at / self.width);
+            x > 0 && y > 0 && x + 1 < self.width && y + 1 < self.height
+        };
+        // Of two equal neighbours one is taken, so that lines are one pixel wide.
+        let ridge = |at: usize, least: f32| {
+            let strength = self.at(at);
+            let step = self.direction.get(at).and_then(|turn| steps.get(usize::from(*turn))).copied().unwrap_or(1);
+            strength >= least && inner(at) && strength > self.at(at - step) && strength >= self.at(at + step)
+        };
+        let mut queue = Vec::new();
+        for seed in 0..self.strength.len() {
+            if !ridge(seed, high) {
+                continue;
+            }
+            queue.push(seed);
+            while let Some(at) = queue.pop() {
+                let Some(pixel) = found.get_mut(at).filter(|pixel| **pixel == 0) else { continue };
+                *pixel = 255;
+                let around = steps.into_iter().flat_map(|step| [at - step, at + step]);
+                queue.extend(around.filter(|near| ridge(*near, low)));
+            }
+        }
+        found
+    }
+}
+
+/// The weighted sum of pixels, by channel.
+fn sum(parts: &[(i32, [i32; 3])]) -> [i32; 3] {
+    parts.iter().fold([0; 3], |[r, g, b], (weight, [r2, g2, b2])| [r + weight * r2, g + weight * g2, b + weight * b2])
 }
 
 /// A straight line between two points, in pixels of the picture it was found in.

@@ -131,6 +131,72 @@ mod lines {
         assert!(on.iter().all(|(x, y)| (near(*x) && inside(*y)) || (near(*y) && inside(*x))));
     }
 
+    fn lit(picture: RgbImage) -> f64 {
+        let found = edges::canny(&picture.into());
+        let lit = found.pixels().filter(|pixel| pixel.0[0] > 0).count();
+        lit as f64 / f64::from(found.width() * found.height())
+    }
+
+    /// A box of one colour on another, 120 x 120, whose border is 240 pixels long: 1.7% of the picture.
+    fn boxed(inside: [u8; 3], outside: [u8; 3]) -> RgbImage {
+        let within = 30..90;
+        RgbImage::from_fn(120, 120, |x, y| {
+            Rgb(if within.contains(&x) && within.contains(&y) { inside } else { outside })
+        })
+    }
+
+    /// Levels around the middle, each channel by itself.
+    fn noise(wide: u32) -> RgbImage {
+        let mut seed = 7_u32;
+        let mut level = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (128 - wide / 2 + (seed >> 16) % wide) as u8
+        };
+        RgbImage::from_fn(200, 200, |_, _| Rgb([level(), level(), level()]))
+    }
+
+    #[test]
+    fn weak_borders_are_found_and_noise_is_not() {
+        let cases = [
+            ("a box a little lighter", boxed([175; 3], [150; 3]), 0.012, 0.025),
+            // Both have a luminance of 110.
+            ("colours of equal lightness", boxed([200, 94, 3], [40, 119, 188]), 0.012, 0.025),
+            ("black on white", boxed([0; 3], [255; 3]), 0.012, 0.025),
+            ("one colour", RgbImage::from_pixel(90, 90, RED), 0.0, 0.0),
+            ("a smooth passage", RgbImage::from_fn(250, 60, |x, _| Rgb([x as u8; 3])), 0.0, 0.0),
+            ("stripes", RgbImage::from_fn(120, 120, |x, _| Rgb([if x / 6 % 2 == 0 { 0 } else { 255 }; 3])), 0.1, 0.25),
+            ("weak noise", noise(20), 0.0, 0.01),
+            ("strong noise", noise(120), 0.0, 0.05),
+            ("nothing but noise", noise(256), 0.0, 0.25),
+        ];
+        for (name, picture, least, most) in cases {
+            let share = lit(picture);
+            assert!((least..=most).contains(&share), "{name}: {share}");
+        }
+    }
+
+    #[test]
+    fn clear_parts_count_as_white() {
+        let clear = RgbaImage::from_fn(120, 120, |x, _| Rgba([0, 0, 0, if x < 60 { 0 } else { 255 }]));
+        assert!(edges::canny(&clear.into()).pixels().any(|pixel| pixel.0[0] > 0));
+        // Colours that nobody sees make no edges.
+        let unseen = RgbaImage::from_fn(120, 120, |x, _| Rgba([if x < 60 { 0 } else { 255 }, 0, 0, 0]));
+        assert!(edges::canny(&unseen.into()).pixels().all(|pixel| pixel.0[0] == 0));
+    }
+
+    #[test]
+    fn an_overlay_of_regions_has_edges() {
+        let picture = RgbImage::from_fn(300, 200, |x, y| match (x < 150, y < 100) {
+            (true, true) => RED,
+            (true, false) => WHITE,
+            (false, true) => Rgb([130, 200, 240]),
+            (false, false) => Rgb([36, 160, 44]),
+        });
+        let (overlaid, _) = segment::segment(picture.into(), Language::English, &go_on()).unwrap();
+        let share = lit(overlaid);
+        assert!((0.006..0.02).contains(&share), "{share}");
+    }
+
     #[test]
     fn tiny_pictures_have_no_edges_and_no_lines() {
         for (width, height) in [(1, 1), (2, 5), (1, 500), (7, 7)] {
