@@ -331,6 +331,8 @@ fn is_question(tokens: &[Token], mark: bool) -> bool {
         return mark || matches!(first.lower.as_str(), "whether");
     }
     let text: String = core.iter().filter(|token| token.is_han()).map(|token| token.lower.as_str()).collect();
+    // "Cut into a few parts" asks for no number.
+    let text = text.replace("成几个", "成").replace("为几个", "为");
     let asks = ["什么", "谁", "哪", "多少", "几个", "几只", "几张", "几人", "是否", "为何", "怎么", "有没有", "是不是"];
     asks.iter().any(|word| text.contains(word))
         || (text.ends_with('吗') && !text.starts_with('能'))

@@ -97,9 +97,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "segmentation|image segmentation|segment image|segment",
         &[
-            "segment|segmentation|divide * into regions|split * into regions",
-            "сегментируй|сегментировать|сегментируйте|сегментация|сегментацию|раздели * на области",
-            "分割|抠图",
+            "segment|segmentation|divide * into regions|split * into regions|divide * into parts|divide * into segments|divide * into areas|split * into segments|split * into areas|split * into parts|separate * into regions|cut * into regions|cut * into segments",
+            "сегментируй|сегментировать|сегментируйте|сегментация|сегментацию|раздели * на области|разделить * на области|раздели * на сегменты|раздели * на части|раздели * на зоны|разбей * на области|разбей * на сегменты|разбей * на части|разбей * на зоны|разбить * на области|разбить * на части|разбить * на сегменты|подели * на части|подели * на области|выдели области|выдели сегменты",
+            "分割|抠图|分成*区域|分成*部分|分为*区域|分为*部分|划分|切分|分区",
         ],
     ),
     concept(

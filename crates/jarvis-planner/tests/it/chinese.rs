@@ -18,6 +18,8 @@ fn one_thing_asked() {
             ("描述这张图片", &["/images/a.png"], "image-to-text(image=/images/a.png)"),
             ("/images/a.png里有什么？", &[], "image-to-text(image=/images/a.png)"),
             ("对图片进行分割", &["/images/a.png"], "image-segmentation(image=/images/a.png)"),
+            ("把a.png分成几个区域", &[], "image-segmentation(image=a.png)"),
+            ("划分图片", &["/images/a.png"], "image-segmentation(image=/images/a.png)"),
             ("检测/images/a.png中的物体", &[], "object-detection(image=/images/a.png)"),
             ("估计图片的深度", &["/images/a.png"], "depth-estimation(image=/images/a.png)"),
             ("总结这篇文章", &["很长的文章。"], "summarization(text=很长的文章。)"),

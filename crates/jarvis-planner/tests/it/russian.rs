@@ -26,6 +26,8 @@ fn one_thing_asked() {
             ("Опиши картинку", &["/images/a.png"], "image-to-text(image=/images/a.png)"),
             ("Что изображено на /images/a.png?", &[], "image-to-text(image=/images/a.png)"),
             ("Сегментируй изображение", &["/images/a.png"], "image-segmentation(image=/images/a.png)"),
+            ("Раздели картинку a.png на сегменты", &[], "image-segmentation(image=a.png)"),
+            ("разбейте изображение на части", &["/images/a.png"], "image-segmentation(image=/images/a.png)"),
             ("Найди объекты на /images/a.png", &[], "object-detection(image=/images/a.png)"),
             ("Построй карту глубины для /images/a.png", &[], "depth-estimation(image=/images/a.png)"),
             ("Сделай краткое содержание текста", &["Длинный текст."], "summarization(text=Длинный текст.)"),
@@ -70,6 +72,11 @@ fn several_things_asked() {
                 "Сегментируй /images/a.png, затем найди контуры результата",
                 &[],
                 "image-segmentation(image=/images/a.png) ; canny-control(image=@0)",
+            ),
+            (
+                "разбей фото photo.jpg на области и найди контуры результата",
+                &[],
+                "image-segmentation(image=photo.jpg) ; canny-control(image=@0)",
             ),
             (
                 "Сначала сделай /images/a.png чёрно-белой, потом поверни её",
