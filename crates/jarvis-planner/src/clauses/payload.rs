@@ -61,7 +61,11 @@ fn after_colon(request: &str, spans: &[Span], index: &ToolIndex) -> Option<Span>
         }
         let from = before.rfind(['.', '!', '?', '。', '！', '？', '\n']).map_or(0, |at| at + 1);
         let order = unmasked(request, from, at, spans);
-        let acts = lexicon::hits(&order, |concept| index.serves(concept)).iter().any(|hit| hit.strong)
+        let names = |hit: &lexicon::Hit| {
+            let row = hit.concepts.first().and_then(|id| lexicon::concept(*id));
+            hit.strong || (hit.first() <= 1 && row.is_some_and(|row| row.name == "lettering"))
+        };
+        let acts = lexicon::hits(&order, |concept| index.serves(concept)).iter().any(names)
             // "…, and answer: how many are there?"
             && !order.last().is_some_and(|token| matches!(token.lower.as_str(), "answer" | "question" | "ответь" | "вопрос" | "答" | "题"));
         if opens_with_quote(request, end, spans) {

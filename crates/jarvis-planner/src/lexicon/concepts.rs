@@ -202,6 +202,18 @@ pub(super) static CONCEPTS: &[Concept] = &[
         ],
     ),
     concept(
+        "lettering",
+        Nature::Create,
+        &[Text],
+        Image,
+        "text to image|image generation|generate image|create image|generates an image",
+        &[
+            "make title card|make poster|make banner|make title slide|make sign|make placard|make lettering|make caption card|create title card|create poster|create banner|create title slide|create sign|create placard|create lettering|create caption card|draw title card|draw poster|draw banner|draw title slide|draw sign|draw placard|draw lettering|draw caption card|design title card|design poster|design banner|design title slide|design sign|design placard|design lettering|design caption card|generate title card|generate poster|generate banner|generate title slide|generate sign|generate placard|generate lettering|generate caption card|paint title card|paint poster|paint banner|paint title slide|paint sign|paint placard|paint lettering|paint caption card|make * poster|create * poster|design * poster|~title card|~poster|~banner|~lettering",
+            "сделай титульную карточку|сделай титульный кадр|сделай титул|сделай плакат|сделай афишу|сделай постер|сделай баннер|сделай надпись|сделай вывеску|сделай заставку|сделай табличку|создай титульную карточку|создай титульный кадр|создай титул|создай плакат|создай афишу|создай постер|создай баннер|создай надпись|создай вывеску|создай заставку|создай табличку|нарисуй титульную карточку|нарисуй титульный кадр|нарисуй титул|нарисуй плакат|нарисуй афишу|нарисуй постер|нарисуй баннер|нарисуй надпись|нарисуй вывеску|нарисуй заставку|нарисуй табличку|сгенерируй титульную карточку|сгенерируй титульный кадр|сгенерируй титул|сгенерируй плакат|сгенерируй афишу|сгенерируй постер|сгенерируй баннер|сгенерируй надпись|сгенерируй вывеску|сгенерируй заставку|сгенерируй табличку|~титульная карточка|~плакат|~постер|~баннер",
+            "做*标题卡|做*标题卡片|做*海报|做*横幅|做*标语牌|做*招牌|制作*标题卡|制作*标题卡片|制作*海报|制作*横幅|制作*标语牌|制作*招牌|生成*标题卡|生成*标题卡片|生成*海报|生成*横幅|生成*标语牌|生成*招牌|画*标题卡|画*标题卡片|画*海报|画*横幅|画*标语牌|画*招牌|设计*标题卡|设计*标题卡片|设计*海报|设计*横幅|设计*标语牌|设计*招牌|~标题卡|~海报|~横幅",
+        ],
+    ),
+    concept(
         "filming",
         Nature::Create,
         &[Text],

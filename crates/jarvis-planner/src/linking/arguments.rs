@@ -171,7 +171,7 @@ fn text(
             (!words.is_empty()).then(|| vec![Arg::literal(words)])
         }
         Part::Wish => {
-            let wish = wording::rest(clause, request, step);
+            let wish = wording::lettering(clause, request, step).or_else(|| wording::rest(clause, request, step));
             if !inner.iter().any(|thing| thing.is(Kind::Text))
                 && let Some(wish) = wish
                 && !(clause.pointers.result && own.is_empty())

@@ -104,6 +104,7 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
     let polite = clause.tokens.len() - strip_polite(&clause.tokens).len();
     let start = step.words.iter().copied().min().map_or(polite, |first| first.min(polite));
     let mut kept: Vec<Token> = Vec::new();
+    let lettered = step.concept.and_then(lexicon::concept).is_some_and(|concept| concept.name == "lettering");
     let mut skip_language = false;
     for (at, token) in clause.tokens.iter().enumerate() {
         if step.until.is_some_and(|until| at >= until) {
@@ -111,7 +112,9 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
         }
         // "a picture of": the article goes with the words that chose the tool.
         let article = matches!(token.lower.as_str(), "a" | "an" | "the" | "new") && step.words.contains(&(at + 1));
-        let chosen = step.words.contains(&at) || at < start || article;
+        // "a poster of a cat": what kind of picture it is belongs to the wish.
+        let kind = lettered && step.words.iter().min() != Some(&at);
+        let chosen = (step.words.contains(&at) && !kind) || at < start || (article && !lettered);
         let next_language = clause.tokens.get(at + 1).is_some_and(is_language);
         let ties_language = next_language && matches!(token.lower.as_str(), "into" | "to" | "in" | "на" | "по");
         let han_language = token.is_han()
@@ -153,6 +156,33 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
     }
     Some(join(clause, request, &kept, true)).filter(|text| !text.is_empty())
 }
+
+/// The words alone that a title card or poster is to bear; `None` when it is to show more than words, or when the step
+/// makes something else.
+pub(crate) fn lettering(clause: &Clause, request: &str, step: &Step) -> Option<String> {
+    if step.concept.and_then(lexicon::concept).is_none_or(|concept| concept.name != "lettering") {
+        return None;
+    }
+    let noun = step.words.iter().max().and_then(|last| clause.tokens.get(*last))?;
+    let after: Vec<&Token> = clause.tokens.iter().filter(|token| token.start >= noun.end).collect();
+    let bears =
+        |token: &Token| listed(BEARS, token.lower.as_str()) || (token.is_han() && BEARS_HAN.contains(&token.lower));
+    let written = clause.spans.iter().find(|span| matches!(span.what, SpanKind::Quote | SpanKind::Payload));
+    if let Some(written) = written {
+        return after.iter().all(|token| bears(token) || is_hollow(token)).then(|| written.text.clone());
+    }
+    let cue = after.iter().position(|token| listed(SAYING, token.lower.as_str()))?;
+    let (before, said) = after.split_at(cue + 1);
+    let (first, last) = (said.first()?, said.last()?);
+    let only = before.iter().all(|token| bears(token) || is_hollow(token));
+    only.then(|| slice(request, first.start, last.end).to_owned())
+}
+
+/// Words between a card and what stands on it.
+const BEARS: &str = "saying says say said that which reading reads with words word text lettering title caption card     poster slide written it on inscription showing for called titled с со текстом словами надписью словом где написано     на которой которым которой котором заголовком гласящий гласящую";
+const BEARS_HAN: &str = "写着上文字内容为是字样片面一张个";
+/// The words right before what stands on a card that quotation marks do not show.
+const SAYING: &str = "saying says reading reads текстом словами надписью";
 
 const LEADS: &str = "showing depicting containing saying that about of featuring with про о об 幅 张 只 where which in";
 const TIES: &str = "with using following based on same along guided like as has have having по используя как и and 用 按 照 根 据 \

@@ -95,6 +95,26 @@ fn one_thing_asked() {
 }
 
 #[test]
+fn words_on_a_picture() {
+    check_all(
+        &task_types(),
+        &[
+            ("make a title card saying \"Welcome to Berlin\"", &[], "text-to-image(text=Welcome to Berlin)"),
+            ("create a poster that says 'Grand Opening'", &[], "text-to-image(text=Grand Opening)"),
+            ("Make a banner with the words “Happy birthday”", &[], "text-to-image(text=Happy birthday)"),
+            ("design a poster saying Free Coffee", &[], "text-to-image(text=Free Coffee)"),
+            ("title card: Hello World", &[], "text-to-image(text=Hello World)"),
+            ("draw a poster of a cat", &[], "text-to-image(text=~poster of a cat)"),
+            ("say \"Welcome to Berlin\"", &[], "text-to-speech(text=Welcome to Berlin)"),
+            ("describe the poster in a.png", &[], "image-to-text(image=a.png)"),
+            ("сделай титульную карточку с текстом «Привет, мир»", &[], "text-to-image(text=Привет, мир)"),
+            ("нарисуй надпись «Привет»", &[], "text-to-image(text=Привет)"),
+            ("做一张标题卡片，写上“新年快乐”", &[], "text-to-image(text=新年快乐)"),
+        ],
+    );
+}
+
+#[test]
 fn several_things_asked() {
     check_all(
         &task_types(),
