@@ -5,6 +5,8 @@
 
 mod payload;
 
+use jarvis_plan::Kind;
+
 use crate::lexicon::{self, Nature};
 use crate::resources::{self, Pointers, Span};
 use crate::retrieval::ToolIndex;
@@ -63,9 +65,10 @@ const MOST_SPANS: usize = 200;
 const MOST_WORDS: usize = 1500;
 const MOST_CUTS: usize = 200;
 
-/// Reads a request. `index` tells which words name an action.
-pub fn read(request: &str, index: &ToolIndex) -> Reading {
-    let mut spans = resources::spans(request);
+/// Reads a request. `files` are names of attached files that the text may speak of; `index` tells which words name an
+/// action.
+pub fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> Reading {
+    let mut spans = resources::spans_with(request, files);
     spans.truncate(MOST_SPANS);
     if let Some(payload) = payload::find(request, &spans, index) {
         spans.retain(|span| span.end <= payload.start || span.start >= payload.end);
@@ -328,13 +331,40 @@ fn is_question(tokens: &[Token], mark: bool) -> bool {
             | "верно"
             | "правда"
     ) {
-        return mark || matches!(first.lower.as_str(), "whether");
+        return mark || matches!(first.lower.as_str(), "whether" | "is" | "are" | "was" | "were" | "does" | "did");
     }
     let text: String = core.iter().filter(|token| token.is_han()).map(|token| token.lower.as_str()).collect();
     // "Cut into a few parts" asks for no number.
     let text = text.replace("成几个", "成").replace("为几个", "为");
-    let asks = ["什么", "谁", "哪", "多少", "几个", "几只", "几张", "几人", "是否", "为何", "怎么", "有没有", "是不是"];
+    let asks = [
+        "什么",
+        "谁",
+        "哪",
+        "多少",
+        "几个",
+        "几只",
+        "几张",
+        "几人",
+        "是否",
+        "为何",
+        "怎么",
+        "有没有",
+        "是不是",
+        "多大",
+        "多高",
+        "多长",
+        "多宽",
+        "多远",
+        "好评还是差评",
+        "差评还是好评",
+        "正面还是负面",
+    ];
+    // "亮不亮": a character, "not", and the same character.
+    let or_not = |window: &[Token]| matches!(window, [one, not, two] if not.lower == "不" && one.is_han() && one.lower == two.lower);
+    let chooses = |token: &Token| matches!(token.lower.as_str(), "или" | "or");
     asks.iter().any(|word| text.contains(word))
+        || core.windows(3).any(or_not)
+        || (mark && (text.contains("还是") || core.iter().any(chooses)))
         || (text.ends_with('吗') && !text.starts_with('能'))
         || (mark && core.iter().any(lexicon::is_question_word))
 }

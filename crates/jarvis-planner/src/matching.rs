@@ -114,10 +114,12 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand) -> Vec<Hit> {
         .is_some_and(|hit| hit.strong && !hit.asks && hit.first() == start && nature(hit) != Some(Nature::Ask));
     let question = clause.question && !order;
     let states = states(&clause.tokens);
+    // "Colours of a.png" asks without a verb.
+    let terse = clause.tokens.iter().filter(|token| !token.is_determiner()).count() <= 2;
     hits.into_iter()
         .filter(|hit| {
             let counts = |concept: &&lexicon::Concept| match concept.nature {
-                Nature::Ask => hit.strong || question,
+                Nature::Ask => hit.strong || question || terse,
                 Nature::Label | Nature::Make => {
                     !question
                         || hit.asks
@@ -198,7 +200,7 @@ fn spoken_kinds(tokens: &[Token]) -> Vec<Kind> {
             }
             "音" | "录" if matches!(next, "频" | "音") => Some(Kind::Audio),
             "text" | "passag" | "articl" | "текст" | "стат" => Some(Kind::Text),
-            "文" if matches!(next, "本" | "章") => Some(Kind::Text),
+            "文" if matches!(next, "本" | "章" | "字") => Some(Kind::Text),
             "video" | "clip" | "movi" | "виде" => Some(Kind::Video),
             "视" if next == "频" => Some(Kind::Video),
             _ => None,

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use jarvis_plan::{Draft, Note, Request, Tool};
+use jarvis_plan::{Draft, Kind, Note, Request, Tool};
 
 use crate::clauses;
 use crate::linking::Linker;
@@ -43,7 +43,12 @@ impl Offline {
             draft.notes.push(Note::left_out(note));
             return draft;
         }
-        let reading = clauses::read(text, index);
+        let files: Vec<(&str, Kind)> = request
+            .attachments
+            .iter()
+            .filter_map(|resource| Some((resource.name.as_deref()?, resource.kind)))
+            .collect();
+        let reading = clauses::read(text, &files, index);
         let mut linker = Linker::new(request, &reading, index);
         let mut unserved: Vec<&str> = Vec::new();
         for (at, clause) in reading.clauses.iter().enumerate() {

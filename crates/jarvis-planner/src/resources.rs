@@ -79,7 +79,25 @@ const QUOTES: &[(char, &[char])] = &[
 
 /// Every span of `text`, in order and without overlap.
 pub fn spans(text: &str) -> Vec<Span> {
+    spans_with(text, &[])
+}
+
+/// The same where some files are known by name: letters of any script may stand right beside a known name.
+pub fn spans_with(text: &str, files: &[(&str, Kind)]) -> Vec<Span> {
     let mut spans = quotes(text);
+    for (name, kind) in files.iter().filter(|(name, _)| name.contains('.')) {
+        for (start, _) in text.match_indices(name) {
+            let end = start + name.len();
+            let inside =
+                |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '\\' | '_'));
+            let parted = !inside(slice(text, 0, start).chars().next_back())
+                && !inside(text.get(end..).and_then(|rest| rest.chars().next()));
+            if parted && !spans.iter().any(|span| span.start < end && start < span.end) {
+                let (what, kind) = (SpanKind::Path, Some(*kind));
+                spans.push(Span { start, end, what, text: (*name).to_owned(), kind });
+            }
+        }
+    }
     let mut add = |start: usize, end: usize, what: SpanKind, kind: Option<Kind>| {
         if start < end && !spans.iter().any(|span: &Span| span.start < end && start < span.end) {
             spans.push(Span { start, end, what, text: slice(text, start, end).to_owned(), kind });

@@ -23,7 +23,7 @@ fn index() -> ToolIndex {
 
 /// `|` between clauses, `>` before ordered ones, `{…}` around text to work on.
 fn check(request: &str, expected: &str) {
-    let reading = read(request, &index());
+    let reading = read(request, &[], &index());
     let mut shown = String::new();
     for clause in &reading.clauses {
         if !shown.is_empty() {

@@ -134,9 +134,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "image to text|image captioning|caption|captioning|describe image|describes a picture",
         &[
-            "caption|describe|description|what is in|what is on|what in|what does * show|what is shown|what do you see|what can you see|what is picture|what is image|what is photo|what is happening|what happens|tell about picture",
-            "опиши|опишите|описание|описать|что на|что изображено|что нарисовано|что показано|что видно|подпиши|подпись|что находится на|что ты видишь",
-            "描述|图片里有什么|图里有什么|图中有什么|图片中有什么|照片里有什么|上有什么|里有什么|图片内容|看图|配文|是什么图|画了什么|说明图片|图片的内容|图的内容|照片的内容|里分别有什么|分别有什么|里都有什么",
+            "caption|describe|description|compare pictures|compare images|compare photos|compare|what is in|what is on|what in|what does * show|what is shown|what do you see|what can you see|what is picture|what is image|what is photo|what is happening|what happens|tell about picture",
+            "опиши|опишите|описание|описать|сравни|что на|что изображено|что нарисовано|что показано|что видно|подпиши|подпись|что находится на|что ты видишь",
+            "描述|图片里有什么|比较|图里有什么|图中有什么|图片中有什么|照片里有什么|上有什么|里有什么|图片内容|看图|配文|是什么图|画了什么|说明图片|图片的内容|图的内容|照片的内容|里分别有什么|分别有什么|里都有什么",
         ],
     ),
     concept(
@@ -158,9 +158,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "visual question answering|question about an image|question about a picture|visual question",
         &[
-            "dominant colour|dominant color|main colour|main color|prevailing colour|average colour|average color|colour of|color of",
-            "преобладающий цвет|основной цвет|доминирующий цвет|главный цвет|средний цвет|какого цвета|какой цвет",
-            "主色|主色调|主要颜色|主要的颜色|什么颜色|平均颜色",
+            "dominant colour|dominant color|main colour|main color|prevailing colour|average colour|average color|colour of|color of|~colours|~colors|~colour|~color|~palette",
+            "преобладающий цвет|основной цвет|доминирующий цвет|главный цвет|средний цвет|какого цвета|какой цвет|~цвета|~цвет|~палитра",
+            "主色|主色调|主要颜色|主要的颜色|什么颜色|平均颜色|~颜色|~色调",
         ],
     ),
     concept(
@@ -170,9 +170,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "document question answering|question about a document|document visual question",
         &[
-            "~invoice|~receipt|~form|~contract|~document|~bill|~scan|~page",
-            "~счет|~счете|~чек|~чеке|~документ|~договор|~накладная|~квитанция|~квитанции",
-            "~发票|~收据|~文档|~文件|~合同|~账单",
+            "~invoice|~receipt|~form|~contract|~document|~bill|~scan|~page|~total amount|~amount due|~total due|~amount|~what is total|~what is sum|~total on|~sum on|~date on|~due date|~grand total|~issued",
+            "~счет|~счете|~чек|~чеке|~документ|~договор|~накладная|~квитанция|~квитанции|~итоговая сумма|~общая сумма|~какая сумма|~сумма|~итого|~дата на|~срок оплаты",
+            "~发票|~收据|~文档|~文件|~合同|~账单|~总金额|~金额|~总额|~合计|~总价",
         ],
     ),
     // Picture to picture as told.
@@ -183,7 +183,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "image to image|image editing|edit image|image edit|image editor",
         &[
-            "black and white|greyscale|grayscale|grey|gray|sepia|blur|blurred|sharpen|sharper|rotate|rotated|turn * degrees|flip|mirror|mirrored|crop|resize|half size|half as large|half as big|half its size|half width|twice size|double size|shrink|enlarge|scale|invert|inverted|negative|brighten|brighter|darken|darker|contrast|thumbnail|pixelate|saturate|upside down|similar picture|similar image|similar photo|variation|edit|in style of|turn into cartoon|cartoon|monochrome|remove background|into painting|watercolour|watercolor|oil painting|pencil sketch|square|~turn|~convert|~change|~transform|~modify|smaller|larger|bigger|border|resolution|compress",
+            "black and white|greyscale|grayscale|grey|gray|sepia|blur|blurred|blurry|~sharp|sharpen|sharper|rotate|rotated|turn * degrees|flip|mirror|mirrored|crop|resize|half size|half as large|half as big|half its size|half width|twice size|double size|shrink|enlarge|scale|invert|inverted|negative|brighten|brighter|darken|darker|contrast|thumbnail|pixelate|saturate|upside down|similar picture|similar image|similar photo|variation|edit|in style of|turn into cartoon|cartoon|monochrome|remove background|into painting|watercolour|watercolor|oil painting|pencil sketch|square|~turn|~convert|~change|~transform|~modify|smaller|larger|bigger|border|resolution|compress",
             "черно белый|черно белым|черно белой|черно белое|черно белую|чб|ч б|серым|серой|серый|оттенки серого|размой|размыть|размытой|размытие|резче|резкость|поверни|повернуть|поверните|отрази|зеркально|зеркальное|обрежь|кадрируй|уменьши|уменьшить|увеличь|увеличить|вдвое|в два раза|инвертируй|негатив|ярче|темнее|светлее|контраст|контрастнее|похожую картинку|похожее изображение|сепия|убери фон|удали фон|сепию|переверни|масштабируй|отредактируй|измени размер|стиле",
             "黑白|灰度|灰色|变灰|模糊|锐化|旋转|翻转|镜像|裁剪|缩小|放大|一半|反色|反相|变亮|变暗|调亮|调暗|亮度|对比度|相似的图|类似的图|调整大小|改变大小|缩略图|去背景|去除背景|风格|编辑|卡通",
         ],
@@ -269,9 +269,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Audio,
         "audio to audio|speech enhancement|noise reduction|denoise|denoising",
         &[
-            "denoise|noisy|remove noise|remove * noise|noise|noise reduction|clean up|clean|hiss|enhance audio|enhance sound|enhance speech|enhance recording|reduce noise|reduce * noise|improve sound",
-            "убери шум|убрать шум|убери шумы|удали шум|шум|шума|шумы|очисти|почисти|улучши звук|подавление шума|шумоподавление",
-            "降噪|去噪|去除噪|噪音|噪声|杂音",
+            "denoise|noisy|remove noise|remove * noise|noise|noise reduction|louder|quieter|normalise|normalize|volume|amplify|loudness|clean up|clean|hiss|enhance audio|enhance sound|enhance speech|enhance recording|reduce noise|reduce * noise|improve sound",
+            "убери шум|убрать шум|громче|тише|погромче|потише|нормализуй|нормализовать|громкость|громкости|убери шумы|удали шум|шум|шума|шумы|очисти|почисти|улучши звук|подавление шума|шумоподавление",
+            "降噪|去噪|去除噪|音量|响一点|大声一点|小声一点|响度|归一化|噪音|噪声|杂音",
         ],
     ),
     concept(
@@ -281,9 +281,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "audio classification|sound classification|classify audio",
         &[
-            "what kind of sound|what sound|which sound|kind of sound|what noise|classify audio|classify sound|classify recording|music or speech|speech or music|what genre|genre|classify|what instrument",
-            "какой звук|какой это звук|что за звук|классифицируй звук|классифицируй аудио|музыка или речь|речь или музыка|жанр|что за музыка",
-            "什么声音|哪种声音|声音分类|音频分类|什么音乐|音乐还是语音",
+            "what kind of sound|what sound|which sound|kind of sound|what noise|classify audio|classify sound|classify recording|music or speech|speech or music|speech or noise|noise or speech|noise or music|music or noise|voice or music|speech or silence|kind of noise|what genre|genre|classify|what instrument",
+            "какой звук|какой это звук|что за звук|классифицируй звук|классифицируй аудио|музыка или речь|речь или музыка|речь или шум|шум или речь|музыка или шум|шум или музыка|что за шум|голос или музыка|жанр|что за музыка",
+            "什么声音|哪种声音|声音分类|音频分类|什么音乐|音乐还是语音|语音还是噪音|语音还是噪声|噪音还是语音|人声还是噪音|说话还是噪音|语音还是音乐|是什么噪音",
         ],
     ),
     concept(
@@ -306,9 +306,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "summarization|summary|summarize|summarise|text summarizer|summarizer",
         &[
-            "summary|what is * about|summarise|summarize|summarisation|summarization|sum up|key points|main points|gist|tl dr|tldr|shorten|in brief|main idea|condense",
-            "краткое содержание|о чем текст|о чем статья|о чем рассказ|о чем|кратко изложи|кратко перескажи|кратко|перескажи|пересказ|резюмируй|резюме|суть|сократи|выжимка|саммари|главное|основные мысли|подытожь|суммаризируй",
-            "摘要|总结|概括|归纳|概述|要点|大意|讲的是什么|主要讲|主要内容|中心思想",
+            "summary|what is * about|keyword|key word|summarise|summarize|summarisation|summarization|sum up|key points|main points|gist|tl dr|tldr|shorten|in brief|main idea|condense",
+            "краткое содержание|о чем текст|ключевые слова|ключевых слов|о чем говорится|о чем речь|о чем статья|о чем рассказ|о чем|кратко изложи|кратко перескажи|кратко|перескажи|пересказ|резюмируй|резюме|суть|сократи|выжимка|саммари|главное|основные мысли|подытожь|суммаризируй",
+            "摘要|总结|概括|归纳|概述|要点|大意|讲的是什么|主要讲|讲了什么|说了什么|说什么|说的是什么|写了什么|写的什么|关键词|关键字|关键字词|主要内容|中心思想",
         ],
     ),
     concept(
@@ -330,9 +330,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "text classification|sentiment analysis|sentiment",
         &[
-            "sentiment|mood|tone|positive or negative|negative or positive|friendly or hostile|classify text|classify review|emotion|attitude|classify",
-            "настроение|тональность|эмоциональная окраска|окраска|эмоция|эмоции|позитивный или негативный|положительный или отрицательный|классифицируй текст|классифицируй отзыв|тон",
-            "情感|情绪|褒贬|正面还是负面|积极还是消极|文本分类|语气|态度",
+            "sentiment|mood|tone|positive or negative|negative or positive|positive|is * negative|sounds negative|sound negative|whether * negative|good review|bad review|negative review|good or bad|good or a bad review|happy or sad|angry|friendly or hostile|classify text|classify review|emotion|attitude|classify",
+            "настроение|тональность|эмоциональная окраска|окраска|эмоция|эмоции|позитивный или негативный|положительный или отрицательный|хороший отзыв|плохой отзыв|хороший или плохой|хороший отзыв или плохой|положительный|отрицательный|позитивный|негативный|положительно|отрицательно|классифицируй текст|классифицируй отзыв|тон",
+            "情感|情绪|褒贬|正面还是负面|积极还是消极|好评还是差评|差评还是好评|好评|差评|正面的|负面的|是正面|是负面|是不是正面|文本分类|语气|态度",
         ],
     ),
     concept(
@@ -342,9 +342,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "token classification|named entity recognition|entity recognition|entities|names of people",
         &[
-            "name|names|names of people|named entity|entities|entity|people mentioned|who is mentioned|places mentioned|dates|part of speech|organisations|organizations|people and places|list people|find people",
-            "имена|имен|именованные сущности|сущности|даты|кто упоминается|упоминаются|упоминается|части речи|названия|организации|фамилии",
-            "人名|实体|日期|地名|命名实体|机构名|名字|姓名|组织名|词性",
+            "name|names|names of people|named entity|entities|entity|people mentioned|who is mentioned|email address|e mail address|mail address|phone number|sum of money|amount of money|addresses in|names dates and sums of money|places mentioned|dates|part of speech|organisations|organizations|people and places|list people|find people",
+            "имена|имен|именованные сущности|сущности|даты|кто упоминается|упоминаются|упоминается|части речи|названия|адреса почты|электронные адреса|адреса электронной почты|номера телефонов|телефоны|денежные суммы|суммы денег|организации|фамилии",
+            "人名|实体|日期|地名|命名实体|机构名|邮箱|电子邮件地址|电话号码|金额和|地址|名字|姓名|组织名|词性",
         ],
     ),
     concept(

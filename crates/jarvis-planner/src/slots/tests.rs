@@ -19,7 +19,7 @@ fn tool(name: &str, params: &[(&str, serde_json::Value)]) -> Tool {
 fn check(name: &str, params: &[(&str, serde_json::Value)], text: &str, expected: &str) {
     let tool = tool(name, params);
     let index = ToolIndex::new(std::slice::from_ref(&tool));
-    let reading = clauses::read(text, &index);
+    let reading = clauses::read(text, &[], &index);
     let clause = &reading.clauses[0];
     let values = fill(&tool, &tool.params.iter().collect::<Vec<_>>(), clause, text);
     let shown: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();

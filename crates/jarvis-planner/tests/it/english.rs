@@ -115,6 +115,41 @@ fn words_on_a_picture() {
 }
 
 #[test]
+fn what_is_at_hand_decides() {
+    check_all(
+        &task_types(),
+        &[
+            ("is noise.wav speech or noise?", &[], "audio-classification(audio=noise.wav)"),
+            ("what kind of sound is it", &["a.wav"], "audio-classification(audio=a.wav)"),
+            ("what does invoice.png say?", &[], "image-to-text(image=invoice.png)"),
+            ("read the text in invoice.png", &[], "image-to-text(image=invoice.png)"),
+            (
+                "what is the total amount?",
+                &["i.png"],
+                "document-question-answering(image=i.png,text=what is the total amount?)",
+            ),
+            ("what is the date on i.png?", &[], "document-question-answering(image=i.png,text=~date)"),
+            ("is \"I am so happy\" positive?", &[], "text-classification(text=I am so happy)"),
+            ("is neg.txt a good review", &[], "text-classification(text=neg.txt)"),
+            ("compare a.png and b.png", &[], "image-to-text(image=a.png) ; image-to-text(image=b.png)"),
+            ("compare \"I am\" and \"am I\"", &[], "sentence-similarity(text1=I am,text2=am I)"),
+            ("is a.png sharp", &[], "visual-question-answering(image=a.png,text=is sharp)"),
+            ("colours of a.png", &[], "visual-question-answering(image=a.png,text=~colours)"),
+            ("make a.wav louder", &[], "audio-to-audio(audio=a.wav)"),
+            ("normalise a.wav", &[], "audio-to-audio(audio=a.wav)"),
+            ("keywords of news.txt", &[], "summarization(text=news.txt)"),
+            ("find email addresses in news.txt", &[], "token-classification(text=news.txt)"),
+            ("list the dates in news.txt", &[], "token-classification(text=news.txt)"),
+            (
+                "please summarise news.txt and if possible also tell me whether the article sounds positive",
+                &[],
+                "summarization(text=news.txt) ; text-classification(text=news.txt)",
+            ),
+        ],
+    );
+}
+
+#[test]
 fn several_things_asked() {
     check_all(
         &task_types(),

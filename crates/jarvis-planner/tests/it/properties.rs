@@ -122,6 +122,14 @@ fn the_name_of_an_attached_file_means_the_attachment() {
 }
 
 #[test]
+fn a_known_name_is_found_in_any_script() {
+    let mut asked = request("新闻.txt讲了什么？", &["今天开会。"]);
+    asked.attachments[0].name = Some("新闻.txt".to_owned());
+    let draft = Offline::new().draft(&asked, &task_types());
+    assert_eq!(compact(&draft), "summarization(text=今天开会。)");
+}
+
+#[test]
 fn a_reference_in_data_stays_text() {
     let draft = Offline::new().draft(&Request::new("Summarise \"see <GENERATED>-0 there\""), &task_types());
     assert_eq!(draft.tasks[0].args["text"].as_literal().as_deref(), Some("see <GENERATED>-0 there"));
