@@ -3,6 +3,7 @@
 //! Sentences end clauses. Discourse marks ("then", "затем", "然后") cut and order. Commas and "and" cut only between
 //! two parts that each name an action. Quoted text, paths, addresses and text to work on are never cut.
 
+mod negation;
 mod payload;
 
 use jarvis_plan::Kind;
@@ -80,7 +81,27 @@ pub fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> Reading
         .filter(|token| !spans.iter().any(|span| span.covers(token.start)))
         .take(MOST_WORDS)
         .collect();
+    let negated = negation::find(request, &tokens, index);
+    let kept = |at: usize| !negated.iter().any(|not| (not.start..not.end).contains(&at));
+    let tokens: Vec<Token> = tokens.into_iter().filter(|token| kept(token.start)).collect();
     let mut cuts = cuts(request, &tokens, &spans);
+    for not in &negated {
+        // What is not to be done may still name what the rest is done to.
+        let mut from = not.start;
+        for span in spans.iter().filter(|span| span.start >= not.start && span.end <= not.end) {
+            cuts.push(Cut { start: from, end: span.start, force: Force::Soft });
+            from = span.end;
+        }
+        cuts.push(Cut { start: from, end: not.end, force: Force::Soft });
+    }
+    cuts.retain(|cut| cut.start < cut.end);
+    cuts.sort_by_key(|cut| (cut.start, std::cmp::Reverse(cut.end)));
+    let mut reached = 0;
+    cuts.retain(|cut| {
+        let after = cut.start >= reached;
+        reached = reached.max(cut.end);
+        after
+    });
     cuts.truncate(MOST_CUTS);
     let mut parts: Vec<Part> = Vec::new();
     let mut from = 0;
@@ -221,7 +242,9 @@ impl Part {
                     hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Edit)
                 })
         };
-        let own_thing = !self.spans.is_empty() && !next.spans.is_empty();
+        let nth = |tokens: &[Token]| resources::pointers(tokens).ordinal;
+        let own_thing = (!self.spans.is_empty() && !next.spans.is_empty())
+            || nth(&self.tokens).zip(nth(&next.tokens)).is_some_and(|(one, two)| one != two);
         !own_thing && !next.question_opens() && edits(&self.tokens) && edits(&next.tokens)
     }
 

@@ -264,7 +264,9 @@ fn join(clause: &Clause, request: &str, kept: &[Token], quotes: bool) -> String 
     for (start, end) in pieces {
         if let Some(before) = before {
             let gap = slice(request, before, start);
-            let clean = !clause.spans.iter().any(|span| span.start < start && span.end > before)
+            // Words that were left out of the clause stay out of its text.
+            let clean = !gap.contains(char::is_alphanumeric)
+                && !clause.spans.iter().any(|span| span.start < start && span.end > before)
                 && !clause.tokens.iter().any(|token| token.start >= before && token.end <= start);
             if clean {
                 text.push_str(gap);

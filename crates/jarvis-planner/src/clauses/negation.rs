@@ -1,0 +1,110 @@
+//! Negation: what a request says is not to be done, from the word that negates to the border after it.
+
+use super::strip_polite;
+use crate::lexicon::{self, Nature};
+use crate::retrieval::ToolIndex;
+use crate::words::{Token, listed, slice};
+
+/// A stretch of the request that orders nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Negated {
+    /// Where it starts, in bytes, the word that ties it in included.
+    pub(super) start: usize,
+    /// Where it ends, in bytes, the word that ties the next part in included.
+    pub(super) end: usize,
+}
+
+/// Words that may stand between what comes before and a negation.
+const BEFORE: &str = "but and just please а но и пожалуйста 但 而 请";
+/// Words that turn from what is not wanted to what is.
+const TURNS: &str = "but just only instead rather simply а но просто только лишь";
+const TURNS_HAN: &str = "而但只要是就";
+
+/// The negated stretches, in order.
+pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Negated> {
+    let mut found: Vec<Negated> = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let Some(length) = marks(tokens, at) else {
+            at += 1;
+            continue;
+        };
+        let Some(first) = tokens.get(at) else { break };
+        // It begins a part: nothing before it, punctuation, or a word such as "but".
+        let mut from = at;
+        while from.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|t| listed(BEFORE, &t.lower)) {
+            from -= 1;
+        }
+        let before = from.checked_sub(1).and_then(|before| tokens.get(before));
+        let gap = before.map_or("", |before| slice(request, before.end, tokens.get(from).map_or(0, |t| t.start)));
+        let begins = from < at || before.is_none() || gap.contains(BORDERS);
+        let mut to = at + length;
+        while let (Some(last), Some(token)) = (tokens.get(to - 1), tokens.get(to)) {
+            let turns = listed(TURNS, &token.lower) && to > at + length;
+            if slice(request, last.end, token.start).contains(BORDERS) || turns {
+                break;
+            }
+            to += 1;
+        }
+        let told = tokens.get(at + length..to).unwrap_or_default();
+        if begins && orders(told, index) {
+            // "…, only turn it grey": the turning words say nothing of their own.
+            let mut next = to;
+            while tokens.get(next).is_some_and(|t| {
+                listed(TURNS, &t.lower) || (next < to + 2 && t.is_han() && TURNS_HAN.contains(&t.lower))
+            }) {
+                next += 1;
+            }
+            let start = tokens.get(from).map_or(first.start, |token| token.start);
+            let last = tokens.get(to - 1).map_or(first.end, |token| token.end);
+            let end = if next > to { tokens.get(next - 1).map_or(last, |token| token.end) } else { last };
+            found.push(Negated { start, end });
+            at = next.max(to);
+        } else {
+            at += length;
+        }
+    }
+    found
+}
+
+const BORDERS: [char; 13] = [',', '.', ';', '!', '?', '\n', '，', '。', '；', '！', '？', '—', '、'];
+
+/// The number of words that negate an order there.
+fn marks(tokens: &[Token], at: usize) -> Option<usize> {
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    let next = lower(at + 1);
+    // "Not only", "не могли бы вы …", "不过": these negate no order.
+    if listed(NO_NEGATION, next) {
+        return None;
+    }
+    match (lower(at), next) {
+        ("don't" | "don’t" | "dont" | "never" | "не" | "别", _) => Some(1),
+        ("do" | "please", "not") if !listed(NO_NEGATION, lower(at + 2)) => Some(2),
+        ("not", "a" | "an" | "the") => None,
+        ("not", _) => Some(1),
+        ("without", doing) if doing.ends_with("ing") => Some(1),
+        ("不", "要" | "用" | "需" | "必") | ("无", "需") => Some(2),
+        ("不", word) if !NO_NEGATION_HAN.contains(word) => Some(1),
+        _ => None,
+    }
+}
+
+const NO_NEGATION: &str = "only just you forget hesitate worry know только мог могли могла можешь можете забудь забудьте \
+    хочешь хотите";
+const NO_NEGATION_HAN: &str = "是同过仅但错好知光管只如";
+
+/// True when the words would be an order that a tool of the list might carry out.
+fn orders(told: &[Token], index: &ToolIndex) -> bool {
+    let knows = told.first().is_some_and(|token| {
+        matches!(
+            token.lower.as_str(),
+            "know" | "understand" | "see" | "forget" | "знаю" | "понимаю" | "забудь" | "知" | "忘"
+        )
+    });
+    let offset = told.len() - strip_polite(told).len();
+    !knows
+        && lexicon::hits(told, |concept| index.serves(concept)).iter().any(|hit| {
+            let ask = |id: &usize| lexicon::concept(*id).is_some_and(|row| row.nature == Nature::Ask);
+            hit.first() <= offset + 3 && !hit.asks && !hit.concepts.iter().all(ask)
+        })
+}
