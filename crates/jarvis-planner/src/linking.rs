@@ -181,14 +181,34 @@ impl<'a> Linker<'a> {
                 }
                 task.args.insert(name, arg);
             }
-            self.tasks.push(task);
-            made.push(Thing::Made { id, kinds: tool.outputs.clone() });
+            // Two drawings of a cat are two; two readings of one file are one.
+            let again = step.nature().is_some_and(|nature| nature != Nature::Create);
+            let thing = Thing::Made { id: self.add(task, again), kinds: tool.outputs.clone() };
+            if !made.contains(&thing) {
+                made.push(thing);
+            }
         }
         self.made.extend(made.iter().cloned());
         if let Some(concept) = step.concept {
             self.by_concept.push((concept, made.clone()));
         }
         made
+    }
+
+    /// Adds a task, unless it would only do `again` what another one does; gives the id of the one that stands.
+    fn add(&mut self, task: DraftTask, again: bool) -> i64 {
+        let same = |other: &&DraftTask| other.task == task.task && other.args == task.args && other.dep == task.dep;
+        let gives = self.index.tools().iter().any(|tool| tool.name == task.task && !tool.outputs.is_empty());
+        if again
+            && gives
+            && !task.args.is_empty()
+            && let Some(same) = self.tasks.iter().find(same)
+        {
+            return same.id;
+        }
+        let id = task.id;
+        self.tasks.push(task);
+        id
     }
 
     fn next_id(&mut self) -> Option<i64> {
@@ -229,7 +249,7 @@ impl<'a> Linker<'a> {
             return named;
         }
         if let Some(nth) = clause.pointers.ordinal {
-            let all = self.given(at, kind);
+            let all = Some(self.given(at, kind)).filter(|all| !all.is_empty()).unwrap_or_else(|| self.mentioned(kind));
             if let Some(thing) = all.get(nth) {
                 self.focus = vec![thing.clone()];
                 return vec![thing.clone()];
@@ -253,7 +273,30 @@ impl<'a> Linker<'a> {
         if let Some(latest) = self.made.iter().rev().find(|thing| thing.is(kind)) {
             return vec![latest.clone()];
         }
+        let mentioned = self.mentioned(kind);
+        if clause.pointers.original {
+            return mentioned.into_iter().take(1).collect();
+        }
+        if clause.pointers.each {
+            let two = clause
+                .tokens
+                .iter()
+                .any(|token| matches!(token.lower.as_str(), "both" | "оба" | "обе" | "обоих" | "两"));
+            let skipped = if two { mentioned.len().saturating_sub(2) } else { 0 };
+            return mentioned.into_iter().skip(skipped).collect();
+        }
         of_kind(&self.remembered).into_iter().take(1).collect()
+    }
+
+    /// What earlier turns named of that kind, each once, in the order first named.
+    fn mentioned(&self, kind: Kind) -> Vec<Thing> {
+        let mut mentioned: Vec<Thing> = Vec::new();
+        for thing in self.remembered.iter().rev().filter(|thing| thing.is(kind)) {
+            if !mentioned.contains(thing) {
+                mentioned.push(thing.clone());
+            }
+        }
+        mentioned
     }
 
     /// Everything given of that kind: attached, or named up to this clause, or by a later one.
@@ -345,8 +388,7 @@ impl<'a> Linker<'a> {
                     task.dep.push(*id);
                 }
                 task.args.insert(param.name.clone(), input.arg());
-                self.tasks.push(task);
-                made.push(Thing::Made { id, kinds: tool.outputs.clone() });
+                made.push(Thing::Made { id: self.add(task, true), kinds: tool.outputs.clone() });
             }
             if made.is_empty() {
                 return Vec::new();

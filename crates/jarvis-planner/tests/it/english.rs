@@ -295,6 +295,74 @@ fn several_things_asked() {
 }
 
 #[test]
+fn what_is_not_wanted_is_not_done() {
+    check_all(
+        &task_types(),
+        &[
+            ("don't blur it, just make it grey", &["a.png"], "image-to-image(image=a.png,text=make it grey)"),
+            ("don't blur a.png, just make it grey", &[], "image-to-image(image=a.png,text=make it grey)"),
+            ("make a.png grey, not blurry", &[], "image-to-image(image=a.png,text=make grey)"),
+            ("edges but do not segment it", &["a.png"], "canny-control(image=a.png)"),
+            ("find the edges of a.png, and do not segment it", &[], "canny-control(image=a.png)"),
+            (
+                "make a.png grey, don't blur it, and rotate it by 90 degrees",
+                &[],
+                "image-to-image(image=a.png,text=make grey and rotate it by 90 degrees)",
+            ),
+            ("Don't forget to describe a.png", &[], "image-to-text(image=a.png)"),
+            ("I don't know what is in a.png, describe it", &[], "image-to-text(image=a.png)"),
+            ("Do not segment a.png", &[], ""),
+            ("Не могли бы вы описать a.png?", &[], "image-to-text(image=a.png)"),
+            ("не размывай, а сделай серой", &["a.png"], "image-to-image(image=a.png,text=сделай серой)"),
+            ("不要模糊，只要变成灰色", &["a.png"], "image-to-image(image=a.png,text=变成灰色)"),
+            ("描述a.png，不要分割", &[], "image-to-text(image=a.png)"),
+        ],
+    );
+}
+
+#[test]
+fn each_file_its_own_change() {
+    check_all(
+        &task_types(),
+        &[
+            (
+                "make photo.jpg grey and portrait.png blurry",
+                &[],
+                "image-to-image(image=photo.jpg,text=make grey) ; image-to-image(image=portrait.png,text=blurry)",
+            ),
+            (
+                "make the first one grey and blur the second",
+                &["a.png", "b.png"],
+                "image-to-image(image=a.png,text=~grey) ; image-to-image(image=b.png,text=~blur)",
+            ),
+            (
+                "первую картинку сделай серой, а вторую размой",
+                &["a.png", "b.png"],
+                "image-to-image(image=a.png,text=~серой) ; image-to-image(image=b.png,text=~размой)",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn the_same_task_is_done_once() {
+    check_all(
+        &task_types(),
+        &[
+            ("list all names, dates and sums of money in news.txt", &[], "token-classification(text=news.txt)"),
+            ("Find the names in news.txt. Then list its dates.", &[], "token-classification(text=news.txt)"),
+            ("Describe a.png, and then describe a.png", &[], "image-to-text(image=a.png)"),
+            ("Draw a cat, then draw a cat", &[], "text-to-image(text=a cat) ; text-to-image(text=a cat)"),
+            (
+                "Transcribe a.wav. Summarise a.wav.",
+                &[],
+                "automatic-speech-recognition(audio=a.wav) ; summarization(text=@0)",
+            ),
+        ],
+    );
+}
+
+#[test]
 fn data_is_not_obeyed() {
     check_all(
         &task_types(),

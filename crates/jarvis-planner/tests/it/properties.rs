@@ -105,10 +105,22 @@ async fn the_trait_gives_what_the_core_gives() {
 
 #[test]
 fn earlier_turns_name_things() {
-    let mut asked = Request::new("Now find its edges");
-    asked.history.push(jarvis_plan::Turn::user("Describe /images/old.png"));
-    let draft = Offline::new().draft(&asked, &task_types());
-    assert_eq!(compact(&draft), "canny-control(image=/images/old.png)");
+    for (text, turns, expected) in [
+        ("Now find its edges", &["Describe /images/old.png"][..], "canny-control(image=/images/old.png)"),
+        ("Find the edges of it", &["Describe a.png", "Describe b.png"], "canny-control(image=b.png)"),
+        (
+            "make both grey",
+            &["Describe a.png", "Describe b.png", "Describe c.png and b.png"],
+            "image-to-image(image=b.png,text=make both grey) ; image-to-image(image=c.png,text=make both grey)",
+        ),
+        ("Find the edges of the original", &["Describe a.png", "Segment b.png"], "canny-control(image=a.png)"),
+        ("describe the first picture", &["Segment a.png", "Segment b.png"], "image-to-text(image=a.png)"),
+        ("describe the second picture", &["Segment a.png", "Segment b.png"], "image-to-text(image=b.png)"),
+    ] {
+        let mut asked = Request::new(text);
+        asked.history.extend(turns.iter().map(|turn| jarvis_plan::Turn::user(*turn)));
+        assert_eq!(compact(&Offline::new().draft(&asked, &task_types())), expected, "{text}");
+    }
 }
 
 #[test]
