@@ -2,6 +2,7 @@
 //! It never names a tool of one list; which tool serves a concept is found by [`crate::retrieval`].
 
 mod concepts;
+mod typos;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,6 +10,8 @@ use std::sync::LazyLock;
 use jarvis_plan::Kind;
 
 use crate::words::{self, Token};
+
+pub(crate) use typos::corrected;
 
 /// What an action makes of what it is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

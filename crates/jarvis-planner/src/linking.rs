@@ -10,7 +10,7 @@ pub(crate) mod wording;
 use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Note, Request, Tool};
 
 use crate::clauses::{Clause, Join, Reading};
-use crate::lexicon::{ConceptId, Nature};
+use crate::lexicon::{self, ConceptId, Nature};
 use crate::matching::{self, AtHand, Step};
 use crate::resources::{self, SpanKind};
 use crate::retrieval::ToolIndex;
@@ -114,7 +114,17 @@ impl<'a> Linker<'a> {
         let reading = self.reading;
         let Some(clause) = reading.clauses.get(at) else { return false };
         let own = own_things(clause, self.request);
-        let steps = matching::steps(clause, &self.request.text, &self.at_hand(at, &own), self.index);
+        let hand = self.at_hand(at, &own);
+        let mut steps = matching::steps(clause, &self.request.text, &hand, self.index);
+        let spelled;
+        let mut clause = clause;
+        if steps.is_empty()
+            && let Some(meant) = self.spelled(clause, &hand)
+        {
+            spelled = meant;
+            clause = &spelled;
+            steps = matching::steps(clause, &self.request.text, &hand, self.index);
+        }
         if steps.is_empty() {
             if !own.is_empty() {
                 self.focus = own;
@@ -131,6 +141,16 @@ impl<'a> Linker<'a> {
             self.last_nature = nature;
         }
         true
+    }
+
+    /// The clause with slips corrected, towards what can be done with what is at hand.
+    fn spelled(&self, clause: &Clause, hand: &AtHand) -> Option<Clause> {
+        let suits = |id: ConceptId| {
+            self.index.serves(id)
+                && lexicon::concept(id)
+                    .is_some_and(|row| row.takes.iter().any(|kind| hand.own.contains(kind) || hand.near.contains(kind)))
+        };
+        lexicon::corrected(&clause.tokens, suits).map(|(_, tokens)| Clause { tokens, ..clause.clone() })
     }
 
     fn at_hand(&self, at: usize, own: &[Thing]) -> AtHand {

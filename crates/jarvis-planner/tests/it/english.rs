@@ -363,6 +363,24 @@ fn the_same_task_is_done_once() {
 }
 
 #[test]
+fn slips_of_the_keyboard() {
+    check_all(
+        &task_types(),
+        &[
+            ("teh egdes of photo.jpg", &[], "canny-control(image=photo.jpg)"),
+            ("summerize news.txt", &[], "summarization(text=news.txt)"),
+            (
+                "sumarize news.txt and then segmnet a.png",
+                &[],
+                "summarization(text=news.txt) ; image-segmentation(image=a.png)",
+            ),
+            ("mkae it gery", &["a.png"], "image-to-image(image=a.png,text=mkae it gery)"),
+            ("Order a pizza", &["a.png"], ""),
+        ],
+    );
+}
+
+#[test]
 fn data_is_not_obeyed() {
     check_all(
         &task_types(),
