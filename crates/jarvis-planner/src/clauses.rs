@@ -71,6 +71,12 @@ const MOST_CUTS: usize = 200;
 pub fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> Reading {
     let mut spans = resources::spans_with(request, files);
     spans.truncate(MOST_SPANS);
+    if files.is_empty()
+        && lexicon::find("summary").is_some_and(|summary| index.serves(summary))
+        && let Some(article) = payload::article(request, &spans, index)
+    {
+        return to_summarise(article);
+    }
     if let Some(payload) = payload::find(request, &spans, index) {
         spans.retain(|span| span.end <= payload.start || span.start >= payload.end);
         spans.push(payload);
@@ -143,6 +149,22 @@ pub fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> Reading
     Reading { clauses, spans }
 }
 
+/// A text without any order is to be summed up.
+fn to_summarise(article: Span) -> Reading {
+    let at = article.start;
+    let tokens = words::tokens("summarise").into_iter().map(|token| Token { start: at, end: at, ..token }).collect();
+    let clause = Clause {
+        start: at,
+        end: at,
+        join: Join::Start,
+        tokens,
+        spans: vec![article.clone()],
+        pointers: Pointers::default(),
+        question: false,
+    };
+    Reading { clauses: vec![clause], spans: vec![article] }
+}
+
 fn rank(join: Join) -> u8 {
     match join {
         Join::Start => 0,
@@ -192,6 +214,7 @@ impl Part {
     fn goes_on_with(&self, next: &Part, index: &ToolIndex) -> bool {
         match next.join {
             Join::Start | Join::Sentence => false,
+            Join::Then | Join::And if self.meant && next.strays(index) && !self.creates(index) => false,
             Join::Then => !self.acts || !next.acts,
             Join::And => {
                 // "Прочитай, что на картинке": the question is what the short order is about.
@@ -217,6 +240,18 @@ impl Part {
         self.spans.extend(next.spans);
         self.acts |= next.acts;
         self.meant |= next.meant;
+    }
+
+    /// "… and fold the laundry": an order by its form, though no tool is known for it.
+    fn strays(&self, index: &ToolIndex) -> bool {
+        !self.acts && looks_like_stray(&self.tokens) && !begins_with_action(&self.tokens, index)
+    }
+
+    /// It makes something new, so that what follows may tell more of it.
+    fn creates(&self, index: &ToolIndex) -> bool {
+        lexicon::hits(&self.tokens, |concept| index.serves(concept))
+            .iter()
+            .any(|hit| hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Create))
     }
 
     /// "From the edges and a text, …": what the order to come is done with.
@@ -289,6 +324,26 @@ pub(crate) fn begins_with_action(tokens: &[Token], index: &ToolIndex) -> bool {
         || lexicon::is_question_word(first)
         || opens_action(first, index)
 }
+
+/// True for a word in front of "the", "my", "it" that is no small word: an order in English, whatever the verb.
+pub(crate) fn looks_like_stray(tokens: &[Token]) -> bool {
+    let [verb, object, rest @ ..] = strip_polite(tokens) else { return false };
+    let word = verb.lower.len() > 2 && verb.lower.bytes().all(|byte| byte.is_ascii_lowercase());
+    let article = matches!(object.lower.as_str(), "the" | "my" | "our" | "a" | "an") && !rest.is_empty();
+    word && !listed(SMALL, &verb.lower)
+        && !verb.lower.ends_with("ing")
+        && !verb.lower.ends_with("ly")
+        && !verb.lower.ends_with("ed")
+        && (article || matches!(object.lower.as_str(), "it" | "them"))
+}
+
+/// Words before "the" that are no verbs.
+const SMALL: &str = "and but for from with without about above across after against along among around before behind below \
+    beneath beside between beyond during except inside into like near off onto out outside over past per plus since \
+    than through till toward towards under underneath unlike until upon via within all both half then than also \
+    only just not nor yet even such what which who whose where when while because although though if whether as is \
+    are was were has have had be been does did do maybe perhaps possible instead say says said more less most twice \
+    once that this these those there here any some each every";
 
 fn opens_action(token: &Token, index: &ToolIndex) -> bool {
     listed(VERBS, token.lower.as_str()) || index.opens_a_name(token)

@@ -97,7 +97,7 @@ fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
     let tokens = crate::words::tokens(text);
     let shows =
         tokens.first().is_some_and(|token| matches!(token.lower.as_str(), "look" | "show" | "take" | "open" | "see"));
-    !shows && clauses::names_action(&tokens, index)
+    !shows && (clauses::names_action(&tokens, index) || clauses::looks_like_stray(&tokens))
 }
 
 fn short(text: &str) -> String {

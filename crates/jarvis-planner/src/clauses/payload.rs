@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::Kind;
+use jarvis_plan::{Kind, is_han};
 use regex::Regex;
 
-use super::{begins_with_action, names_action};
+use super::{begins_with_action, names_action, opens_action, strip_polite};
 use crate::lexicon;
 use crate::resources::{self, Span, SpanKind};
 use crate::retrieval::ToolIndex;
@@ -35,6 +35,39 @@ const LONG: usize = 40;
 /// The text to work on, when the request holds some outside quotation marks.
 pub(super) fn find(request: &str, spans: &[Span], index: &ToolIndex) -> Option<Span> {
     labelled(request, spans).or_else(|| after_colon(request, spans, index)).or_else(|| apart(request, spans, index))
+}
+
+/// The weight of a text that is plainly no order: a Chinese character counts 3, another letter 1.
+const ARTICLE: usize = 160;
+
+/// The whole request, when it is a long text of several sentences none of which asks for anything.
+pub(super) fn article(request: &str, spans: &[Span], index: &ToolIndex) -> Option<Span> {
+    let weight: usize = request.chars().map(|c| if is_han(c) { 3 } else { 1 }).sum();
+    let borders = sentence_borders(request, spans);
+    if weight < ARTICLE
+        || borders.len() < 2
+        || request.trim_end().ends_with(['?', '？'])
+        || spans.iter().any(|span| !matches!(span.what, SpanKind::Quote | SpanKind::Email))
+    {
+        return None;
+    }
+    let mut from = 0;
+    for to in borders.into_iter().chain([request.len()]) {
+        if orders(&unmasked(request, from, to, spans), index) {
+            return None;
+        }
+        from = to;
+    }
+    span(request, 0, request.len(), &[])
+}
+
+/// True when the sentence opens with an order or a question, or with politeness and what may be one.
+fn orders(sentence: &[Token], index: &ToolIndex) -> bool {
+    let core = strip_polite(sentence);
+    let polite = core.len() < sentence.len() && names_action(sentence, index);
+    let opens = core.first().is_some_and(|first| opens_action(first, index) || lexicon::is_question_word(first));
+    let hits = || lexicon::hits(core, |concept| index.serves(concept));
+    polite || opens || hits().iter().any(|hit| hit.strong && hit.first() == 0)
 }
 
 /// "Context: …", "Text: …".
