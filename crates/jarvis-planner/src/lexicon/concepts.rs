@@ -146,7 +146,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "ocr|text recognition|optical character recognition|reads the writing|image to text",
         &[
-            "ocr|recognise text|recognize text|extract text|text in picture|text in image|text from picture|text from image|text on sign|read sign|what is written|what does * say|read text in|read text on",
+            "ocr|recognise text|recognize text|extract text|text in picture|text in image|text from picture|text from image|text on sign|read sign|read poster|read card|read banner|what is written|what does * say|read text in|read text on",
             "распознай текст|извлеки текст|что написано|прочитай текст на|прочти текст на|надпись",
             "识别文字|提取文字|文字识别|写了什么|写着什么|写的什么|图中的文字|图片上的文字",
         ],

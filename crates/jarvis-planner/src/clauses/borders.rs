@@ -1,0 +1,159 @@
+//! Borders: punctuation and joining words at which a request may be cut. Whether it is cut there is decided elsewhere.
+
+use super::Join;
+use crate::resources::Span;
+use crate::words::Token;
+
+/// How strongly a border cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Force {
+    Soft,
+    Sentence,
+    Then,
+}
+
+impl Force {
+    pub(super) fn join(self) -> Join {
+        match self {
+            Force::Soft => Join::And,
+            Force::Sentence => Join::Sentence,
+            Force::Then => Join::Then,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cut {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) force: Force,
+}
+
+/// Marks that order what follows, longest first.
+const THEN: &[&[&str]] = &[
+    &["and", "after", "that"],
+    &["after", "that"],
+    &["and", "afterwards"],
+    &["and", "then"],
+    &["followed", "by"],
+    &["then"],
+    &["afterwards"],
+    &["subsequently"],
+    &["finally"],
+    &["lastly"],
+    &["next"],
+    &["thereafter"],
+    &["once", "done"],
+    &["а", "после", "этого"],
+    &["и", "после", "этого"],
+    &["после", "этого"],
+    &["после", "чего"],
+    &["а", "затем"],
+    &["и", "затем"],
+    &["затем"],
+    &["а", "потом"],
+    &["и", "потом"],
+    &["потом"],
+    &["далее"],
+    &["наконец"],
+    &["напоследок"],
+    &["然", "后", "再"],
+    &["然", "后"],
+    &["接", "着"],
+    &["接", "下", "来"],
+    &["之", "后"],
+    &["随", "后"],
+    &["最", "后"],
+    &["再"],
+];
+
+/// Words that may join two actions.
+const AND: &[&[&str]] = &[
+    &["as", "well", "as"],
+    &["and", "also"],
+    &["and"],
+    &["plus"],
+    &["а", "также"],
+    &["и", "ещё"],
+    &["и", "еще"],
+    &["и", "также"],
+    &["и"],
+    &["并", "且"],
+    &["并"],
+    &["和"],
+    &["与"],
+    &["以", "及"],
+    &["同", "时"],
+    &["还", "有"],
+    &["而", "且"],
+    &["also"],
+];
+
+/// The borders of a request, in order.
+pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> {
+    let mut cuts = Vec::new();
+    let mut before: Option<char> = None;
+    for (at, letter) in request.char_indices() {
+        let previous = before.replace(letter);
+        if spans.iter().any(|span| span.covers(at)) {
+            continue;
+        }
+        let end = at + letter.len_utf8();
+        let next = request.get(end..).and_then(|rest| rest.chars().next());
+        let ends_word = next.is_none_or(char::is_whitespace);
+        let force = match letter {
+            '!' | '?' | '。' | '！' | '？' | '；' | ';' | '\n' => Some(Force::Sentence),
+            '.' if ends_word
+                && !is_abbreviation(request, at)
+                && !(previous.is_some_and(|c| c.is_ascii_digit()) && starts_line(request, at)) =>
+            {
+                Some(Force::Sentence)
+            }
+            ',' if ends_word || next.is_some_and(|c| !c.is_ascii_digit()) => Some(Force::Soft),
+            '，' | '、' => Some(Force::Soft),
+            _ => None,
+        };
+        if let Some(force) = force {
+            cuts.push(Cut { start: at, end, force });
+        }
+    }
+    let mut at = 0;
+    while at < tokens.len() {
+        let phrase = |table: &[&'static [&'static str]]| {
+            table.iter().copied().find(|phrase| {
+                phrase.iter().enumerate().all(|(i, word)| tokens.get(at + i).is_some_and(|token| token.lower == *word))
+            })
+        };
+        let found = phrase(THEN).map(|p| (p, Force::Then)).or_else(|| phrase(AND).map(|p| (p, Force::Soft)));
+        match found {
+            // "next to" is a place and "再见" a greeting.
+            Some((words, Force::Then)) if *words == ["next"] && tokens.get(at + 1).is_some_and(|t| t.lower == "to") => {
+                at += 1
+            }
+            Some((words, force)) => {
+                if let (Some(first), Some(last)) = (tokens.get(at), tokens.get(at + words.len() - 1)) {
+                    cuts.push(Cut { start: first.start, end: last.end, force });
+                }
+                at += words.len();
+            }
+            None => at += 1,
+        }
+    }
+    cuts.sort_by_key(|cut| (cut.start, cut.end));
+    cuts
+}
+
+fn is_abbreviation(request: &str, at: usize) -> bool {
+    let word = request.get(..at).and_then(|head| head.rsplit(char::is_whitespace).next()).unwrap_or_default();
+    matches!(
+        word.to_lowercase().as_str(),
+        "e.g" | "i.e" | "mr" | "mrs" | "ms" | "dr" | "vs" | "etc" | "no" | "st" | "т.е" | "т.д" | "др" | "г"
+    )
+}
+
+fn starts_line(request: &str, at: usize) -> bool {
+    request.get(..at).is_some_and(|head| {
+        let line = head.rsplit('\n').next().unwrap_or_default().trim();
+        line.len() <= 2 && line.chars().all(|c| c.is_ascii_digit())
+    })
+}
