@@ -109,6 +109,7 @@ fn words_on_a_picture() {
             ("title card: Hello World", &[], "text-to-image(text=Hello World)"),
             ("draw a poster of a cat", &[], "text-to-image(text=~poster of a cat)"),
             ("say \"Welcome to Berlin\"", &[], "text-to-speech(text=Welcome to Berlin)"),
+            ("a poster saying \"Hi\"", &[], "text-to-image(text=Hi)"),
             ("read the poster in a.png", &[], "image-to-text(image=a.png)"),
             ("describe the poster in a.png", &[], "image-to-text(image=a.png)"),
             ("сделай титульную карточку с текстом «Привет, мир»", &[], "text-to-image(text=Привет, мир)"),
