@@ -73,23 +73,61 @@ pub(super) async fn line_segments(native: &Native, job: &Job) -> Result<Inferenc
 /// `native/image-edit`: the operations that the instruction names.
 pub(super) async fn edit(native: &Native, job: &Job) -> Result<Inference, TaskError> {
     let given = job.arg("text");
-    let asked = instruction::read(given.unwrap_or(&job.request.text));
-    if asked.ops.is_empty() {
-        let message = format!("the instruction names no edit that is known here; known are: {}", edit::CAN);
-        return Err(TaskError::new(ErrorCode::CannotDo, message)
-            .hint("say for example `half size and grayscale`; other edits need an image-to-image model"));
+    let asked = instruction::read(&with_percents(given.unwrap_or(&job.request.text), &job.request.text));
+    if asked.ops.is_empty() && asked.format.is_none() {
+        return Err(no_edit(asked.unclear));
     }
     let max_pixels = native.inputs.limits().max_pixels;
-    let ops = asked.ops;
+    let (ops, format) = (asked.ops, asked.format);
     let work = with_picture(native, job, move |opened, cancel| {
-        let (edited, done) = edit::apply(opened.picture, &ops, max_pixels, cancel)?;
+        let (edited, mut done) = edit::apply(opened.picture, &ops, max_pixels, cancel)?;
         cancel.check()?;
-        Ok((open::encode(&edited, opened.format)?, done))
+        let encoded = match format {
+            Some(format) => open::encode_as(edited, format)?,
+            None => open::encode(&edited, opened.format)?,
+        };
+        if format.is_some() {
+            done.push(format!("save as {}", encoded.0));
+        }
+        Ok((encoded, done))
     });
     let (encoded, done) = work.await?;
     let inference = store(native, encoded).await?.with("operations", done);
     // What a whole request says beside the edit is the business of other tasks.
     Ok(if given.is_some() && !asked.rest.is_empty() { inference.with("not done", asked.rest) } else { inference })
+}
+
+/// Why an instruction names nothing to do.
+fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
+    match unclear {
+        Some(instruction::Unclear::Crop) => {
+            TaskError::new(ErrorCode::CannotDo, "the request does not say which part of the picture to keep")
+                .hint(format!("say which: {}", edit::CAN_CROP))
+        }
+        Some(instruction::Unclear::Nothing) => {
+            TaskError::new(ErrorCode::InvalidInput, "a picture cannot be 0 pixels wide or high")
+                .hint("give a size of at least 1x1, for example `resize to 640x480`")
+        }
+        None => {
+            let message = format!("the instruction names no edit that is known here; known are: {}", edit::CAN);
+            TaskError::new(ErrorCode::CannotDo, message)
+                .hint("say for example `half size and grayscale`; other edits need an image-to-image model")
+        }
+    }
+}
+
+/// The instruction with the percent signs that the request has behind the same numbers, where a planner lost them.
+fn with_percents(instruction: &str, request: &str) -> String {
+    let is_percent = |number: &str| {
+        request.match_indices(&format!("{number}%")).any(|(at, _)| {
+            !request.get(..at).unwrap_or_default().ends_with(|before: char| before.is_ascii_digit() || before == '.')
+        })
+    };
+    let words = instruction.split(' ').map(|word| {
+        let number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        if number && is_percent(word) { format!("{word}%") } else { word.to_owned() }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// `native/graph-segmenter`: regions of like colour.

@@ -13,7 +13,10 @@ use super::instruction::{Crop, Op, Place, Size};
 
 /// What the editor can do, for the error when an instruction asks for something else.
 pub(super) const CAN: &str = "resize, crop, rotate, flip, grayscale, blur, sharpen, invert, brightness, contrast, \
-                              saturation, edges, sketch, sepia, warm, cool, pixelate";
+                              saturation, edges, sketch, sepia, warm, cool, pixelate, save as png, jpg or webp";
+/// What a crop can keep, for the error when an instruction does not say.
+pub(super) const CAN_CROP: &str = "a side, half, third or corner (`the left half`, `the top right corner`), the centre, a \
+                                   square, a size in pixels (`200x100`), a ratio (`16:9`), `10% from each side`";
 
 /// Enlarging is done in floating point, sixteen bytes a pixel; results above this would take too much memory.
 const ENLARGED: u64 = 50_000_000;
@@ -69,9 +72,9 @@ fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicIma
             format!("crop {width}x{height}+{x}+{y}")
         }
         Op::Rotate(degrees) => {
-            let degrees = degrees.rem_euclid(360.0);
-            picture = rotate(picture, degrees, max_pixels)?;
-            format!("rotate {}", round(degrees))
+            picture = rotate(picture, degrees.rem_euclid(360.0), max_pixels)?;
+            let counter = if degrees < 0.0 { " counter-clockwise" } else { "" };
+            format!("rotate {}{counter}", round(degrees.abs() % 360.0))
         }
         Op::FlipHorizontal => {
             picture = picture.fliph();
@@ -98,12 +101,13 @@ fn one(mut picture: DynamicImage, op: Op, max_pixels: u64) -> Result<(DynamicIma
             "invert".to_owned()
         }
         Op::Brightness(percent) => {
-            each(&mut picture, |rgb| rgb.map(|channel| level(f32::from(channel) + percent * 2.55)));
+            brighten(&mut picture, percent);
             format!("brightness {percent:+}%")
         }
         Op::Contrast(percent) => {
             let gain = (1.0 + percent / 100.0).max(0.0);
-            each(&mut picture, |rgb| rgb.map(|channel| level((f32::from(channel) - 127.5) * gain + 127.5)));
+            let middle = mean_luma(&picture);
+            each(&mut picture, |rgb| rgb.map(|channel| level((f32::from(channel) - middle) * gain + middle)));
             format!("contrast {percent:+}%")
         }
         Op::Saturation(percent) => {
@@ -163,6 +167,30 @@ fn level(value: f32) -> u8 {
 
 fn luma([r, g, b]: [u8; 3]) -> f32 {
     0.2126 * f32::from(r) + 0.7152 * f32::from(g) + 0.0722 * f32::from(b)
+}
+
+/// Darker takes from every level its share. Brighter lifts luminance along a power curve and keeps the ratio of the
+/// channels, so that black stays black, dark parts gain most and colours do not pale into fog.
+fn brighten(picture: &mut DynamicImage, percent: f32) {
+    if percent <= 0.0 {
+        let gain = (1.0 + percent / 100.0).max(0.0);
+        return each(picture, |rgb| rgb.map(|channel| level(f32::from(channel) * gain)));
+    }
+    let power = (1.0 + percent / 100.0).powf(-1.5);
+    // The gain of near-black is limited: what is there is noise.
+    let gains = (0..=255_u8).map(|light| (f32::from(light.max(1)) / 255.0).powf(power - 1.0).min(6.0));
+    let gains: Vec<f32> = gains.collect();
+    each(picture, |rgb| {
+        let gain = gains.get(usize::from(level(luma(rgb)))).copied().unwrap_or(1.0);
+        rgb.map(|channel| level(f32::from(channel) * gain))
+    });
+}
+
+/// The mean luminance of what can be seen, 0 to 255.
+fn mean_luma(picture: &DynamicImage) -> f32 {
+    let small = super::open::flatten(super::open::reduced(picture, 256));
+    let sum: f32 = small.pixels().map(|pixel| luma(pixel.0)).sum();
+    sum / (small.width() * small.height()).max(1) as f32
 }
 
 /// Changes each pixel's colour and leaves alpha as it is.

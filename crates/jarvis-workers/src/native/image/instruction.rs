@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use image::ImageFormat;
 use regex::Regex;
 
 use jarvis_plan::is_path;
@@ -75,8 +76,21 @@ pub(super) struct Place(pub(super) i8, pub(super) i8);
 pub(super) struct Instruction {
     /// The operations, in the order said.
     pub(super) ops: Vec<Op>,
+    /// The format to save as, when one is named.
+    pub(super) format: Option<ImageFormat>,
     /// Clauses that ask for something else, as far as can be told.
     pub(super) rest: Vec<String>,
+    /// An edit that is known but cannot be done as said.
+    pub(super) unclear: Option<Unclear>,
+}
+
+/// Why a known edit cannot be done as said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unclear {
+    /// A crop that does not say what to keep.
+    Crop,
+    /// A width or height of no pixels.
+    Nothing,
 }
 
 macro_rules! patterns {
@@ -92,8 +106,18 @@ patterns! {
     BLACK_WHITE = r"black[ -]*(?:and|&|n)[ -]*white|\bb ?& ?w\b|gr[ae]y[ -]scale|shades of gr[ae]y";
     // "the black and white photo" describes the picture, unless something is turned into it.
     DESCRIBED = r"\b(?:the|this|that|my|our)\s+(?:grayscale|gr[ae]y|blurr?(?:y|ed)|dark|bright|small|large|big)\s+(?:photo|picture|image|one)\b";
+    // What is said to be kind. The questions among them must not look like negations.
+    COURTESY = r"\bif (?:it|that)(?:['\s]|n't)[^,.;!?]*?(?:trouble|bother|problem|possible|okay|ok|mind)\b|\bif you (?:can|could|please|don'?t mind|would(?:n'?t mind)?)\b|\bif possible\b|\b(?:can|could|would|will) you\b|\b(?:please|pls|kindly)\b|\bthank(?:s| you)(?: (?:so|very) much| a lot| in advance)*|\bcheers\b|\b(?:hello|hi|hey)(?: there)?\b|\bgood (?:morning|afternoon|evening|day)\b|\b(?:i )?(?:would|'d) (?:appreciate|be grateful for) (?:it|that)\b|\bне (?:мог|могли|могла) бы (?:вы|ты)\b|\b(?:мог|могли|могла) бы (?:вы|ты)\b|\bпрошу(?: вас| тебя)?\b|\bбудь(?:те)?(?: так)? (?:добр\w*|любезн\w*)|\bпожалуйста\b|\b(?:большое |огромное |заранее )?спасибо(?: (?:большое|огромное|заранее|вам|тебе))*|\b(?:заранее )?благодар\w*(?: вас)?|\bесли (?:вас |тебя |вам |тебе )?(?:это )?не (?:трудно|затруднит|сложно)|\bесли (?:можно|возможно)\b|\bздравствуй(?:те)?\b|\bпривет\b|\bдобр(?:ый|ое) (?:день|вечер|утро)\b|您好|你好|请问|麻烦(?:您|你)?了?|劳驾|(?:非常|十分|多)?感谢(?:您|你)?|(?:多谢|谢谢|谢)(?:您|你)?|拜托(?:您|你)?了?|如果(?:可以|方便)的话|(?:可以|能)帮我|帮我|辛苦(?:您|你)?了|(?:可以|好)吗$|请";
+    // Words that look like a negation and are none.
+    NO_NEGATION = r"\bnot (?:only|just)\b|\bwhy not\b|\bне только\b|不仅仅?|不但";
+    // What follows must not be done.
+    NEGATION = r"\b(?:don'?t|do not|does not|doesn'?t|should not|shouldn'?t|must not|mustn'?t|not|never|without|instead of|rather than)\b|\b(?:не|без|вместо)\b|不要|不用|不需要|无需|不必|请勿|切勿|别";
+    // Clauses that ask for nothing.
+    FILLER = r"^(?:(?:the|this|that|these|my|our|your|a|an|it|to|of|from|in|on|here|is|are|just|only|so|take|open|load|use|picture|pictures|image|images|photo|photos|file|me|for|i|want|need|you|sir|very|much|возьми|открой|вот|эт\w*|мо\w*|картин\w*|фото\w*|изображени\w*|файл\w*|вас|мне|нужно|надо|хочу|просто|чтобы|把|将|这张|这个|那张|图片|照片|图像|图|打开|我|想|要|的)\s*)+$";
+    FORMAT = r"(?:\bas|\bto|\binto|\bin|\bкак|\bв|成|为|到|\bformat|\bформат\w*|格式)\s*(?:an?\s+|the\s+|format\s+|формат\w*\s+|格式)?\.?(png|jpe?g|webp|gif|bmp|tiff?)(?:[^a-z0-9]|$)|(?:^|[^a-z0-9])(png|jpe?g|webp|gif|bmp|tiff?)\s*(?:format\b|格式)";
+    ZERO_SIZE = r"(?:^|\D)(?:0+x\d+|\d+x0+|0+\s*(?:px|pixels?|%|percent|пикс\S*|процент\S*|像素))(?:\D|$)";
     NOISE_BETWEEN = r"(\d)\s*[x×х*]\s*(\d)";
-    SEPARATOR = r"[,;!?\n，；。、！？]|\.(?:\s|$)|\b(?:and|then|also|plus|after that|afterwards|и|затем|потом|также|после этого|после чего)\b|然后|接着|之后|最后|并且|并|再|以及|同时|和";
+    SEPARATOR = r"[,;!?\n，；。、！？]|\.(?:\s|$)|\b(?:and|but|then|also|plus|after that|afterwards|и|а|но|затем|потом|также|после этого|после чего)\b|然后|接着|之后|最后|并且|但是|但|而是|只要|并|再|以及|同时|和";
     PART = r"\b(?:background|foreground|backdrop|sky|faces?|eyes?|hair|person|people|man|woman|child|car|text|logo|watermark|object|number plates?)\b|\bфон\S*|\bлиц[оаеу]\S*|\bнеб[оау]\b|\bглаз\S*|\bчеловек\S*|\bлюд\S*|\bтекст\S*|\bлоготип\S*|водян\S* знак|背景|前景|天空|人脸|脸部|脸|眼睛|人物|文字|水印|车牌";
 
     CROP = r"\bcrop|\bcut (?:out|to)\b|\btrim|\bкадриру|обре[зж]|выре[зж]|裁|截取";
@@ -114,12 +138,15 @@ patterns! {
     WARM = r"\bwarm|тепл|暖";
     COOL = r"\bcool(?:er)?\b|\bcold(?:er)?\b|холодн|冷";
     PIXELATE = r"\bpixelat|\bpixel art|\bmosaic|пикселиз|пиксельн|мозаик|马赛克|像素化|像素风";
-    RESIZE = r"\bresiz|\bre-?scal|\bscal(?:e|ed|ing)\b|\bshrink|\benlarg|\bupscal|\bdownscal|\bdownsiz|\breduc|\bincreas|\bsmaller\b|\blarger\b|\bbigger\b|\bhalf\b|\bhalve|\bdoubl|\btwice\b|\btriple|\bthumbnail|\bsize\b|\b(?:px|pixels?|\d+) (?:wide|tall|high)\b|\bwidth|\bheight|размер|уменьш|увелич|масштаб|вдвое|втрое|меньше|больше|сожм|ширин|высот|миниатюр|缩|放大|大小|尺寸|宽|高度|\d+x\d+";
+    RESIZE = r"\bresiz|\bre-?scal|\bscal(?:e|ed|ing)\b|\bshrink|\benlarg|\bupscal|\bdownscal|\bdownsiz|\breduc|\bincreas|\bsmaller\b|\blarger\b|\bbigger\b|\bhalf\b|\bhalve|\bthird\b|\bquarter\b|\b1/[234]\b|\bdoubl|\btwice\b|\btriple|\bthumbnail|\bsize\b|\b(?:px|pixels?|\d+) (?:wide|tall|high)\b|\bwidth|\bheight|размер|уменьш|увелич|масштаб|вдвое|втрое|треть|четверт|分之一|меньше|больше|сожм|ширин|высот|миниатюр|缩|放大|大小|尺寸|宽|高度|\d+x\d+";
 
     SIZED = r"(\d{1,9})x(\d{1,9})";
     BY = r"(\d{1,9})\s*(?:by|на|乘以?)\s*(\d{1,9})(?:\s*(?:px|pixel|пикс|像素)|\s*$|\s+[^\d%])";
     RATIO = r"(\d{1,3})\s*[:：]\s*(\d{1,3})";
-    PERCENT = r"(\d+(?:\.\d+)?)\s*%|(\d+(?:\.\d+)?)\s*(?:percent|процент)|百分之\s*(\d+)";
+    PERCENT = r"(\d+(?:\.\d+)?)\s*%|(\d+(?:\.\d+)?)\s*(?:per ?cent|pct\b|процент)|百分之\s*(\d+)";
+    BY_NUMBER = r"(?:\bby|\bна|\+)\s*(\d+(?:\.\d+)?)";
+    THIRD_SIZE = r"\b(?:a|one) third\b|\b1/3\b|втрое меньше|до трети|\bтреть\b|三分之一";
+    QUARTER_SIZE = r"\b(?:a|one) (?:quarter|fourth)\b|\b1/4\b|\bquarter (?:of )?(?:the |its )?size|четверть|до четверти|四分之一";
     TIMES = r"(\d+(?:\.\d+)?)\s*(?:x\b|times\b|раз|倍)|\bx\s*(\d+(?:\.\d+)?)";
     DEGREES = r"(-?\d+(?:\.\d+)?)\s*(?:°|deg|град|度)";
     NUMBER = r"-?\d+(?:\.\d+)?";
@@ -160,19 +187,32 @@ patterns! {
 
 /// Reads an instruction.
 pub(super) fn read(text: &str) -> Instruction {
+    // ".png" alone is a format.
+    let is_path = |word: &str| is_path(word) && !(word.starts_with('.') && word.len() <= 6);
     let words: Vec<&str> = text.split([' ', '\t', '\r']).filter(|word| !is_path(word)).collect();
     let plain: String = words.join(" ").to_lowercase().chars().map(plain_char).collect();
     // The second sign of this word would part the clause.
     let plain = plain.replace("饱和", " saturation ");
+    let plain = COURTESY.replace_all(&plain, " ");
+    let plain = NO_NEGATION.replace_all(&plain, " ");
     let plain = BLACK_WHITE.replace_all(&plain, "grayscale");
     let plain = NOISE_BETWEEN.replace_all(&plain, "${1}x${2}");
     let plain = DESCRIBED.replace_all(&plain, "the picture");
     let mut found = Instruction::default();
     for clause in SEPARATOR.split(&plain) {
+        // A wish not to do something is met by not doing it.
+        let (clause, negated) = match NEGATION.find(clause) {
+            Some(not) => (clause.get(..not.start()).unwrap_or_default(), true),
+            None => (clause, false),
+        };
         let clause = clause.trim();
-        if !clause.chars().any(char::is_alphanumeric) {
+        if !clause.chars().any(char::is_alphanumeric) || FILLER.is_match(clause) {
             continue;
         }
+        let format = FORMAT.captures(clause);
+        let format = format.and_then(|found| found.get(1).or_else(|| found.get(2)));
+        let format = format.and_then(|name| ImageFormat::from_extension(name.as_str()));
+        found.format = format.or(found.format);
         let mut ops = if PART.is_match(clause) && !CROP.is_match(clause) { Vec::new() } else { clause_ops(clause) };
         if ops.is_empty()
             && let Some(Op::FlipHorizontal | Op::FlipVertical) = found.ops.last()
@@ -184,7 +224,13 @@ pub(super) fn read(text: &str) -> Instruction {
                 ops.push(Op::FlipHorizontal);
             }
         }
-        if ops.is_empty() {
+        if ops.is_empty() && !negated && format.is_none() {
+            let sized = CROP.is_match(clause) || RESIZE.is_match(clause);
+            found.unclear = match () {
+                () if sized && ZERO_SIZE.is_match(clause) => Some(Unclear::Nothing),
+                () if CROP.is_match(clause) => Some(Unclear::Crop),
+                () => found.unclear,
+            };
             found.rest.push(clause.to_owned());
         }
         found.ops.extend(ops);
@@ -196,6 +242,7 @@ pub(super) fn read(text: &str) -> Instruction {
 fn plain_char(ch: char) -> char {
     match ch {
         'ё' => 'е',
+        '’' | '‘' => '\'',
         '０'..='９' | '％' | '：' | 'ｘ' => char::from_u32(u32::from(ch) - 0xfee0).unwrap_or(ch),
         other => other,
     }
@@ -307,10 +354,13 @@ fn amount(clause: &str) -> f32 {
         () if STRONG.is_match(clause) => 50.0,
         () => 25.0,
     };
-    first::<f32>(&PERCENT, clause).unwrap_or(by_word).clamp(0.0, 100.0)
+    first::<f32>(&PERCENT, clause).or_else(|| first(&BY_NUMBER, clause)).unwrap_or(by_word).clamp(0.0, 100.0)
 }
 
 fn resize(clause: &str) -> Option<Size> {
+    if ZERO_SIZE.is_match(clause) {
+        return None;
+    }
     if let Some((width, height)) = pair(&SIZED, clause).or_else(|| pair(&BY, clause)) {
         return Some(Size::Exact(width, height));
     }
@@ -342,6 +392,12 @@ fn resize(clause: &str) -> Option<Size> {
     if let Some(times) = times.filter(|times| *times > 0.0) {
         return Some(Size::Factor(if smaller { 1.0 / times } else { times }));
     }
+    if THIRD_SIZE.is_match(clause) {
+        return Some(Size::Factor(1.0 / 3.0));
+    }
+    if QUARTER_SIZE.is_match(clause) {
+        return Some(Size::Factor(0.25));
+    }
     if HALF.is_match(clause) {
         return Some(Size::Factor(if larger && !smaller { 1.5 } else { 0.5 }));
     }
@@ -364,6 +420,9 @@ fn crop(clause: &str) -> Option<Crop> {
         (true, true) | (false, false) => 0,
     };
     let place = Place(side(&LEFT, &RIGHT), side(&TOP, &BOTTOM));
+    if ZERO_SIZE.is_match(clause) {
+        return None;
+    }
     if let Some((width, height)) = pair(&SIZED, clause).or_else(|| pair(&BY, clause)) {
         return Some(Crop::Exact(width, height, place));
     }

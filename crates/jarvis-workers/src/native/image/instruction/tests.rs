@@ -224,5 +224,110 @@ fn what_no_editing_of_the_whole_can_do() {
         ("", &[]),
     ]);
     let mixed = read("grey and add a hat");
-    assert_eq!(mixed, Instruction { ops: vec![Grayscale], rest: vec!["add a hat".to_owned()] });
+    assert_eq!((mixed.ops, mixed.rest), (vec![Grayscale], vec!["add a hat".to_owned()]));
+}
+
+#[test]
+fn amounts_as_people_say_them() {
+    let third = &[Resize(Size::Factor(1.0 / 3.0))];
+    let half = &[Resize(Size::Factor(0.5))];
+    let double = &[Resize(Size::Factor(2.0))];
+    check(&[
+        ("resize to 50%", half),
+        ("resize photo.jpg to 50 percent", half),
+        ("resize to 50 per cent", half),
+        ("twice as big", double),
+        ("twice as wide", double),
+        ("half as wide", half),
+        ("half as big", half),
+        ("a third of the size", third),
+        ("make it a third of its size", third),
+        ("a quarter of the size", &[Resize(Size::Factor(0.25))]),
+        ("brighter by 50%", &[Brightness(50.0)]),
+        ("brighter by 50", &[Brightness(50.0)]),
+        ("ярче на 50", &[Brightness(50.0)]),
+        ("make it not too dark", &[]),
+    ]);
+}
+
+#[test]
+fn what_must_not_be_done_is_not_done() {
+    check(&[
+        ("don't blur, just make it grey", &[Grayscale]),
+        ("don’t blur it but sharpen it", &[Sharpen]),
+        ("make it grey without blurring", &[Grayscale]),
+        ("sharpen instead of blur", &[Sharpen]),
+        ("не размывай, а сделай серой", &[Grayscale]),
+        ("не размывай", &[]),
+        ("не могли бы вы размыть", &[Blur(4.0)]),
+        ("не только размой, но и отрази", &[Blur(4.0), FlipHorizontal]),
+        ("不要模糊", &[]),
+        ("不要模糊,变成黑白", &[Grayscale]),
+        ("why not make it grey", &[Grayscale]),
+    ]);
+    for text in ["grey, not segment", "don't blur, grey", "не размывай, сделай серой", "不要模糊,变成黑白"]
+    {
+        assert_eq!(read(text).rest, Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn courtesies_ask_for_nothing() {
+    let cases = [
+        "please make it grey, if it isn't too much trouble",
+        "please, if it's not too much trouble, make it grey",
+        "could you make it grey? thank you very much!",
+        "Hello! Make it grey. Thanks in advance.",
+        "прошу вас, будьте добры, сделайте серой",
+        "здравствуйте, сделайте картинку серой, если не трудно, спасибо",
+        "не могли бы вы сделать её серой? заранее благодарю",
+        "您好,请把它变成黑白,非常感谢",
+        "麻烦您变成黑白,谢谢",
+        "take this photo and make it grey",
+    ];
+    for text in cases {
+        let found = read(text);
+        assert_eq!((found.ops, found.rest), (vec![Grayscale], Vec::new()), "{text}");
+    }
+}
+
+#[test]
+fn formats_are_read() {
+    let cases = [
+        ("convert to png", Some(ImageFormat::Png)),
+        ("save photo.jpg as webp", Some(ImageFormat::WebP)),
+        ("convert to a .jpg", Some(ImageFormat::Jpeg)),
+        ("convert it to .jpeg", Some(ImageFormat::Jpeg)),
+        ("save in PNG format", Some(ImageFormat::Png)),
+        ("сохрани как png", Some(ImageFormat::Png)),
+        ("переведи в формат webp", Some(ImageFormat::WebP)),
+        ("转成png", Some(ImageFormat::Png)),
+        ("保存为 jpg 格式", Some(ImageFormat::Jpeg)),
+        ("make the png grey", None),
+        ("don't convert to png", None),
+    ];
+    for (text, format) in cases {
+        let found = read(text);
+        assert_eq!((found.format, found.rest), (format, Vec::new()), "{text}");
+    }
+    let both = read("make it grey and save as webp");
+    assert_eq!((both.ops, both.format), (vec![Grayscale], Some(ImageFormat::WebP)));
+}
+
+#[test]
+fn what_is_unclear_is_told() {
+    let cases = [
+        ("crop", Some(Unclear::Crop)),
+        ("crop photo", Some(Unclear::Crop)),
+        ("обрежь фото", Some(Unclear::Crop)),
+        ("resize to 0x0", Some(Unclear::Nothing)),
+        ("resize to 0x100", Some(Unclear::Nothing)),
+        ("resize to 0%", Some(Unclear::Nothing)),
+        ("crop 0x0", Some(Unclear::Nothing)),
+        ("add a hat", None),
+        ("resize to 100x200", None),
+    ];
+    for (text, unclear) in cases {
+        assert_eq!(read(text).unclear, unclear, "{text}");
+    }
 }
