@@ -18,6 +18,8 @@ const SOFTEN: f32 = 1.2;
 const FLOOR: f32 = 26.0;
 /// The strongest gradient that is asked of an edge, however busy the picture: half of a step from black to white.
 const CEILING: f32 = 300.0;
+/// Weak lines of fewer pixels are left out.
+const SPECK: usize = 24;
 
 /// Canny edges of the picture on white, after Canny (1986). At each pixel the colour channel with the strongest gradient
 /// counts, so that colours of equal lightness part; an edge must begin at three times the median gradient of the
@@ -107,17 +109,28 @@ impl Gradients {
             let step = self.direction.get(at).and_then(|turn| steps.get(usize::from(*turn))).copied().unwrap_or(1);
             strength >= least && inner(at) && strength > self.at(at - step) && strength >= self.at(at + step)
         };
-        let mut queue = Vec::new();
+        let (mut queue, mut specks) = (Vec::new(), Vec::new());
         for seed in 0..self.strength.len() {
             if !ridge(seed, high) {
                 continue;
             }
             queue.push(seed);
+            let mut line = Vec::new();
             while let Some(at) = queue.pop() {
                 let Some(pixel) = found.get_mut(at).filter(|pixel| **pixel == 0) else { continue };
                 *pixel = 255;
+                line.push(at);
                 let around = steps.into_iter().flat_map(|step| [at - step, at + step]);
                 queue.extend(around.filter(|near| ridge(*near, low)));
+            }
+            // Weak specks are what a JPEG leaves beside a strong edge. They stay marked until all lines are known.
+            if line.len() < SPECK && line.iter().all(|at| self.at(*at) < 2.5 * high) {
+                specks.append(&mut line);
+            }
+        }
+        for speck in specks {
+            if let Some(pixel) = found.get_mut(speck) {
+                *pixel = 0;
             }
         }
         found
