@@ -16,6 +16,10 @@ pub(super) struct Measures {
     pub(super) size: (u32, u32),
     /// Named colours and their shares of the picture, largest first, at least 5% each, or the one largest.
     pub(super) colours: Vec<(Colour, f64)>,
+    /// All named colours that occur and their shares, largest first.
+    pub(super) all: Vec<(Colour, f64)>,
+    /// The mean of the colours.
+    pub(super) mean: Rgb<u8>,
     /// Mean luminance, 0 black to 1 white.
     pub(super) brightness: f64,
     /// Standard deviation of luminance, 0 to 0.5.
@@ -45,6 +49,7 @@ pub(super) fn measure(picture: &DynamicImage) -> Measures {
     let count = f64::from(rgb.width() * rgb.height());
     let mut names: BTreeMap<&str, (Colour, f64)> = BTreeMap::new();
     let (mut sum, mut squares, mut chroma) = (0.0, 0.0, 0.0);
+    let mut total = [0.0; 3];
     let mut last: Option<(Rgb<u8>, Colour)> = None;
     for pixel in rgb.pixels() {
         let colour = match last {
@@ -54,6 +59,7 @@ pub(super) fn measure(picture: &DynamicImage) -> Measures {
         last = Some((*pixel, colour));
         names.entry(colour.name(Language::English)).or_insert((colour, 0.0)).1 += 1.0 / count;
         let [r, g, b] = pixel.0.map(|channel| f64::from(channel) / 255.0);
+        total = [total[0] + r, total[1] + g, total[2] + b];
         let light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
         sum += light;
         squares += light * light;
@@ -62,6 +68,7 @@ pub(super) fn measure(picture: &DynamicImage) -> Measures {
     let brightness = sum / count;
     let mut colours: Vec<(Colour, f64)> = names.into_values().collect();
     colours.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let all = colours.clone();
     let mut kept = 0;
     colours.retain(|(_, share)| {
         kept += 1;
@@ -72,6 +79,8 @@ pub(super) fn measure(picture: &DynamicImage) -> Measures {
     Measures {
         size,
         colours,
+        all,
+        mean: Rgb(total.map(|sum: f64| (sum / count * 255.0).round() as u8)),
         brightness,
         contrast: (squares / count - brightness * brightness).max(0.0).sqrt(),
         sharpness: laplacian_variance(&grey),
@@ -165,15 +174,12 @@ impl Measures {
 
     /// The colours in words, such as `red (60%), white (40%)`.
     pub(super) fn colour_list(&self, lang: Language) -> String {
-        let named = |(colour, share): &(Colour, f64)| {
-            let percent = (share * 100.0).round().max(1.0);
-            lang.pick(
-                format!("{} ({percent}%)", colour.name(lang)),
-                format!("{} ({percent}%)", colour.name(lang)),
-                format!("{}({percent}%)", colour.name(lang)),
-            )
-        };
-        self.colours.iter().map(named).collect::<Vec<_>>().join(lang.pick(", ", ", ", "、"))
+        in_words(&self.colours, lang)
+    }
+
+    /// The commonest colours in words, so many of them if there are as many.
+    pub(super) fn commonest(&self, count: usize, lang: Language) -> String {
+        in_words(self.all.get(..count).unwrap_or(&self.all), lang)
     }
 
     /// A description in one language: what was measured, and that objects were not looked for.
@@ -216,4 +222,16 @@ impl Measures {
         ));
         text
     }
+}
+
+fn in_words(colours: &[(Colour, f64)], lang: Language) -> String {
+    let named = |(colour, share): &(Colour, f64)| {
+        let percent = (share * 100.0).round().max(1.0);
+        lang.pick(
+            format!("{} ({percent}%)", colour.name(lang)),
+            format!("{} ({percent}%)", colour.name(lang)),
+            format!("{}({percent}%)", colour.name(lang)),
+        )
+    };
+    colours.iter().map(named).collect::<Vec<_>>().join(lang.pick(", ", ", ", "、"))
 }
