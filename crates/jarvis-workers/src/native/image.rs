@@ -20,6 +20,9 @@ use jarvis_plan::Language;
 
 const VISION_HINT: &str = "a vision model can: set `--llm` to one and `llm.vision: true`, or configure Hugging Face";
 
+/// Overlays of more pixels are stored as JPEG.
+const OVERLAY_WITHOUT_LOSS: u64 = 4_000_000;
+
 /// Fetches the picture of a job, decodes it and does the work, off the async threads.
 async fn with_picture<T, F>(native: &Native, job: &Job, work: F) -> Result<T, TaskError>
 where
@@ -134,12 +137,28 @@ fn with_percents(instruction: &str, request: &str) -> String {
 pub(super) async fn segment(native: &Native, job: &Job) -> Result<Inference, TaskError> {
     let lang = Language::of(&job.request.text);
     let work = with_picture(native, job, move |opened, cancel| {
+        let size = (opened.picture.width(), opened.picture.height());
         let (overlaid, list) = segment::segment(opened.picture, lang, cancel)?;
         cancel.check()?;
-        Ok((open::encode(&DynamicImage::ImageRgb8(overlaid), opened.format)?, list))
+        let (width, height) = overlaid.dimensions();
+        let reduced = (width, height) != size;
+        let note = reduced.then(|| {
+            format!(
+                "the picture is drawn in {width} x {height} pixels; the boxes are in the {} x {} of the original",
+                size.0, size.1
+            )
+        });
+        // Without loss a large noisy picture would be larger than what may be stored.
+        let large = u64::from(width) * u64::from(height) > OVERLAY_WITHOUT_LOSS;
+        let format = if large { ImageFormat::Jpeg } else { opened.format };
+        Ok((open::encode(&DynamicImage::ImageRgb8(overlaid), format)?, list, note))
     });
-    let (encoded, list) = work.await?;
-    Ok(store(native, encoded).await?.with("predicted", list))
+    let (encoded, list, note) = work.await?;
+    let made = store(native, encoded).await?.with("predicted", list);
+    Ok(match note {
+        Some(note) => made.with("note", note),
+        None => made,
+    })
 }
 
 /// `native/image-measure`: a description of what can be measured.

@@ -13,6 +13,8 @@ use jarvis_plan::Language;
 
 /// Regions are found in at most this many pixels a side, and stretched over the picture.
 const SIDE: u32 = 400;
+/// Overlays are drawn in at most this many pixels a side.
+const OVERLAY_SIDE: u32 = 4096;
 /// The most regions worth telling apart; the scale of observation is doubled until there are no more.
 const MOST: usize = 24;
 /// Neighbours whose mean colours are nearer than this, in Lab units, are one region.
@@ -239,11 +241,13 @@ impl Regions {
     }
 }
 
-/// The overlay and the list of regions.
+/// The overlay, at most `OVERLAY_SIDE` pixels a side, and the list of regions, whose boxes are in pixels of the picture
+/// as it came.
 pub(super) fn segment(picture: DynamicImage, lang: Language, cancel: &Cancel) -> Result<(RgbImage, Value), TaskError> {
+    let size = (picture.width(), picture.height());
+    let picture = if size.0.max(size.1) > OVERLAY_SIDE { open::reduced(&picture, OVERLAY_SIDE) } else { picture };
     let mut picture = open::flatten(picture);
     let regions = regions(&picture, cancel)?;
     regions.overlay(&mut picture);
-    let list = regions.list(picture.dimensions(), lang);
-    Ok((picture, list))
+    Ok((picture, regions.list(size, lang)))
 }

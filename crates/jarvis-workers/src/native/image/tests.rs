@@ -435,6 +435,15 @@ mod segmenting {
     }
 
     #[test]
+    fn large_overlays_are_reduced_and_boxes_are_not() {
+        let picture = RgbImage::from_fn(5000, 100, |x, _| if x < 2500 { RED } else { WHITE });
+        let (overlaid, list) = segment::segment(picture.into(), Language::English, &go_on()).unwrap();
+        assert_eq!(overlaid.dimensions(), (4096, 81));
+        let most = list.as_array().unwrap().iter().filter_map(|row| row["box"]["xmax"].as_u64()).max();
+        assert_eq!(most, Some(5000));
+    }
+
+    #[test]
     fn noise_does_not_make_many_regions_and_tiny_pictures_work() {
         let mut seed = 7_u32;
         let noisy = RgbImage::from_fn(300, 300, |x, y| {
