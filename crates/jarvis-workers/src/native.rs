@@ -84,8 +84,12 @@ impl Worker for Native {
 /// A required argument.
 fn required<'a>(job: &'a Job, name: &str) -> Result<&'a str, TaskError> {
     job.arg(name).ok_or_else(|| {
-        let task = &job.candidate.effective_task;
-        TaskError::new(ErrorCode::MissingArgument, format!("`{task}` needs the argument `{name}`"))
+        let (kind, hint) = match name {
+            "image" => ("picture", "name a file in the request or give it with `--file`"),
+            "audio" => ("sound", "name a file in the request or give it with `--file`"),
+            _ => ("text", "put the text into the request, or name a file or give it with `--file`"),
+        };
+        TaskError::new(ErrorCode::MissingArgument, format!("no {kind} was given to work on")).hint(hint)
     })
 }
 

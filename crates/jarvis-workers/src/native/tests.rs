@@ -61,6 +61,48 @@ async fn what_cannot_be_done_is_said_with_a_code() {
 }
 
 #[tokio::test]
+async fn what_is_missing_is_named_in_plain_words() {
+    let (_root, native) = native(Programs::none());
+    for (id, message) in [
+        ("native/canny", "no picture was given to work on"),
+        ("native/denoise", "no sound was given to work on"),
+        ("native/title-card", "no text was given to work on"),
+    ] {
+        let error = native.perform(&job(id, "x", &[])).await.unwrap_err();
+        assert_eq!(error.message, message, "{id}");
+        assert!(error.hint.is_some_and(|hint| hint.contains("--file")), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_edit_lacks_is_said_and_a_format_is_kept() {
+    let (_root, native) = native(Programs::none());
+    let path = native.inputs.store(jarvis_plan::Kind::Image, "png", image_of_two_halves()).await.unwrap();
+    let edit = |text: &str| job("native/image-edit", text, &[("image", &path), ("text", text)]);
+    for (text, code, said) in [
+        ("crop photo", ErrorCode::CannotDo, "which part of the picture to keep"),
+        ("resize to 0x0", ErrorCode::InvalidInput, "0 pixels wide"),
+    ] {
+        let error = native.perform(&edit(text)).await.unwrap_err();
+        assert!(error.code == code && error.message.contains(said) && error.hint.is_some(), "{error}");
+    }
+    let made = native.perform(&edit("please make it grey and save as webp, thank you")).await.unwrap();
+    assert!(made.media(jarvis_plan::Kind::Image).unwrap().ends_with(".webp"), "{made:?}");
+    assert_eq!(made.0["operations"], serde_json::json!(["grayscale", "save as webp"]));
+    assert_eq!(made.0.get("not done"), None);
+}
+
+#[tokio::test]
+async fn a_picture_without_edges_gets_a_note() {
+    let (_root, native) = native(Programs::none());
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    ::image::RgbImage::new(40, 40).write_to(&mut bytes, ::image::ImageFormat::Png).unwrap();
+    let path = native.inputs.store(jarvis_plan::Kind::Image, "png", bytes.into_inner()).await.unwrap();
+    let made = native.perform(&job("native/canny", "edges", &[("image", &path)])).await.unwrap();
+    assert_eq!(made.0["note"], "no edges were found");
+}
+
+#[tokio::test]
 async fn missing_programs_are_named_before_they_are_needed() {
     let (_root, native) = native(Programs::none());
     for (id, program) in
