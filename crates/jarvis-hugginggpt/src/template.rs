@@ -92,7 +92,8 @@ fn success(out: &mut String, outcome: &Outcome, language: Language, show: ShowPa
     if !said {
         indent(out, &cut(&inference.0.to_string()));
     }
-    for (key, before) in [("note", ""), ("operations", ""), ("not done", words.not_done)] {
+    for (key, before) in [("note", ""), ("operations", ""), ("not done", words.not_done), ("keywords", words.keywords)]
+    {
         match inference.0.get(key) {
             Some(Value::String(note)) => indent(out, &format!("({before}{note})")),
             Some(Value::Array(items)) => {

@@ -12,6 +12,7 @@ pub(super) struct Words {
     pub(super) hint: &'static str,
     pub(super) note: &'static str,
     pub(super) not_done: &'static str,
+    pub(super) keywords: &'static str,
 }
 
 impl Words {
@@ -41,6 +42,7 @@ static ENGLISH: Words = Words {
     hint: "try",
     note: "Note",
     not_done: "not done: ",
+    keywords: "keywords: ",
 };
 
 static RUSSIAN: Words = Words {
@@ -59,6 +61,7 @@ static RUSSIAN: Words = Words {
     hint: "попробуйте",
     note: "Замечание",
     not_done: "не сделано: ",
+    keywords: "ключевые слова: ",
 };
 
 static CHINESE: Words = Words {
@@ -76,6 +79,7 @@ static CHINESE: Words = Words {
     hint: "可以试试",
     note: "说明",
     not_done: "未完成：",
+    keywords: "关键词：",
 };
 
 /// What a person calls the result of a task; its task type where there is no such word.
