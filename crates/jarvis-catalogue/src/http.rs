@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use jarvis_plan::is_loopback;
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Proxy, Response, StatusCode};
 use serde::de::DeserializeOwned;
-use url::{Host, Url};
+use url::Url;
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -63,19 +64,6 @@ pub(crate) fn client(base: &Url, proxy: Option<&Url>) -> Result<Client, ClientEr
         builder = builder.proxy(Proxy::all(proxy.clone())?);
     }
     Ok(builder.build()?)
-}
-
-/// The rule by which chat calls tell this machine too.
-fn is_loopback(base: &Url) -> bool {
-    match base.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
-        }
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
-        None => false,
-    }
 }
 
 /// An address for `Debug`: user names, passwords, paths and queries are left out.

@@ -1,6 +1,7 @@
 //! Addresses of an endpoint: joined from what the user typed, and shown without what must stay secret.
 
-use url::{Host, Url};
+use jarvis_plan::is_loopback;
+use url::Url;
 
 use crate::config::{Azure, OpenAiConfig, Protocol};
 use crate::model::ChatError;
@@ -86,20 +87,6 @@ impl Endpoint {
             url.query_pairs_mut().append_pair("api-version", &azure.api_version);
         }
         url
-    }
-}
-
-/// Whether an address is on this machine: it is called directly then, whatever proxy is configured or in the
-/// environment.
-pub fn is_loopback(address: &Url) -> bool {
-    match address.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name == "localhost" || name.ends_with(".localhost")
-        }
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
-        None => false,
     }
 }
 

@@ -14,7 +14,6 @@ mod tokens;
 mod wire;
 
 pub use config::{Azure, OpenAiConfig, Protocol, Retries};
-pub use endpoint::is_loopback;
 pub use model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, ReplySchema, TokenUsage};
 pub use openai::{OpenAi, STAGE_HEADER};
 pub use recording::{Recorder, Replay, request_sha256};

@@ -1,4 +1,4 @@
-//! What can be set about the pipeline. Defaults are those of `spec`-level documentation in `docs/configuration.md`.
+//! What can be set about the pipeline. `docs/configuration.md` explains the keys that set it.
 
 use jarvis_engine::Limits as EngineLimits;
 use jarvis_plan::Limits as PlanLimits;

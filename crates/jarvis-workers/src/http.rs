@@ -85,7 +85,7 @@ impl Route {
     /// The way to a base address: straight to this machine, else by the proxy given, else as the environment says.
     pub(crate) fn to(base: &Url, proxy: Option<&Secret>) -> Route {
         match proxy {
-            _ if jarvis_chat::is_loopback(base) => Route::Direct,
+            _ if jarvis_plan::is_loopback(base) => Route::Direct,
             Some(proxy) => Route::Proxy(proxy.clone()),
             None => Route::Environment,
         }

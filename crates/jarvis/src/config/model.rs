@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use jarvis_plan::is_loopback;
 use serde::Deserialize;
-use url::{Host, Url};
+use url::Url;
 
 use jarvis_catalogue::{Deployment, InferenceMode};
 
@@ -222,12 +223,8 @@ impl LocalEndpoint {
             LocalEndpoint::Url(_) => None,
             LocalEndpoint::HostPort { shared_folder, .. } => *shared_folder,
         };
-        let here = || match Url::parse(&self.url()).ok()?.host()? {
-            Host::Domain(name) => Some(name == "localhost"),
-            Host::Ipv4(ip) => Some(ip.is_loopback()),
-            Host::Ipv6(ip) => Some(ip.is_loopback()),
-        };
-        said.or_else(here).unwrap_or(false)
+        let here = || Url::parse(&self.url()).is_ok_and(|url| is_loopback(&url));
+        said.unwrap_or_else(here)
     }
 }
 
