@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use jarvis_plan::{Host, Language, Outcome, Output, Status, TaskError, Usage, export};
+use jarvis_plan::{Host, Language, Outcome, Output, TaskError, Usage, export};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -87,7 +87,7 @@ fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Va
     let mut value = json!({
         "id": outcome.id,
         "task": outcome.task,
-        "status": status(outcome.status),
+        "status": outcome.status.as_str(),
         "model": performer.map(|performer| performer.id.as_str()),
         "host": performer.map(|performer| performer.host).map(Host::as_str),
         "reason": reason(outcome),
@@ -125,15 +125,6 @@ fn error_json(error: &TaskError) -> Value {
         fields.insert("hint".into(), hint.clone().into());
     }
     value
-}
-
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Succeeded => "succeeded",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
-        Status::Cancelled => "cancelled",
-    }
 }
 
 fn text(path: &Path) -> String {

@@ -15,6 +15,7 @@ mod plan;
 pub mod prompts;
 pub mod results;
 mod settings;
+mod stops;
 mod template;
 
 pub use choose::{CHAT_MODEL_ID, NativeCheck, Sources};

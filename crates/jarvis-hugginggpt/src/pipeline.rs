@@ -118,6 +118,15 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The event that tells of it, at the end of a run that began then.
+    pub(crate) fn event(&self, began: Instant) -> EventKind {
+        let mut message = self.to_string();
+        if let RunError::Model { source, .. } = self {
+            message.push_str(&format!(": {source}"));
+        }
+        EventKind::Error { code: self.code().into(), message, ms: began.elapsed().as_millis() as u64 }
+    }
+
     /// A stable word.
     pub fn code(&self) -> &'static str {
         match self {
@@ -162,27 +171,43 @@ impl HuggingGpt {
         cancel: CancellationToken,
     ) -> Result<Run, RunError> {
         let began = Instant::now();
-        events.emit(EventKind::RunStarted {
-            request: (*request).clone(),
-            planner: self.planner_name().into(),
-            model: self.model_name(),
-        });
+        self.tell_start(&request, events);
         let ended = self.stages(&request, events, &cancel, began).await;
-        let ms = began.elapsed().as_millis() as u64;
         match &ended {
             Ok(run) => {
+                let ms = began.elapsed().as_millis() as u64;
                 events.emit(EventKind::Answer { answer: run.answer.clone() });
                 events.emit(EventKind::Done { ok: run.ok(), usage: events.usage(), ms });
             }
-            Err(error) => {
-                let mut message = error.to_string();
-                if let RunError::Model { source, .. } = error {
-                    message.push_str(&format!(": {source}"));
-                }
-                events.emit(EventKind::Error { code: error.code().into(), message, ms });
-            }
+            Err(error) => events.emit(error.event(began)),
         }
         ended
+    }
+
+    /// Says that a run begins.
+    pub(crate) fn tell_start(&self, request: &Request, events: &Events) {
+        events.emit(EventKind::RunStarted {
+            request: request.clone(),
+            planner: self.planner_name().into(),
+            model: self.model_name(),
+        });
+    }
+
+    /// Stage 1 within the run's deadline, unless the run is cancelled before.
+    pub(crate) async fn plan_within(
+        &self,
+        request: &Request,
+        events: &Events,
+        cancel: &CancellationToken,
+    ) -> Result<Planned, RunError> {
+        let allowed = self.settings.engine.run_timeout;
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(RunError::Cancelled),
+            planned = tokio::time::timeout(allowed, self.plan(request, events)) => {
+                planned.unwrap_or(Err(RunError::Timeout { after: allowed }))
+            }
+        }
     }
 
     async fn stages(
@@ -193,12 +218,7 @@ impl HuggingGpt {
         began: Instant,
     ) -> Result<Run, RunError> {
         let allowed = self.settings.engine.run_timeout;
-        let planned = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Err(RunError::Cancelled),
-            planned = tokio::time::timeout(allowed, self.plan(request, events)) => planned,
-        };
-        let plan = match planned.map_err(|_| RunError::Timeout { after: allowed })?? {
+        let plan = match self.plan_within(request, events, cancel).await? {
             Planned::Conversation(answer, plan) => {
                 return Ok(Run { plan, outcomes: Vec::new(), answer, conversation: true, cancelled: false });
             }
@@ -302,7 +322,7 @@ impl HuggingGpt {
         self.execute_within(request, plan, events, cancel, self.settings.engine.run_timeout).await
     }
 
-    async fn execute_within(
+    pub(crate) async fn execute_within(
         &self,
         request: &Arc<Request>,
         plan: &Plan,

@@ -33,6 +33,11 @@ pub enum Level {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
+    /// The run waits until another has ended.
+    Queued {
+        /// How many runs wait before it.
+        ahead: u64,
+    },
     /// The run began.
     RunStarted {
         /// What was asked.
@@ -132,6 +137,7 @@ impl EventKind {
     /// The event's name, as in its tag.
     pub fn name(&self) -> &'static str {
         match self {
+            EventKind::Queued { .. } => "queued",
             EventKind::RunStarted { .. } => "run_started",
             EventKind::ModelCall { .. } => "model_call",
             EventKind::Plan { .. } => "plan",

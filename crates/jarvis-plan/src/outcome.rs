@@ -19,6 +19,18 @@ pub enum Status {
     Cancelled,
 }
 
+impl Status {
+    /// The word in its serialised form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Succeeded => "succeeded",
+            Status::Failed => "failed",
+            Status::Skipped => "skipped",
+            Status::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// One try of one model at a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {

@@ -136,30 +136,39 @@ impl Media {
         Ok(format!("/{whole}"))
     }
 
+    /// Opens a file to be read; also gives its size in bytes.
+    ///
+    /// # Errors
+    /// [`MediaError::Forbidden`] for a path or link that leads outside or is no file; [`MediaError::NotFound`];
+    /// [`MediaError::Io`].
+    pub fn open_file(&self, path: &str) -> Result<(std::fs::File, u64), MediaError> {
+        let relative = relative(path)?;
+        let failed = |doing| move |source| disk_error(doing, path, source);
+        let check = |metadata: cap_std::fs::Metadata| match metadata.is_file() {
+            true => Ok(metadata.len()),
+            false => Err(MediaError::Forbidden { path: path.to_owned(), reason: "it is not a file" }),
+        };
+        // Looked at before it is opened, since opening a pipe would wait for its other end.
+        check(self.dir.metadata(&relative).map_err(failed("look at"))?)?;
+        let file = self.dir.open(&relative).map_err(failed("open"))?;
+        let size = check(file.metadata().map_err(failed("look at"))?)?;
+        Ok((file.into_std(), size))
+    }
+
     /// Reads a whole file of at most `limit` bytes.
     ///
     /// # Errors
     /// [`MediaError::Forbidden`] for a path or link that leads outside or is no file; [`MediaError::NotFound`];
     /// [`MediaError::TooLarge`], without reading more than the limit; [`MediaError::Io`].
     pub fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, MediaError> {
-        let relative = relative(path)?;
-        let failed = |doing| move |source| disk_error(doing, path, source);
-        let check = |metadata: cap_std::fs::Metadata| {
-            if !metadata.is_file() {
-                return Err(MediaError::Forbidden { path: path.to_owned(), reason: "it is not a file" });
-            }
-            let size = metadata.len();
-            if size > limit {
-                return Err(MediaError::TooLarge { path: path.to_owned(), size, limit });
-            }
-            Ok(size)
-        };
-        // Looked at before it is opened, since opening a pipe would wait for its other end.
-        check(self.dir.metadata(&relative).map_err(failed("look at"))?)?;
-        let file = self.dir.open(&relative).map_err(failed("open"))?;
-        let size = check(file.metadata().map_err(failed("look at"))?)?;
+        let (file, size) = self.open_file(path)?;
+        if size > limit {
+            return Err(MediaError::TooLarge { path: path.to_owned(), size, limit });
+        }
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
-        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed("read"))?;
+        file.take(limit.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|source| disk_error("read", path, source))?;
         match bytes.len() as u64 {
             size if size > limit => Err(MediaError::TooLarge { path: path.to_owned(), size, limit }),
             _ => Ok(bytes),
@@ -177,6 +186,17 @@ impl Media {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(self.root.join(relative)),
             Err(error) => Err(disk_error("find", path, error)),
         }
+    }
+
+    /// Makes sure that a file can be written, by writing a small one and taking it away again. Blocks.
+    ///
+    /// # Errors
+    /// [`MediaError::Io`] when the disk is full, read-only or gone.
+    pub fn check_writable(&self) -> Result<(), MediaError> {
+        let part = format!("images/.{}.part", Uuid::new_v4().simple());
+        let written = self.write_new(&part, &[0; 4096]);
+        let removed = self.dir.remove_file(&part);
+        written.and(removed).map_err(|source| disk_error("write", "/images", source))
     }
 
     fn write_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {

@@ -6,6 +6,7 @@ pub mod draw;
 pub mod native;
 pub mod sniff;
 
+mod attach;
 mod chat;
 mod heavy;
 mod http;
@@ -21,6 +22,7 @@ mod router;
 mod testkit;
 mod text;
 
+pub use attach::{AttachError, MAX_TEXT, attach};
 pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TaskPrompt, call_model, stream_model};
 pub use huggingface::{HF_INFERENCE, HuggingFace, HuggingFaceConfig};
 pub use inputs::{InputLimits, Inputs};

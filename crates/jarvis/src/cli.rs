@@ -80,6 +80,15 @@ pub(crate) enum Command {
         jarvis plan \"describe photo.jpg and read the description aloud\"\n  \
         jarvis plan \"describe photo.jpg and read the description aloud\" --format dot | dot -Tsvg > plan.svg")]
     Plan(PlanArgs),
+    /// Serve HTTP: the web page, the API, and an OpenAI-compatible endpoint
+    #[command(after_help = "Examples:\n  \
+        jarvis serve    # then open http://127.0.0.1:8004/\n  \
+        jarvis serve --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
+        JARVIS_TOKEN=… jarvis serve --http 0.0.0.0:8004    # other machines need the token\n  \
+        curl -s http://127.0.0.1:8004/hugginggpt -H 'Content-Type: application/json' \\\n    \
+          -d '{\"messages\": [{\"role\": \"user\", \"content\": \"read this aloud: hello\"}]}'\n\n\
+        The API is described at /docs and /openapi.json. On an address that other machines can reach, a token is required.")]
+    Serve(ServeArgs),
     /// What models there are, and which can be used now
     #[command(after_help = "Examples:\n  \
         jarvis models list --task image-to-text\n  \
@@ -161,6 +170,14 @@ pub(crate) enum PlanFormat {
     Dot,
     /// Mermaid.
     Mermaid,
+}
+
+/// `jarvis serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:8004]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<String>,
 }
 
 /// `jarvis models …`.

@@ -6,6 +6,7 @@ mod models;
 mod plan;
 mod run;
 mod runs;
+mod serve;
 
 use std::io::Read;
 use std::path::Path;
@@ -22,6 +23,7 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
     match cli.command {
         Command::Run(args) => run::run(args, &cli.global, printer).await,
         Command::Chat(args) => chat::run(args, &cli.global, printer).await,
+        Command::Serve(args) => serve::run(args, &cli.global, printer).await,
         Command::Plan(args) => plan::run(args, &cli.global, printer).await,
         Command::Models(command) => models::run(command, &cli.global, printer).await,
         Command::Runs(command) => runs::run(command, &cli.global, printer),

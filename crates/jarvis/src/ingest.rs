@@ -9,11 +9,9 @@ use std::path::{Component, Path, PathBuf};
 
 use jarvis_plan::{Kind, Request, Resource, Source, is_han};
 use jarvis_store::Media;
+use jarvis_workers::{AttachError, attach};
 
 use crate::failure::Failure;
-
-/// The largest text file that is taken in, in bytes.
-const MAX_TEXT: u64 = 2 << 20;
 
 /// Makes the request from its text and files; also says which files it names were not read.
 pub(crate) fn request(
@@ -228,45 +226,17 @@ fn take(path: &Path, name: &str, media: &Media, max_bytes: u64) -> Result<Resour
     std::fs::File::open(path)
         .and_then(|file| file.take(max_bytes).read_to_end(&mut bytes))
         .map_err(|error| missing(name, &error))?;
-    // A name that says nothing leaves it to the bytes.
-    let sniffed = jarvis_workers::sniff::sniff(&bytes);
-    let (kind, extension) = match (Kind::of_name(name), &sniffed) {
-        (Some(kind), _) => (kind, path.extension().unwrap_or_default().to_string_lossy().to_lowercase()),
-        (None, Some(sniffed)) => (sniffed.kind.unwrap_or(Kind::Text), sniffed.extension.to_owned()),
-        (None, None) => (Kind::Text, String::new()),
-    };
-    match kind {
-        Kind::Image | Kind::Audio | Kind::Video => {
-            let display = media.create(kind, &extension, &bytes).map_err(Failure::work)?;
-            Ok(Resource { kind, source: Source::Public(display), name: Some(name.to_owned()) })
+    attach(name, bytes, media).map_err(|error| {
+        let hint = error.hint();
+        let failure = match &error {
+            AttachError::Store(_) => Failure::work(error),
+            AttachError::TextTooLong { .. } | AttachError::Unknown { .. } => Failure::usage(error),
+        };
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
         }
-        Kind::Text | Kind::Json => {
-            if size.len() > MAX_TEXT {
-                return Err(Failure::usage(format!("`{name}` has {} bytes; a text may have {MAX_TEXT}", size.len())));
-            }
-            let text = decode(&bytes).ok_or_else(|| {
-                Failure::usage(format!("`{name}` is neither a text, a picture, a sound nor a video"))
-                    .hint("texts are read as UTF-8 or UTF-16")
-            })?;
-            Ok(Resource { kind, source: Source::Inline(text), name: Some(name.to_owned()) })
-        }
-    }
-}
-
-/// UTF-8, or UTF-16 with its mark; no binary.
-fn decode(bytes: &[u8]) -> Option<String> {
-    let text = match bytes {
-        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes)?,
-        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes)?,
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok()?,
-        _ => String::from_utf8(bytes.to_vec()).ok()?,
-    };
-    (!text.contains('\0')).then_some(text)
-}
-
-fn utf16(bytes: &[u8], read: fn([u8; 2]) -> u16) -> Option<String> {
-    let units: Vec<u16> = bytes.chunks_exact(2).filter_map(|pair| Some(read(pair.try_into().ok()?))).collect();
-    String::from_utf16(&units).ok()
+    })
 }
 
 fn missing(name: &str, error: &std::io::Error) -> Failure {
@@ -279,7 +249,7 @@ fn missing(name: &str, error: &std::io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, decode, mentions};
+    use super::{Found, mentions};
 
     #[test]
     fn files_that_are_not_there_are_told_and_addresses_are_no_files() {
@@ -298,14 +268,5 @@ mod tests {
             let got: Vec<(&str, Found)> = mentions(text).into_iter().map(|m| (&text[m.range], m.found)).collect();
             assert_eq!(got, want, "{text}");
         }
-    }
-
-    #[test]
-    fn texts_are_decoded_and_binaries_are_not() {
-        assert_eq!(decode("héllo".as_bytes()).as_deref(), Some("héllo"));
-        assert_eq!(decode(&[0xff, 0xfe, 0x68, 0, 0x69, 0]).as_deref(), Some("hi"));
-        assert_eq!(decode(&[0xfe, 0xff, 0, 0x68, 0, 0x69]).as_deref(), Some("hi"));
-        assert_eq!(decode(&[0, 1, 2, 255]), None);
-        assert_eq!(decode(b"a\0b"), None);
     }
 }

@@ -26,6 +26,7 @@ impl Progress {
     /// Shows one event.
     pub(crate) fn show(&mut self, event: &EventKind) {
         match event {
+            EventKind::Queued { .. } => self.wait("waiting for a place"),
             EventKind::RunStarted { planner, model, .. } => {
                 let who = if planner == "offline" { "the offline planner".to_owned() } else { model.clone() };
                 self.wait(&format!("planning with {who}"));

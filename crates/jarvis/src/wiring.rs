@@ -1,6 +1,7 @@
 //! From a configuration to a pipeline: the only place where all parts meet.
 
 mod chat;
+mod checks;
 mod experts;
 
 use std::collections::BTreeMap;
@@ -10,11 +11,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_catalogue::{Catalogue, RefreshConfig};
+use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::Limits as EngineLimits;
 use jarvis_hugginggpt::prompts::{Override, Prompts};
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
 use jarvis_plan::Limits as PlanLimits;
 use jarvis_planner::Offline;
+use jarvis_server::CallerModel;
 use jarvis_store::{Journal, Media};
 use url::Url;
 
@@ -23,7 +26,8 @@ use crate::config::{self, Config, Loaded};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-pub(crate) use experts::{Experts, hub_url, token};
+pub(crate) use checks::checks;
+pub(crate) use experts::{Experts, hub_url, secret, token};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
 pub(crate) const HUB: &str = "https://huggingface.co";
@@ -39,12 +43,21 @@ pub(crate) struct App {
     /// The journal; `None` when it could not be opened, which is a warning.
     pub(crate) journal: Option<Arc<Journal>>,
     /// The pipeline.
-    pub(crate) pipeline: HuggingGpt,
+    pub(crate) pipeline: Arc<HuggingGpt>,
+    /// The endpoint of the chat model, when it is at one.
+    pub(crate) endpoint: Option<Arc<OpenAi>>,
+    /// What further pipelines are built from.
+    base: Arc<Base>,
 }
 
 impl App {
-    /// Builds everything from flags, environment and file.
+    /// Builds everything from flags, environment and file, for a person at this machine.
     pub(crate) fn build(global: &Global, printer: Printer) -> Result<App, Failure> {
+        App::build_naming(Naming::Disk, global, printer)
+    }
+
+    /// Builds everything from flags, environment and file; template answers name files this way.
+    pub(crate) fn build_naming(naming: Naming, global: &Global, printer: Printer) -> Result<App, Failure> {
         let Loaded { config, .. } = load_config(global, printer)?;
         let folders = Folders::of(&config)?;
         let media = Arc::new(Media::open(&folders.public).map_err(|error| {
@@ -65,31 +78,70 @@ impl App {
             }
         };
         let chat = chat::build(&config, global.record.as_deref())?;
+        let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
-        let experts = Experts::build(&config, catalogue(&config, printer)?, &media, chat.clone(), &prompts)?;
-        let shown = Arc::clone(&media);
-        let offered = experts.sources.offered(chat.is_some());
-        let pipeline = HuggingGpt {
-            chat,
-            planner: Arc::new(Offline::new()),
-            vocabulary: Arc::new(jarvis_catalogue::vocabulary()),
-            offered,
-            sources: Arc::new(experts.sources),
-            worker: experts.worker,
-            prompts,
-            logs,
-            show: Arc::new(move |url: &str| match shown.disk_path(url) {
-                Ok(path) => path.display().to_string(),
-                Err(_) => url.to_owned(),
-            }),
-            settings: settings(&config),
-        };
-        Ok(App { config, media, journal, pipeline })
+        let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
+        let base = Base { config, media, logs, prompts, catalogue, naming };
+        let pipeline = Arc::new(base.pipeline(model)?);
+        let endpoint = chat.and_then(|chat| chat.endpoint);
+        let (config, media) = (base.config.clone(), Arc::clone(&base.media));
+        Ok(App { config, media, journal, pipeline, endpoint, base: Arc::new(base) })
+    }
+
+    /// Makes the pipeline of a caller who brings a chat endpoint and a key.
+    pub(crate) fn for_caller(&self) -> impl Fn(CallerModel) -> Result<Arc<HuggingGpt>, String> + Send + Sync + use<> {
+        let base = Arc::clone(&self.base);
+        move |caller| {
+            let model = chat::for_caller(&base.config, caller)?;
+            base.pipeline(Some(model)).map(Arc::new).map_err(|failure| failure.error().to_string())
+        }
     }
 
     /// A fresh id for a run.
     pub(crate) fn new_run_id() -> String {
         uuid::Uuid::now_v7().to_string()
+    }
+}
+
+/// How template answers name files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// By their place on disk, for a person at this machine.
+    Disk,
+    /// By their display path, for callers over a wire.
+    Display,
+}
+
+/// What pipelines are built from.
+pub(crate) struct Base {
+    config: Config,
+    media: Arc<Media>,
+    logs: Option<Arc<RequestLogs>>,
+    prompts: Arc<Prompts>,
+    catalogue: Catalogue,
+    naming: Naming,
+}
+
+impl Base {
+    /// The pipeline that plans with this chat model, or without one.
+    fn pipeline(&self, chat: Option<Arc<dyn ChatModel>>) -> Result<HuggingGpt, Failure> {
+        let experts = Experts::build(&self.config, self.catalogue.clone(), &self.media, chat.clone(), &self.prompts)?;
+        let (shown, naming) = (Arc::clone(&self.media), self.naming);
+        Ok(HuggingGpt {
+            offered: experts.sources.offered(chat.is_some()),
+            chat,
+            planner: Arc::new(Offline::new()),
+            vocabulary: Arc::new(jarvis_catalogue::vocabulary()),
+            sources: Arc::new(experts.sources),
+            worker: experts.worker,
+            prompts: Arc::clone(&self.prompts),
+            logs: self.logs.clone(),
+            show: Arc::new(move |url: &str| match naming {
+                Naming::Disk => shown.disk_path(url).map_or_else(|_| url.to_owned(), |path| path.display().to_string()),
+                Naming::Display => url.to_owned(),
+            }),
+            settings: settings(&self.config),
+        })
     }
 }
 

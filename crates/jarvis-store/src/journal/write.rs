@@ -45,7 +45,7 @@ enum Change {
 impl Row {
     /// The event as it is kept; `None` for those that are not.
     pub(super) fn of(event: &Event) -> Option<Row> {
-        if matches!(event.kind, EventKind::Token { .. }) {
+        if matches!(event.kind, EventKind::Token { .. } | EventKind::Queued { .. }) {
             return None;
         }
         let event = &*capped(event);
@@ -57,7 +57,8 @@ impl Row {
                 Change::Ended { how: if *ok { "done" } else { "failed" }, ms: signed(*ms) }
             }
             EventKind::Error { ms, .. } => Change::Ended { how: "failed", ms: signed(*ms) },
-            EventKind::ModelCall { .. }
+            EventKind::Queued { .. }
+            | EventKind::ModelCall { .. }
             | EventKind::ModelChosen { .. }
             | EventKind::TaskStarted { .. }
             | EventKind::TaskAttempt { .. }

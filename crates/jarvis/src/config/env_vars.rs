@@ -6,6 +6,8 @@ pub(crate) const LLM: &str = "JARVIS_LLM";
 pub(crate) const CONFIG: &str = "JARVIS_CONFIG";
 /// What is logged to stderr, as `tracing` directives such as `jarvis=debug`.
 pub(crate) const LOG: &str = "JARVIS_LOG";
+/// The token that callers of the server must send, unless `server.token_env` names another variable.
+pub(crate) const TOKEN: &str = "JARVIS_TOKEN";
 /// Any other configuration key, with `__` between levels: `JARVIS_LIMITS__CONCURRENCY=4`.
 pub(crate) const PREFIX: &str = "JARVIS_";
 /// The base URL of the chat endpoint. Same as `--base-url`.

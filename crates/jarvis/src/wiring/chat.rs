@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use jarvis_chat::{Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries};
 
+use jarvis_server::CallerModel;
+
 use super::experts::secret;
 use crate::config::{Config, env_vars};
 use crate::failure::Failure;
@@ -13,9 +15,19 @@ use crate::failure::Failure;
 /// OpenAI's own address.
 const OPENAI: &str = "https://api.openai.com/v1";
 
+/// The chat model, and the endpoint it is at when it is at one.
+#[derive(Clone)]
+pub(crate) struct Chat {
+    /// The model.
+    pub(crate) model: Arc<dyn ChatModel>,
+    /// Its endpoint; none for a replay.
+    pub(crate) endpoint: Option<Arc<OpenAi>>,
+}
+
 /// Builds the chat model; `None` for `offline`.
-pub(super) fn build(config: &Config, record: Option<&Path>) -> Result<Option<Arc<dyn ChatModel>>, Failure> {
+pub(super) fn build(config: &Config, record: Option<&Path>) -> Result<Option<Chat>, Failure> {
     let name = config.llm.model.trim();
+    let mut endpoint = None;
     let model: Arc<dyn ChatModel> = if name.is_empty() || name == "offline" {
         if record.is_some() {
             return Err(Failure::usage("--record needs a chat model").hint("add --llm MODEL"));
@@ -24,12 +36,35 @@ pub(super) fn build(config: &Config, record: Option<&Path>) -> Result<Option<Arc
     } else if let Some(file) = name.strip_prefix("replay:") {
         Arc::new(Replay::open(file).map_err(unusable)?)
     } else {
-        Arc::new(OpenAi::new(openai(config)?).map_err(unusable)?)
+        let openai = Arc::new(OpenAi::new(openai(config)?).map_err(unusable)?);
+        endpoint = Some(Arc::clone(&openai));
+        openai
     };
-    match record {
-        Some(path) => Ok(Some(Arc::new(Recorder::open(model, path).map_err(unusable)?))),
-        None => Ok(Some(model)),
+    let model = match record {
+        Some(path) => Arc::new(Recorder::open(model, path).map_err(unusable)?),
+        None => model,
+    };
+    Ok(Some(Chat { model, endpoint }))
+}
+
+/// The chat model of a caller who brings an endpoint and a key; the model's name stays the configured one.
+pub(super) fn for_caller(config: &Config, caller: CallerModel) -> Result<Arc<dyn ChatModel>, String> {
+    let name = config.llm.model.trim();
+    if name.is_empty() || name == "offline" || name.starts_with("replay:") {
+        return Err("this server has no model name to use at an endpoint of yours".into());
     }
+    let mut config = config.clone();
+    let own = caller.endpoint.is_some();
+    if let Some(endpoint) = caller.endpoint {
+        config.llm.base_url = Some(endpoint.into());
+        config.llm.azure = None;
+    }
+    let mut openai = openai(&config).map_err(|failure| failure.error().to_string())?;
+    // The server's own key goes to the server's own endpoint only.
+    if own || caller.key.is_some() {
+        openai.api_key = caller.key;
+    }
+    OpenAi::new(openai).map(|model| Arc::new(model) as Arc<dyn ChatModel>).map_err(|error| error.to_string())
 }
 
 fn unusable(error: ChatError) -> Failure {

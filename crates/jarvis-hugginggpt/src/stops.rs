@@ -1,0 +1,68 @@
+//! Runs that stop early: after the plan, as the original's `/tasks`, and before the answer, as its `/results`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jarvis_engine::Events;
+use jarvis_plan::{EventKind, Outcome, Request};
+use tokio_util::sync::CancellationToken;
+
+use crate::pipeline::{HuggingGpt, Planned, RunError};
+
+impl HuggingGpt {
+    /// Stage 1 alone, with the events of a run.
+    ///
+    /// # Errors
+    /// As [`HuggingGpt::run`].
+    pub async fn run_plan_only(
+        &self,
+        request: &Request,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> Result<Planned, RunError> {
+        let began = Instant::now();
+        self.tell_start(request, events);
+        let planned = self.plan_within(request, events, &cancel).await;
+        match &planned {
+            Ok(_) => self.tell_done(true, events, began),
+            Err(error) => events.emit(error.event(began)),
+        }
+        planned
+    }
+
+    /// Plans, chooses and executes, and writes no answer. A conversation has no outcomes.
+    ///
+    /// # Errors
+    /// As [`HuggingGpt::run`].
+    pub async fn run_without_answer(
+        &self,
+        request: Arc<Request>,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> Result<(Planned, Vec<Outcome>), RunError> {
+        let began = Instant::now();
+        self.tell_start(&request, events);
+        let planned = match self.plan_within(&request, events, &cancel).await {
+            Ok(planned) => planned,
+            Err(error) => {
+                events.emit(error.event(began));
+                return Err(error);
+            }
+        };
+        let outcomes = match &planned {
+            Planned::Tasks(plan) => {
+                let left = self.settings.engine.run_timeout.saturating_sub(began.elapsed());
+                self.execute_within(&request, plan, events, cancel.clone(), left).await
+            }
+            Planned::Conversation(..) => Vec::new(),
+        };
+        let spoken = matches!(planned, Planned::Conversation(..));
+        let ok = !cancel.is_cancelled() && (spoken || outcomes.iter().any(Outcome::succeeded));
+        self.tell_done(ok, events, began);
+        Ok((planned, outcomes))
+    }
+
+    fn tell_done(&self, ok: bool, events: &Events, began: Instant) {
+        events.emit(EventKind::Done { ok, usage: events.usage(), ms: began.elapsed().as_millis() as u64 });
+    }
+}

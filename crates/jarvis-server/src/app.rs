@@ -1,0 +1,136 @@
+//! The routes put together: what is open, what needs the token, and the limits around them.
+
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::get;
+use tower_http::compression::CompressionLayer;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{Components, ContactBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::error::ApiError;
+use crate::guard;
+use crate::routes::{health, media, models, openai, page, pipeline, runs, session, upload};
+use crate::state::Server;
+
+/// Every route, with its checks and limits.
+pub(crate) fn app(server: Server) -> Router {
+    let options = &server.options;
+    let json = OpenApiRouter::new()
+        .routes(routes!(pipeline::answer))
+        .routes(routes!(pipeline::stream))
+        .routes(routes!(pipeline::tasks))
+        .routes(routes!(pipeline::results))
+        .routes(routes!(runs::list))
+        .routes(routes!(runs::show))
+        .routes(routes!(runs::follow))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(models::models))
+        .routes(routes!(openai::models))
+        .routes(routes!(media::file))
+        .routes(routes!(health::metrics))
+        .layer(DefaultBodyLimit::max(options.max_body));
+    let large = OpenApiRouter::new()
+        .routes(routes!(openai::complete))
+        .routes(routes!(upload::upload))
+        // A file in base64 is a third longer, and the form around it takes a little.
+        .layer(DefaultBodyLimit::max(options.max_upload / 3 * 4 + (64 << 10)));
+    let plain = OpenApiRouter::new()
+        .route("/v1/models/{*id}", get(openai::model))
+        .route("/audios/{name}", get(media::file))
+        .route("/videos/{name}", get(media::file));
+    let guarded =
+        json.merge(large).merge(plain).route_layer(middleware::from_fn_with_state(server.clone(), guard::token));
+    let open = OpenApiRouter::new()
+        .routes(routes!(health::health))
+        .routes(routes!(health::ready))
+        .routes(routes!(session::log_in, session::log_out));
+    let (router, api) = OpenApiRouter::with_openapi(about()).merge(guarded).merge(open).split_for_parts();
+    let cors = cors(&options.cors_origins);
+    router
+        .route("/openapi.json", get(move || async move { Json(api) }))
+        .fallback(get(page::page))
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(server.clone(), count))
+        .layer(CompressionLayer::new())
+        .layer(middleware::from_fn_with_state(server.clone(), guard::origin))
+        .layer(cors)
+        .layer(middleware::from_fn(guard::dress))
+        .with_state(server)
+}
+
+async fn wrong_method() -> ApiError {
+    ApiError::new(
+        axum::http::StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "this address is not called with that method",
+    )
+    .hint("the API is at /docs")
+}
+
+/// Counts every reply by its route.
+async fn count(State(server): State<Server>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let method = match *request.method() {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    };
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let response = next.run(request).await;
+    let route = route.as_ref().map_or("page", MatchedPath::as_str);
+    server.metrics.answered(method, route, response.status().as_u16(), began.elapsed());
+    response
+}
+
+fn cors(origins: &[String]) -> CorsLayer {
+    let origins: Vec<HeaderValue> = origins.iter().filter_map(|origin| origin.parse().ok()).collect();
+    if origins.is_empty() {
+        return CorsLayer::new();
+    }
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST, Method::DELETE])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            HeaderName::from_static("last-event-id"),
+            HeaderName::from_static("x-request-id"),
+        ])
+        .expose_headers([HeaderName::from_static("x-request-id"), HeaderName::from_static("x-run-id")])
+        .max_age(Duration::from_secs(3600))
+}
+
+/// The head of the API's description.
+fn about() -> OpenApi {
+    let mut components = Components::new();
+    components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    components
+        .add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new("jarvis_session"))));
+    OpenApiBuilder::new()
+        .info(
+            InfoBuilder::new()
+                .title("jarvis")
+                .version(env!("CARGO_PKG_VERSION"))
+                .description(Some(
+                    "Plans a request into a task graph, chooses a model for each task, runs the graph in parallel, and \
+                     answers. Where the server has a token, every route but the state of the server and the log-in \
+                     needs it.",
+                ))
+                .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").build()))
+                .contact(None::<ContactBuilder>.map(ContactBuilder::build))
+                .build(),
+        )
+        .components(Some(components))
+        .build()
+}

@@ -1,0 +1,234 @@
+//! What a request is answered with when it cannot be served: one JSON shape, with the status that fits.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jarvis_chat::ChatError;
+use jarvis_hugginggpt::RunError;
+use jarvis_store::{JournalError, MediaError};
+use jarvis_workers::AttachError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// An error on its way to a caller. It says what happened and what to try, and nothing of how the server is built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+    /// The field of the request that is wrong, for callers that ask for it.
+    param: Option<String>,
+    retry_after_s: Option<u64>,
+}
+
+/// The body of every error.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    error: ErrorFields,
+}
+
+/// What went wrong.
+#[derive(Debug, Serialize, ToSchema)]
+struct ErrorFields {
+    /// A stable word.
+    #[schema(example = "invalid_request")]
+    code: &'static str,
+    /// What happened.
+    message: String,
+    /// What to try, where something can be tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// The kind of error in the words of the OpenAI API.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The field of the request that is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    param: Option<String>,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
+        ApiError { status, code, message: message.into(), hint: None, param: None, retry_after_s: None }
+    }
+
+    /// The request is not what it must be.
+    pub(crate) fn invalid(message: impl Into<String>) -> ApiError {
+        ApiError::new(StatusCode::BAD_REQUEST, "invalid_request", message)
+    }
+
+    /// What was asked for does not exist.
+    pub(crate) fn not_found(message: impl Into<String>) -> ApiError {
+        ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    /// Something in the server failed; the details are logged, not sent.
+    pub(crate) fn internal(what: &str, error: &dyn std::fmt::Display) -> ApiError {
+        tracing::error!(%error, "{what}");
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", what)
+    }
+
+    /// There is no place for another run.
+    pub(crate) fn overloaded(retry_after_s: u64) -> ApiError {
+        let mut error = ApiError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "overloaded",
+            "every place for runs is taken, and so is every place in the queue",
+        )
+        .hint("try again later, or raise `server.max_running` and `server.max_waiting`");
+        error.retry_after_s = Some(retry_after_s);
+        error
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> ApiError {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn param(mut self, param: impl Into<String>) -> ApiError {
+        self.param = Some(param.into());
+        self
+    }
+
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The body, for streams that have begun and can only tell of an error inside.
+    pub(crate) fn body(&self) -> ErrorBody {
+        ErrorBody {
+            error: ErrorFields {
+                code: self.code,
+                message: self.message.clone(),
+                hint: self.hint.clone(),
+                kind: kind_of(self.status),
+                param: self.param.clone(),
+            },
+        }
+    }
+}
+
+/// The kind of error in the words of the OpenAI API.
+fn kind_of(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::UNAUTHORIZED => "authentication_error",
+        StatusCode::FORBIDDEN => "permission_error",
+        StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
+        status if status.is_server_error() => "server_error",
+        _ => "invalid_request_error",
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body())).into_response();
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl From<RunError> for ApiError {
+    fn from(error: RunError) -> ApiError {
+        let status = match &error {
+            RunError::Model { source, .. } => status_of_chat(source),
+            RunError::Planner(_) | RunError::Prompt { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+            RunError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+            RunError::Cancelled => StatusCode::CONFLICT,
+        };
+        let (code, hint) = (error.code(), error.hint());
+        let message = match &error {
+            RunError::Model { source, .. } => format!("{error}: {source}"),
+            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Timeout { .. } | RunError::Cancelled => {
+                error.to_string()
+            }
+        };
+        let told = ApiError::new(status, code, message);
+        match hint {
+            Some(hint) => told.hint(hint),
+            None => told,
+        }
+    }
+}
+
+fn status_of_chat(error: &ChatError) -> StatusCode {
+    match error {
+        ChatError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+        ChatError::Recording { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+        ChatError::Unreachable { .. }
+        | ChatError::Unauthorized { .. }
+        | ChatError::RateLimited { .. }
+        | ChatError::Api { .. }
+        | ChatError::BadReply { .. }
+        | ChatError::ReplayMiss { .. }
+        | ChatError::Config(_) => StatusCode::BAD_GATEWAY,
+    }
+}
+
+impl From<MediaError> for ApiError {
+    fn from(error: MediaError) -> ApiError {
+        match &error {
+            MediaError::Forbidden { .. } | MediaError::NotFound { .. } => ApiError::not_found("there is no such file"),
+            MediaError::TooLarge { .. } => ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string()),
+            MediaError::Io { source, .. } if is_full(source) => {
+                ApiError::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", "the disk is full")
+                    .hint("make room in the data folder of the server")
+            }
+            MediaError::Io { .. } => ApiError::internal("the public folder cannot be used", &error),
+        }
+    }
+}
+
+/// True when a disk has no room left, or the quota is used up.
+fn is_full(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+impl From<AttachError> for ApiError {
+    fn from(error: AttachError) -> ApiError {
+        let hint = error.hint();
+        let told = match error {
+            AttachError::TextTooLong { .. } => {
+                ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
+            }
+            AttachError::Unknown { .. } => {
+                ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media", error.to_string())
+            }
+            // The extension of an upload is the caller's.
+            AttachError::Store(MediaError::Forbidden { reason, .. }) => {
+                ApiError::invalid(format!("the file's name cannot be used: {reason}"))
+            }
+            AttachError::Store(store) => store.into(),
+        };
+        match hint {
+            Some(hint) => told.hint(hint),
+            None => told,
+        }
+    }
+}
+
+impl From<JournalError> for ApiError {
+    fn from(error: JournalError) -> ApiError {
+        match &error {
+            JournalError::NotFound { .. } => ApiError::not_found("there is no such run"),
+            JournalError::Ambiguous { .. } => {
+                ApiError::invalid("several runs have ids that begin like this; give the whole id")
+            }
+            JournalError::Corrupt { .. }
+            | JournalError::NotAJournal { .. }
+            | JournalError::TooNew { .. }
+            | JournalError::Lost { .. }
+            | JournalError::Sqlite { .. }
+            | JournalError::Io { .. } => ApiError::internal("the run journal cannot be read", &error),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Who may call: the Host and Origin of a request, the bearer token and the session cookie, and the headers that keep a
+//! browser from doing what no page of ours asks for.
+
+use std::net::IpAddr;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use url::Url;
+
+use crate::error::ApiError;
+use crate::options::Options;
+use crate::state::Server;
+
+/// The cookie that a browser carries after it logged in; it holds a digest of the token, not the token.
+const COOKIE: &str = "jarvis_session";
+
+/// What a page of ours may load and do: its own files, and pictures and sounds that it holds in memory.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
+    media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// Checks where a request comes from and goes to.
+pub(crate) async fn origin(State(server): State<Server>, request: Request, next: Next) -> Response {
+    match check_origin(&server.options, request.headers(), request.uri().host(), request.method()) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+/// Checks that a request carries the token, where there is one.
+pub(crate) async fn token(State(server): State<Server>, request: Request, next: Next) -> Response {
+    match check_token(&server.options, request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+/// Gives every reply its id and the headers that make a browser careful.
+pub(crate) async fn dress(request: Request, next: Next) -> Response {
+    let id = request
+        .headers()
+        .get("x-request-id")
+        .filter(|given| given.len() <= 64 && given.as_bytes().iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-'))
+        .cloned()
+        .or_else(|| HeaderValue::from_str(&uuid::Uuid::now_v7().to_string()).ok());
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    if let Some(id) = id {
+        headers.insert("x-request-id", id);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    if !headers.contains_key(header::CONTENT_SECURITY_POLICY) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
+    }
+    response
+}
+
+/// True for a name or address that always means this machine.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// A page elsewhere may make a name of its own point to this machine and call us by it, so only known names are served
+/// where there is no token; and a page of another origin may call only when it is on the list.
+fn check_origin(
+    options: &Options,
+    headers: &HeaderMap,
+    uri_host: Option<&str>,
+    method: &Method,
+) -> Result<(), ApiError> {
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).or(uri_host).unwrap_or_default();
+    let name = without_port(host);
+    let known = is_this_machine(name) || options.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name));
+    let named_freely = options.token.is_some() && options.allowed_hosts.is_empty();
+    if !known && !named_freely {
+        return Err(ApiError::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "unknown_host",
+            "this server is not called by that name",
+        )
+        .hint("add the name to `server.allowed_hosts` in its configuration"));
+    }
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let origin = origin.to_str().unwrap_or_default();
+    let same = Url::parse(origin).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && authority(&url) == host);
+    let listed = options.cors_origins.iter().any(|allowed| allowed == origin);
+    if same || listed || (method == Method::GET && origin == "null") {
+        return Ok(());
+    }
+    Err(ApiError::new(StatusCode::FORBIDDEN, "foreign_origin", "pages of that origin may not call this server")
+        .hint("add the origin to `server.cors_origins` in its configuration"))
+}
+
+/// Host and port of an address, as a Host header writes them.
+fn authority(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rfind(':') {
+        Some(at) if !host.get(at..).unwrap_or_default().contains(']') => host.get(..at).unwrap_or(host),
+        _ => host,
+    }
+}
+
+pub(crate) fn check_token(options: &Options, headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(token) = &options.token else { return Ok(()) };
+    let bearer = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, given)| given.trim());
+    if let Some(given) = bearer {
+        return if is_token(token, given) { Ok(()) } else { Err(refused("the token is not the right one")) };
+    }
+    match cookie(headers) {
+        Some(given) if same(given.as_bytes(), session(token).as_bytes()) => Ok(()),
+        Some(_) => Err(refused("the log-in is no longer good")),
+        None => Err(refused("a token is needed")),
+    }
+}
+
+fn refused(message: &str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+        .hint("send the header `Authorization: Bearer TOKEN` with the token that the server was started with")
+}
+
+/// True when what was given is the token. Digests are compared, so that neither content nor length shows in the time.
+pub(crate) fn is_token(token: &SecretString, given: &str) -> bool {
+    same(&Sha256::digest(token.expose_secret()), &Sha256::digest(given))
+}
+
+fn same(one: &[u8], other: &[u8]) -> bool {
+    one.ct_eq(other).into()
+}
+
+/// What the cookie of a log-in holds.
+fn session(token: &SecretString) -> String {
+    let digest = Sha256::new().chain_update("jarvis session ").chain_update(token.expose_secret()).finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+}
+
+/// A reply that logs a browser in, or out without a token.
+pub(crate) fn log_in(token: Option<&SecretString>) -> Response {
+    let (value, age) = match token {
+        Some(token) => (session(token), "2592000"),
+        None => (String::new(), "0"),
+    };
+    let cookie = format!("{COOKIE}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict");
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests;

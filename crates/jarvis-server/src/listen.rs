@@ -1,0 +1,97 @@
+//! The sockets: accepts connections within a limit, cuts those that take nothing, and drains before it stops.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_io_timeout::TimeoutStream;
+use tokio_util::sync::CancellationToken;
+
+/// How long a client may take to send the head of a request.
+const HEAD_TIME: Duration = Duration::from_secs(30);
+/// How long to wait after the system had no room for another connection.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long connections may take to end once every run has.
+const CLOSING_TIME: Duration = Duration::from_secs(5);
+
+/// Serves until `stop` is cancelled; then takes no more connections, waits for `drained`, and lets open ones end.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    app: Router,
+    max_connections: usize,
+    write_timeout: Duration,
+    stop: CancellationToken,
+    drained: impl Future<Output = ()>,
+) {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
+    builder.http2().timer(TokioTimer::new()).keep_alive_interval(HEAD_TIME).max_concurrent_streams(256);
+    let builder = Arc::new(builder);
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(max_connections));
+    loop {
+        // A place first, so that what cannot be served waits in the system's queue.
+        let accepted = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            accepted = accept(&listener, &places) => accepted,
+        };
+        let Some((stream, place)) = accepted else { continue };
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(write_timeout));
+        let service = TowerToHyperService::new(app.clone());
+        let builder = Arc::clone(&builder);
+        let watcher = graceful.watcher();
+        tokio::spawn(async move {
+            let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service);
+            // A connection that breaks is the client's business.
+            if let Err(error) = watcher.watch(connection.into_owned()).await {
+                tracing::debug!(%error, "a connection ended early");
+            }
+            drop(place);
+        });
+    }
+    drop(listener);
+    drained.await;
+    let _ = tokio::time::timeout(CLOSING_TIME, graceful.shutdown()).await;
+}
+
+type Place = tokio::sync::OwnedSemaphorePermit;
+
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, Place)> {
+    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => {
+            // Events are small and must not wait for each other.
+            let _ = stream.set_nodelay(true);
+            Some((stream, place))
+        }
+        Err(error) if is_of_one_connection(&error) => None,
+        Err(error) => {
+            tracing::warn!(%error, "cannot accept a connection");
+            tokio::time::sleep(PAUSE).await;
+            None
+        }
+    }
+}
+
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind;
+    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
+}
+
+/// Binds an address.
+///
+/// # Errors
+/// When it is taken or not ours; the error names it.
+pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    TcpListener::bind(address).await
+}

@@ -1,0 +1,66 @@
+//! How the server is set up. Defaults are for one person on one machine.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+/// The settings of a server.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The bearer token that requests must carry; none on a loopback address only.
+    pub token: Option<SecretString>,
+    /// Origins of other sites whose pages may call the server, such as `https://tools.example.org`.
+    pub cors_origins: Vec<String>,
+    /// Names by which the server may be called beside those of this machine, such as `jarvis.example.org`.
+    pub allowed_hosts: BTreeSet<String>,
+    /// Whether, and to where, a caller may name a chat endpoint and key of their own.
+    pub caller: CallerPolicy,
+    /// Runs at once.
+    pub max_running: usize,
+    /// Runs that may wait for a place; the next one is refused.
+    pub max_waiting: usize,
+    /// Connections at once; further ones wait to be accepted.
+    pub max_connections: usize,
+    /// Bytes of a JSON body.
+    pub max_body: usize,
+    /// Bytes of an uploaded file, and of a chat request that carries files inside it.
+    pub max_upload: usize,
+    /// Messages of a conversation.
+    pub max_messages: usize,
+    /// How long the runs in flight may go on when the server is told to stop.
+    pub drain: Duration,
+    /// After how long a connection that takes nothing is cut.
+    pub write_timeout: Duration,
+    /// How often an idle event stream sends a comment, so that proxies keep it open.
+    pub heartbeat: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            token: None,
+            cors_origins: Vec::new(),
+            allowed_hosts: BTreeSet::new(),
+            caller: CallerPolicy::default(),
+            max_running: 64,
+            max_waiting: 1024,
+            max_connections: 4096,
+            max_body: 1 << 20,
+            max_upload: 64 << 20,
+            max_messages: 1000,
+            drain: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            heartbeat: Duration::from_secs(15),
+        }
+    }
+}
+
+/// Whether a caller may name a chat endpoint and key of their own (`api_endpoint`, `api_key`).
+#[derive(Debug, Clone, Default)]
+pub struct CallerPolicy {
+    /// Whether they may at all.
+    pub allow: bool,
+    /// The hosts that may be named, as `host` or `host:port`. None means none.
+    pub hosts: BTreeSet<String>,
+}

@@ -1,0 +1,60 @@
+//! Whether the server lives, whether it can work, and what it counted.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::error::{ApiError, ErrorBody};
+use crate::guard;
+use crate::state::Server;
+use crate::wire::reply::HealthReply;
+
+/// How the server is
+///
+/// Answers 200 as long as the server lives, whatever it has to say about what it needs.
+#[utoipa::path(get, path = "/health", tag = "server",
+    responses((status = 200, description = "It lives", body = HealthReply)))]
+pub(crate) async fn health(State(server): State<Server>, headers: HeaderMap) -> Json<HealthReply> {
+    Json(look(&server, &headers).await)
+}
+
+/// Whether the server can do its work
+#[utoipa::path(get, path = "/ready", tag = "server",
+    responses((status = 200, description = "It can", body = HealthReply),
+        (status = 503, description = "Something it needs does not work", body = HealthReply)))]
+pub(crate) async fn ready(State(server): State<Server>, headers: HeaderMap) -> (StatusCode, Json<HealthReply>) {
+    let health = look(&server, &headers).await;
+    let status = if health.status == "healthy" { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(health))
+}
+
+async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
+    let mut checks = (server.parts.checks)().await;
+    if guard::check_token(&server.options, headers).is_err() {
+        checks.iter_mut().for_each(|check| check.detail = None);
+    }
+    let pipeline = &server.parts.pipeline;
+    HealthReply {
+        status: if checks.iter().all(|check| check.ok) { "healthy" } else { "degraded" },
+        version: env!("CARGO_PKG_VERSION"),
+        planner: pipeline.planner_name(),
+        model: pipeline.model_name(),
+        tasks_loaded: pipeline.offered.len(),
+        auth: server.options.token.is_some(),
+        runs_live: server.runs.count(),
+        checks,
+    }
+}
+
+/// What the server counted, for Prometheus
+#[utoipa::path(get, path = "/metrics", tag = "server",
+    responses((status = 200, description = "Counters, gauges and histograms",
+        content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8", body = String),
+        (status = "4XX", description = "A token is needed", body = ErrorBody)))]
+pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, ApiError> {
+    server.metrics.live.set(i64::try_from(server.runs.count()).unwrap_or(i64::MAX));
+    let text = server.metrics.text().map_err(|error| ApiError::internal("the counters cannot be written", &error))?;
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}

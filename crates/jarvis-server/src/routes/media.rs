@@ -1,0 +1,129 @@
+//! Files out: what is under the public root, whole or in ranges, so that players can seek.
+
+use std::io::SeekFrom;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::header::{self, HeaderName};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio_util::io::ReaderStream;
+
+use crate::error::{ApiError, ErrorBody};
+use crate::state::Server;
+
+/// A file that an upload or a task made
+#[utoipa::path(get, path = "/images/{name}", tag = "media",
+    params(("name" = String, Path, description = "The file"), ("Range" = Option<String>, Header, description = "A range of bytes")),
+    responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 416, description = "There is no such part", body = ErrorBody),
+        (status = "4XX", description = "There is no such file", body = ErrorBody),
+        (status = "5XX", description = "It could not be read", body = ErrorBody)))]
+pub(crate) async fn file(State(server): State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
+    let path = uri.path().to_owned();
+    let media = Arc::clone(&server.parts.media);
+    let opened = tokio::task::spawn_blocking(move || media.open_file(&path)).await;
+    let (file, size) = opened.map_err(|error| ApiError::internal("the file cannot be read", &error))??;
+    let mut file = tokio::fs::File::from_std(file);
+    let kind = mime_guess::from_path(uri.path()).first_or_octet_stream();
+    let mut reply = HeaderMap::new();
+    let mut set = |name: HeaderName, value: String| {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            reply.insert(name, value);
+        }
+    };
+    set(header::CONTENT_TYPE, kind.to_string());
+    set(header::ACCEPT_RANGES, "bytes".into());
+    // Names are random and contents never change.
+    set(header::CACHE_CONTROL, "private, max-age=31536000, immutable".into());
+    // A picture may be a document with scripts in it; nothing in it may run.
+    set(header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox".into());
+    let (status, start, length) = match range(headers.get(header::RANGE), size) {
+        Asked::Whole => (StatusCode::OK, 0, size),
+        Asked::Part { start, end } => {
+            set(header::CONTENT_RANGE, format!("bytes {start}-{end}/{size}"));
+            (StatusCode::PARTIAL_CONTENT, start, end - start + 1)
+        }
+        Asked::Nothing => {
+            let mut refused =
+                ApiError::new(StatusCode::RANGE_NOT_SATISFIABLE, "no_such_range", "the file has no such part")
+                    .into_response();
+            if let Ok(value) = HeaderValue::from_str(&format!("bytes */{size}")) {
+                refused.headers_mut().insert(header::CONTENT_RANGE, value);
+            }
+            return Ok(refused);
+        }
+    };
+    set(header::CONTENT_LENGTH, length.to_string());
+    if start > 0 {
+        file.seek(SeekFrom::Start(start))
+            .await
+            .map_err(|error| ApiError::internal("the file cannot be read", &error))?;
+    }
+    let body = Body::from_stream(ReaderStream::with_capacity(file.take(length), 64 << 10));
+    Ok((status, reply, body).into_response())
+}
+
+/// What part of a file is asked for.
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    /// All of it; also when the header makes no sense, or asks for several parts, as the standard allows.
+    Whole,
+    /// From a first to a last byte, both included.
+    Part { start: u64, end: u64 },
+    /// A part that lies outside.
+    Nothing,
+}
+
+/// Reads a Range header (RFC 9110, section 14.2).
+fn range(header: Option<&HeaderValue>, size: u64) -> Asked {
+    let Some(spec) = header.and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("bytes=")) else {
+        return Asked::Whole;
+    };
+    let Some((first, last)) = spec.trim().split_once('-') else { return Asked::Whole };
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    let (start, end) = match (number(first), number(last)) {
+        (Some(start), Some(end)) if start > end => return Asked::Whole,
+        (Some(start), Some(end)) => (start, end.min(size.saturating_sub(1))),
+        (Some(start), None) if last.trim().is_empty() => (start, size.saturating_sub(1)),
+        (None, Some(0)) if first.trim().is_empty() => return Asked::Nothing,
+        (None, Some(suffix)) if first.trim().is_empty() => (size.saturating_sub(suffix), size.saturating_sub(1)),
+        _ => return Asked::Whole,
+    };
+    if start < size { Asked::Part { start, end } } else { Asked::Nothing }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::{Asked, range};
+
+    #[test]
+    fn ranges_are_read_as_the_standard_says() {
+        let part = |start, end| Asked::Part { start, end };
+        for (header, want) in [
+            ("bytes=0-4", part(0, 4)),
+            ("bytes=4-", part(4, 9)),
+            ("bytes=-3", part(7, 9)),
+            ("bytes=-30", part(0, 9)),
+            ("bytes=2-99", part(2, 9)),
+            ("bytes=9-9", part(9, 9)),
+            ("bytes=10-", Asked::Nothing),
+            ("bytes=-0", Asked::Nothing),
+            ("bytes=5-2", Asked::Whole),
+            ("bytes=0-1,4-5", Asked::Whole),
+            ("bytes=-", Asked::Whole),
+            ("bytes=a-b", Asked::Whole),
+            ("pages=1-2", Asked::Whole),
+            ("bytes=99999999999999999999999-", Asked::Whole),
+        ] {
+            assert_eq!(range(Some(&HeaderValue::from_static(header)), 10), want, "{header}");
+        }
+        assert_eq!(range(None, 10), Asked::Whole);
+        assert_eq!(range(Some(&HeaderValue::from_static("bytes=0-")), 0), Asked::Nothing);
+    }
+}

@@ -1,0 +1,43 @@
+//! What the server can do: its models and task types.
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::error::ErrorBody;
+use crate::state::Server;
+use crate::wire::reply::{ModelLine, ModelsReply, TaskLine};
+
+/// Characters of a description that are sent.
+const DESCRIPTION: usize = 200;
+
+/// The models and task types
+#[utoipa::path(get, path = "/models", tag = "server",
+    responses((status = 200, description = "All that are known", body = ModelsReply),
+        (status = "4XX", description = "A token is needed", body = ErrorBody)))]
+pub(crate) async fn models(State(server): State<Server>) -> Json<ModelsReply> {
+    let pipeline = &server.parts.pipeline;
+    let endpoints = pipeline.sources.endpoints.iter().map(|endpoint| (&endpoint.model, endpoint.host));
+    let listed = pipeline.sources.catalogue.all().map(|model| (model, model.host));
+    let models = endpoints
+        .chain(listed)
+        .map(|(model, host)| ModelLine {
+            id: model.id.clone(),
+            task: model.task.clone(),
+            host: host.as_str(),
+            likes: model.likes,
+            description: model.description.chars().take(DESCRIPTION).collect(),
+        })
+        .collect();
+    let tasks = pipeline
+        .offered
+        .iter()
+        .map(|tool| TaskLine {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            args: tool.params.iter().map(|param| param.name.clone()).collect(),
+            inputs: tool.params.iter().map(|param| param.kind.as_str()).collect(),
+            outputs: tool.outputs.iter().map(|kind| kind.as_str()).collect(),
+        })
+        .collect();
+    Json(ModelsReply { models, tasks })
+}

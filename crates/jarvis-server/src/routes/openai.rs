@@ -1,0 +1,152 @@
+//! The OpenAI-compatible door: jarvis as a chat model. Each pipeline that can answer is a model.
+
+mod intake;
+mod pieces;
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jarvis_plan::{AnswerResource, Kind, Usage};
+
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::ApiJson;
+use crate::routes::pipeline::{Asked, wait};
+use crate::runs::CancelOnDrop;
+use crate::sse;
+use crate::state::Server;
+use crate::wire::openai::{
+    AssistantMessage, ChatCompletion, ChatCompletionRequest, Choice, ModelCard, ModelList, Tokens,
+};
+
+/// The pipelines that can answer, as models.
+const MODELS: [ModelCard; 1] =
+    [ModelCard { id: "jarvis/hugginggpt", object: "model", created: 1_767_225_600, owned_by: "jarvis" }];
+
+/// Chat completion
+///
+/// Does what the last message asks and answers, in the OpenAI protocol. Pictures and sounds may be given as parts of a
+/// message; the files that were made stand in the answer as links.
+#[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletionRequest,
+    responses((status = 200, description = "The reply; with `stream` server-sent pieces of it", content(
+            (ChatCompletion = "application/json"), (String = "text/event-stream"))),
+        (status = "4XX", description = "The request is wrong, or asks for what cannot be given", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn complete(
+    State(server): State<Server>,
+    headers: HeaderMap,
+    ApiJson(body): ApiJson<ChatCompletionRequest>,
+) -> Result<Response, ApiError> {
+    let model = known(&body.model)?;
+    intake::check(&body)?;
+    let request = intake::request(&server, &body).await?;
+    let asked = Asked { pipeline: Arc::clone(&server.parts.pipeline), request: Arc::new(request) };
+    let started = asked.start(&server)?;
+    let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let links = Links::of(&headers);
+    if body.stream == Some(true) {
+        let head = pieces::Head { id: id(&started.live.run_id.0), model, created };
+        let want = pieces::Want {
+            usage: body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true)),
+            progress: body.stream_progress == Some(true),
+        };
+        let guard = CancelOnDrop::new(&started.live);
+        let frames = Arc::clone(&started.live.log).follow(0);
+        let events = pieces::of(frames, started.end, head, want, links);
+        return Ok(sse::open(events, guard, &server.metrics, server.options.heartbeat));
+    }
+    let (run_id, ended) = wait(started).await?;
+    let run = ended.result?;
+    let content = links.answer(&run.answer.text, &run.answer.resources);
+    Ok(Json(ChatCompletion {
+        id: id(&run_id),
+        object: "chat.completion",
+        created,
+        model: model.to_owned(),
+        choices: vec![Choice {
+            index: 0,
+            message: AssistantMessage { role: "assistant", content, refusal: () },
+            finish_reason: "stop",
+            logprobs: (),
+        }],
+        usage: tokens(&ended.usage),
+    })
+    .into_response())
+}
+
+/// The models that can be asked
+#[utoipa::path(get, path = "/v1/models", tag = "openai",
+    responses((status = 200, description = "The pipelines", body = ModelList),
+        (status = "4XX", description = "A key is needed", body = ErrorBody)))]
+pub(crate) async fn models() -> Json<ModelList> {
+    Json(ModelList { object: "list", data: MODELS.to_vec() })
+}
+
+/// One of the models that can be asked
+pub(crate) async fn model(Path(id): Path<String>) -> Result<Json<ModelCard>, ApiError> {
+    let known = known(&id)?;
+    MODELS.into_iter().find(|model| model.id == known).map(Json).ok_or_else(|| ApiError::not_found("no such model"))
+}
+
+fn known(given: &str) -> Result<&'static str, ApiError> {
+    let names = MODELS.iter().map(|model| model.id);
+    let short = |id: &str| id.split_once('/').is_some_and(|(_, name)| name == given);
+    names.clone().find(|id| *id == given || short(id)).ok_or_else(|| {
+        let shown: String = given.chars().take(100).collect();
+        ApiError::new(StatusCode::NOT_FOUND, "model_not_found", format!("there is no model `{shown}` here"))
+            .hint(format!("the models are: {}", names.collect::<Vec<_>>().join(", ")))
+            .param("model")
+    })
+}
+
+fn id(run_id: &str) -> String {
+    format!("chatcmpl-{run_id}")
+}
+
+fn tokens(usage: &Usage) -> Tokens {
+    Tokens {
+        prompt_tokens: usage.prompt_tokens,
+        completion_tokens: usage.completion_tokens,
+        total_tokens: usage.prompt_tokens + usage.completion_tokens,
+    }
+}
+
+/// How files are linked in an answer: by whole addresses, since a chat client knows nothing of this server's paths.
+#[derive(Debug)]
+struct Links {
+    base: String,
+}
+
+impl Links {
+    /// The base is the name by which the client called.
+    fn of(headers: &HeaderMap) -> Links {
+        let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let scheme = headers.get("x-forwarded-proto").and_then(|value| value.to_str().ok());
+        let scheme = if scheme == Some("https") { "https" } else { "http" };
+        Links { base: format!("{scheme}://{}", text(header::HOST).unwrap_or("127.0.0.1:8004")) }
+    }
+
+    /// The answer's text with whole addresses, and links to the files that it does not name.
+    fn answer(&self, text: &str, resources: &[AnswerResource]) -> String {
+        let mut answer = text.to_owned();
+        let mut links = String::new();
+        for resource in resources {
+            let whole = format!("{}{}", self.base, resource.url);
+            if answer.contains(&resource.url) {
+                answer = answer.replace(&resource.url, &whole);
+            } else {
+                links.push_str(&self.link(resource));
+            }
+        }
+        answer + &links
+    }
+
+    /// A link to a file, in Markdown, on a line of its own.
+    fn link(&self, resource: &AnswerResource) -> String {
+        let mark = if resource.kind == Kind::Image { "!" } else { "" };
+        format!("\n\n{mark}[{}]({}{})", resource.kind, self.base, resource.url)
+    }
+}

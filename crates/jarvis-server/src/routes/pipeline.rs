@@ -1,0 +1,164 @@
+//! The original's three routes, and the same with events: `/hugginggpt`, `/tasks`, `/results`.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use futures::FutureExt;
+use jarvis_hugginggpt::results::results_map;
+use jarvis_hugginggpt::{About, HuggingGpt, Planned, Run, RunDocument};
+use jarvis_plan::{Outcome, Request, export};
+use serde_json::Value;
+
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::ApiJson;
+use crate::runs::{CancelOnDrop, Ended, Started, Work};
+use crate::sse;
+use crate::state::Server;
+use crate::wire::ask::Ask;
+use crate::wire::reply::{AnswerReply, ResultsReply, TasksReply};
+
+/// Do what is asked, and answer
+///
+/// Plans the request, chooses a model for each task, runs the tasks, and answers. Closing the connection cancels the run.
+#[utoipa::path(post, path = "/hugginggpt", tag = "pipeline", request_body = Ask,
+    responses((status = 200, description = "The answer", body = AnswerReply),
+        (status = "4XX", description = "The request is wrong", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn answer(
+    State(server): State<Server>,
+    ApiJson(ask): ApiJson<Ask>,
+) -> Result<Json<AnswerReply>, ApiError> {
+    let asked = Asked::of(&server, &ask)?;
+    let started = asked.start(&server)?;
+    let (run_id, ended) = wait(started).await?;
+    let about = Told { run_id, asked: &asked };
+    Ok(Json(about.answer(ended)?))
+}
+
+/// Do what is asked, and tell what happens as it happens
+///
+/// Server-sent events: `queued`, `run_started`, `model_call`, `plan`, `model_chosen`, `task_started`, `task_attempt`,
+/// `task_finished`, `token`, `note`, `answer`, and last `done` or `error`. Closing the connection cancels the run.
+#[utoipa::path(post, path = "/hugginggpt/stream", tag = "pipeline", request_body = Ask,
+    responses((status = 200, description = "The events of the run", content_type = "text/event-stream", body = String),
+        (status = "4XX", description = "The request is wrong", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn stream(State(server): State<Server>, ApiJson(ask): ApiJson<Ask>) -> Result<Response, ApiError> {
+    let asked = Asked::of(&server, &ask)?;
+    Ok(streamed(&server, asked.start(&server)?))
+}
+
+/// Only plan
+///
+/// The checked plan as a list of tasks; nothing is executed. Where the request is conversation, the reply to it.
+#[utoipa::path(post, path = "/tasks", tag = "pipeline", request_body = Ask,
+    responses((status = 200, description = "The tasks, or a message", body = TasksReply),
+        (status = "4XX", description = "The request is wrong", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn tasks(
+    State(server): State<Server>,
+    ApiJson(ask): ApiJson<Ask>,
+) -> Result<Json<TasksReply>, ApiError> {
+    let asked = Asked::of(&server, &ask)?;
+    let (pipeline, request) = (Arc::clone(&asked.pipeline), Arc::clone(&asked.request));
+    let work: Work<Planned> =
+        Box::new(move |events, cancel| async move { pipeline.run_plan_only(&request, &events, cancel).await }.boxed());
+    let (_, ended) = wait(server.runs.start(&asked.request.text, work)?).await?;
+    Ok(Json(match ended.result? {
+        Planned::Tasks(plan) => TasksReply::Tasks(export::tasks_json(&plan)),
+        Planned::Conversation(answer, _) => TasksReply::Message(AnswerReply { message: answer.text, run: None }),
+    }))
+}
+
+/// Do what is asked, and give the results without an answer
+///
+/// What each task gave, by its id. Where the request is conversation, the reply to it.
+#[utoipa::path(post, path = "/results", tag = "pipeline", request_body = Ask,
+    responses((status = 200, description = "The results, or a message", body = ResultsReply),
+        (status = "4XX", description = "The request is wrong", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn results(
+    State(server): State<Server>,
+    ApiJson(ask): ApiJson<Ask>,
+) -> Result<Json<ResultsReply>, ApiError> {
+    let asked = Asked::of(&server, &ask)?;
+    let (pipeline, request) = (Arc::clone(&asked.pipeline), Arc::clone(&asked.request));
+    let work: Work<(Planned, Vec<Outcome>)> = Box::new(move |events, cancel| {
+        async move { pipeline.run_without_answer(request, &events, cancel).await }.boxed()
+    });
+    let (_, ended) = wait(server.runs.start(&asked.request.text, work)?).await?;
+    Ok(Json(match ended.result? {
+        (Planned::Tasks(plan), outcomes) => ResultsReply::Results(Value::Object(results_map(&plan, &outcomes))),
+        (Planned::Conversation(answer, _), _) => ResultsReply::Message(AnswerReply { message: answer.text, run: None }),
+    }))
+}
+
+/// What is asked, and the pipeline that does it: the server's, or that of a caller with a model of their own.
+pub(crate) struct Asked {
+    pub(crate) pipeline: Arc<HuggingGpt>,
+    pub(crate) request: Arc<Request>,
+}
+
+impl Asked {
+    pub(crate) fn of(server: &Server, ask: &Ask) -> Result<Asked, ApiError> {
+        let request = Arc::new(ask.request(&server.options)?);
+        let pipeline = match ask.caller(&server.options.caller)? {
+            None => Arc::clone(&server.parts.pipeline),
+            Some(model) => (server.parts.for_caller)(model).map_err(|reason| ApiError::invalid(reason))?,
+        };
+        Ok(Asked { pipeline, request })
+    }
+
+    /// Starts the whole way: plan, choose, execute, answer.
+    pub(crate) fn start(&self, server: &Server) -> Result<Started<Run>, ApiError> {
+        let (pipeline, request) = (Arc::clone(&self.pipeline), Arc::clone(&self.request));
+        let work: Work<Run> =
+            Box::new(move |events, cancel| async move { pipeline.run(request, &events, cancel).await }.boxed());
+        server.runs.start(&self.request.text, work)
+    }
+}
+
+/// A run that ended, on its way into a reply.
+pub(crate) struct Told<'a> {
+    pub(crate) run_id: String,
+    pub(crate) asked: &'a Asked,
+}
+
+impl Told<'_> {
+    pub(crate) fn answer(&self, ended: Ended<Run>) -> Result<AnswerReply, ApiError> {
+        let run = ended.result?;
+        let about = About {
+            run_id: &self.run_id,
+            request: &self.asked.request.text,
+            planner: self.asked.pipeline.planner_name(),
+            model: &self.asked.pipeline.model_name(),
+            usage: ended.usage,
+            ms: ended.ms,
+        };
+        // Where files are on the server's disk is not the caller's business.
+        let document = RunDocument::new(&run, about, |_| None);
+        Ok(AnswerReply { message: run.answer.text, run: Some(document) })
+    }
+}
+
+/// Waits for the end of a run; whoever stops waiting cancels it.
+pub(crate) async fn wait<T>(started: Started<T>) -> Result<(String, Ended<T>), ApiError> {
+    let mut guard = CancelOnDrop::new(&started.live);
+    let ended =
+        started.end.await.map_err(|_| ApiError::internal("the run broke off", &"its task ended without a result"))?;
+    guard.disarm();
+    Ok((started.live.run_id.0.clone(), ended))
+}
+
+/// The events of a run that is this caller's alone.
+pub(crate) fn streamed<T>(server: &Server, started: Started<T>) -> Response {
+    let guard = CancelOnDrop::new(&started.live);
+    let frames = Arc::clone(&started.live.log).follow(0);
+    let mut response = sse::reply(frames, guard, &server.metrics, server.options.heartbeat);
+    if let Ok(id) = started.live.run_id.0.parse() {
+        response.headers_mut().insert("x-run-id", id);
+    }
+    response
+}

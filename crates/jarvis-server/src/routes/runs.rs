@@ -1,0 +1,153 @@
+//! The runs of this server, those that go on and those that the journal remembers.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::http::StatusCode;
+use axum::response::Response;
+use futures::stream;
+use jarvis_store::{Journal, JournalError};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::IntoParams;
+
+use crate::error::{ApiError, ErrorBody};
+use crate::runs::Frame;
+use crate::sse;
+use crate::state::Server;
+use crate::wire::reply::{CancelReply, RunLine, RunReply, RunsReply};
+
+/// How many runs are listed.
+#[derive(Debug, Deserialize, IntoParams)]
+pub(crate) struct Page {
+    /// The most runs to list.
+    #[serde(default = "fifty")]
+    #[param(minimum = 1, maximum = 1000, default = 50)]
+    limit: u32,
+}
+
+fn fifty() -> u32 {
+    50
+}
+
+/// The latest runs
+#[utoipa::path(get, path = "/runs", tag = "runs", params(Page),
+    responses((status = 200, description = "Newest first", body = RunsReply),
+        (status = "4XX", description = "The request is wrong", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn list(
+    State(server): State<Server>,
+    page: Result<Query<Page>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<RunsReply>, ApiError> {
+    let limit = page.map(|Query(page)| page.limit).unwrap_or_default();
+    if !(1..=1000).contains(&limit) {
+        return Err(ApiError::invalid("`limit` is a number from 1 to 1000").param("limit"));
+    }
+    let mut runs: Vec<RunLine> = server.runs.waiting().iter().map(|live| RunLine::of(live.summary(), true)).collect();
+    runs.sort_by_key(|run| std::cmp::Reverse(run.started_at_ms()));
+    if server.parts.journal.is_some() {
+        let kept = from_journal(&server, move |journal| journal.runs(limit)).await?;
+        runs.extend(
+            kept.into_iter().filter(|run| !is_waiting(&server, &run.run_id.0)).map(|run| RunLine::of(run, false)),
+        );
+    } else {
+        runs.extend(server.runs.running().iter().map(|live| RunLine::of(live.summary(), false)));
+    }
+    runs.truncate(limit as usize);
+    Ok(Json(RunsReply { runs }))
+}
+
+fn is_waiting(server: &Server, run_id: &str) -> bool {
+    server.runs.get(run_id).is_some_and(|live| live.is_waiting())
+}
+
+/// One run with its events
+#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path, description = "The run's id")),
+    responses((status = 200, description = "The run", body = RunReply),
+        (status = "4XX", description = "There is no such run", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -> Result<Json<RunReply>, ApiError> {
+    if let Some(live) = server.runs.get(&id) {
+        let events = live.log.so_far().iter().filter_map(|frame| serde_json::from_str(&frame.data).ok()).collect();
+        return Ok(Json(RunReply { run: RunLine::of(live.summary(), live.is_waiting()), events }));
+    }
+    let record = from_journal(&server, move |journal| journal.run(&id)).await?;
+    Ok(Json(RunReply::of(record)))
+}
+
+/// The events of a run from its beginning, as they happen while it goes on
+///
+/// Closing the connection does not cancel the run. With `Last-Event-ID` the events after that one are sent.
+#[utoipa::path(get, path = "/runs/{id}/events", tag = "runs",
+    params(("id" = String, Path, description = "The run's id"),
+        ("Last-Event-ID" = Option<u64>, Header, description = "The last event already seen")),
+    responses((status = 200, description = "The events", content_type = "text/event-stream", body = String),
+        (status = "4XX", description = "There is no such run", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn follow(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let from = match headers.get("last-event-id") {
+        None => 0,
+        Some(seen) => seen
+            .to_str()
+            .ok()
+            .and_then(|seen| seen.trim().parse::<u64>().ok())
+            .ok_or_else(|| ApiError::invalid("`Last-Event-ID` is the number of an event").param("Last-Event-ID"))?
+            .saturating_add(1),
+    };
+    if let Some(live) = server.runs.get(&id) {
+        let frames = Arc::clone(&live.log).follow(from);
+        return Ok(sse::reply(frames, (), &server.metrics, server.options.heartbeat));
+    }
+    let record = from_journal(&server, move |journal| journal.run(&id)).await?;
+    let frames: Vec<Frame> = record.events.iter().filter_map(recorded).filter(|frame| frame.seq >= from).collect();
+    Ok(sse::reply(stream::iter(frames), (), &server.metrics, server.options.heartbeat))
+}
+
+/// The frame of an event that the journal kept.
+fn recorded(event: &Value) -> Option<Frame> {
+    let name = event.get("event")?.as_str()?.to_owned();
+    Some(Frame { seq: event.get("seq")?.as_u64()?, name: name.into(), data: event.to_string().into() })
+}
+
+/// Cancel a run
+///
+/// What was done is kept, tasks that have not ended are cancelled, and the run ends with an answer that says so.
+#[utoipa::path(post, path = "/runs/{id}/cancel", tag = "runs",
+    params(("id" = String, Path, description = "The run's id")),
+    responses((status = 200, description = "It is being cancelled", body = CancelReply),
+        (status = 404, description = "There is no such run", body = ErrorBody),
+        (status = 409, description = "It has ended already", body = ErrorBody),
+        (status = "4XX", description = "The request is wrong", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn cancel(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+) -> Result<Json<CancelReply>, ApiError> {
+    if let Some(live) = server.runs.get(&id)
+        && !live.log.is_closed()
+    {
+        live.cancel.cancel();
+        return Ok(Json(CancelReply { run_id: id, cancelled: true }));
+    }
+    let record = from_journal(&server, move |journal| journal.run(&id)).await?;
+    let status = record.summary.status.as_str();
+    Err(ApiError::new(StatusCode::CONFLICT, "already_ended", format!("the run does not go on: it is {status}")))
+}
+
+/// Asks the journal, away from the threads that serve requests.
+async fn from_journal<T: Send + 'static>(
+    server: &Server,
+    ask: impl FnOnce(&Journal) -> Result<T, JournalError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let Some(journal) = server.parts.journal.clone() else {
+        return Err(ApiError::not_found("there is no such run going on, and this server keeps no journal"));
+    };
+    let asked = tokio::task::spawn_blocking(move || ask(&journal)).await;
+    Ok(asked.map_err(|error| ApiError::internal("the run journal cannot be read", &error))??)
+}

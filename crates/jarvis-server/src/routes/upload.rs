@@ -1,0 +1,84 @@
+//! Files in: multipart uploads, stored under the public root or taken in as text.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
+use axum::http::StatusCode;
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, ErrorBody};
+use crate::state::Server;
+use crate::wire::ask::Attachment;
+use crate::wire::reply::{UploadReply, Uploaded};
+
+/// The most files of one upload.
+const MOST_FILES: usize = 32;
+
+/// An upload.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct UploadForm {
+    /// The file; the field may be repeated.
+    #[schema(content_media_type = "application/octet-stream")]
+    file: Vec<u8>,
+}
+
+/// Take files in
+///
+/// Pictures, sounds and videos get a path that requests can name; texts come back as text, for the `attachments` of a
+/// request.
+#[utoipa::path(post, path = "/upload", tag = "media",
+    request_body(content = UploadForm, content_type = "multipart/form-data"),
+    responses((status = 200, description = "How requests name the files", body = UploadReply),
+        (status = 413, description = "A file is too large", body = ErrorBody),
+        (status = 415, description = "A file is nothing that can be worked with", body = ErrorBody),
+        (status = 507, description = "The disk is full", body = ErrorBody),
+        (status = "4XX", description = "The upload is wrong", body = ErrorBody),
+        (status = "5XX", description = "It could not be stored", body = ErrorBody)))]
+pub(crate) async fn upload(
+    State(server): State<Server>,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Json<UploadReply>, ApiError> {
+    let mut form = form.map_err(|_| {
+        ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media", "the body must be a multipart form")
+            .hint("send the file as the form field `file`: curl -F file=@photo.jpg …/upload")
+    })?;
+    let mut files = Vec::new();
+    while let Some(field) = form.next_field().await.map_err(|error| broken(&error))? {
+        if field.name() != Some("file") {
+            continue;
+        }
+        if files.len() == MOST_FILES {
+            return Err(ApiError::invalid(format!("an upload may have {MOST_FILES} files")).param("file"));
+        }
+        // A browser sends a name; whatever path is before it is no business of ours.
+        let name = field.file_name().unwrap_or("file").rsplit(['/', '\\']).next().unwrap_or("file");
+        let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
+        let bytes = field.bytes().await.map_err(|error| broken(&error))?;
+        if bytes.is_empty() {
+            return Err(ApiError::invalid(format!("`{name}` is empty")).param("file"));
+        }
+        let size = bytes.len() as u64;
+        let media = Arc::clone(&server.parts.media);
+        let taken = tokio::task::spawn_blocking(move || jarvis_workers::attach(&name, bytes.into(), &media)).await;
+        let resource = taken.map_err(|error| ApiError::internal("the file cannot be stored", &error))??;
+        server.metrics.uploaded.inc_by(size);
+        files.push(Uploaded { attachment: Attachment::of(&resource), bytes: size });
+    }
+    let Some(first) = files.first().cloned() else {
+        return Err(ApiError::invalid("the form has no field `file`").param("file"));
+    };
+    Ok(Json(UploadReply { files, first }))
+}
+
+fn broken(error: &MultipartError) -> ApiError {
+    match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the upload is larger than this server takes")
+                .hint("the limit is `limits.max_input_bytes` in its configuration")
+        }
+        _ => ApiError::invalid("the multipart form is broken"),
+    }
+}

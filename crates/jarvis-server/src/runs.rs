@@ -1,0 +1,260 @@
+//! The runs of this server: who may start one and when, who follows it, and how it is cancelled. What a run does is the
+//! pipeline's business.
+
+mod log;
+mod places;
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jarvis_engine::Events;
+use jarvis_hugginggpt::RunError;
+use jarvis_plan::{EventKind, RunId, Usage};
+use jarvis_store::{Journal, RunStatus, RunSummary};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::error::ApiError;
+use crate::metrics::Metrics;
+
+pub(crate) use log::{Frame, Log};
+pub(crate) use places::Places;
+
+/// What a run does: given its events and the way to cancel it, it comes to an end of type `T`.
+pub(crate) type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, Result<T, RunError>> + Send>;
+
+/// A run that goes on, or waits for its place.
+#[derive(Debug)]
+pub(crate) struct Live {
+    /// Its id.
+    pub(crate) run_id: RunId,
+    /// Cancels it.
+    pub(crate) cancel: CancellationToken,
+    /// What happened so far.
+    pub(crate) log: Arc<Log>,
+    request: String,
+    started_at_ms: u64,
+    began: Instant,
+    waiting: AtomicBool,
+}
+
+/// How a run came to its end.
+#[derive(Debug)]
+pub(crate) struct Ended<T> {
+    /// What came of it.
+    pub(crate) result: Result<T, RunError>,
+    /// Calls and tokens.
+    pub(crate) usage: Usage,
+    /// How long it took, in milliseconds, without the wait for a place.
+    pub(crate) ms: u64,
+}
+
+/// A run that was started: its shared part, and its end.
+pub(crate) struct Started<T> {
+    /// The shared part.
+    pub(crate) live: Arc<Live>,
+    /// Gives the end.
+    pub(crate) end: oneshot::Receiver<Ended<T>>,
+}
+
+/// All runs that go on.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    live: Mutex<HashMap<RunId, Arc<Live>>>,
+    places: Places,
+    journal: Option<Arc<Journal>>,
+    metrics: Arc<Metrics>,
+    tasks: TaskTracker,
+    closing: AtomicBool,
+    me: Weak<Runs>,
+}
+
+impl Runs {
+    pub(crate) fn new(places: Places, journal: Option<Arc<Journal>>, metrics: Arc<Metrics>) -> Arc<Runs> {
+        Arc::new_cyclic(|me| Runs {
+            live: Mutex::default(),
+            places,
+            journal,
+            metrics,
+            tasks: TaskTracker::new(),
+            closing: AtomicBool::new(false),
+            me: Weak::clone(me),
+        })
+    }
+
+    /// Starts a run, or lets it wait for its place.
+    ///
+    /// # Errors
+    /// When the queue is full, or the server is stopping.
+    pub(crate) fn start<T: Send + 'static>(&self, request: &str, work: Work<T>) -> Result<Started<T>, ApiError> {
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(ApiError::overloaded(5));
+        }
+        let Some(runs) = self.me.upgrade() else { return Err(ApiError::overloaded(5)) };
+        let ticket = self.places.ticket().ok_or_else(|| {
+            self.metrics.refused.inc();
+            ApiError::overloaded(1)
+        })?;
+        let live = Arc::new(Live {
+            run_id: RunId(uuid::Uuid::now_v7().to_string()),
+            cancel: CancellationToken::new(),
+            log: Arc::new(Log::new()),
+            request: request.to_owned(),
+            started_at_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
+            began: Instant::now(),
+            waiting: AtomicBool::new(true),
+        });
+        self.lock().insert(live.run_id.clone(), Arc::clone(&live));
+        let (sender, end) = oneshot::channel();
+        let started = Started { live: Arc::clone(&live), end };
+        self.tasks.spawn(async move {
+            let (events, mut receiver) = Events::channel(live.run_id.clone());
+            let shown = {
+                let (live, runs) = (Arc::clone(&live), Arc::clone(&runs));
+                async move {
+                    while let Some(event) = receiver.recv().await {
+                        if let Some(journal) = &runs.journal {
+                            journal.append(&event);
+                        }
+                        runs.metrics.observe(&event.kind);
+                        live.log.push(&event);
+                    }
+                }
+            };
+            let lived = async {
+                // Whoever is not cancelled while waiting gets a place in the end.
+                let place = if let Some(place) = ticket.try_now() {
+                    Some(ticket.with(place))
+                } else {
+                    events.emit(EventKind::Queued { ahead: ticket.ahead() });
+                    tokio::select! {
+                        biased;
+                        () = live.cancel.cancelled() => None,
+                        place = ticket.wait() => place,
+                    }
+                };
+                live.waiting.store(false, Ordering::Relaxed);
+                let began = Instant::now();
+                let result = if place.is_some() {
+                    let worked = AssertUnwindSafe(work(events.clone(), live.cancel.clone())).catch_unwind();
+                    worked.await.unwrap_or_else(|_| {
+                        let error = RunError::Planner("a part of jarvis failed; its log says where".into());
+                        let (code, ms) = ("internal".into(), began.elapsed().as_millis() as u64);
+                        events.emit(EventKind::Error { code, message: error.to_string(), ms });
+                        Err(error)
+                    })
+                } else {
+                    let error = RunError::Cancelled;
+                    events.emit(EventKind::Error { code: error.code().into(), message: error.to_string(), ms: 0 });
+                    Err(error)
+                };
+                drop(place);
+                let ended = Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 };
+                drop(events);
+                ended
+            };
+            let (ended, ()) = tokio::join!(lived, shown);
+            live.log.close();
+            // Whoever went away does not want it.
+            let _ = sender.send(ended);
+            // Until the journal has it, the run is told from here.
+            if let Some(journal) = &runs.journal
+                && let Err(error) = journal.flush().await
+            {
+                tracing::error!(%error, run = %live.run_id, "events of a run are not in the journal");
+                runs.metrics.journal_lost.inc();
+            }
+            runs.lock().remove(&live.run_id);
+        });
+        Ok(started)
+    }
+
+    /// A run that goes on or waits.
+    pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Live>> {
+        self.lock().get(&RunId(run_id.to_owned())).cloned()
+    }
+
+    /// How many runs go on or wait.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Those that wait, which no journal knows.
+    pub(crate) fn waiting(&self) -> Vec<Arc<Live>> {
+        self.lock().values().filter(|live| live.is_waiting()).cloned().collect()
+    }
+
+    /// Those that have a place.
+    pub(crate) fn running(&self) -> Vec<Arc<Live>> {
+        self.lock().values().filter(|live| !live.is_waiting()).cloned().collect()
+    }
+
+    /// Takes no more runs, and waits until none is left; after `drain` those left are cancelled.
+    pub(crate) async fn drain(&self, drain: std::time::Duration) {
+        self.closing.store(true, Ordering::Relaxed);
+        self.tasks.close();
+        if tokio::time::timeout(drain, self.tasks.wait()).await.is_err() {
+            let left: Vec<Arc<Live>> = self.lock().values().cloned().collect();
+            tracing::warn!(runs = left.len(), "cancelling the runs that are still going on");
+            left.iter().for_each(|live| live.cancel.cancel());
+            let _ = tokio::time::timeout(CANCEL_TIME, self.tasks.wait()).await;
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, Arc<Live>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long cancelled runs may take to end in good order.
+const CANCEL_TIME: std::time::Duration = std::time::Duration::from_secs(10);
+
+impl Live {
+    /// The run in a line.
+    pub(crate) fn summary(&self) -> RunSummary {
+        RunSummary {
+            run_id: self.run_id.clone(),
+            started_at_ms: self.started_at_ms,
+            request: self.request.clone(),
+            status: RunStatus::Running,
+            tasks: 0,
+            ok: 0,
+            failed: 0,
+            ms: self.began.elapsed().as_millis() as u64,
+        }
+    }
+
+    /// True while it has no place yet.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed)
+    }
+}
+
+/// Cancels a run when it is dropped: held by whoever alone wants its answer.
+#[derive(Debug)]
+pub(crate) struct CancelOnDrop(Option<Arc<Live>>);
+
+impl CancelOnDrop {
+    pub(crate) fn new(live: &Arc<Live>) -> CancelOnDrop {
+        CancelOnDrop(Some(Arc::clone(live)))
+    }
+
+    /// The answer is there; nothing is left to cancel.
+    pub(crate) fn disarm(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(live) = &self.0 {
+            live.cancel.cancel();
+        }
+    }
+}

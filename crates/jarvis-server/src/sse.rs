@@ -1,0 +1,55 @@
+//! Server-sent events out: the frames of a run as a reply that stays open until the run ends.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt};
+
+use crate::metrics::Metrics;
+use crate::runs::Frame;
+
+/// A reply that sends frames as they come. `held` lives as long as the reply does.
+pub(crate) fn reply<S, H>(frames: S, held: H, metrics: &Arc<Metrics>, heartbeat: Duration) -> Response
+where
+    S: Stream<Item = Frame> + Send + 'static,
+    H: Send + 'static,
+{
+    let events = frames.map(|frame| Event::default().event(&*frame.name).id(frame.seq.to_string()).data(&*frame.data));
+    open(events, held, metrics, heartbeat)
+}
+
+/// A reply that sends events as they come, whatever they are.
+pub(crate) fn open<S, H>(events: S, held: H, metrics: &Arc<Metrics>, heartbeat: Duration) -> Response
+where
+    S: Stream<Item = Event> + Send + 'static,
+    H: Send + 'static,
+{
+    let counted = Counted::new(metrics);
+    let stream = events.map(move |event| {
+        let _ = (&held, &counted);
+        Ok::<_, Infallible>(event)
+    });
+    let mut response = Sse::new(stream).keep_alive(KeepAlive::new().interval(heartbeat)).into_response();
+    // Some proxies hold replies back until they are whole unless told otherwise.
+    response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
+    response
+}
+
+/// Counts an open stream while it lives.
+struct Counted(Arc<Metrics>);
+
+impl Counted {
+    fn new(metrics: &Arc<Metrics>) -> Counted {
+        metrics.streams.inc();
+        Counted(Arc::clone(metrics))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.streams.dec();
+    }
+}

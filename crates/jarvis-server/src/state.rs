@@ -1,0 +1,81 @@
+//! What every route can reach: the pipeline, the folders, the runs and the settings.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use jarvis_hugginggpt::HuggingGpt;
+use jarvis_store::{Journal, Media};
+use secrecy::SecretString;
+use serde::Serialize;
+use url::Url;
+use utoipa::ToSchema;
+
+use crate::metrics::Metrics;
+use crate::options::Options;
+use crate::runs::{Places, Runs};
+
+/// The parts of jarvis that the server opens doors to.
+#[derive(Clone)]
+pub struct Parts {
+    /// The pipeline.
+    pub pipeline: Arc<HuggingGpt>,
+    /// The public root.
+    pub media: Arc<Media>,
+    /// The journal; without one, runs are forgotten when they end.
+    pub journal: Option<Arc<Journal>>,
+    /// Makes the pipeline of a caller who brings a chat endpoint and key of their own.
+    pub for_caller: Arc<dyn Fn(CallerModel) -> Result<Arc<HuggingGpt>, String> + Send + Sync>,
+    /// Looks whether what the pipeline needs can be reached.
+    pub checks: Arc<dyn Fn() -> BoxFuture<'static, Vec<Check>> + Send + Sync>,
+}
+
+/// A chat endpoint and key that a caller brings.
+#[derive(Debug, Clone)]
+pub struct CallerModel {
+    /// The endpoint's base URL; the configured one when the caller names none.
+    pub endpoint: Option<Url>,
+    /// The key.
+    pub key: Option<SecretString>,
+}
+
+/// Whether one thing that the pipeline needs works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Check {
+    /// What was looked at.
+    #[schema(example = "chat model")]
+    pub name: String,
+    /// Whether it works.
+    pub ok: bool,
+    /// What was found, for callers that are logged in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// The server as its routes see it. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Server(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) parts: Parts,
+    pub(crate) options: Options,
+    pub(crate) runs: Arc<Runs>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+impl Server {
+    pub(crate) fn new(parts: Parts, options: Options) -> Server {
+        let metrics = Arc::new(Metrics::new());
+        let places = Places::new(options.max_running, options.max_waiting);
+        let runs = Runs::new(places, parts.journal.clone(), Arc::clone(&metrics));
+        Server(Arc::new(Inner { parts, options, runs, metrics }))
+    }
+}
+
+impl Deref for Server {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}

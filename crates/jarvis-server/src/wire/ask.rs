@@ -1,0 +1,255 @@
+//! What callers ask: messages and attachments, turned into a Request.
+
+use jarvis_plan::{Kind, Request, Resource, Role, Source, Turn};
+use jarvis_store::Media;
+use serde::{Deserialize, Serialize};
+use url::Url;
+use utoipa::ToSchema;
+
+use crate::error::ApiError;
+use crate::options::{CallerPolicy, Options};
+use crate::state::CallerModel;
+
+/// A request, in the shape of the original's HTTP API. Fields that are not listed are ignored.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct Ask {
+    /// The conversation; the last message is the request, those before it are its history.
+    #[schema(min_items = 1)]
+    pub(crate) messages: Vec<Message>,
+    /// Files that the request is about, as `POST /upload` gives them.
+    #[serde(default)]
+    pub(crate) attachments: Vec<Attachment>,
+    /// Answer with the plan and the chosen models, and carry nothing out.
+    #[serde(default)]
+    pub(crate) return_decisions: bool,
+    /// A chat endpoint of the caller's own; refused unless the server allows it.
+    #[serde(default)]
+    pub(crate) api_endpoint: Option<String>,
+    /// A key for it; refused unless the server allows it.
+    #[serde(default)]
+    #[schema(write_only)]
+    pub(crate) api_key: Option<String>,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Message {
+    /// Who said it.
+    pub(crate) role: Speaker,
+    /// What was said.
+    #[schema(example = "read this aloud: good morning")]
+    pub(crate) content: String,
+}
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Speaker {
+    /// A person.
+    User,
+    /// jarvis.
+    Assistant,
+    /// Instructions.
+    System,
+}
+
+/// A file, text or address that goes with a request: exactly one of `path`, `text` and `url`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Attachment {
+    /// What it is.
+    pub(crate) kind: AttachmentKind,
+    /// A file on the server, as `POST /upload` or an answer named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "/images/0f8e.png")]
+    pub(crate) path: Option<String>,
+    /// The text itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    /// A web address; the server fetches it if its rules allow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    /// What the person calls it, such as the name of the uploaded file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+}
+
+/// What an attachment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AttachmentKind {
+    /// Plain text.
+    Text,
+    /// A still picture.
+    Image,
+    /// A sound.
+    Audio,
+    /// A moving picture.
+    Video,
+    /// Structured data, such as a table.
+    Json,
+}
+
+impl Ask {
+    /// The request that is meant.
+    ///
+    /// # Errors
+    /// When a field is wrong; the error names it.
+    pub(crate) fn request(&self, options: &Options) -> Result<Request, ApiError> {
+        let most = options.max_messages;
+        if self.messages.len() > most {
+            return Err(ApiError::invalid(format!("a conversation may have {most} messages")).param("messages"));
+        }
+        let Some((last, earlier)) = self.messages.split_last() else {
+            return Err(ApiError::invalid("`messages` is empty")
+                .param("messages")
+                .hint(r#"send {"messages": [{"role": "user", "content": "what you want"}]}"#));
+        };
+        if last.content.trim().is_empty() {
+            return Err(ApiError::invalid("the last message is empty").param("messages"));
+        }
+        let attachments = self
+            .attachments
+            .iter()
+            .enumerate()
+            .map(|(at, attachment)| {
+                attachment.resource().map_err(|reason| {
+                    let param = format!("attachments[{at}]");
+                    ApiError::invalid(format!("`{param}`: {reason}")).param(param)
+                })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Request {
+            text: with_paths(last.content.trim(), &attachments),
+            attachments,
+            history: earlier.iter().map(Message::turn).collect(),
+        })
+    }
+
+    /// The chat endpoint and key that the caller brings, if any.
+    ///
+    /// # Errors
+    /// When the server does not allow it, or not this host.
+    pub(crate) fn caller(&self, policy: &CallerPolicy) -> Result<Option<CallerModel>, ApiError> {
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let (endpoint, key) = (given(&self.api_endpoint), given(&self.api_key));
+        let param = match (&endpoint, &key) {
+            (None, None) => return Ok(None),
+            (Some(_), _) => "api_endpoint",
+            (None, Some(_)) => "api_key",
+        };
+        let refused = |message: String| {
+            ApiError::new(axum::http::StatusCode::FORBIDDEN, "caller_model_refused", message).param(param)
+        };
+        if !policy.allow {
+            return Err(refused(format!("this server does not take `{param}` from callers"))
+                .hint("leave the field out; the server's own model is used"));
+        }
+        let endpoint = endpoint.map(|text| checked(&text, policy).ok_or(text)).transpose().map_err(|text| {
+            let shown: String = text.chars().take(100).collect();
+            refused(format!("`{shown}` is not an endpoint that callers may name"))
+        })?;
+        Ok(Some(CallerModel { endpoint, key: key.map(Into::into) }))
+    }
+}
+
+/// The text with the display path of each attached file in the place of its name, as plans know it.
+fn with_paths(text: &str, attachments: &[Resource]) -> String {
+    let mut text = text.to_owned();
+    for resource in attachments {
+        if let (Source::Public(path), Some(name)) = (&resource.source, &resource.name)
+            && name.len() >= 3
+            && name.contains('.')
+            && !path.contains(name.as_str())
+        {
+            text = text.replace(name.as_str(), path);
+        }
+    }
+    text
+}
+
+/// An endpoint whose host is on the list: parsed, never compared by how it begins.
+fn checked(text: &str, policy: &CallerPolicy) -> Option<Url> {
+    let url = Url::parse(text.trim()).ok()?;
+    let plain = matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none();
+    let host = url.host_str()?;
+    let with_port = format!("{host}:{}", url.port_or_known_default()?);
+    let listed = policy.hosts.iter().any(|allowed| {
+        allowed.eq_ignore_ascii_case(&with_port) || (url.port().is_none() && allowed.eq_ignore_ascii_case(host))
+    });
+    (plain && listed).then_some(url)
+}
+
+impl Message {
+    fn turn(&self) -> Turn {
+        let role = match self.role {
+            Speaker::User => Role::User,
+            Speaker::Assistant => Role::Assistant,
+            Speaker::System => Role::System,
+        };
+        Turn { role, content: self.content.clone() }
+    }
+}
+
+impl Attachment {
+    /// The twin of a resource that was taken in.
+    pub(crate) fn of(resource: &Resource) -> Attachment {
+        let (mut path, mut text, mut url) = (None, None, None);
+        match &resource.source {
+            Source::Inline(inline) => text = Some(inline.clone()),
+            Source::Public(display) => path = Some(display.clone()),
+            Source::Url(address) => url = Some(address.clone()),
+        }
+        Attachment { kind: resource.kind.into(), path, text, url, name: resource.name.clone() }
+    }
+
+    fn resource(&self) -> Result<Resource, String> {
+        let kind = Kind::from(self.kind);
+        let mut name = self.name.clone();
+        let source = match (&self.path, &self.text, &self.url) {
+            (Some(path), None, None) if kind.is_media() => {
+                Source::Public(Media::display(path).map_err(|error| error.to_string())?)
+            }
+            (None, Some(text), None) if !kind.is_media() => {
+                // Plans speak of a text by its name.
+                name.get_or_insert_with(|| "attached.txt".to_owned());
+                Source::Inline(text.clone())
+            }
+            (None, None, Some(url)) => match Url::parse(url) {
+                Ok(parsed) if matches!(parsed.scheme(), "http" | "https") => Source::Url(url.clone()),
+                Ok(parsed) => return Err(format!("an address may not begin with `{}:`", parsed.scheme())),
+                Err(error) => return Err(format!("`{url}` is no address: {error}")),
+            },
+            (Some(_), None, None) => return Err(format!("a {kind} is given as `text`")),
+            (None, Some(_), None) => return Err(format!("an attachment of kind {kind} is given as `path` or `url`")),
+            _ => return Err("give exactly one of `path`, `text` and `url`".into()),
+        };
+        Ok(Resource { kind, source, name })
+    }
+}
+
+impl From<Kind> for AttachmentKind {
+    fn from(kind: Kind) -> AttachmentKind {
+        match kind {
+            Kind::Text => AttachmentKind::Text,
+            Kind::Image => AttachmentKind::Image,
+            Kind::Audio => AttachmentKind::Audio,
+            Kind::Video => AttachmentKind::Video,
+            Kind::Json => AttachmentKind::Json,
+        }
+    }
+}
+
+impl From<AttachmentKind> for Kind {
+    fn from(kind: AttachmentKind) -> Kind {
+        match kind {
+            AttachmentKind::Text => Kind::Text,
+            AttachmentKind::Image => Kind::Image,
+            AttachmentKind::Audio => Kind::Audio,
+            AttachmentKind::Video => Kind::Video,
+            AttachmentKind::Json => Kind::Json,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! The OpenAI chat protocol (openai/openai-openapi, v2.3.0): what clients of it send and get.
+//!
+//! Only what can be honoured is taken: a field that would change the reply and cannot be served is an error, one that
+//! only tunes a model's sampling is left to the models behind jarvis.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// A request for a chat completion. Fields that are not listed are ignored.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct ChatCompletionRequest {
+    /// `jarvis/hugginggpt`.
+    #[schema(example = "jarvis/hugginggpt")]
+    pub(crate) model: String,
+    /// The conversation; the last message is the request.
+    #[schema(min_items = 1)]
+    pub(crate) messages: Vec<ChatMessage>,
+    /// Whether the reply comes piece by piece, as server-sent events.
+    #[serde(default)]
+    pub(crate) stream: Option<bool>,
+    /// Settings of a streamed reply.
+    #[serde(default)]
+    pub(crate) stream_options: Option<StreamOptions>,
+    /// An extension: whether a streamed reply also tells the progress, as `reasoning_content`.
+    #[serde(default)]
+    pub(crate) stream_progress: Option<bool>,
+    /// How many replies; only 1 can be given.
+    #[serde(default)]
+    pub(crate) n: Option<u64>,
+    /// Tools of the caller; not supported.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub(crate) tools: Option<Value>,
+    /// The choice among them; not supported.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    pub(crate) tool_choice: Option<Value>,
+    /// Functions of the caller; not supported.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<Object>>)]
+    pub(crate) functions: Option<Value>,
+    /// The form of the reply; only text can be given.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) response_format: Option<Value>,
+    /// Probabilities; not supported.
+    #[serde(default)]
+    pub(crate) logprobs: Option<bool>,
+    /// Kinds of output; only `text` can be given.
+    #[serde(default)]
+    pub(crate) modalities: Option<Vec<String>>,
+    /// Sound output; not supported.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) audio: Option<Value>,
+    /// Words that end the reply; not supported.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    pub(crate) stop: Option<Value>,
+}
+
+/// Settings of a streamed reply.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+pub(crate) struct StreamOptions {
+    /// Whether a last piece tells the usage.
+    #[serde(default)]
+    pub(crate) include_usage: Option<bool>,
+}
+
+/// One message.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct ChatMessage {
+    /// Who said it: `system`, `developer`, `user` or `assistant`.
+    pub(crate) role: String,
+    /// What was said: a text, or parts.
+    #[serde(default)]
+    pub(crate) content: Option<Content>,
+}
+
+/// What was said.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum Content {
+    /// A text.
+    Text(String),
+    /// Parts, in order.
+    Parts(Vec<Part>),
+}
+
+/// A part of a message.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct Part {
+    /// `text`, `image_url` or `input_audio`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The text.
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+    /// The picture.
+    #[serde(default)]
+    pub(crate) image_url: Option<ImageUrl>,
+    /// The sound.
+    #[serde(default)]
+    pub(crate) input_audio: Option<InputAudio>,
+}
+
+/// A picture, by address.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct ImageUrl {
+    /// An `https:`, `http:` or `data:` address.
+    pub(crate) url: String,
+}
+
+/// A sound, inline.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct InputAudio {
+    /// Its bytes in base64.
+    pub(crate) data: String,
+    /// `wav` or `mp3`.
+    pub(crate) format: String,
+}
+
+/// A whole reply.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChatCompletion {
+    /// Its id: `chatcmpl-` and the id of the run.
+    pub(crate) id: String,
+    /// `chat.completion`.
+    pub(crate) object: &'static str,
+    /// When, in seconds since the Unix epoch.
+    pub(crate) created: u64,
+    /// The model that was asked for.
+    pub(crate) model: String,
+    /// One choice.
+    pub(crate) choices: Vec<Choice>,
+    /// Tokens of all model calls of the run together.
+    pub(crate) usage: Tokens,
+}
+
+/// The one choice of a whole reply.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Choice {
+    /// 0.
+    pub(crate) index: u32,
+    /// The message.
+    pub(crate) message: AssistantMessage,
+    /// `stop`.
+    pub(crate) finish_reason: &'static str,
+    /// Always null.
+    #[schema(value_type = Option<Object>)]
+    pub(crate) logprobs: (),
+}
+
+/// What jarvis says.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AssistantMessage {
+    /// `assistant`.
+    pub(crate) role: &'static str,
+    /// The answer, with links to the files that were made.
+    pub(crate) content: String,
+    /// Always null.
+    #[schema(value_type = Option<String>)]
+    pub(crate) refusal: (),
+}
+
+/// Tokens used.
+#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
+pub(crate) struct Tokens {
+    /// Tokens sent.
+    pub(crate) prompt_tokens: u64,
+    /// Tokens received.
+    pub(crate) completion_tokens: u64,
+    /// Both together.
+    pub(crate) total_tokens: u64,
+}
+
+/// A piece of a streamed reply.
+#[derive(Debug, Serialize)]
+pub(crate) struct Chunk<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) object: &'static str,
+    pub(crate) created: u64,
+    pub(crate) model: &'a str,
+    pub(crate) choices: Vec<ChunkChoice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<Option<Tokens>>,
+}
+
+/// The one choice of a piece.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChunkChoice<'a> {
+    pub(crate) index: u32,
+    pub(crate) delta: Delta<'a>,
+    pub(crate) finish_reason: Option<&'static str>,
+    pub(crate) logprobs: (),
+}
+
+/// What a piece adds.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Delta<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) role: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reasoning_content: Option<&'a str>,
+}
+
+/// The models that can be asked.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ModelList {
+    /// `list`.
+    pub(crate) object: &'static str,
+    /// The models.
+    pub(crate) data: Vec<ModelCard>,
+}
+
+/// A model that can be asked.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct ModelCard {
+    /// Its id.
+    pub(crate) id: &'static str,
+    /// `model`.
+    pub(crate) object: &'static str,
+    /// When it was made, in seconds since the Unix epoch.
+    pub(crate) created: u64,
+    /// `jarvis`.
+    pub(crate) owned_by: &'static str,
+}

@@ -1,0 +1,199 @@
+//! What callers get: answers, uploads, runs, models and the state of the server.
+
+use jarvis_hugginggpt::RunDocument;
+use jarvis_store::{RunRecord, RunSummary};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::state::Check;
+use crate::wire::ask::Attachment;
+
+/// An answer in the shape of the original's HTTP API, with the run beside it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AnswerReply {
+    /// The answer's text.
+    pub(crate) message: String,
+    /// The whole run: plan, outcomes, results, answer and usage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) run: Option<RunDocument>,
+}
+
+/// The plan as a list of tasks, or a message where the request was conversation.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum TasksReply {
+    /// The tasks.
+    #[schema(value_type = Vec<Object>)]
+    Tasks(Value),
+    /// What was said instead.
+    Message(AnswerReply),
+}
+
+/// The results by task id, or a message where the request was conversation.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum ResultsReply {
+    /// The results.
+    #[schema(value_type = Object)]
+    Results(Value),
+    /// What was said instead.
+    Message(AnswerReply),
+}
+
+/// Files that were taken in. The first one's fields stand at the top too.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UploadReply {
+    /// Every file, in the order they came.
+    pub(crate) files: Vec<Uploaded>,
+    /// The first file.
+    #[serde(flatten)]
+    pub(crate) first: Uploaded,
+}
+
+/// A file that was taken in.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct Uploaded {
+    /// How a request names it.
+    #[serde(flatten)]
+    pub(crate) attachment: Attachment,
+    /// Its size in bytes.
+    pub(crate) bytes: u64,
+}
+
+/// A run in a line.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunLine {
+    /// Its id.
+    run_id: String,
+    /// What was asked.
+    request: String,
+    /// `queued`, `running`, `done`, `failed`, or `interrupted` when the server went away under it.
+    status: &'static str,
+    /// When it began, in milliseconds since the Unix epoch.
+    started_at_ms: u64,
+    /// How long it took, or has taken, in milliseconds.
+    ms: u64,
+    /// How many tasks it has.
+    tasks: u32,
+    /// How many of them succeeded.
+    ok: u32,
+    /// How many of them ended otherwise.
+    failed: u32,
+}
+
+impl RunLine {
+    /// The twin of a summary.
+    pub(crate) fn of(summary: RunSummary, waiting: bool) -> RunLine {
+        RunLine {
+            run_id: summary.run_id.0,
+            request: summary.request,
+            status: if waiting { "queued" } else { summary.status.as_str() },
+            started_at_ms: summary.started_at_ms,
+            ms: summary.ms,
+            tasks: summary.tasks,
+            ok: summary.ok,
+            failed: summary.failed,
+        }
+    }
+
+    /// When it began, in milliseconds since the Unix epoch.
+    pub(crate) fn started_at_ms(&self) -> u64 {
+        self.started_at_ms
+    }
+}
+
+/// The latest runs.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunsReply {
+    /// Newest first.
+    pub(crate) runs: Vec<RunLine>,
+}
+
+/// A run with everything that happened in it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunReply {
+    /// The run in a line.
+    #[serde(flatten)]
+    pub(crate) run: RunLine,
+    /// Its events in order, without the pieces of the answer.
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) events: Vec<Value>,
+}
+
+impl RunReply {
+    /// The twin of a record.
+    pub(crate) fn of(record: RunRecord) -> RunReply {
+        RunReply { run: RunLine::of(record.summary, false), events: record.events }
+    }
+}
+
+/// What became of the wish to cancel a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CancelReply {
+    /// The run.
+    pub(crate) run_id: String,
+    /// Always true; a run that cannot be cancelled is an error.
+    pub(crate) cancelled: bool,
+}
+
+/// How the server is.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HealthReply {
+    /// `healthy`, or `degraded` when something that the pipeline needs does not work.
+    pub(crate) status: &'static str,
+    /// The version of jarvis.
+    pub(crate) version: &'static str,
+    /// `offline` or `llm`.
+    pub(crate) planner: &'static str,
+    /// The chat model's name, or `offline`.
+    pub(crate) model: String,
+    /// How many task types a plan may use.
+    pub(crate) tasks_loaded: usize,
+    /// Whether a token is needed.
+    pub(crate) auth: bool,
+    /// Runs that go on or wait.
+    pub(crate) runs_live: usize,
+    /// What was looked at.
+    pub(crate) checks: Vec<Check>,
+}
+
+/// The models and task types that the server knows.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ModelsReply {
+    /// The models, by task.
+    pub(crate) models: Vec<ModelLine>,
+    /// The task types that something can serve as configured.
+    pub(crate) tasks: Vec<TaskLine>,
+}
+
+/// A model.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ModelLine {
+    /// Its id.
+    pub(crate) id: String,
+    /// The task type it serves.
+    pub(crate) task: String,
+    /// Where it runs.
+    pub(crate) host: &'static str,
+    /// How many like it at the Hub.
+    pub(crate) likes: u64,
+    /// The beginning of its description.
+    pub(crate) description: String,
+}
+
+/// A task type.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TaskLine {
+    /// Its name.
+    pub(crate) name: String,
+    /// What it does.
+    pub(crate) description: String,
+    /// The names of its arguments.
+    pub(crate) args: Vec<String>,
+    /// The kinds of resources it takes.
+    pub(crate) inputs: Vec<&'static str>,
+    /// The kinds of resources it gives.
+    pub(crate) outputs: Vec<&'static str>,
+}

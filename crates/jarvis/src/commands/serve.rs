@@ -1,0 +1,167 @@
+//! `jarvis serve`: the pipeline behind HTTP, until it is told to stop.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jarvis_server::{CallerPolicy, Options, Parts, ServeError};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{Global, ServeArgs};
+use crate::config::{Config, env_vars};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::wiring::{App, Naming, checks, secret};
+
+pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let app = App::build_naming(Naming::Display, global, printer)?;
+    let options = options(&app.config);
+    let address = address(args.http.as_deref(), &app.config)?;
+    jarvis_server::check_address(address, &options).map_err(refused)?;
+    // A thousand streams need more files than many systems allow by default.
+    if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
+    let listener = jarvis_server::bind(address).await.map_err(|error| {
+        Failure::work(format!("cannot listen on {address}: {error}")).hint("choose another with --http ADDR:PORT")
+    })?;
+    let bound = listener.local_addr().map_err(Failure::work)?;
+    if let Some(endpoint) = app.endpoint.clone() {
+        // So that the first request does not wait for the tokenizer.
+        tokio::spawn(async move { endpoint.preload().await });
+    }
+    printer.progress(&format!("jarvis serves http://{bound}/"));
+    printer.progress(&format!(
+        "planning with {}; a token is {}; stop with Ctrl-C",
+        if app.pipeline.planner_name() == "offline" {
+            "the offline planner".to_owned()
+        } else {
+            app.pipeline.model_name()
+        },
+        if options.token.is_some() { "needed" } else { "not needed" },
+    ));
+    let checks = checks(&app);
+    let for_caller = Arc::new(app.for_caller());
+    let parts = Parts { pipeline: app.pipeline, media: app.media, journal: app.journal, for_caller, checks };
+    let stop = CancellationToken::new();
+    tokio::spawn(stop_on_signal(stop.clone(), printer));
+    jarvis_server::serve(listener, parts, options, stop).await.map_err(refused)?;
+    printer.progress("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn refused(error: ServeError) -> Failure {
+    let hint = error.hint();
+    match &error {
+        ServeError::Open { .. } => Failure::usage(error).hint(hint),
+        ServeError::Socket(_) => Failure::work(error).hint(hint),
+    }
+}
+
+/// Where to listen: flag over configuration over default.
+fn address(flag: Option<&str>, config: &Config) -> Result<SocketAddr, Failure> {
+    let (host, port) = match (flag, &config.http_listen) {
+        (Some(flag), _) => split(flag)?,
+        (None, Some(listen)) => (listen.host.clone(), listen.port),
+        (None, None) => ("127.0.0.1".to_owned(), 8004),
+    };
+    let ip = match host.trim_start_matches('[').trim_end_matches(']') {
+        "localhost" => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        host => host.parse().map_err(|_| {
+            Failure::usage(format!("`{host}` is not an address to listen on"))
+                .hint("give an IP address and a port, such as 127.0.0.1:8004 or [::1]:8004")
+        })?,
+    };
+    Ok(SocketAddr::new(ip, port))
+}
+
+/// `HOST:PORT`, or one of the two alone.
+fn split(text: &str) -> Result<(String, u16), Failure> {
+    let port = |text: &str| {
+        text.parse::<u16>()
+            .map_err(|_| Failure::usage(format!("`{text}` is not a port")).hint("a port is a number from 0 to 65535"))
+    };
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(("127.0.0.1".to_owned(), port(text)?));
+    }
+    match text.rsplit_once(':') {
+        Some((host, digits)) if !digits.contains(']') && (!host.contains(':') || host.starts_with('[')) => {
+            Ok((if host.is_empty() { "127.0.0.1".to_owned() } else { host.to_owned() }, port(digits)?))
+        }
+        _ => Ok((text.to_owned(), 8004)),
+    }
+}
+
+fn options(config: &Config) -> Options {
+    let server = &config.server;
+    Options {
+        token: secret(&[server.token_env.as_deref().unwrap_or(env_vars::TOKEN)]),
+        cors_origins: server.cors_origins.clone(),
+        allowed_hosts: server.allowed_hosts.iter().cloned().collect(),
+        caller: CallerPolicy {
+            allow: server.caller_endpoints.allow,
+            hosts: server.caller_endpoints.hosts.iter().cloned().collect::<BTreeSet<_>>(),
+        },
+        max_running: server.max_running,
+        max_waiting: server.max_waiting,
+        max_connections: server.max_connections,
+        max_messages: server.max_messages,
+        max_body: server.max_body_bytes,
+        max_upload: usize::try_from(config.limits.max_input_bytes).unwrap_or(usize::MAX / 4),
+        drain: Duration::from_secs(server.drain_s),
+        write_timeout: Duration::from_secs(server.write_timeout_s),
+        ..Options::default()
+    }
+}
+
+/// The first signal stops in good order, the second at once.
+async fn stop_on_signal(stop: CancellationToken, printer: Printer) {
+    signal().await;
+    printer.progress("stopping: runs in flight go on for a while; once more stops at once");
+    stop.cancel();
+    signal().await;
+    std::process::exit(130);
+}
+
+/// Ctrl-C, or the signal by which services are stopped.
+async fn signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn addresses_are_read_as_people_write_them() {
+        for (text, want) in [
+            ("127.0.0.1:8004", Some(("127.0.0.1", 8004))),
+            ("0.0.0.0:80", Some(("0.0.0.0", 80))),
+            (":9000", Some(("127.0.0.1", 9000))),
+            ("9000", Some(("127.0.0.1", 9000))),
+            ("localhost", Some(("localhost", 8004))),
+            ("localhost:0", Some(("localhost", 0))),
+            ("[::1]:8004", Some(("[::1]", 8004))),
+            ("[::1]", Some(("[::1]", 8004))),
+            ("::1", Some(("::1", 8004))),
+            ("127.0.0.1:99999", None),
+            ("127.0.0.1:http", None),
+        ] {
+            let got = split(text).ok();
+            assert_eq!(got.as_ref().map(|(host, port)| (host.as_str(), *port)), want, "{text}");
+        }
+    }
+}

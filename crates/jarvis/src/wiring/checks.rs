@@ -1,0 +1,98 @@
+//! Whether what a server needs works, looked at when asked and remembered for a few seconds.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jarvis_chat::OpenAi;
+use jarvis_server::Check;
+use jarvis_store::{Journal, Media};
+use tokio::sync::Mutex;
+
+use super::App;
+
+/// How long a look holds.
+const KEPT: Duration = Duration::from_secs(5);
+/// How long one look may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The checks of a server, as a function that can be asked at any time.
+pub(crate) fn checks(app: &App) -> Arc<dyn Fn() -> BoxFuture<'static, Vec<Check>> + Send + Sync> {
+    let look = Arc::new(Look {
+        media: Arc::clone(&app.media),
+        journal: app.journal.clone(),
+        endpoint: app.endpoint.clone(),
+        last: Mutex::new(None),
+    });
+    Arc::new(move || {
+        let look = Arc::clone(&look);
+        async move { look.checks().await }.boxed()
+    })
+}
+
+struct Look {
+    media: Arc<Media>,
+    journal: Option<Arc<Journal>>,
+    endpoint: Option<Arc<OpenAi>>,
+    /// The last look; whoever looks holds the lock, so that many who ask at once make one look.
+    last: Mutex<Option<(Instant, Vec<Check>)>>,
+}
+
+impl Look {
+    async fn checks(&self) -> Vec<Check> {
+        let mut last = self.last.lock().await;
+        if let Some((at, checks)) = &*last
+            && at.elapsed() < KEPT
+        {
+            return checks.clone();
+        }
+        let checks = self.look().await;
+        *last = Some((Instant::now(), checks.clone()));
+        checks
+    }
+
+    async fn look(&self) -> Vec<Check> {
+        let media = Arc::clone(&self.media);
+        let written = tokio::task::spawn_blocking(move || media.check_writable().map_err(|error| error.to_string()));
+        let written = written.await.unwrap_or_else(|error| Err(error.to_string()));
+        let mut checks = vec![check("media folder", written)];
+        checks.push(match &self.journal {
+            Some(journal) => check("run journal", journal.flush().await.map_err(|error| error.to_string())),
+            None => check("run journal", Err("it could not be opened when the server started".into())),
+        });
+        if let Some(endpoint) = &self.endpoint {
+            let listed = tokio::time::timeout(PATIENCE, endpoint.models()).await;
+            checks.push(check(
+                "chat model",
+                match listed {
+                    Ok(Ok(_)) => Ok(()),
+                    // An endpoint need not list its models; what counts is that it answers.
+                    Ok(Err(error)) if answers(&error) => Ok(()),
+                    Ok(Err(error)) => Err(error.to_string()),
+                    Err(_) => Err(format!("it did not answer within {} s", PATIENCE.as_secs())),
+                },
+            ));
+        }
+        checks
+    }
+}
+
+/// True for the errors of an endpoint that is there and takes the key.
+fn answers(error: &jarvis_chat::ChatError) -> bool {
+    use jarvis_chat::ChatError;
+    match error {
+        ChatError::Api { status, .. } => *status < 500,
+        ChatError::BadReply { .. } | ChatError::RateLimited { .. } => true,
+        ChatError::Unreachable { .. }
+        | ChatError::Timeout { .. }
+        | ChatError::Unauthorized { .. }
+        | ChatError::ReplayMiss { .. }
+        | ChatError::Recording { .. }
+        | ChatError::Config(_) => false,
+    }
+}
+
+fn check(name: &str, found: Result<(), String>) -> Check {
+    Check { name: name.to_owned(), ok: found.is_ok(), detail: found.err() }
+}
