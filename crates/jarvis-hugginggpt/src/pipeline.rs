@@ -18,12 +18,13 @@ use jarvis_planner::Planner;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::choose::{Chooser, Sources};
+use crate::choose::Chooser;
 use crate::logs::RequestLogs;
 use crate::plan::{PlanFailure, ask_for_plan};
 use crate::prompts::Prompts;
 use crate::results::{result, results_map};
 use crate::settings::Settings;
+use crate::source::{FileSource, Sources};
 use crate::{answer, attached, paths, template};
 
 /// What the pipeline is made of. Cheap to share; holds nothing of any one run.
@@ -310,12 +311,14 @@ impl HuggingGpt {
         cancel: CancellationToken,
         run_timeout: Duration,
     ) -> Vec<Outcome> {
+        let (sources, shown) = (Arc::clone(&self.sources), self.settings.num_candidates);
         let chooser = Chooser {
             chat: self.chat.clone(),
-            sources: Arc::clone(&self.sources),
+            source: Arc::new(FileSource::for_running(sources, self.chat.is_some(), shown)),
             prompts: Arc::clone(&self.prompts),
             settings: self.settings.clone(),
             request: Arc::clone(request),
+            explain_single: false,
         };
         let setup = Setup {
             selector: Arc::new(chooser),

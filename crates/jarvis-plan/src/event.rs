@@ -65,10 +65,24 @@ pub enum EventKind {
         /// The plan, with its notes.
         plan: Plan,
     },
+    /// A task name that nothing knows was taken to mean a known one.
+    Mapped {
+        /// The task.
+        task: TaskId,
+        /// The name as planned.
+        from: String,
+        /// The name it was taken to mean.
+        to: String,
+    },
     /// A model was chosen for a task.
     ModelChosen {
         /// The choice.
         selection: Selection,
+    },
+    /// The decisions stand: which model is to perform which task, in which order. Nothing was executed.
+    ExecutionConfig {
+        /// The document's inner object: `user_request`, `total_tasks`, `tasks`, `dag`, `execution_order`.
+        value: Value,
     },
     /// A task's inputs are there and its worker starts.
     TaskStarted {
@@ -135,7 +149,9 @@ impl EventKind {
             EventKind::RunStarted { .. } => "run_started",
             EventKind::ModelCall { .. } => "model_call",
             EventKind::Plan { .. } => "plan",
+            EventKind::Mapped { .. } => "mapped",
             EventKind::ModelChosen { .. } => "model_chosen",
+            EventKind::ExecutionConfig { .. } => "execution_config",
             EventKind::TaskStarted { .. } => "task_started",
             EventKind::TaskAttempt { .. } => "task_attempt",
             EventKind::TaskFinished { .. } => "task_finished",

@@ -47,6 +47,10 @@ impl Progress {
                     self.note(&note.text);
                 }
             }
+            EventKind::Mapped { task, from, to } => {
+                self.note(&format!("task {}: `{from}` was taken to mean `{to}`", task.0 + 1));
+            }
+            EventKind::ExecutionConfig { .. } => {}
             EventKind::ModelChosen { selection } => {
                 let chosen = &selection.chosen;
                 self.note(&format!(
