@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::choose::Chooser;
 use crate::logs::RequestLogs;
-use crate::plan::{PlanFailure, ask_for_plan};
+use crate::plan::{Asking, PlanFailure, ask_for_plan};
 use crate::prompts::Prompts;
 use crate::results::{result, results_map};
 use crate::settings::Settings;
@@ -247,7 +247,9 @@ impl HuggingGpt {
             events.emit(EventKind::Plan { plan: plan.clone() });
             return Ok(Planned::Tasks(plan));
         };
-        let draft = match ask_for_plan(self, chat.as_ref(), request, events).await {
+        let (tools, prompts) = (&self.offered, self.prompts.as_ref());
+        let asking = Asking { chat: chat.as_ref(), tools, prompts, settings: &self.settings };
+        let draft = match ask_for_plan(asking, request, events).await {
             Ok(draft) => draft,
             Err(PlanFailure::Run(error)) => {
                 if let RunError::Model { source, .. } = &error {
