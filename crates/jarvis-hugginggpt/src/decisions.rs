@@ -8,6 +8,7 @@
 
 mod decide;
 mod decision;
+mod describe;
 mod error;
 mod execute;
 mod mapping;
