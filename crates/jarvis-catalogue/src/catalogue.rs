@@ -150,7 +150,7 @@ impl Catalogue {
                     wanted.remote && hub <= CANDIDATES_PER_TASK && (probed.huggingface || probed.local)
                 }
                 Host::Local => wanted.remote && served && loaded.contains(model.id.as_str()),
-                Host::Llm | Host::Tool => wanted.remote,
+                Host::Llm | Host::Tool | Host::Api => wanted.remote,
             })
             .filter(|model| ids.insert(model.id.as_str()))
             .cloned()
@@ -162,7 +162,7 @@ impl Catalogue {
 fn place(host: Host) -> u8 {
     match host {
         Host::Native => 0,
-        Host::Tool | Host::Llm => 1,
+        Host::Tool | Host::Llm | Host::Api => 1,
         Host::Huggingface => 2,
         Host::Local => 3,
     }

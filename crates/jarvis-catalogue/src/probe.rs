@@ -266,7 +266,7 @@ impl Prober {
                 Ok(()) => Ok(Host::Native),
                 Err(reason) => Err(vec![(Some(Host::Native), reason)]),
             },
-            Host::Llm | Host::Tool => Ok(model.host),
+            Host::Llm | Host::Tool | Host::Api => Ok(model.host),
             Host::Local => self.find_local(model).await,
             Host::Huggingface => match (self.config.probed.local, self.config.probed.huggingface) {
                 (false, false) => Err(vec![(None, "the inference mode asks nobody".to_owned())]),
@@ -332,7 +332,7 @@ impl Prober {
                 (Some(client), Some(HubCheck::ModelApi(base))) => self.mapping(client, base, segments).await,
                 _ => return Err("Hugging Face is not configured".to_owned()),
             },
-            Host::Native | Host::Llm | Host::Tool => return Err("nobody can be asked".to_owned()),
+            Host::Native | Host::Llm | Host::Tool | Host::Api => return Err("nobody can be asked".to_owned()),
         };
         let answer = answer.map_err(|error| error.to_string()).and_then(std::convert::identity);
         tracing::debug!(%host, id, answer = answer.as_ref().err().map_or("available", String::as_str), "probed");
@@ -394,7 +394,7 @@ impl Prober {
 fn preference(host: Host) -> u8 {
     match host {
         Host::Native => 0,
-        Host::Tool | Host::Llm => 1,
+        Host::Tool | Host::Llm | Host::Api => 1,
         // Both ask the model server first, and Hub records may be elsewhere too.
         Host::Local | Host::Huggingface => 2,
     }

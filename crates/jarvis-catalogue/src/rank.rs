@@ -75,7 +75,7 @@ fn place(host: Host, native_first: bool) -> u8 {
     match host {
         Host::Native if native_first => 0,
         Host::Local => 1,
-        Host::Tool => 2,
+        Host::Tool | Host::Api => 2,
         Host::Llm => 3,
         Host::Huggingface => 4,
         Host::Native => 5,
@@ -89,6 +89,7 @@ fn reason(candidate: &Available, hits: &[String]) -> String {
         Host::Huggingface => "it is available at Hugging Face",
         Host::Llm => "it is served by the configured endpoint",
         Host::Tool => "it is a configured tool",
+        Host::Api => "the catalogue service offers it",
     };
     let mut reason = host.to_owned();
     if !hits.is_empty() {

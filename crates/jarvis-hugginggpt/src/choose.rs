@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use jarvis_catalogue::{Available, Catalogue, Family, Model, Prober, TaskType, Wanted, metas, rank};
+use jarvis_catalogue::{Available, metas, rank};
 use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, budget};
 use jarvis_engine::{Events, Selector};
-use jarvis_plan::{Candidate, ErrorCode, Host, Level, Request, Selection, Task, TaskError, Tool};
+use jarvis_plan::{ErrorCode, Host, Level, Request, Selection, Task, TaskError};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_workers::call_model;
 use serde_json::{Value, json};
@@ -15,159 +15,76 @@ use crate::answer::{INPUT_SHOWN, cut};
 use crate::prompts::{ChooseModel, Prompts};
 use crate::results::shorten;
 use crate::settings::Settings;
+use crate::source::{Candidates, Found, ModelSource};
 
 const STAGE: &str = "choose_model";
-
-/// The id by which a task served by the chat model itself is chosen, as in the original.
-pub const CHAT_MODEL_ID: &str = "ChatGPT";
-
-/// Tells whether a native model can work here; the error says what is missing.
-pub type NativeCheck = Arc<dyn Fn(&str) -> Result<(), TaskError> + Send + Sync>;
-
-/// Where performers of tasks come from.
-pub struct Sources {
-    /// Every known model.
-    pub catalogue: Catalogue,
-    /// Asks which of them can be used now; `None` when nothing beyond this process is configured.
-    pub prober: Option<Prober>,
-    /// Which candidates the mode and deployment allow.
-    pub wanted: Wanted,
-    /// Whether a model server is configured.
-    pub model_server: bool,
-    /// Whether Hugging Face is configured.
-    pub huggingface: bool,
-    /// Which native models can work here.
-    pub native: NativeCheck,
-    /// Models at configured OpenAI-compatible endpoints: always taken to be available.
-    pub endpoints: Vec<Available>,
-}
-
-impl Sources {
-    /// The task types that something can serve as configured.
-    pub fn offered(&self, chat_model: bool) -> Vec<Tool> {
-        let served = |task: &TaskType| {
-            let remote = |model: &Arc<Model>| match model.host {
-                Host::Huggingface => self.huggingface,
-                Host::Local => self.model_server,
-                Host::Native | Host::Llm | Host::Tool => false,
-            };
-            let controlled = matches!(task.family, Family::Control | Family::ControlGeneration);
-            (chat_model && task.is_chat_served())
-                || (controlled && self.model_server)
-                || self.endpoints.iter().any(|endpoint| endpoint.model.task == task.name)
-                || !self.native(task.name).is_empty()
-                || self.catalogue.candidates(task.name, &self.wanted).iter().any(remote)
-        };
-        jarvis_catalogue::tools(served).tools().to_vec()
-    }
-
-    /// Native models of a task that can work here, in catalogue order.
-    fn native(&self, task: &str) -> Vec<Available> {
-        self.catalogue
-            .candidates(task, &Wanted::native_only())
-            .into_iter()
-            .filter(|model| (self.native)(&model.id).is_ok())
-            .map(|model| Available { host: model.host, model })
-            .collect()
-    }
-}
 
 /// Chooses for the tasks of one request.
 pub(crate) struct Chooser {
     pub(crate) chat: Option<Arc<dyn ChatModel>>,
-    pub(crate) sources: Arc<Sources>,
+    pub(crate) source: Arc<dyn ModelSource>,
     pub(crate) prompts: Arc<Prompts>,
     pub(crate) settings: Settings,
     pub(crate) request: Arc<Request>,
+    /// Whether the chat model is asked for its reason even where there is one model only.
+    pub(crate) explain_single: bool,
+}
+
+/// A choice, and among how many it was made.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Chosen {
+    pub(crate) selection: Selection,
+    pub(crate) among: usize,
 }
 
 #[async_trait]
 impl Selector for Chooser {
     async fn select(&self, task: &Task, events: &Events) -> Result<Selection, TaskError> {
-        let Some(kind) = jarvis_catalogue::find(&task.task) else {
-            return Err(TaskError::new(ErrorCode::UnsupportedTask, format!("no task type `{}` is known", task.task)));
-        };
-        let has_text = task.args.get("text").is_some_and(|text| {
-            text.references().next().is_some() || text.as_literal().is_some_and(|text| !text.trim().is_empty())
-        });
-        let effective = kind.effective(has_text);
-        let kind = jarvis_catalogue::find(effective).unwrap_or(kind);
-        match kind.family {
-            Family::Control | Family::ControlGeneration => self.control(task, kind),
-            Family::ChatServed if self.chat.is_some() => Ok(Selection {
-                task: task.id,
-                chosen: Candidate { id: CHAT_MODEL_ID.into(), host: Host::Llm, effective_task: effective.into() },
-                fallbacks: self.sources.native(effective).iter().map(|model| model.candidate(effective)).collect(),
-                reason: "the chat model serves this task itself".into(),
-                notes: Vec::new(),
-            }),
-            Family::ChatServed | Family::Ordinary => self.among(task, kind, events).await,
-        }
+        self.choose(task, events).await.map(|chosen| chosen.selection)
     }
 }
 
+/// The type of task that is really run: control generation without text is something else.
+pub(crate) fn effective(task: &Task) -> &str {
+    let has_text = task.args.get("text").is_some_and(|text| {
+        text.references().next().is_some() || text.as_literal().is_some_and(|text| !text.trim().is_empty())
+    });
+    jarvis_catalogue::find(&task.task).map_or(&task.task, |kind| kind.effective(has_text))
+}
+
 impl Chooser {
-    /// Control tasks run on the model server, or natively; there is nothing to probe and nothing to ask.
-    fn control(&self, task: &Task, kind: &TaskType) -> Result<Selection, TaskError> {
-        let mut candidates = Vec::new();
-        if self.sources.model_server
-            && jarvis_catalogue::where_probed(self.sources.wanted.mode, self.sources.wanted.deployment).control
-            && let Some(id) = kind.control_model()
-        {
-            candidates.push(Candidate { id, host: Host::Local, effective_task: kind.name.into() });
-        }
-        candidates.extend(self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)));
-        let mut candidates = candidates.into_iter();
-        match candidates.next() {
-            Some(chosen) => Ok(Selection {
-                task: task.id,
-                reason: match chosen.host {
-                    Host::Local => "control models run on the model server".into(),
-                    Host::Native | Host::Huggingface | Host::Llm | Host::Tool => "it runs inside jarvis".into(),
-                },
-                chosen,
-                fallbacks: candidates.collect(),
-                notes: Vec::new(),
-            }),
-            None => Err(TaskError::new(
-                ErrorCode::NoModel,
-                format!("`{}` runs on a model server only, and none is configured", kind.name),
-            )
-            .hint("set `local_inference_endpoint` to a server that speaks the HuggingGPT model-server protocol")),
+    /// Chooses for one task.
+    pub(crate) async fn choose(&self, task: &Task, events: &Events) -> Result<Chosen, TaskError> {
+        let effective = effective(task);
+        match self.source.find(task, effective).await? {
+            Found::Fixed { chosen, fallbacks, reason } => {
+                let selection = Selection { task: task.id, chosen, fallbacks, reason, notes: Vec::new() };
+                Ok(Chosen { selection, among: 1 })
+            }
+            Found::Among(candidates) => self.among(task, effective, candidates, events).await,
         }
     }
 
-    /// The models elsewhere that can be used now, in catalogue order, at most as many as are shown.
-    async fn elsewhere(&self, task: &str) -> Vec<Available> {
-        let mut available: Vec<Available> =
-            self.sources.endpoints.iter().filter(|endpoint| endpoint.model.task == task).cloned().collect();
-        if let Some(prober) = &self.sources.prober {
-            let candidates = self.sources.catalogue.candidates(task, &self.sources.wanted);
-            available.extend(prober.available(&candidates).await.available);
-        }
-        available.truncate(self.settings.num_candidates);
-        available
-    }
-
-    async fn among(&self, task: &Task, kind: &TaskType, events: &Events) -> Result<Selection, TaskError> {
-        let native = self.sources.native(kind.name);
-        let mut available = self.elsewhere(kind.name).await;
-        // Native models are measured, simple tools: where a real model answers they are the way out, not a choice.
-        let (native_first, way_out) = if available.is_empty() { (true, Vec::new()) } else { (false, native.clone()) };
-        if native_first {
-            available = native;
-        }
-        if available.is_empty() {
-            return Err(self.nobody(kind));
-        }
-        let ranked = rank(&available, &self.request.text, kind.name, native_first);
+    async fn among(
+        &self,
+        task: &Task,
+        effective: &str,
+        candidates: Candidates,
+        events: &Events,
+    ) -> Result<Chosen, TaskError> {
+        let Candidates { models, way_out, count, native_first, note } = candidates;
+        let ranked = rank(&models, &self.request.text, effective, native_first);
         let mut order: Vec<(Available, String)> =
             ranked.into_iter().map(|ranked| (ranked.candidate, ranked.reason)).collect();
-        let mut notes = Vec::new();
+        if let (Some(note), Some((_, reason))) = (&note, order.first_mut()) {
+            *reason = format!("the catalogue lists it, and {note}");
+        }
+        let unsure = note.is_some();
+        let mut notes: Vec<String> = note.into_iter().collect();
         match &self.chat {
-            Some(chat) if available.len() > 1 => {
+            Some(chat) if models.len() > 1 || self.explain_single => {
                 // Without a usable reply the first candidate in catalogue order is taken, those on the model server first.
-                let choice = self.ask(chat.as_ref(), task, &available, events).await?;
+                let choice = self.ask(chat.as_ref(), task, &models, events).await?;
                 if let Some(note) = choice.note {
                     events.note(Level::Warning, format!("task {}: {note}", task.id));
                     notes.push(note);
@@ -178,44 +95,20 @@ impl Chooser {
                 }
             }
             Some(_) => {
-                if let Some((_, reason)) = order.first_mut() {
+                if let Some((_, reason)) = order.first_mut().filter(|_| !unsure) {
                     *reason = "Only one model available.".into();
                 }
             }
             None => {}
         }
         let mut order = order.into_iter();
-        let Some((chosen, reason)) = order.next() else { return Err(self.nobody(kind)) };
+        let Some((chosen, reason)) = order.next() else {
+            return Err(TaskError::new(ErrorCode::NoModel, format!("no available models: {effective}")));
+        };
         let fallbacks =
-            order.map(|(candidate, _)| candidate).chain(way_out).map(|model| model.candidate(kind.name)).collect();
-        Ok(Selection { task: task.id, chosen: chosen.candidate(kind.name), fallbacks, reason, notes })
-    }
-
-    /// Why nobody can perform a task, and what to configure.
-    fn nobody(&self, kind: &TaskType) -> TaskError {
-        let missing = self
-            .sources
-            .catalogue
-            .candidates(kind.name, &Wanted::native_only())
-            .into_iter()
-            .find_map(|model| (self.sources.native)(&model.id).err());
-        if self.sources.prober.is_some() {
-            let hint = missing.and_then(|error| error.hint).unwrap_or_else(|| {
-                format!("`jarvis models probe --task {}` says why each model is unavailable", kind.name)
-            });
-            return TaskError::new(ErrorCode::NoModel, format!("no available models: {}", kind.name)).hint(hint);
-        }
-        if let Some(error) = missing {
-            return error;
-        }
-        TaskError::new(ErrorCode::NoModel, format!("nothing is configured that can do `{}`", kind.name)).hint(
-            if kind.is_chat_served() {
-                "set a chat model, for example `--llm gpt-4o-mini` or `--llm qwen3:8b --base-url http://localhost:11434/v1`"
-            } else {
-                "set HF_TOKEN to use Hugging Face, or `local_inference_endpoint` to use a model server; `jarvis doctor` \
-                 says what works"
-            },
-        )
+            order.map(|(candidate, _)| candidate).chain(way_out).map(|model| model.candidate(effective)).collect();
+        let selection = Selection { task: task.id, chosen: chosen.candidate(effective), fallbacks, reason, notes };
+        Ok(Chosen { selection, among: count })
     }
 
     /// Asks the chat model to choose. What goes wrong becomes the note of a fallback choice; only a recording that does

@@ -7,6 +7,7 @@
 mod answer;
 mod attached;
 mod choose;
+pub mod decisions;
 mod document;
 mod logs;
 mod paths;
@@ -15,11 +16,12 @@ mod plan;
 pub mod prompts;
 pub mod results;
 mod settings;
+mod source;
 mod stops;
 mod template;
 
-pub use choose::{CHAT_MODEL_ID, NativeCheck, Sources};
 pub use document::{About, RunDocument};
 pub use logs::RequestLogs;
 pub use pipeline::{HuggingGpt, Planned, Run, RunError, text_of};
 pub use settings::Settings;
+pub use source::{CHAT_MODEL_ID, Candidates, FileSource, Found, ModelSource, NativeCheck, Sources, Tasks};

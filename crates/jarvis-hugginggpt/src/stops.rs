@@ -52,7 +52,8 @@ impl HuggingGpt {
         let outcomes = match &planned {
             Planned::Tasks(plan) => {
                 let left = self.settings.engine.run_timeout.saturating_sub(began.elapsed());
-                self.execute_within(&request, plan, events, cancel.clone(), left).await
+                let chooser = Arc::new(self.chooser(&request));
+                self.execute_within(&request, plan, chooser, events, cancel.clone(), left).await
             }
             Planned::Conversation(..) => Vec::new(),
         };

@@ -42,7 +42,7 @@ pub enum EventKind {
     RunStarted {
         /// What was asked.
         request: Request,
-        /// `offline` or `llm`.
+        /// `offline`, `llm`, or `plan` where a plan was given.
         planner: String,
         /// The chat model's name, or `offline`.
         model: String,
@@ -70,10 +70,24 @@ pub enum EventKind {
         /// The plan, with its notes.
         plan: Plan,
     },
+    /// A task name that nothing knows was taken to mean a known one.
+    Mapped {
+        /// The task.
+        task: TaskId,
+        /// The name as planned.
+        from: String,
+        /// The name it was taken to mean.
+        to: String,
+    },
     /// A model was chosen for a task.
     ModelChosen {
         /// The choice.
         selection: Selection,
+    },
+    /// The decisions stand: which model is to perform which task, in which order. Nothing was executed.
+    ExecutionConfig {
+        /// The document's inner object: `user_request`, `total_tasks`, `tasks`, `dag`, `execution_order`.
+        value: Value,
     },
     /// A task's inputs are there and its worker starts.
     TaskStarted {
@@ -141,7 +155,9 @@ impl EventKind {
             EventKind::RunStarted { .. } => "run_started",
             EventKind::ModelCall { .. } => "model_call",
             EventKind::Plan { .. } => "plan",
+            EventKind::Mapped { .. } => "mapped",
             EventKind::ModelChosen { .. } => "model_chosen",
+            EventKind::ExecutionConfig { .. } => "execution_config",
             EventKind::TaskStarted { .. } => "task_started",
             EventKind::TaskAttempt { .. } => "task_attempt",
             EventKind::TaskFinished { .. } => "task_finished",

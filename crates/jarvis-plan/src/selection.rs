@@ -20,6 +20,8 @@ pub enum Host {
     Llm,
     /// A tool from the configuration: gRPC, OpenAPI, MCP.
     Tool,
+    /// At a service whose catalogue named the model. jarvis plans with such models and does not call them itself.
+    Api,
 }
 
 impl Host {
@@ -31,6 +33,7 @@ impl Host {
             Host::Huggingface => "huggingface",
             Host::Llm => "llm",
             Host::Tool => "tool",
+            Host::Api => "api",
         }
     }
 }

@@ -48,6 +48,7 @@ impl Workers {
             Host::Local => &self.local,
             Host::Huggingface => &self.huggingface,
             Host::Tool => &self.tool,
+            Host::Api => return None,
             Host::Llm => match &self.media {
                 Some(media) if media.model(task).is_some() => return Some(media.as_ref()),
                 Some(_) | None => &self.chat,
@@ -79,6 +80,9 @@ fn hint(host: Host) -> &'static str {
         Host::Huggingface => "Set HUGGINGFACE_ACCESS_TOKEN, and an inference mode other than `local`",
         Host::Llm => "Configure a language model with `--llm`, and a media endpoint for pictures and sound",
         Host::Tool => "Add the tool to `tools` or `mcp_servers` in the configuration",
+        Host::Api => {
+            "Models of a catalogue service are called by whoever executes the plan; choose another model to run it here"
+        }
     }
 }
 

@@ -27,10 +27,11 @@ impl Progress {
     pub(crate) fn show(&mut self, event: &EventKind) {
         match event {
             EventKind::Queued { .. } => self.wait("waiting for a place"),
-            EventKind::RunStarted { planner, model, .. } => {
-                let who = if planner == "offline" { "the offline planner".to_owned() } else { model.clone() };
-                self.wait(&format!("planning with {who}"));
-            }
+            EventKind::RunStarted { planner, model, .. } => match planner.as_str() {
+                "offline" => self.wait("planning with the offline planner"),
+                "plan" => {}
+                _ => self.wait(&format!("planning with {model}")),
+            },
             EventKind::Plan { plan } => {
                 self.settle();
                 let tasks: Vec<String> = plan
@@ -48,6 +49,10 @@ impl Progress {
                     self.note(&note.text);
                 }
             }
+            EventKind::Mapped { task, from, to } => {
+                self.note(&format!("task {}: `{from}` was taken to mean `{to}`", task.0 + 1));
+            }
+            EventKind::ExecutionConfig { .. } => {}
             EventKind::ModelChosen { selection } => {
                 let chosen = &selection.chosen;
                 self.note(&format!(

@@ -2,6 +2,7 @@
 
 mod chat;
 mod checks;
+mod decisions;
 mod experts;
 
 use std::collections::BTreeMap;
@@ -154,6 +155,10 @@ pub(crate) struct Folders {
     pub(crate) journal: PathBuf,
     /// The request logs.
     pub(crate) logs: PathBuf,
+    /// The saved plans.
+    pub(crate) plans: PathBuf,
+    /// The prompt logs of decisions.
+    pub(crate) prompts: PathBuf,
 }
 
 impl Folders {
@@ -167,6 +172,8 @@ impl Folders {
             public: config.public_dir.clone().unwrap_or_else(|| data.join("public")),
             journal: data.join("runs.db"),
             logs: data.join("logs"),
+            plans: config.decisions.plan_dir.clone().unwrap_or_else(|| data.join("execution_configs")),
+            prompts: config.decisions.prompt_log_dir.clone().unwrap_or_else(|| data.join("prompt_logs")),
         })
     }
 }

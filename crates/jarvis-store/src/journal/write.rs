@@ -64,6 +64,8 @@ impl Row {
             | EventKind::TaskAttempt { .. }
             | EventKind::Token { .. }
             | EventKind::Answer { .. }
+            | EventKind::Mapped { .. }
+            | EventKind::ExecutionConfig { .. }
             | EventKind::Note { .. } => Change::Nothing,
         };
         // An event is made of strings, numbers and maps with string keys, so this cannot fail.

@@ -1,0 +1,66 @@
+//! A decision as a value: the plan, who is to perform each task, and what it took to decide.
+
+use jarvis_plan::{Plan, Selection, TaskError, TaskId, Usage};
+
+/// What was decided for one task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskChoice {
+    /// The task.
+    pub task: TaskId,
+    /// Who is to perform it, or why nobody can.
+    pub result: Result<Selection, TaskError>,
+    /// Among how many models the choice was made; 0 when nobody can.
+    pub available: usize,
+}
+
+/// A task name that was taken to mean another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapped {
+    /// The task.
+    pub task: TaskId,
+    /// The name as planned.
+    pub from: String,
+    /// The known name.
+    pub to: String,
+}
+
+/// What was decided for a request. Nothing of it has been executed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// The request's text, verbatim.
+    pub request: String,
+    /// The plan's id: that of the run whose events told of it.
+    pub plan_id: String,
+    /// The plan. Empty when the request calls for no task.
+    pub plan: Plan,
+    /// One choice for each task, in ascending id.
+    pub choices: Vec<TaskChoice>,
+    /// Task names that were taken to mean others.
+    pub mapped: Vec<Mapped>,
+    /// What a reader should know: what was mended, guessed or could not be saved.
+    pub warnings: Vec<String>,
+    /// The plan in words, when asked for.
+    pub description: Option<String>,
+    /// Calls and tokens.
+    pub usage: Usage,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// Where the plan was saved, relative to the folder that holds the plans' folder.
+    pub saved: Option<String>,
+    /// Why the plan could not be saved, when that was tried.
+    pub unsaved: Option<String>,
+    /// Where the prompts were written down, likewise.
+    pub prompt_logs: Option<String>,
+}
+
+impl Decision {
+    /// The choice for a task.
+    pub fn choice(&self, task: TaskId) -> Option<&TaskChoice> {
+        self.choices.iter().find(|choice| choice.task == task)
+    }
+
+    /// The name a task had before it was mapped.
+    pub fn mapped_from(&self, task: TaskId) -> Option<&str> {
+        self.mapped.iter().find(|mapped| mapped.task == task).map(|mapped| mapped.from.as_str())
+    }
+}

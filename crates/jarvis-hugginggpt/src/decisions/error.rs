@@ -1,0 +1,112 @@
+//! Why there is no decision. Nothing here knows of HTTP.
+
+use std::time::Duration;
+
+use jarvis_chat::ChatError;
+use jarvis_plan::{ErrorCode, TaskError};
+
+use crate::pipeline::RunError;
+
+/// Characters of a model's reply that an error quotes.
+const QUOTED: usize = 400;
+
+/// Why there is no decision.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DecisionError {
+    /// The request says nothing.
+    #[error("the request is empty")]
+    EmptyRequest,
+    /// The scenario is not one.
+    #[error("the scenario cannot be used: {0}")]
+    Scenario(String),
+    /// The catalogue gave no tasks to plan with.
+    #[error("the catalogue offers no tasks: {0}")]
+    NoTasks(TaskError),
+    /// A model call failed, and nothing can be decided without it.
+    #[error("the model call of stage `{stage}` failed: {source}")]
+    Model {
+        /// The stage.
+        stage: &'static str,
+        /// Why.
+        source: ChatError,
+    },
+    /// The planner failed.
+    #[error("cannot plan: {0}")]
+    Planner(String),
+    /// A prompt cannot be made from its template, or does not fit the model.
+    #[error("cannot make the prompt of stage `{stage}`: {reason}")]
+    Prompt {
+        /// The stage.
+        stage: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The planning model's reply holds no plan.
+    #[error("the planner's reply is no plan: {reason}")]
+    Unreadable {
+        /// What is wrong with it.
+        reason: String,
+        /// The start of the reply.
+        reply: String,
+    },
+    /// The deadline passed.
+    #[error("there was no decision within {} s", .after.as_secs())]
+    Timeout {
+        /// The time allowed.
+        after: Duration,
+    },
+    /// The request was cancelled.
+    #[error("the request was cancelled")]
+    Cancelled,
+}
+
+impl DecisionError {
+    /// A reply that holds no plan; of a long one the start is kept.
+    pub fn unreadable(reason: impl Into<String>, reply: &str) -> DecisionError {
+        DecisionError::Unreadable { reason: reason.into(), reply: reply.chars().take(QUOTED).collect() }
+    }
+
+    /// A stable word.
+    pub fn code(&self) -> &'static str {
+        match self {
+            DecisionError::EmptyRequest => "empty_request",
+            DecisionError::Scenario(_) => "bad_scenario",
+            DecisionError::NoTasks(_) => "no_tasks",
+            DecisionError::Model { source, .. } => source.code().as_str(),
+            DecisionError::Planner(_) => "planner",
+            DecisionError::Prompt { .. } => "prompt",
+            DecisionError::Unreadable { .. } => "unreadable_plan",
+            DecisionError::Timeout { .. } => ErrorCode::Timeout.as_str(),
+            DecisionError::Cancelled => ErrorCode::Cancelled.as_str(),
+        }
+    }
+
+    /// What to try, when there is something.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            DecisionError::EmptyRequest => Some("say what you want".into()),
+            DecisionError::Scenario(_) => {
+                Some(r#"a scenario is {"objects-seen": ["…"], "sample-description": "…"}"#.into())
+            }
+            DecisionError::NoTasks(error) => error.hint.clone(),
+            DecisionError::Model { source, .. } => source.hint().map(str::to_owned),
+            DecisionError::Unreadable { .. } => {
+                Some("use a larger model, or allow asking again (`planning.reask`)".into())
+            }
+            DecisionError::Timeout { .. } => Some("use a faster model, or fewer tasks".into()),
+            DecisionError::Planner(_) | DecisionError::Prompt { .. } | DecisionError::Cancelled => None,
+        }
+    }
+}
+
+impl From<RunError> for DecisionError {
+    fn from(error: RunError) -> DecisionError {
+        match error {
+            RunError::Model { stage, source } => DecisionError::Model { stage, source },
+            RunError::Planner(reason) => DecisionError::Planner(reason),
+            RunError::Prompt { stage, reason } => DecisionError::Prompt { stage, reason },
+            RunError::Timeout { after } => DecisionError::Timeout { after },
+            RunError::Cancelled => DecisionError::Cancelled,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The pipeline form: plans of vision pipelines from `source` to `pipeline-end`.

@@ -1,0 +1,300 @@
+//! Where the tasks of a plan and the models that could perform them come from.
+//!
+//! A [`ModelSource`] says which task types a plan may use and who could perform a task; it asks no chat model and makes
+//! no choice. [`FileSource`] is the one of this machine: the catalogue, native models, what the model server and Hugging
+//! Face have ready.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jarvis_catalogue::{Available, Catalogue, Family, InferenceMode, Model, Prober, TaskType, Wanted};
+use jarvis_plan::{Candidate, ErrorCode, Host, Task, TaskError, Tool, Vocabulary};
+
+/// The id by which a task served by the chat model itself is chosen, as in the original.
+pub const CHAT_MODEL_ID: &str = "ChatGPT";
+
+/// The task types of a source.
+#[derive(Debug, Clone)]
+pub struct Tasks {
+    /// Every name that a plan may hold, with what it takes and gives. It holds the tasks that the chat model serves and
+    /// the control tasks too, so that they are not taken for unknown ones.
+    pub vocabulary: Arc<Vocabulary>,
+    /// What the planning model is told to plan with.
+    pub offered: Vec<Tool>,
+}
+
+/// Who could perform a task.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// There is nothing to choose.
+    Fixed {
+        /// Who performs it.
+        chosen: Candidate,
+        /// What to try when that fails.
+        fallbacks: Vec<Candidate>,
+        /// Why.
+        reason: String,
+    },
+    /// These; a choice is needed where there is more than one.
+    Among(Candidates),
+}
+
+/// The models that could perform a task.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Candidates {
+    /// Those to choose from, in the order in which they are shown; at least one.
+    pub models: Vec<Available>,
+    /// What to try when all of them fail.
+    pub way_out: Vec<Available>,
+    /// How many there are in all, those that are not shown included.
+    pub count: usize,
+    /// Whether native models come first where nobody is asked.
+    pub native_first: bool,
+    /// What is odd about them, for the notes of the selection.
+    pub note: Option<String>,
+}
+
+/// Says which tasks there are and who could perform them.
+#[async_trait]
+pub trait ModelSource: Send + Sync {
+    /// What messages call it: `file`, `service`.
+    fn name(&self) -> &'static str;
+
+    /// The task types a plan may use.
+    ///
+    /// # Errors
+    /// When they cannot be had.
+    async fn tasks(&self) -> Result<Tasks, TaskError>;
+
+    /// Who could perform a task. `effective` is the type really run: the planned one, or what stands in for it
+    /// (`canny-control` for a `canny-text-to-image` without text).
+    ///
+    /// # Errors
+    /// When nobody can.
+    async fn find(&self, task: &Task, effective: &str) -> Result<Found, TaskError>;
+
+    /// Whether pictures made by earlier tasks are replaced by the original picture unless configured otherwise.
+    fn replaces_images(&self) -> bool {
+        false
+    }
+}
+
+/// Tells whether a native model can work here; the error says what is missing.
+pub type NativeCheck = Arc<dyn Fn(&str) -> Result<(), TaskError> + Send + Sync>;
+
+/// Where performers of tasks come from.
+pub struct Sources {
+    /// Every known model.
+    pub catalogue: Catalogue,
+    /// Asks which of them can be used now; `None` when nothing beyond this process is configured.
+    pub prober: Option<Prober>,
+    /// Which candidates the mode and deployment allow.
+    pub wanted: Wanted,
+    /// Whether a model server is configured.
+    pub model_server: bool,
+    /// Whether Hugging Face is configured.
+    pub huggingface: bool,
+    /// Which native models can work here.
+    pub native: NativeCheck,
+    /// Models at configured OpenAI-compatible endpoints: always taken to be available.
+    pub endpoints: Vec<Available>,
+}
+
+impl Sources {
+    /// The task types that something can serve as configured.
+    pub fn offered(&self, chat_model: bool) -> Vec<Tool> {
+        let served = |task: &TaskType| {
+            let remote = |model: &Arc<Model>| match model.host {
+                Host::Huggingface => self.huggingface,
+                Host::Local => self.model_server,
+                Host::Native | Host::Llm | Host::Tool | Host::Api => false,
+            };
+            let controlled = matches!(task.family, Family::Control | Family::ControlGeneration);
+            (chat_model && task.is_chat_served())
+                || (controlled && self.model_server)
+                || self.endpoints.iter().any(|endpoint| endpoint.model.task == task.name)
+                || !self.native(task.name).is_empty()
+                || self.catalogue.candidates(task.name, &self.wanted).iter().any(remote)
+        };
+        jarvis_catalogue::tools(served).tools().to_vec()
+    }
+
+    /// Native models of a task that can work here, in catalogue order.
+    pub(crate) fn native(&self, task: &str) -> Vec<Available> {
+        self.catalogue
+            .candidates(task, &Wanted::native_only())
+            .into_iter()
+            .filter(|model| (self.native)(&model.id).is_ok())
+            .map(|model| Available { host: model.host, model })
+            .collect()
+    }
+}
+
+/// The catalogue of this machine as a source.
+pub struct FileSource {
+    sources: Arc<Sources>,
+    chat: bool,
+    shown: usize,
+    unprobed: bool,
+    /// The tasks that the chat model serves; those of the registry unless set.
+    served: Option<Vec<String>>,
+}
+
+impl FileSource {
+    /// For running: only models that answer now. `chat` says whether there is a chat model, `shown` how many models are
+    /// shown to it.
+    pub fn for_running(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
+        FileSource { sources, chat, shown, unprobed: false, served: None }
+    }
+
+    /// For planning: where nobody answers now, the first models of the catalogue, as the original does.
+    pub fn for_planning(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
+        FileSource { sources, chat, shown, unprobed: true, served: None }
+    }
+
+    /// With other tasks for the chat model to serve.
+    pub fn llm_serves(mut self, tasks: Vec<String>) -> FileSource {
+        self.served = Some(tasks);
+        self
+    }
+
+    /// Whether the chat model serves a task itself.
+    fn is_served(&self, kind: &TaskType) -> bool {
+        self.chat
+            && match &self.served {
+                Some(served) => served.iter().any(|task| task == kind.name),
+                None => kind.is_chat_served(),
+            }
+    }
+
+    /// Control tasks run on the model server, or natively; there is nothing to probe and nothing to ask.
+    fn control(&self, kind: &TaskType) -> Result<Found, TaskError> {
+        let mut candidates = Vec::new();
+        if self.sources.model_server
+            && jarvis_catalogue::where_probed(self.sources.wanted.mode, self.sources.wanted.deployment).control
+            && let Some(id) = kind.control_model()
+        {
+            candidates.push(Candidate { id, host: Host::Local, effective_task: kind.name.into() });
+        }
+        candidates.extend(self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)));
+        let mut candidates = candidates.into_iter();
+        match candidates.next() {
+            Some(chosen) => Ok(Found::Fixed {
+                reason: match chosen.host {
+                    Host::Local => "control models run on the model server".into(),
+                    Host::Native | Host::Huggingface | Host::Llm | Host::Tool | Host::Api => {
+                        "it runs inside jarvis".into()
+                    }
+                },
+                chosen,
+                fallbacks: candidates.collect(),
+            }),
+            None => Err(TaskError::new(
+                ErrorCode::NoModel,
+                format!("`{}` runs on a model server only, and none is configured", kind.name),
+            )
+            .hint("set `local_inference_endpoint` to a server that speaks the HuggingGPT model-server protocol")),
+        }
+    }
+
+    /// The models elsewhere that can be used now, in catalogue order, at most as many as are shown, and how many there
+    /// are.
+    async fn elsewhere(&self, task: &str) -> (Vec<Available>, usize) {
+        let mut available: Vec<Available> =
+            self.sources.endpoints.iter().filter(|endpoint| endpoint.model.task == task).cloned().collect();
+        if let Some(prober) = &self.sources.prober {
+            let candidates = self.sources.catalogue.candidates(task, &self.sources.wanted);
+            available.extend(prober.available(&candidates).await.available);
+        }
+        let count = available.len();
+        available.truncate(self.shown);
+        (available, count)
+    }
+
+    /// The first models of the catalogue, whether or not they answer; none in a mode that keeps to this machine.
+    fn listed(&self, task: &str) -> (Vec<Available>, usize) {
+        if self.sources.wanted.mode == InferenceMode::Local {
+            return (Vec::new(), 0);
+        }
+        let wanted = Wanted { native: false, remote: true, ..self.sources.wanted };
+        let models = self.sources.catalogue.candidates(task, &wanted);
+        let count = models.len();
+        let listed = models.into_iter().take(self.shown).map(|model| Available { host: Host::Huggingface, model });
+        (listed.collect(), count)
+    }
+
+    async fn among(&self, kind: &TaskType) -> Result<Found, TaskError> {
+        let native = self.sources.native(kind.name);
+        let (models, count) = self.elsewhere(kind.name).await;
+        // Native models are measured, simple tools: where a real model answers they are the way out, not a choice.
+        if !models.is_empty() {
+            return Ok(Found::Among(Candidates { models, count, way_out: native, native_first: false, note: None }));
+        }
+        if !native.is_empty() {
+            let count = native.len();
+            return Ok(Found::Among(Candidates { models: native, count, native_first: true, ..Candidates::default() }));
+        }
+        if self.unprobed {
+            let (models, count) = self.listed(kind.name);
+            if !models.is_empty() {
+                let note = Some("none of its models is known to be available now".to_owned());
+                return Ok(Found::Among(Candidates { models, count, note, ..Candidates::default() }));
+            }
+        }
+        Err(self.nobody(kind))
+    }
+
+    /// Why nobody can perform a task, and what to configure.
+    fn nobody(&self, kind: &TaskType) -> TaskError {
+        let missing = self
+            .sources
+            .catalogue
+            .candidates(kind.name, &Wanted::native_only())
+            .into_iter()
+            .find_map(|model| (self.sources.native)(&model.id).err());
+        if self.sources.prober.is_some() {
+            let hint = missing.and_then(|error| error.hint).unwrap_or_else(|| {
+                format!("`jarvis models probe --task {}` says why each model is unavailable", kind.name)
+            });
+            return TaskError::new(ErrorCode::NoModel, format!("no available models: {}", kind.name)).hint(hint);
+        }
+        if let Some(error) = missing {
+            return error;
+        }
+        TaskError::new(ErrorCode::NoModel, format!("nothing is configured that can do `{}`", kind.name)).hint(
+            if kind.is_chat_served() {
+                "set a chat model, for example `--llm gpt-4o-mini` or `--llm qwen3:8b --base-url http://localhost:11434/v1`"
+            } else {
+                "set HF_TOKEN to use Hugging Face, or `local_inference_endpoint` to use a model server; `jarvis doctor` \
+                 says what works"
+            },
+        )
+    }
+}
+
+#[async_trait]
+impl ModelSource for FileSource {
+    fn name(&self) -> &'static str {
+        "file"
+    }
+
+    async fn tasks(&self) -> Result<Tasks, TaskError> {
+        let vocabulary = Arc::new(jarvis_catalogue::vocabulary());
+        Ok(Tasks { vocabulary, offered: self.sources.offered(self.chat) })
+    }
+
+    async fn find(&self, task: &Task, effective: &str) -> Result<Found, TaskError> {
+        let Some(kind) = jarvis_catalogue::find(effective) else {
+            return Err(TaskError::new(ErrorCode::UnsupportedTask, format!("no task type `{}` is known", task.task)));
+        };
+        match kind.family {
+            Family::Control | Family::ControlGeneration => self.control(kind),
+            Family::ChatServed | Family::Ordinary if self.is_served(kind) => Ok(Found::Fixed {
+                chosen: Candidate { id: CHAT_MODEL_ID.into(), host: Host::Llm, effective_task: kind.name.into() },
+                fallbacks: self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)).collect(),
+                reason: "the chat model serves this task itself".into(),
+            }),
+            Family::ChatServed | Family::Ordinary => self.among(kind).await,
+        }
+    }
+}
