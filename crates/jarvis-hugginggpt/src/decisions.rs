@@ -9,14 +9,18 @@
 mod decide;
 mod decision;
 mod error;
+pub mod evaluate;
+pub mod examples;
 mod execute;
 mod mapping;
-mod pipeline;
+pub mod pipeline;
 mod prompt_log;
 mod read;
 mod reply;
-mod service;
+pub mod service;
 mod store;
+pub mod trial;
+pub(crate) mod untrusted;
 
 use std::path::PathBuf;
 use std::sync::Arc;
