@@ -163,11 +163,7 @@ pub(crate) async fn get(
     send(client.get(url), token, timeout).await
 }
 
-async fn send(
-    request: RequestBuilder,
-    token: Option<&SecretString>,
-    timeout: Duration,
-) -> Result<Response, CallError> {
+async fn send(request: RequestBuilder, token: Option<&SecretString>, timeout: Duration) -> Result<Response, CallError> {
     let mut request = request.timeout(timeout);
     if let Some(token) = token {
         request = request.bearer_auth(token.expose_secret());

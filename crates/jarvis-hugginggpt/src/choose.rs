@@ -76,6 +76,10 @@ impl Chooser {
         let ranked = rank(&models, &self.request.text, effective, native_first);
         let mut order: Vec<(Available, String)> =
             ranked.into_iter().map(|ranked| (ranked.candidate, ranked.reason)).collect();
+        if let (Some(note), Some((_, reason))) = (&note, order.first_mut()) {
+            *reason = format!("the catalogue lists it, and {note}");
+        }
+        let unsure = note.is_some();
         let mut notes: Vec<String> = note.into_iter().collect();
         match &self.chat {
             Some(chat) if models.len() > 1 || self.explain_single => {
@@ -91,7 +95,7 @@ impl Chooser {
                 }
             }
             Some(_) => {
-                if let Some((_, reason)) = order.first_mut() {
+                if let Some((_, reason)) = order.first_mut().filter(|_| !unsure) {
                     *reason = "Only one model available.".into();
                 }
             }

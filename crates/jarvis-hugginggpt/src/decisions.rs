@@ -8,6 +8,7 @@
 
 mod decide;
 mod decision;
+mod describe;
 mod error;
 pub mod evaluate;
 pub mod examples;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jarvis_catalogue::TaskType;
 use jarvis_chat::{ChatError, ChatModel};
-use jarvis_engine::{Events, Limits, Setup, Worker, drive};
+use jarvis_engine::{Events, Limits, Selector, Setup, Worker, drive};
 use jarvis_plan::{
     Answer, AnswerResource, ErrorCode, EventKind, Kind, Level, Outcome, Output, Plan, Request, Status, Tool,
     Vocabulary, check, export,
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::choose::Chooser;
 use crate::logs::RequestLogs;
-use crate::plan::{PlanFailure, ask_for_plan};
+use crate::plan::{Asking, PlanFailure, ask_for_plan};
 use crate::prompts::Prompts;
 use crate::results::{result, results_map};
 use crate::settings::Settings;
@@ -169,21 +169,7 @@ impl HuggingGpt {
             model: self.model_name(),
         });
         let ended = self.stages(&request, events, &cancel, began).await;
-        let ms = began.elapsed().as_millis() as u64;
-        match &ended {
-            Ok(run) => {
-                events.emit(EventKind::Answer { answer: run.answer.clone() });
-                events.emit(EventKind::Done { ok: run.ok(), usage: events.usage(), ms });
-            }
-            Err(error) => {
-                let mut message = error.to_string();
-                if let RunError::Model { source, .. } = error {
-                    message.push_str(&format!(": {source}"));
-                }
-                events.emit(EventKind::Error { code: error.code().into(), message, ms });
-            }
-        }
-        ended
+        tell_end(ended, events, began)
     }
 
     async fn stages(
@@ -205,8 +191,22 @@ impl HuggingGpt {
             }
             Planned::Tasks(plan) => plan,
         };
+        self.carry_out(request, plan, Arc::new(self.chooser(request)), events, cancel, began).await
+    }
+
+    /// Stages 2 to 4 of a plan, with whoever chooses.
+    pub(crate) async fn carry_out(
+        &self,
+        request: &Arc<Request>,
+        plan: Plan,
+        selector: Arc<dyn Selector>,
+        events: &Events,
+        cancel: &CancellationToken,
+        began: Instant,
+    ) -> Result<Run, RunError> {
+        let allowed = self.settings.engine.run_timeout;
         let left = allowed.saturating_sub(began.elapsed());
-        let outcomes = self.execute_within(request, &plan, events, cancel.clone(), left).await;
+        let outcomes = self.execute_within(request, &plan, selector, events, cancel.clone(), left).await;
         self.log_failures(request, &plan, &outcomes, events);
         // The answer has a little time of its own, so that a run that used up its deadline is still told in words.
         let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
@@ -247,7 +247,9 @@ impl HuggingGpt {
             events.emit(EventKind::Plan { plan: plan.clone() });
             return Ok(Planned::Tasks(plan));
         };
-        let draft = match ask_for_plan(self, chat.as_ref(), request, events).await {
+        let (tools, prompts) = (&self.offered, self.prompts.as_ref());
+        let asking = Asking { chat: chat.as_ref(), tools, prompts, settings: &self.settings };
+        let draft = match ask_for_plan(asking, request, events).await {
             Ok(draft) => draft,
             Err(PlanFailure::Run(error)) => {
                 if let RunError::Model { source, .. } = &error {
@@ -300,28 +302,34 @@ impl HuggingGpt {
         events: &Events,
         cancel: CancellationToken,
     ) -> Vec<Outcome> {
-        self.execute_within(request, plan, events, cancel, self.settings.engine.run_timeout).await
+        let selector = Arc::new(self.chooser(request));
+        self.execute_within(request, plan, selector, events, cancel, self.settings.engine.run_timeout).await
     }
 
-    async fn execute_within(
-        &self,
-        request: &Arc<Request>,
-        plan: &Plan,
-        events: &Events,
-        cancel: CancellationToken,
-        run_timeout: Duration,
-    ) -> Vec<Outcome> {
+    /// Who chooses for the tasks of a request.
+    pub(crate) fn chooser(&self, request: &Arc<Request>) -> Chooser {
         let (sources, shown) = (Arc::clone(&self.sources), self.settings.num_candidates);
-        let chooser = Chooser {
+        Chooser {
             chat: self.chat.clone(),
             source: Arc::new(FileSource::for_running(sources, self.chat.is_some(), shown)),
             prompts: Arc::clone(&self.prompts),
             settings: self.settings.clone(),
             request: Arc::clone(request),
             explain_single: false,
-        };
+        }
+    }
+
+    async fn execute_within(
+        &self,
+        request: &Arc<Request>,
+        plan: &Plan,
+        selector: Arc<dyn Selector>,
+        events: &Events,
+        cancel: CancellationToken,
+        run_timeout: Duration,
+    ) -> Vec<Outcome> {
         let setup = Setup {
-            selector: Arc::new(chooser),
+            selector,
             worker: Arc::new(attached::Expand(Arc::clone(&self.worker))),
             request: Arc::clone(request),
             vocabulary: Arc::clone(&self.vocabulary),
@@ -401,6 +409,25 @@ impl HuggingGpt {
             logs.success(events.run_id(), &request.text, fields);
         }
     }
+}
+
+/// Tells how a run ended.
+pub(crate) fn tell_end(ended: Result<Run, RunError>, events: &Events, began: Instant) -> Result<Run, RunError> {
+    let ms = began.elapsed().as_millis() as u64;
+    match &ended {
+        Ok(run) => {
+            events.emit(EventKind::Answer { answer: run.answer.clone() });
+            events.emit(EventKind::Done { ok: run.ok(), usage: events.usage(), ms });
+        }
+        Err(error) => {
+            let mut message = error.to_string();
+            if let RunError::Model { source, .. } = error {
+                message.push_str(&format!(": {source}"));
+            }
+            events.emit(EventKind::Error { code: error.code().into(), message, ms });
+        }
+    }
+    ended
 }
 
 /// The files that the tasks made, in task order, each once.

@@ -8,8 +8,9 @@ use jarvis_workers::call_model;
 use serde_json::{Value, json};
 
 use crate::attached;
-use crate::pipeline::{HuggingGpt, RunError};
-use crate::prompts::ParseTask;
+use crate::pipeline::RunError;
+use crate::prompts::{ParseTask, Prompts};
+use crate::settings::Settings;
 
 const STAGE: &str = "parse_task";
 
@@ -26,21 +27,29 @@ pub(crate) enum PlanFailure {
     },
 }
 
+/// With what a plan is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    /// Who is asked.
+    pub(crate) chat: &'a dyn ChatModel,
+    /// What the plan may use.
+    pub(crate) tools: &'a [Tool],
+    /// The words.
+    pub(crate) prompts: &'a Prompts,
+    /// Settings.
+    pub(crate) settings: &'a Settings,
+}
+
 /// Asks for a plan.
-pub(crate) async fn ask_for_plan(
-    pipeline: &HuggingGpt,
-    chat: &dyn ChatModel,
-    request: &Request,
-    events: &Events,
-) -> Result<Draft, PlanFailure> {
-    let tools = &pipeline.offered;
-    let messages = fitted(pipeline, chat, request, tools).map_err(PlanFailure::Run)?;
+pub(crate) async fn ask_for_plan(asking: Asking<'_>, request: &Request, events: &Events) -> Result<Draft, PlanFailure> {
+    let Asking { chat, tools, .. } = asking;
+    let messages = fitted(asking, request).map_err(PlanFailure::Run)?;
     let mut call = ChatRequest::exact(STAGE, messages);
-    if let Some(bias) = pipeline.settings.parse_bias {
+    if let Some(bias) = asking.settings.parse_bias {
         let ids = chat.token_ids(STAGE, &highlight(tools));
         call.logit_bias = ids.into_iter().map(|id| (id, bias)).collect();
     }
-    if pipeline.settings.structured {
+    if asking.settings.structured {
         call.schema = Some(ReplySchema { name: "plan".into(), schema: plan_schema(tools) });
     }
     let reply = ask(chat, events, &call).await?;
@@ -48,11 +57,11 @@ pub(crate) async fn ask_for_plan(
         Ok(draft) => return Ok(draft),
         Err(reason) => reason,
     };
-    if !pipeline.settings.reask {
+    if !asking.settings.reask {
         return Err(PlanFailure::Unreadable { reply, reason });
     }
     events.note(Level::Info, format!("the planner's reply could not be read ({reason}); asking once more"));
-    let again = pipeline
+    let again = asking
         .prompts
         .reask(Vec::new(), &reply, &reason, "a JSON array of tasks")
         .map_err(|error| PlanFailure::Run(RunError::Prompt { stage: STAGE, reason: error.to_string() }))?;
@@ -69,14 +78,10 @@ async fn ask(chat: &dyn ChatModel, events: &Events, call: &ChatRequest) -> Resul
 }
 
 /// The prompt, shortened until it leaves room for the reply.
-fn fitted(
-    pipeline: &HuggingGpt,
-    chat: &dyn ChatModel,
-    request: &Request,
-    tools: &[Tool],
-) -> Result<Vec<Message>, RunError> {
+fn fitted(asking: Asking<'_>, request: &Request) -> Result<Vec<Message>, RunError> {
+    let Asking { chat, tools, .. } = asking;
     let prompt = |reason: String| RunError::Prompt { stage: STAGE, reason };
-    let demos = 2 * pipeline.prompts.demos();
+    let demos = 2 * asking.prompts.demos();
     let steps = budget::steps(request.history.len(), demos);
     let attachments = attached::shown(request);
     let build = |level: usize| {
@@ -87,12 +92,12 @@ fn fitted(
             input: &request.text,
             attachments: &attachments,
         };
-        pipeline.prompts.parse_task(&context, demos.saturating_sub(trim.demos) / 2)
+        asking.prompts.parse_task(&context, demos.saturating_sub(trim.demos) / 2)
     };
     // A template that renders once renders at every level; what is wrong with it is told here.
     build(0).map_err(|error| prompt(error.to_string()))?;
     let messages = |level: usize| build(level).unwrap_or_default().into_iter().map(Message::from).collect();
-    budget::fit(chat, STAGE, pipeline.settings.reserve_tokens, steps.len().saturating_sub(1), messages)
+    budget::fit(chat, STAGE, asking.settings.reserve_tokens, steps.len().saturating_sub(1), messages)
         .map_err(|error| RunError::Model { stage: STAGE, source: ChatError::from(error) })
 }
 

@@ -40,6 +40,7 @@ pub struct Prompts {
     response_results: Template,
     chitchat: Template,
     task_llm: Template,
+    describe_plan: Template,
     reask: Template,
     map_task: Template,
     pipeline_parse: Template,
@@ -153,9 +154,18 @@ impl Prompts {
             )?,
             chitchat: load("chitchat", include_str!("../prompts/chitchat.md"), &["input"])?,
             task_llm: load("task_llm", include_str!("../prompts/task_llm.md"), &["input", "task"])?,
+            describe_plan: Template::parse(
+                "describe_plan",
+                include_str!("../prompts/describe_plan.md"),
+                &["input", "plan", "language"],
+            )?,
             reask: Template::parse("reask", include_str!("../prompts/reask.md"), &["error", "wanted"])?,
             map_task: load("map_task", include_str!("../prompts/map_task.md"), &["input", "name", "tasks"])?,
-            pipeline_parse: load("pipeline_parse", include_str!("../prompts/pipeline_parse.md"), &pipeline::PLAN_SLOTS)?,
+            pipeline_parse: load(
+                "pipeline_parse",
+                include_str!("../prompts/pipeline_parse.md"),
+                &pipeline::PLAN_SLOTS,
+            )?,
             pipeline_choose: load(
                 "pipeline_choose",
                 include_str!("../prompts/pipeline_choose.md"),
@@ -236,6 +246,14 @@ impl Prompts {
     /// When a replaced prompt cannot be rendered.
     pub fn task_llm(&self, input: &str, task: &Value) -> Result<Vec<Turn>, TemplateError> {
         self.task_llm.render(&json!({"input": input, "task": task}))
+    }
+
+    /// A plan in words, before it is executed.
+    ///
+    /// # Errors
+    /// None in practice.
+    pub fn describe_plan(&self, input: &str, plan: &Value, language: &str) -> Result<Vec<Turn>, TemplateError> {
+        self.describe_plan.render(&json!({"input": input, "plan": plan, "language": language}))
     }
 
     /// Says a question again with the reason why its reply could not be used. `error` is a sentence without a full

@@ -208,18 +208,35 @@ pub struct FileSource {
     chat: bool,
     shown: usize,
     unprobed: bool,
+    /// The tasks that the chat model serves; those of the registry unless set.
+    served: Option<Vec<String>>,
 }
 
 impl FileSource {
     /// For running: only models that answer now. `chat` says whether there is a chat model, `shown` how many models are
     /// shown to it.
     pub fn for_running(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
-        FileSource { sources, chat, shown, unprobed: false }
+        FileSource { sources, chat, shown, unprobed: false, served: None }
     }
 
     /// For planning: where nobody answers now, the first models of the catalogue, as the original does.
     pub fn for_planning(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
-        FileSource { sources, chat, shown, unprobed: true }
+        FileSource { sources, chat, shown, unprobed: true, served: None }
+    }
+
+    /// With other tasks for the chat model to serve.
+    pub fn llm_serves(mut self, tasks: Vec<String>) -> FileSource {
+        self.served = Some(tasks);
+        self
+    }
+
+    /// Whether the chat model serves a task itself.
+    fn is_served(&self, kind: &TaskType) -> bool {
+        self.chat
+            && match &self.served {
+                Some(served) => served.iter().any(|task| task == kind.name),
+                None => kind.is_chat_served(),
+            }
     }
 
     /// Control tasks run on the model server, or natively; there is nothing to probe and nothing to ask.
@@ -344,7 +361,7 @@ impl ModelSource for FileSource {
         };
         match kind.family {
             Family::Control | Family::ControlGeneration => self.control(kind),
-            Family::ChatServed if self.chat => Ok(Found::Fixed {
+            Family::ChatServed | Family::Ordinary if self.is_served(kind) => Ok(Found::Fixed {
                 chosen: Candidate { id: CHAT_MODEL_ID.into(), host: Host::Llm, effective_task: kind.name.into() },
                 fallbacks: self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)).collect(),
                 reason: "the chat model serves this task itself".into(),

@@ -1,25 +1,281 @@
-//! The flow: plan, map, choose, write down.
+//! The flow: plan, map, replace picture references, choose, write down. Nothing is executed.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use futures::StreamExt;
+use jarvis_chat::ChatModel;
 use jarvis_engine::Events;
-use jarvis_plan::Request;
+use jarvis_plan::{
+    Arg, Draft, ErrorCode, EventKind, Fault, Kind, Level, Plan, Request, Task, TaskError, Vocabulary, check,
+};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Decision, DecisionError, Decisions};
+use super::prompt_log::TASK;
+use super::{Decision, DecisionError, Decisions, Mapped, PromptLog, TaskChoice, describe, mapping};
+use crate::attached;
+use crate::choose::Chooser;
+use crate::plan::{Asking, PlanFailure, ask_for_plan};
+use crate::source::Tasks;
 
 impl Decisions {
-    /// Decides for a request: plans it and chooses a model for every task. Told through `events`, ended by `done` or
-    /// `error`.
+    /// Decides for a request: plans it and chooses a model for every task. Told through `events` as a run is, with
+    /// `plan`, `mapped`, `model_chosen` and `execution_config`, ended by `done` or `error`.
     ///
     /// # Errors
     /// When there is no plan. A task that nobody can perform is no error.
     pub async fn decide(
         &self,
-        _request: Arc<Request>,
-        _events: &Events,
-        _cancel: CancellationToken,
+        request: Arc<Request>,
+        events: &Events,
+        cancel: CancellationToken,
     ) -> Result<Decision, DecisionError> {
-        Err(DecisionError::EmptyRequest)
+        let began = Instant::now();
+        events.emit(EventKind::RunStarted {
+            request: (*request).clone(),
+            planner: self.pipeline.planner_name().into(),
+            model: self.pipeline.model_name(),
+        });
+        let ended = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(DecisionError::Cancelled),
+            // Boxed: what a decision holds while it waits is large.
+            decided = tokio::time::timeout(self.settings.timeout, Box::pin(self.decided(&request, events, began))) => {
+                decided.unwrap_or(Err(DecisionError::Timeout { after: self.settings.timeout }))
+            }
+        };
+        let ms = elapsed(began);
+        match &ended {
+            Ok(decision) => {
+                let mut document = decision.execution_config();
+                let value = document.get_mut("execution_config").map(Value::take).unwrap_or_default();
+                events.emit(EventKind::ExecutionConfig { value });
+                events.emit(EventKind::Done { ok: true, usage: events.usage(), ms });
+            }
+            Err(error) => {
+                events.emit(EventKind::Error { code: error.code().into(), message: error.to_string(), ms });
+            }
+        }
+        ended
     }
+
+    async fn decided(
+        &self,
+        request: &Arc<Request>,
+        events: &Events,
+        began: Instant,
+    ) -> Result<Decision, DecisionError> {
+        if request.text.trim().is_empty() && request.attachments.is_empty() {
+            return Err(DecisionError::EmptyRequest);
+        }
+        let log = self.prompt_logs.as_ref().map(|root| PromptLog::new(root, &events.run_id().0));
+        let chat = self.pipeline.chat.clone().map(|chat| match &log {
+            Some(log) => log.wrap(chat),
+            None => chat,
+        });
+        let tasks = self.source.tasks().await.map_err(DecisionError::NoTasks)?;
+        if tasks.vocabulary.tools().is_empty() {
+            let error = TaskError::new(ErrorCode::NotConfigured, "its list is empty");
+            return Err(DecisionError::NoTasks(error));
+        }
+        let draft = self.draft(chat.as_deref(), &tasks, request, events).await?;
+        let mut plan = check(&draft, &tasks.vocabulary, self.pipeline.settings.plan);
+        let mapped = self.map(chat.as_deref(), &mut plan, &tasks, request, events).await?;
+        if self.settings.replace_generated_images.unwrap_or_else(|| self.source.replaces_images()) {
+            original_pictures(&mut plan);
+        }
+        public_paths(&mut plan, &tasks.vocabulary);
+        events.emit(EventKind::Plan { plan: plan.clone() });
+        for Mapped { task, from, to } in &mapped {
+            events.emit(EventKind::Mapped { task: *task, from: from.clone(), to: to.clone() });
+        }
+        let choices = self.choices(chat.clone(), &plan, request, events).await?;
+        let mut decision = Decision {
+            request: request.text.clone(),
+            plan_id: events.run_id().0.clone(),
+            warnings: warnings(&plan, &choices),
+            plan,
+            choices,
+            mapped,
+            description: None,
+            usage: events.usage(),
+            ms: 0,
+            saved: None,
+            unsaved: None,
+            prompt_logs: None,
+        };
+        if self.settings.describe {
+            decision.description = Some(describe::describe(&self.pipeline, chat.as_deref(), &decision, events).await?);
+        }
+        self.save(&mut decision, events).await;
+        if let Some(log) = log.filter(PromptLog::is_begun) {
+            log.finish().await;
+            decision.prompt_logs = Some(log.shown());
+        }
+        decision.usage = events.usage();
+        decision.ms = elapsed(began);
+        Ok(decision)
+    }
+
+    /// The tasks as the planner proposes them.
+    async fn draft(
+        &self,
+        chat: Option<&dyn ChatModel>,
+        tasks: &Tasks,
+        request: &Request,
+        events: &Events,
+    ) -> Result<Draft, DecisionError> {
+        let Some(chat) = chat else {
+            let planned = self.pipeline.planner.plan(request, tasks.vocabulary.tools()).await;
+            let draft = planned.map_err(|error| DecisionError::Planner(error.to_string()))?;
+            return Ok(attached::by_name(draft, request));
+        };
+        let (prompts, settings) = (self.pipeline.prompts.as_ref(), &self.pipeline.settings);
+        let asking = Asking { chat, tools: &tasks.offered, prompts, settings };
+        match ask_for_plan(asking, request, events).await {
+            Ok(draft) => Ok(draft),
+            Err(PlanFailure::Run(error)) => Err(error.into()),
+            // JSON that is no list of tasks says that there are none; anything else says nothing.
+            Err(PlanFailure::Unreadable { reply, .. }) if serde_json::from_str::<Value>(reply.trim()).is_ok() => {
+                events.note(Level::Warning, "the planner's reply is no list of tasks; the plan is empty");
+                Ok(Draft { raw: reply, ..Draft::default() })
+            }
+            Err(PlanFailure::Unreadable { reply, reason }) => Err(DecisionError::unreadable(reason, &reply)),
+        }
+    }
+
+    /// Gives tasks that nothing knows the name of one that is known, where that can be told.
+    async fn map(
+        &self,
+        chat: Option<&dyn ChatModel>,
+        plan: &mut Plan,
+        tasks: &Tasks,
+        request: &Request,
+        events: &Events,
+    ) -> Result<Vec<Mapped>, DecisionError> {
+        if !self.settings.semantic_mapping || !plan.tasks.iter().any(|task| task.fault == Some(Fault::UnknownTask)) {
+            return Ok(Vec::new());
+        }
+        let mapped = mapping::map(self, chat, plan, tasks, request, events).await?;
+        if !mapped.is_empty() {
+            let mut draft = Draft::from(&*plan);
+            for (task, drafted) in plan.tasks.iter().zip(&mut draft.tasks) {
+                if let Some(mapped) = mapped.iter().find(|mapped| mapped.task == task.id) {
+                    drafted.task.clone_from(&mapped.to);
+                }
+            }
+            draft.notes.clone_from(&plan.notes);
+            // The ids are dense already, so they stay.
+            *plan = check(&draft, &tasks.vocabulary, self.pipeline.settings.plan);
+        }
+        Ok(mapped)
+    }
+
+    /// One choice for each task, several at once, in ascending id.
+    async fn choices(
+        &self,
+        chat: Option<Arc<dyn ChatModel>>,
+        plan: &Plan,
+        request: &Arc<Request>,
+        events: &Events,
+    ) -> Result<Vec<TaskChoice>, DecisionError> {
+        let chooser = Chooser {
+            chat,
+            source: Arc::clone(&self.source),
+            prompts: Arc::clone(&self.pipeline.prompts),
+            settings: self.pipeline.settings.clone(),
+            request: Arc::clone(request),
+            explain_single: self.settings.explain_single,
+        };
+        let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
+        tasks.sort_by_key(|task| task.id);
+        let chosen = tasks.into_iter().map(|task| choice(&chooser, task, events));
+        Ok(futures::stream::iter(chosen).buffered(self.settings.concurrency.max(1)).collect().await)
+    }
+
+    /// Saves the plan, unless there is nothing to perform or the chat model would perform its only task by itself. What
+    /// cannot be saved is told, and no error.
+    async fn save(&self, decision: &mut Decision, events: &Events) {
+        let Some(store) = self.plans.clone() else { return };
+        if decision.plan.tasks.is_empty() || decision.is_single_chat_task() {
+            return;
+        }
+        let (id, document) = (decision.plan_id.clone(), decision.message());
+        let saved = tokio::task::spawn_blocking(move || store.save(&id, &document)).await;
+        match saved {
+            Ok(Ok(saved)) => decision.saved = Some(saved.shown),
+            Ok(Err(error)) => decision.unsaved = Some(format!("the plan could not be saved: {error}")),
+            Err(error) => decision.unsaved = Some(format!("the plan could not be saved: {error}")),
+        }
+        if let Some(unsaved) = &decision.unsaved {
+            events.note(Level::Warning, unsaved.clone());
+        }
+    }
+}
+
+/// The choice for one task, told as it is made.
+async fn choice(chooser: &Chooser, task: &Task, events: &Events) -> TaskChoice {
+    let made = match &task.fault {
+        Some(Fault::UnknownTask) => {
+            Err(TaskError::new(ErrorCode::UnsupportedTask, format!("no task type `{}` is known", task.task)))
+        }
+        Some(fault) => Err(TaskError::new(ErrorCode::BadPlan, fault.to_string())),
+        None => TASK.scope(task.id.0, chooser.choose(task, events)).await,
+    };
+    match made {
+        Ok(chosen) => {
+            events.emit(EventKind::ModelChosen { selection: chosen.selection.clone() });
+            TaskChoice { task: task.id, available: chosen.among, result: Ok(chosen.selection) }
+        }
+        Err(error) => {
+            events.note(Level::Warning, format!("task {}: {error}", task.id));
+            TaskChoice { task: task.id, available: 0, result: Err(error) }
+        }
+    }
+}
+
+/// Lets every `image` argument that refers to another task take the original picture: that of the first task which
+/// names one. Dependencies stay. Without such a picture the references stay too.
+fn original_pictures(plan: &mut Plan) {
+    let named = plan.tasks.iter().find_map(|task| task.literal("image").filter(|image| !image.trim().is_empty()));
+    let Some(original) = named else { return };
+    for task in &mut plan.tasks {
+        if let Some(image) = task.args.get_mut("image").filter(|image| image.references().next().is_some()) {
+            *image = Arg::literal(original.clone());
+        }
+    }
+}
+
+/// Writes the paths of pictures and sounds as the public folder's: `public/park.jpg` for `park.jpg`. Addresses,
+/// absolute paths and `data:` URLs stay.
+fn public_paths(plan: &mut Plan, vocabulary: &Vocabulary) {
+    for task in &mut plan.tasks {
+        let tool = vocabulary.find(&task.task);
+        for (name, arg) in &mut task.args {
+            let kind = tool.map_or_else(|| name.parse().unwrap_or(Kind::Text), |tool| tool.arg_kind(name));
+            if !matches!(kind, Kind::Image | Kind::Audio) {
+                continue;
+            }
+            let Some(path) = arg.as_literal() else { continue };
+            let path = path.trim();
+            let lower = path.to_ascii_lowercase();
+            let whole = ["http://", "https://", "data:", "public/", "/"].iter().any(|start| lower.starts_with(start));
+            if !path.is_empty() && !whole {
+                *arg = Arg::literal(format!("public/{path}"));
+            }
+        }
+    }
+}
+
+/// What a reader of the plan should know, the same for the same decision.
+fn warnings(plan: &Plan, choices: &[TaskChoice]) -> Vec<String> {
+    let chosen = choices.iter().filter_map(|choice| choice.result.as_ref().ok());
+    let of_choices =
+        chosen.flat_map(|selection| selection.notes.iter().map(move |note| format!("task {}: {note}", selection.task)));
+    plan.notes.iter().map(|note| note.text.clone()).chain(of_choices).collect()
+}
+
+fn elapsed(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

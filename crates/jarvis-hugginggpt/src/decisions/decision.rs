@@ -47,6 +47,8 @@ pub struct Decision {
     pub ms: u64,
     /// Where the plan was saved, relative to the folder that holds the plans' folder.
     pub saved: Option<String>,
+    /// Why the plan could not be saved, when that was tried.
+    pub unsaved: Option<String>,
     /// Where the prompts were written down, likewise.
     pub prompt_logs: Option<String>,
 }

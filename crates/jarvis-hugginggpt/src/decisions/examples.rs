@@ -111,7 +111,8 @@ impl Example {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(|text| clean(text, OBJECT));
         let id = text("id").filter(|id| !id.is_empty()).ok_or("`id` is missing")?;
         let scenario = Scenario::read(value.get("scenario").unwrap_or(&Value::Null))?;
-        let tasks = read::value(value.get("tasks").unwrap_or(&Value::Null)).map_err(|error| format!("`tasks`: {error}"))?;
+        let tasks =
+            read::value(value.get("tasks").unwrap_or(&Value::Null)).map_err(|error| format!("`tasks`: {error}"))?;
         if let Some(note) = tasks.notes.first() {
             return Err(format!("`tasks`: {note}"));
         }
@@ -219,7 +220,10 @@ impl Examples {
         let mut categories: Vec<Category> = Vec::with_capacity(rows.len());
         for (at, row) in rows.iter().enumerate() {
             let index = row.get("index").and_then(Value::as_u64).map_or(at, |index| index as usize);
-            let name = row.get("base_pipeline_id").and_then(Value::as_str).ok_or(format!("category {at} has no `base_pipeline_id`"))?;
+            let name = row
+                .get("base_pipeline_id")
+                .and_then(Value::as_str)
+                .ok_or(format!("category {at} has no `base_pipeline_id`"))?;
             if categories.iter().any(|category| category.index == index) {
                 return Err(format!("two categories have the index {index}"));
             }

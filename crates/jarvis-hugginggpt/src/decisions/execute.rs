@@ -1,26 +1,58 @@
-//! Executes a plan with the models it names.
+//! Executes a plan with the models it names. The stages after planning are those of every run.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use jarvis_engine::Events;
-use jarvis_plan::Request;
+use async_trait::async_trait;
+use jarvis_engine::{Events, Selector};
+use jarvis_plan::{EventKind, Level, Request, Selection, Task, TaskError};
 use tokio_util::sync::CancellationToken;
 
 use super::Executable;
-use crate::pipeline::{HuggingGpt, Run, RunError};
+use crate::pipeline::{HuggingGpt, Run, RunError, tell_end};
 
 impl HuggingGpt {
-    /// Executes a plan with the models it names, and answers. Told as [`HuggingGpt::run`] tells a run.
+    /// Executes a plan with the models it names, their alternatives as fallbacks, and answers. Told as
+    /// [`HuggingGpt::run`] tells a run. For tasks without a model one is chosen now.
     ///
     /// # Errors
     /// When the answer's prompt cannot be made. Failed tasks are no error.
     pub async fn run_plan(
         &self,
-        _request: Arc<Request>,
-        _plan: &Executable,
-        _events: &Events,
-        _cancel: CancellationToken,
+        request: Arc<Request>,
+        plan: &Executable,
+        events: &Events,
+        cancel: CancellationToken,
     ) -> Result<Run, RunError> {
-        Err(RunError::Cancelled)
+        let began = Instant::now();
+        events.emit(EventKind::RunStarted {
+            request: (*request).clone(),
+            planner: "plan".into(),
+            model: self.model_name(),
+        });
+        events.emit(EventKind::Plan { plan: plan.plan.clone() });
+        for note in &plan.notes {
+            events.note(Level::Info, note.clone());
+        }
+        let selector = Pinned { pins: plan.pins.clone(), other: Arc::new(self.chooser(&request)) };
+        let ended = self.carry_out(&request, plan.plan.clone(), Arc::new(selector), events, &cancel, began).await;
+        tell_end(ended, events, began)
+    }
+}
+
+/// Chooses what a plan says, and leaves the rest to another.
+struct Pinned {
+    pins: Vec<Option<Selection>>,
+    other: Arc<dyn Selector>,
+}
+
+#[async_trait]
+impl Selector for Pinned {
+    async fn select(&self, task: &Task, events: &Events) -> Result<Selection, TaskError> {
+        let pinned = usize::try_from(task.id.0).ok().and_then(|id| self.pins.get(id)?.clone());
+        match pinned {
+            Some(selection) => Ok(selection),
+            None => self.other.select(task, events).await,
+        }
     }
 }

@@ -70,7 +70,8 @@ pub(super) async fn names_of(
     let mut found = HashMap::new();
     let mut open: Vec<(TaskId, &str)> = Vec::new();
     for (id, name) in names {
-        let served = decisions.settings.is_llm_served(name) || find(name).is_some_and(|kind| kind.family != Family::Ordinary);
+        let served =
+            decisions.settings.is_llm_served(name) || find(name).is_some_and(|kind| kind.family != Family::Ordinary);
         if served || known.iter().any(|known| known.id == *name) || found.contains_key(name) {
             continue;
         }
@@ -215,7 +216,10 @@ fn is_slip(name: &str, known: &str) -> bool {
         return false;
     }
     words.iter().all(|word| {
-        let alike = left.iter().position(|other| other == word).or_else(|| left.iter().position(|other| same_word(word, other)));
+        let alike = left
+            .iter()
+            .position(|other| other == word)
+            .or_else(|| left.iter().position(|other| same_word(word, other)));
         alike.map(|at| left.swap_remove(at)).is_some()
     })
 }

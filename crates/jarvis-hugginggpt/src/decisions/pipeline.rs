@@ -6,7 +6,6 @@
 
 pub mod convert;
 pub mod decide;
-pub mod prompts;
 pub mod read;
 pub mod repair;
 
@@ -111,7 +110,7 @@ impl Pipeline {
 }
 
 /// The elements that are something.
-fn some(list: &[String]) -> impl Iterator<Item = &str> {
+pub(super) fn some(list: &[String]) -> impl Iterator<Item = &str> {
     list.iter().map(String::as_str).filter(|item| !is_none(item))
 }
 

@@ -1,29 +1,199 @@
-//! Prompt logs: what was asked, written down call by call.
+//! Prompt logs: what the chat model was asked while a request was decided, one file for each call.
+//!
+//! They hold what people wrote, so they are off unless asked for and for their owner alone.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
 
-use jarvis_chat::ChatModel;
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part};
+use serde_json::{Value, json};
 
-/// The prompt log of one request: a folder `request_{stamp}_{id}`.
+use super::store::{private, stamp};
+
+/// The prompt log of one request: the folder `request_{stamp}_{id}`. Clones write to the same folder.
 #[derive(Debug, Clone)]
 pub struct PromptLog {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
     folder: PathBuf,
+    shown: String,
+    /// How often each name was used.
+    names: Mutex<HashMap<String, u32>>,
+    timings: Mutex<Vec<(String, f64)>>,
 }
 
 impl PromptLog {
     /// A log for one request, inside `root`. The folder is made when the first prompt is written.
     pub fn new(root: &Path, id: &str) -> PromptLog {
-        PromptLog { folder: root.join(id) }
+        let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect();
+        let name = format!("request_{}_{id}", stamp(SystemTime::now()));
+        let above = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let shown = format!("{above}/{name}");
+        let shared = Shared { folder: root.join(name), shown, names: Mutex::default(), timings: Mutex::default() };
+        PromptLog { shared: Arc::new(shared) }
     }
 
-    /// The folder as the reply names it.
+    /// The folder as replies name it: the name of the folder above and its own.
     pub fn shown(&self) -> String {
-        self.folder.display().to_string()
+        self.shared.shown.clone()
     }
 
-    /// The same chat model, with every call written down.
+    /// Whether anything was written.
+    pub fn is_begun(&self) -> bool {
+        !self.shared.names.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// The same chat model, with every prompt written down before it is sent.
     pub fn wrap(&self, chat: Arc<dyn ChatModel>) -> Arc<dyn ChatModel> {
-        chat
+        Arc::new(Logged { chat, log: self.clone() })
+    }
+
+    /// What the files of a call are called: `01_parse_task`, `02_choose_model_task_3`; a second call of the same name gets
+    /// `_2`.
+    fn name(&self, stage: &str, task: Option<u32>) -> String {
+        let number = match stage {
+            "choose_model" => 2,
+            "response_results" => 3,
+            _ => 1,
+        };
+        let of_task = task.map(|id| format!("_task_{id}")).unwrap_or_default();
+        let stage: String = stage.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        let name = format!("{number:02}_{stage}{of_task}");
+        let mut names = self.shared.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = names.entry(name.clone()).or_default();
+        *used += 1;
+        if *used == 1 { name } else { format!("{name}_{used}") }
+    }
+
+    /// Writes a prompt as `{nn}_{type}[_task_{id}].json`, and the same as readable text beside it. Returns the files'
+    /// name without its ending.
+    async fn write(&self, request: &ChatRequest) -> String {
+        let task = TASK.try_with(|id| *id).ok();
+        let name = self.name(&request.stage, task);
+        let messages: Vec<Value> =
+            request.messages.iter().map(|message| json!({"role": message.role, "content": content(message)})).collect();
+        let record = json!({
+            "timestamp": humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
+            "prompt_type": request.stage,
+            "task_id": task,
+            "messages": messages,
+        });
+        let document = serde_json::to_string_pretty(&record).unwrap_or_default();
+        let readable: String = (request.messages.iter())
+            .map(|message| format!("=== {}\n{}\n\n", role(message), message.joined_text()))
+            .collect();
+        self.put(&[(format!("{name}.json"), document), (format!("{name}.txt"), readable)]).await;
+        name
+    }
+
+    /// Writes how long a call took, and how long all of its kind took so far.
+    async fn time(&self, name: &str, stage: &str, seconds: f64) {
+        let line = format!("LLM seconds: {seconds:.3}\nLLM milliseconds: {:.0}\n", seconds * 1_000.0);
+        self.put(&[(format!("{name}_timing.txt"), line)]).await;
+        if stage == "choose_model" {
+            self.shared.timings.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), seconds));
+        }
+    }
+
+    /// Writes the times of all choices together.
+    pub async fn finish(&self) {
+        let mut timings = std::mem::take(&mut *self.shared.timings.lock().unwrap_or_else(PoisonError::into_inner));
+        if timings.is_empty() {
+            return;
+        }
+        timings.sort_by(|a, b| a.0.cmp(&b.0));
+        let total: f64 = timings.iter().map(|(_, seconds)| seconds).sum();
+        let count = timings.len();
+        let mut text =
+            format!("total: {total:.3} s\naverage: {:.3} s\ncount: {count}\n", total / f64::from(count as u32));
+        for (name, seconds) in &timings {
+            text.push_str(&format!("{name}: {seconds:.3} s\n"));
+        }
+        self.put(&[("02_choose_model_all_tasks_timing.txt".to_owned(), text)]).await;
+    }
+
+    /// Writes files. A log that cannot be written is no reason to fail a request.
+    async fn put(&self, files: &[(String, String)]) {
+        let (shared, files) = (Arc::clone(&self.shared), files.to_vec());
+        let written = tokio::task::spawn_blocking(move || -> std::io::Result<()> {
+            std::fs::create_dir_all(&shared.folder)?;
+            for (name, text) in files {
+                std::io::Write::write_all(&mut private(&shared.folder.join(name))?, text.as_bytes())?;
+            }
+            Ok(())
+        });
+        if let Ok(Err(error)) = written.await {
+            tracing::warn!(folder = %self.shared.folder.display(), %error, "cannot write the prompt log");
+        }
+    }
+}
+
+fn role(message: &Message) -> String {
+    serde_json::to_value(message.role).ok().and_then(|role| role.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// A message's content; pictures are told, not kept.
+fn content(message: &Message) -> String {
+    let parts = message.parts.iter().map(|part| match part {
+        Part::Text(text) => text.as_str(),
+        Part::Image(_) => "[picture]",
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+tokio::task_local! {
+    /// The task that the calls made now are for.
+    pub(super) static TASK: u32;
+}
+
+/// A chat model whose prompts are written down.
+struct Logged {
+    chat: Arc<dyn ChatModel>,
+    log: PromptLog,
+}
+
+#[async_trait]
+impl ChatModel for Logged {
+    fn model_name(&self, stage: &str) -> String {
+        self.chat.model_name(stage)
+    }
+
+    fn context_tokens(&self, stage: &str) -> usize {
+        self.chat.context_tokens(stage)
+    }
+
+    fn count_tokens(&self, stage: &str, text: &str) -> usize {
+        self.chat.count_tokens(stage, text)
+    }
+
+    fn token_ids(&self, stage: &str, text: &str) -> Vec<u32> {
+        self.chat.token_ids(stage, text)
+    }
+
+    fn can_see(&self) -> bool {
+        self.chat.can_see()
+    }
+
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        let name = self.log.write(request).await;
+        let began = Instant::now();
+        let reply = self.chat.complete(request).await;
+        self.log.time(&name, &request.stage, began.elapsed().as_secs_f64()).await;
+        reply
+    }
+
+    async fn stream(
+        &self,
+        request: &ChatRequest,
+    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+        self.log.write(request).await;
+        self.chat.stream(request).await
     }
 }

@@ -1,10 +1,16 @@
 //! A decision as JSON: the reply of the decision API, and the execution plan in it.
+//!
+//! Source: PantheraXpoint/JARVIS `hugginggpt/server/decision_api.py`; the optional fields are ours.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use jarvis_plan::{Candidate, Host, Task, TaskId};
+use serde_json::{Map, Value, json};
 
-use super::Decision;
+use super::{Decision, TaskChoice};
+
+/// What stands in place of a model's id where there is none.
+pub(crate) const NO_MODEL: &str = "N/A";
 
 /// The levels of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,36 +22,236 @@ pub struct Levels<K> {
 }
 
 /// The levels of a graph given as nodes with their dependencies, by a topological sort that does not depend on the
-/// order of ids. Dependencies on nodes that are not there do not count; nodes on a cycle are left out.
+/// order of ids. Dependencies on nodes that are not there do not count; nodes on a cycle, and those that wait for them,
+/// are left out.
 pub fn levels<K: Ord + Clone>(graph: &BTreeMap<K, Vec<K>>) -> Levels<K> {
     let mut of: BTreeMap<K, usize> = BTreeMap::new();
     let mut nodes: Vec<Vec<K>> = Vec::new();
+    let mut left: Vec<&K> = graph.keys().collect();
     loop {
-        let next: Vec<K> = graph
-            .iter()
-            .filter(|(id, deps)| {
-                !of.contains_key(*id) && deps.iter().all(|dep| !graph.contains_key(dep) || of.contains_key(dep))
-            })
-            .map(|(id, _)| id.clone())
-            .collect();
+        let free = |id: &K| {
+            let deps = graph.get(id).into_iter().flatten();
+            deps.filter(|dep| graph.contains_key(*dep)).all(|dep| of.contains_key(dep))
+        };
+        let (next, rest): (Vec<&K>, Vec<&K>) = left.into_iter().partition(|id| free(id));
         if next.is_empty() {
             return Levels { of, nodes };
         }
-        for id in &next {
-            of.insert(id.clone(), nodes.len());
-        }
-        nodes.push(next);
+        of.extend(next.iter().map(|id| ((*id).clone(), nodes.len())));
+        nodes.push(next.into_iter().cloned().collect());
+        left = rest;
     }
 }
 
 impl Decision {
-    /// The execution plan: `{"execution_config": {…}}`. The same decision gives the same bytes.
-    pub fn execution_config(&self) -> Value {
-        json!({"execution_config": {}})
+    /// The tasks in ascending id.
+    fn tasks(&self) -> Vec<&Task> {
+        let mut tasks: Vec<&Task> = self.plan.tasks.iter().collect();
+        tasks.sort_by_key(|task| task.id);
+        tasks
     }
 
-    /// The whole reply of the decision API.
-    pub fn reply(&self) -> Value {
-        json!({})
+    /// The execution plan: `{"execution_config": {…}}`. The same decision gives the same bytes.
+    pub fn execution_config(&self) -> Value {
+        let tasks = self.tasks();
+        let graph: BTreeMap<TaskId, Vec<TaskId>> = tasks.iter().map(|task| (task.id, task.dep.clone())).collect();
+        let levels = levels(&graph);
+        let edges: Vec<Value> =
+            tasks.iter().flat_map(|task| task.dep.iter().map(|dep| json!({"from": dep, "to": task.id}))).collect();
+        let order: Vec<Value> = levels
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(level, ids)| json!({"level": level, "parallel": ids.len() > 1, "tasks": ids}))
+            .collect();
+        let rows: Vec<Value> = tasks.iter().map(|task| self.config_task(task, levels.of.get(&task.id))).collect();
+        let mut config = json!({
+            "user_request": self.request,
+            "total_tasks": rows.len(),
+            "tasks": rows,
+            "dag": {"nodes": graph.keys().collect::<Vec<_>>(), "edges": edges},
+            "execution_order": order,
+        });
+        if !self.warnings.is_empty()
+            && let Some(fields) = config.as_object_mut()
+        {
+            fields.insert("warnings".into(), json!(self.warnings));
+        }
+        json!({"execution_config": config})
     }
+
+    fn config_task(&self, task: &Task, level: Option<&usize>) -> Value {
+        let choice = self.choice(task.id);
+        let chosen = choice.and_then(|choice| choice.result.as_ref().ok());
+        let effective = chosen.map_or(task.task.as_str(), |selection| selection.chosen.effective_task.as_str());
+        let mut row = json!({
+            "task_id": task.id,
+            "task_type": rewritten(task, effective),
+            "model_id": chosen.map_or(NO_MODEL, |selection| selection.chosen.id.as_str()),
+            "model_reason": choice.map(reason).unwrap_or_default(),
+            "args": task.args,
+            "dependencies": task.dep,
+            "execution_level": level,
+            "hosted_on": chosen.map(|selection| selection.chosen.host),
+            "alternatives": chosen.map(|selection| hosted(&selection.fallbacks)).unwrap_or_default(),
+        });
+        if let Some(fields) = row.as_object_mut() {
+            if rewritten(task, effective) != effective {
+                fields.insert("effective_task".into(), effective.into());
+            }
+            self.origin(task, fields);
+        }
+        row
+    }
+
+    /// Where a task came from: the name before it was mapped, the task that it is a copy of.
+    fn origin(&self, task: &Task, fields: &mut Map<String, Value>) {
+        if let Some(from) = self.mapped_from(task.id) {
+            fields.insert("mapped_from".into(), from.into());
+        }
+        if let Some(from) = task.unfolded_from {
+            fields.insert("unfolded_from".into(), from.into());
+        }
+    }
+
+    /// The execution plan as text, indented by two: what `message` and the saved file hold.
+    pub fn message(&self) -> String {
+        // Strings, numbers and maps with string keys can always be written.
+        serde_json::to_string_pretty(&self.execution_config()).unwrap_or_default()
+    }
+
+    /// True when the plan is one task that the chat model performs itself: conversation, in other words.
+    pub fn is_single_chat_task(&self) -> bool {
+        match self.choices.as_slice() {
+            [only] => only.result.as_ref().is_ok_and(|selection| selection.chosen.id == crate::CHAT_MODEL_ID),
+            _ => false,
+        }
+    }
+
+    /// What the main server answers with when it is asked for decisions only: `decisions` and `raw_results`.
+    pub fn decisions_only(&self) -> Value {
+        let tasks: Map<String, Value> =
+            self.tasks().iter().map(|task| (task.id.to_string(), self.task(task))).collect();
+        let none = Value::Null;
+        let rows = self.choices.iter().map(|choice| (choice, tasks.get(&choice.task.to_string()).unwrap_or(&none)));
+        let selections: Map<String, Value> =
+            rows.clone().map(|(choice, task)| (choice.task.to_string(), selection(choice, task))).collect();
+        let raw: Map<String, Value> =
+            rows.map(|(choice, task)| (choice.task.to_string(), raw_result(choice, task))).collect();
+        let selected = self.choices.iter().filter(|choice| choice.result.is_ok()).count();
+        json!({
+            "decisions": {
+                "input": self.request,
+                "planned_tasks": tasks.values().collect::<Vec<_>>(),
+                "model_selections": selections,
+                "summary": {
+                    "total_tasks": tasks.len(),
+                    "tasks_with_selections": selected,
+                    "tasks_unavailable": self.choices.len() - selected,
+                },
+            },
+            "raw_results": raw,
+        })
+    }
+
+    /// The whole reply of the decision API. An empty plan has a notice for a `message`, and no `raw_results`.
+    pub fn reply(&self) -> Value {
+        let Value::Object(mut reply) = self.decisions_only() else { return Value::Null };
+        let mut put = |name: &str, value: Value| reply.insert(name.to_owned(), value);
+        if self.plan.tasks.is_empty() {
+            put("message", "No task was planned: nothing in the request fits a known task type".into());
+        } else {
+            put("message", self.message().into());
+        }
+        let mut document = self.execution_config();
+        put("execution_config", document.get_mut("execution_config").map(Value::take).unwrap_or_default());
+        put("plan_id", self.plan_id.clone().into());
+        if let Some(saved) = &self.saved {
+            put("execution_config_file", saved.clone().into());
+        }
+        if let Some(folder) = &self.prompt_logs {
+            put("prompt_logs_directory", folder.clone().into());
+        }
+        if let Some(description) = &self.description {
+            put("description", description.clone().into());
+        }
+        put("llm_calls", self.usage.total_calls().into());
+        put("usage", json!(self.usage));
+        put("timing_ms", self.ms.into());
+        let warnings: Vec<&String> = self.warnings.iter().chain(&self.unsaved).collect();
+        if !warnings.is_empty() {
+            put("warnings", json!(warnings));
+        }
+        if self.plan.tasks.is_empty() {
+            reply.shift_remove("raw_results");
+        }
+        Value::Object(reply)
+    }
+
+    fn task(&self, task: &Task) -> Value {
+        let dep: Vec<i64> = match task.dep.as_slice() {
+            [] => vec![-1],
+            dep => dep.iter().map(|id| i64::from(id.0)).collect(),
+        };
+        let mut row = json!({"task": task.task, "id": task.id, "dep": dep, "args": task.args});
+        if let Some(fields) = row.as_object_mut() {
+            self.origin(task, fields);
+        }
+        row
+    }
+}
+
+/// The task type as the execution plan names it: `seg-text-to-image` and `depth-text-to-image` without text become the
+/// tasks that stand in; the others keep their names.
+fn rewritten<'a>(task: &'a Task, effective: &'a str) -> &'a str {
+    let control = jarvis_catalogue::find(effective).is_some_and(|kind| kind.control_model().is_some());
+    if effective != task.task && !control { effective } else { &task.task }
+}
+
+fn reason(choice: &TaskChoice) -> &str {
+    match &choice.result {
+        Ok(selection) => &selection.reason,
+        Err(error) => &error.message,
+    }
+}
+
+fn hosted(candidates: &[Candidate]) -> Vec<Value> {
+    candidates.iter().map(|candidate| json!({"id": candidate.id, "hosted_on": candidate.host})).collect()
+}
+
+fn selection(choice: &TaskChoice, task: &Value) -> Value {
+    let chosen = choice.result.as_ref().ok().map(|selection| &selection.chosen);
+    json!({
+        "task": task,
+        "selected_model": chosen.map(|chosen| chosen.id.as_str()),
+        "hosted_on": chosen.map(|chosen| chosen.host),
+        "reason": reason(choice),
+        "status": status(choice),
+        "available_candidates": chosen.map(|_| choice.available),
+    })
+}
+
+fn raw_result(choice: &TaskChoice, task: &Value) -> Value {
+    match &choice.result {
+        Ok(selection) => {
+            let (id, host): (&str, Host) = (&selection.chosen.id, selection.chosen.host);
+            json!({
+                "task": task,
+                "choose model result": {"id": id, "reason": selection.reason, "hosted_on": host},
+                "selected_model_id": id,
+                "hosted_on": host,
+                "status": status(choice),
+                "available_candidates_count": choice.available,
+            })
+        }
+        Err(error) => json!({
+            "task": task,
+            "choose model result": {"id": NO_MODEL, "reason": error.message},
+            "status": status(choice),
+        }),
+    }
+}
+
+fn status(choice: &TaskChoice) -> &'static str {
+    if choice.result.is_ok() { "selected_not_executed" } else { "unavailable" }
 }

@@ -196,7 +196,9 @@ impl ServiceError {
             ServiceError::Call { .. } | ServiceError::Shape { .. } => {
                 "check `model_api_base_url` and that the service runs, or set `catalog: file` to use the local catalogue"
             }
-            ServiceError::NoTasks { .. } => "add tasks to the service, or set `catalog: file` to use the local catalogue",
+            ServiceError::NoTasks { .. } => {
+                "add tasks to the service, or set `catalog: file` to use the local catalogue"
+            }
         }
     }
 

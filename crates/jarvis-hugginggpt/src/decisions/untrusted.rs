@@ -20,9 +20,8 @@ pub(crate) fn clean(text: &str, max: usize) -> String {
 /// An id that can be copied exactly: short, on one line, without what would end the quotes it stands in.
 pub(crate) fn clean_id(text: &str) -> Option<String> {
     let id = text.trim();
-    let odd = |char: char| {
-        char.is_control() || is_hidden(char) || matches!(char, '"' | '\\' | '`' | '{' | '}' | '<' | '>')
-    };
+    let odd =
+        |char: char| char.is_control() || is_hidden(char) || matches!(char, '"' | '\\' | '`' | '{' | '}' | '<' | '>');
     let fine = !id.is_empty() && id.chars().count() <= ID && !id.chars().any(odd);
     fine.then(|| id.to_owned())
 }
@@ -30,7 +29,11 @@ pub(crate) fn clean_id(text: &str) -> Option<String> {
 /// An id as ids are compared: without regard to case, blanks and underscores.
 pub(crate) fn folded(id: &str) -> String {
     let lower = id.trim().to_lowercase();
-    lower.split(|char: char| char.is_whitespace() || matches!(char, '_' | '-')).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+    lower
+        .split(|char: char| char.is_whitespace() || matches!(char, '_' | '-'))
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
 }
 
 #[cfg(test)]

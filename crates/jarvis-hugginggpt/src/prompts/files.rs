@@ -49,7 +49,8 @@ pub fn prompt_text(setting: &str, folder: &Path) -> Result<String, PromptFileErr
     };
     text.ok_or_else(|| PromptFileError::Content {
         path,
-        reason: "expected a string, or an object with `template_array`, `content_array`, `template` or `content`".into(),
+        reason: "expected a string, or an object with `template_array`, `content_array`, `template` or `content`"
+            .into(),
     })
 }
 
@@ -71,7 +72,8 @@ pub fn demos_text(path: &Path) -> Result<String, PromptFileError> {
             let mut messages = Vec::with_capacity(items.len());
             for (at, item) in items.iter().enumerate() {
                 let read = item.as_object().and_then(|fields| message(fields, None));
-                messages.push(read.ok_or_else(|| fail(format!("element {at} is no message with `role` and `content`")))?);
+                messages
+                    .push(read.ok_or_else(|| fail(format!("element {at} is no message with `role` and `content`")))?);
             }
             messages
         }

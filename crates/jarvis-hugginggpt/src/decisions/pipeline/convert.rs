@@ -49,8 +49,10 @@ pub fn to_execution_config(pipeline: &Pipeline, request: &str) -> Value {
             })
         })
         .collect();
-    let edges: Vec<Value> =
-        graph.iter().flat_map(|(to, deps)| deps.iter().map(move |from| json!({"from": id(from), "to": id(to)}))).collect();
+    let edges: Vec<Value> = graph
+        .iter()
+        .flat_map(|(to, deps)| deps.iter().map(move |from| json!({"from": id(from), "to": id(to)})))
+        .collect();
     let order: Vec<Value> = levels
         .nodes
         .iter()
@@ -114,7 +116,8 @@ pub fn from_execution_config(value: &Value) -> Result<(Pipeline, Vec<String>), S
         // An edited plan says its links by its dependencies; what stood at the other end may be out of date.
         let told = fields.shift_remove("downstreams");
         let mut task = super::read::task(&Value::Object(fields))?;
-        task.downstreams = told.iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        task.downstreams =
+            told.iter().filter_map(Value::as_array).flatten().filter_map(Value::as_str).map(str::to_owned).collect();
         let model = row.get("model_id").and_then(Value::as_str).and_then(clean_id);
         task.model_id = model.filter(|id| !is_none(id)).unwrap_or_else(|| NONE.to_owned());
         task.model_chosen_reason =
@@ -133,8 +136,7 @@ fn by_dependencies(tasks: &mut [PipelineTask]) {
     for task in tasks {
         let implied: Vec<&String> =
             links.iter().filter(|(_, before)| before.contains(&task.id)).map(|(id, _)| id).collect();
-        let mut downstreams: Vec<String> =
-            task.downstreams.iter().filter(|id| implied.contains(id)).cloned().collect();
+        let mut downstreams: Vec<String> = task.downstreams.iter().filter(|id| implied.contains(id)).cloned().collect();
         for id in implied {
             if !downstreams.contains(id) {
                 downstreams.push(id.clone());

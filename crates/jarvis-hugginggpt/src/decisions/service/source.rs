@@ -114,7 +114,7 @@ impl ModelSource for ServiceSource {
                 return Ok(Found::Fixed {
                     chosen: Candidate {
                         id: CHAT_MODEL_ID.into(),
-                        host: Host::Llm,
+                        host: Host::Api,
                         effective_task: effective.to_owned(),
                     },
                     fallbacks: Vec::new(),

@@ -1,0 +1,1 @@
+//! Reading plans back: what is forgiven, what is refused.
