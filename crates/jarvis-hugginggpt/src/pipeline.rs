@@ -210,7 +210,6 @@ impl HuggingGpt {
         cancel: &CancellationToken,
         began: Instant,
     ) -> Result<Run, RunError> {
-        let allowed = self.settings.engine.run_timeout;
         let plan = match self.plan_within(request, events, cancel).await? {
             Planned::Conversation(answer, plan) => {
                 return Ok(Run { plan, outcomes: Vec::new(), answer, conversation: true, cancelled: false });

@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 
 use crate::error::ApiError;
 use crate::guard;
-use crate::routes::{health, media, models, openai, page, pipeline, runs, session, upload};
+use crate::routes::{decisions, health, media, models, openai, page, pipeline, plans, runs, session, upload};
 use crate::state::Server;
 
 /// Every route, with its checks and limits.
@@ -29,6 +29,15 @@ pub(crate) fn app(server: Server) -> Router {
         .routes(routes!(pipeline::stream))
         .routes(routes!(pipeline::tasks))
         .routes(routes!(pipeline::results))
+        .routes(routes!(decisions::decide))
+        .routes(routes!(decisions::stream))
+        .routes(routes!(decisions::test))
+        .routes(routes!(decisions::refresh))
+        .routes(routes!(plans::show))
+        .routes(routes!(plans::run_saved))
+        .routes(routes!(plans::run_saved_streamed))
+        .routes(routes!(plans::run))
+        .routes(routes!(plans::run_streamed))
         .routes(routes!(runs::list))
         .routes(routes!(runs::show))
         .routes(routes!(runs::follow))

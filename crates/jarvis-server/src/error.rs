@@ -5,9 +5,12 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jarvis_chat::ChatError;
 use jarvis_hugginggpt::RunError;
+use jarvis_hugginggpt::decisions::trial::TrialError;
+use jarvis_hugginggpt::decisions::{DecisionError, PlanFileError, StoreError};
 use jarvis_store::{JournalError, MediaError};
 use jarvis_workers::AttachError;
 use serde::Serialize;
+use serde_json::json;
 use utoipa::ToSchema;
 
 /// An error on its way to a caller. It says what happened and what to try, and nothing of how the server is built.
@@ -19,7 +22,25 @@ pub(crate) struct ApiError {
     hint: Option<String>,
     /// The field of the request that is wrong, for callers that ask for it.
     param: Option<String>,
+    /// Everything that is wrong, where there is more to say than one sentence.
+    details: Vec<Detail>,
     retry_after_s: Option<u64>,
+    /// Answer with `{"error": "…"}`, as the originals do.
+    plain: bool,
+}
+
+/// One of the things that are wrong with a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct Detail {
+    /// The task, as the plan calls it.
+    pub(crate) task: Option<String>,
+    /// The field.
+    #[schema(example = "args.image")]
+    pub(crate) field: String,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) hint: Option<String>,
 }
 
 /// The body of every error.
@@ -45,11 +66,23 @@ struct ErrorFields {
     /// The field of the request that is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     param: Option<String>,
+    /// Everything that is wrong with a plan.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Detail>,
 }
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
-        ApiError { status, code, message: message.into(), hint: None, param: None, retry_after_s: None }
+        ApiError {
+            status,
+            code,
+            message: message.into(),
+            hint: None,
+            param: None,
+            details: Vec::new(),
+            retry_after_s: None,
+            plain: false,
+        }
     }
 
     /// The request is not what it must be.
@@ -90,12 +123,13 @@ impl ApiError {
         self
     }
 
-    pub(crate) fn code(&self) -> &'static str {
-        self.code
-    }
-
-    pub(crate) fn message(&self) -> &str {
-        &self.message
+    /// The same, answered as the originals answered every failure: status 500 and `{"error": "…"}`.
+    pub(crate) fn in_the_original_form(mut self) -> ApiError {
+        if self.status != StatusCode::BAD_REQUEST {
+            self.status = StatusCode::INTERNAL_SERVER_ERROR;
+        }
+        self.plain = true;
+        self
     }
 
     /// The body, for streams that have begun and can only tell of an error inside.
@@ -107,6 +141,7 @@ impl ApiError {
                 hint: self.hint.clone(),
                 kind: kind_of(self.status),
                 param: self.param.clone(),
+                details: self.details.clone(),
             },
         }
     }
@@ -125,7 +160,10 @@ fn kind_of(status: StatusCode) -> &'static str {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(self.body())).into_response();
+        let mut response = match self.plain {
+            true => (self.status, Json(json!({ "error": self.message }))).into_response(),
+            false => (self.status, Json(self.body())).into_response(),
+        };
         if let Some(seconds) = self.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
@@ -229,6 +267,64 @@ impl From<JournalError> for ApiError {
             | JournalError::Lost { .. }
             | JournalError::Sqlite { .. }
             | JournalError::Io { .. } => ApiError::internal("the run journal cannot be read", &error),
+        }
+    }
+}
+
+impl From<DecisionError> for ApiError {
+    fn from(error: DecisionError) -> ApiError {
+        let status = match &error {
+            DecisionError::EmptyRequest | DecisionError::Scenario(_) => StatusCode::BAD_REQUEST,
+            DecisionError::NoTasks(_) => StatusCode::BAD_GATEWAY,
+            DecisionError::Model { source, .. } => status_of_chat(source),
+            DecisionError::Planner(_) | DecisionError::Prompt { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+            DecisionError::Unreadable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            DecisionError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+            DecisionError::Cancelled => StatusCode::CONFLICT,
+        };
+        let told = ApiError::new(status, error.code(), error.to_string());
+        match error.hint() {
+            Some(hint) => told.hint(hint),
+            None => told,
+        }
+    }
+}
+
+impl From<PlanFileError> for ApiError {
+    fn from(error: PlanFileError) -> ApiError {
+        let mut told = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.code(), error.to_string());
+        told.hint = error.hint();
+        told.details = error
+            .faults
+            .into_iter()
+            .map(|fault| Detail { task: fault.task, field: fault.field, message: fault.message, hint: fault.hint })
+            .collect();
+        told
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> ApiError {
+        match &error {
+            StoreError::Unknown(_) => ApiError::new(StatusCode::NOT_FOUND, error.code(), error.to_string()),
+            StoreError::Io { .. } | StoreError::Broken { .. } => {
+                ApiError::internal("the saved plan cannot be read", &error)
+            }
+        }
+    }
+}
+
+impl From<TrialError> for ApiError {
+    fn from(error: TrialError) -> ApiError {
+        let (code, message, hint) = (error.code(), error.to_string(), error.hint());
+        let told = match error {
+            TrialError::Request(_) => ApiError::new(StatusCode::BAD_REQUEST, code, message),
+            TrialError::NoExamples => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, code, message),
+            TrialError::Decision(decision) => return decision.into(),
+        };
+        match hint {
+            Some(hint) => told.hint(hint),
+            None => told,
         }
     }
 }

@@ -16,6 +16,8 @@ pub struct Options {
     pub allowed_hosts: BTreeSet<String>,
     /// Whether, and to where, a caller may name a chat endpoint and key of their own.
     pub caller: CallerPolicy,
+    /// Answer failed decisions as the originals did: status 500 and `{"error": "…"}`.
+    pub compat_errors: bool,
     /// Runs at once.
     pub max_running: usize,
     /// Runs that may wait for a place; the next one is refused.
@@ -43,6 +45,7 @@ impl Default for Options {
             cors_origins: Vec::new(),
             allowed_hosts: BTreeSet::new(),
             caller: CallerPolicy::default(),
+            compat_errors: false,
             max_running: 64,
             max_waiting: 1024,
             max_connections: 4096,

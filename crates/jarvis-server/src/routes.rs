@@ -1,11 +1,13 @@
 //! The routes: each turns a wire twin into words, calls the pipeline, and turns what comes into a wire twin.
 
+pub(crate) mod decisions;
 pub(crate) mod health;
 pub(crate) mod media;
 pub(crate) mod models;
 pub(crate) mod openai;
 pub(crate) mod page;
 pub(crate) mod pipeline;
+pub(crate) mod plans;
 pub(crate) mod runs;
 pub(crate) mod session;
 pub(crate) mod upload;

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use axum::http::StatusCode;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_engine::Events;
-use jarvis_hugginggpt::RunError;
 use jarvis_plan::{EventKind, RunId, Usage};
 use jarvis_store::{Journal, RunStatus, RunSummary};
 use tokio::sync::oneshot;
@@ -27,7 +27,51 @@ pub(crate) use log::{Frame, Log};
 pub(crate) use places::Places;
 
 /// What a run does: given its events and the way to cancel it, it comes to an end of type `T`.
-pub(crate) type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, Result<T, RunError>> + Send>;
+pub(crate) type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, T> + Send>;
+
+/// What is kept of a run after it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Its events, in the journal.
+    Events,
+    /// Nothing: it did nothing but think.
+    Nothing,
+}
+
+/// Why a run has no end of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// It was cancelled while it waited for its place.
+    Cancelled,
+    /// It panicked.
+    Broken,
+}
+
+impl Lost {
+    fn code(self) -> &'static str {
+        match self {
+            Lost::Cancelled => "cancelled",
+            Lost::Broken => "internal",
+        }
+    }
+
+    fn message(self) -> &'static str {
+        match self {
+            Lost::Cancelled => "the run was cancelled",
+            Lost::Broken => "a part of jarvis failed; its log says where",
+        }
+    }
+}
+
+impl From<Lost> for ApiError {
+    fn from(lost: Lost) -> ApiError {
+        let status = match lost {
+            Lost::Cancelled => StatusCode::CONFLICT,
+            Lost::Broken => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        ApiError::new(status, lost.code(), lost.message())
+    }
+}
 
 /// A run that goes on, or waits for its place.
 #[derive(Debug)]
@@ -48,7 +92,7 @@ pub(crate) struct Live {
 #[derive(Debug)]
 pub(crate) struct Ended<T> {
     /// What came of it.
-    pub(crate) result: Result<T, RunError>,
+    pub(crate) result: Result<T, Lost>,
     /// Calls and tokens.
     pub(crate) usage: Usage,
     /// How long it took, in milliseconds, without the wait for a place.
@@ -92,7 +136,12 @@ impl Runs {
     ///
     /// # Errors
     /// When the queue is full, or the server is stopping.
-    pub(crate) fn start<T: Send + 'static>(&self, request: &str, work: Work<T>) -> Result<Started<T>, ApiError> {
+    pub(crate) fn start<T: Send + 'static>(
+        &self,
+        request: &str,
+        keep: Keep,
+        work: Work<T>,
+    ) -> Result<Started<T>, ApiError> {
         if self.closing.load(Ordering::Relaxed) {
             return Err(ApiError::overloaded(5));
         }
@@ -111,15 +160,16 @@ impl Runs {
             waiting: AtomicBool::new(true),
         });
         self.lock().insert(live.run_id.clone(), Arc::clone(&live));
+        let journal = self.journal.clone().filter(|_| keep == Keep::Events);
         let (sender, end) = oneshot::channel();
         let started = Started { live: Arc::clone(&live), end };
         self.tasks.spawn(async move {
             let (events, mut receiver) = Events::channel(live.run_id.clone());
             let shown = {
-                let (live, runs) = (Arc::clone(&live), Arc::clone(&runs));
+                let (live, runs, journal) = (Arc::clone(&live), Arc::clone(&runs), journal.clone());
                 async move {
                     while let Some(event) = receiver.recv().await {
-                        if let Some(journal) = &runs.journal {
+                        if let Some(journal) = &journal {
                             journal.append(&event);
                         }
                         runs.metrics.observe(&event.kind);
@@ -143,17 +193,14 @@ impl Runs {
                 let began = Instant::now();
                 let result = if place.is_some() {
                     let worked = AssertUnwindSafe(work(events.clone(), live.cancel.clone())).catch_unwind();
-                    worked.await.unwrap_or_else(|_| {
-                        let error = RunError::Planner("a part of jarvis failed; its log says where".into());
-                        let (code, ms) = ("internal".into(), began.elapsed().as_millis() as u64);
-                        events.emit(EventKind::Error { code, message: error.to_string(), ms });
-                        Err(error)
-                    })
+                    worked.await.map_err(|_| Lost::Broken)
                 } else {
-                    let error = RunError::Cancelled;
-                    events.emit(EventKind::Error { code: error.code().into(), message: error.to_string(), ms: 0 });
-                    Err(error)
+                    Err(Lost::Cancelled)
                 };
+                if let Err(lost) = &result {
+                    let ms = began.elapsed().as_millis() as u64;
+                    events.emit(EventKind::Error { code: lost.code().into(), message: lost.message().into(), ms });
+                }
                 drop(place);
                 let ended = Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 };
                 drop(events);
@@ -164,7 +211,7 @@ impl Runs {
             // Whoever went away does not want it.
             let _ = sender.send(ended);
             // Until the journal has it, the run is told from here.
-            if let Some(journal) = &runs.journal
+            if let Some(journal) = &journal
                 && let Err(error) = journal.flush().await
             {
                 tracing::error!(%error, run = %live.run_id, "events of a run are not in the journal");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use jarvis_hugginggpt::HuggingGpt;
+use jarvis_hugginggpt::decisions::{Decisions, Format};
 use jarvis_store::{Journal, Media};
 use secrecy::SecretString;
 use serde::Serialize;
@@ -20,6 +21,12 @@ use crate::runs::{Places, Runs};
 pub struct Parts {
     /// The pipeline.
     pub pipeline: Arc<HuggingGpt>,
+    /// Decides, with the configured catalogue.
+    pub decisions: Decisions,
+    /// Decides with the catalogue of this machine, whatever is configured.
+    pub local_decisions: Decisions,
+    /// How decisions are written unless the caller says.
+    pub format: Format,
     /// The public root.
     pub media: Arc<Media>,
     /// The journal; without one, runs are forgotten when they end.

@@ -207,7 +207,8 @@ impl Decisions {
         };
         let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
         tasks.sort_by_key(|task| task.id);
-        let chosen = tasks.into_iter().map(|task| choice(&chooser, task, events));
+        // Collected first, so that the future of a decision can be sent between threads.
+        let chosen: Vec<_> = tasks.into_iter().map(|task| choice(&chooser, task, events)).collect();
         Ok(futures::stream::iter(chosen).buffered(self.settings.concurrency.max(1)).collect().await)
     }
 

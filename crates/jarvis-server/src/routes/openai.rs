@@ -59,7 +59,7 @@ pub(crate) async fn complete(
         return Ok(sse::open(events, guard, &server.metrics, server.options.heartbeat));
     }
     let (run_id, ended) = wait(started).await?;
-    let run = ended.result?;
+    let run = ended.result??;
     let content = links.answer(&run.answer.text, &run.answer.resources);
     Ok(Json(ChatCompletion {
         id: id(&run_id),

@@ -7,34 +7,38 @@ use axum::extract::State;
 use axum::response::Response;
 use futures::FutureExt;
 use jarvis_hugginggpt::results::results_map;
-use jarvis_hugginggpt::{About, HuggingGpt, Planned, Run, RunDocument};
+use jarvis_hugginggpt::{About, HuggingGpt, Planned, Run, RunDocument, RunError};
 use jarvis_plan::{Outcome, Request, export};
 use serde_json::Value;
 
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::ApiJson;
-use crate::runs::{CancelOnDrop, Ended, Started, Work};
+use crate::routes::decisions;
+use crate::runs::{CancelOnDrop, Ended, Keep, Started, Work};
 use crate::sse;
 use crate::state::Server;
 use crate::wire::ask::Ask;
-use crate::wire::reply::{AnswerReply, ResultsReply, TasksReply};
+use crate::wire::reply::{AnswerOrDecisions, AnswerReply, ResultsReply, Said, TasksReply};
 
 /// Do what is asked, and answer
 ///
 /// Plans the request, chooses a model for each task, runs the tasks, and answers. Closing the connection cancels the run.
 #[utoipa::path(post, path = "/hugginggpt", tag = "pipeline", request_body = Ask,
-    responses((status = 200, description = "The answer", body = AnswerReply),
+    responses((status = 200, description = "The answer; with `return_decisions` the plan and choices", body = AnswerOrDecisions),
         (status = "4XX", description = "The request is wrong", body = ErrorBody),
         (status = "5XX", description = "It could not be done", body = ErrorBody)))]
 pub(crate) async fn answer(
     State(server): State<Server>,
     ApiJson(ask): ApiJson<Ask>,
-) -> Result<Json<AnswerReply>, ApiError> {
+) -> Result<Json<AnswerOrDecisions>, ApiError> {
     let asked = Asked::of(&server, &ask)?;
+    if ask.return_decisions {
+        return decisions::only(&server, &asked).await.map(AnswerOrDecisions::Decisions).map(Json);
+    }
     let started = asked.start(&server)?;
     let (run_id, ended) = wait(started).await?;
     let about = Told { run_id, asked: &asked };
-    Ok(Json(about.answer(ended)?))
+    Ok(Json(AnswerOrDecisions::Answer(Box::new(about.answer(ended)?))))
 }
 
 /// Do what is asked, and tell what happens as it happens
@@ -63,12 +67,12 @@ pub(crate) async fn tasks(
 ) -> Result<Json<TasksReply>, ApiError> {
     let asked = Asked::of(&server, &ask)?;
     let (pipeline, request) = (Arc::clone(&asked.pipeline), Arc::clone(&asked.request));
-    let work: Work<Planned> =
+    let work: Work<Result<Planned, RunError>> =
         Box::new(move |events, cancel| async move { pipeline.run_plan_only(&request, &events, cancel).await }.boxed());
-    let (_, ended) = wait(server.runs.start(&asked.request.text, work)?).await?;
-    Ok(Json(match ended.result? {
+    let (_, ended) = wait(server.runs.start(&asked.request.text, Keep::Events, work)?).await?;
+    Ok(Json(match ended.result?? {
         Planned::Tasks(plan) => TasksReply::Tasks(export::tasks_json(&plan)),
-        Planned::Conversation(answer, _) => TasksReply::Message(AnswerReply { message: answer.text, run: None }),
+        Planned::Conversation(answer, _) => TasksReply::Message(Said { message: answer.text }),
     }))
 }
 
@@ -85,13 +89,13 @@ pub(crate) async fn results(
 ) -> Result<Json<ResultsReply>, ApiError> {
     let asked = Asked::of(&server, &ask)?;
     let (pipeline, request) = (Arc::clone(&asked.pipeline), Arc::clone(&asked.request));
-    let work: Work<(Planned, Vec<Outcome>)> = Box::new(move |events, cancel| {
+    let work: Work<Result<(Planned, Vec<Outcome>), RunError>> = Box::new(move |events, cancel| {
         async move { pipeline.run_without_answer(request, &events, cancel).await }.boxed()
     });
-    let (_, ended) = wait(server.runs.start(&asked.request.text, work)?).await?;
-    Ok(Json(match ended.result? {
+    let (_, ended) = wait(server.runs.start(&asked.request.text, Keep::Events, work)?).await?;
+    Ok(Json(match ended.result?? {
         (Planned::Tasks(plan), outcomes) => ResultsReply::Results(Value::Object(results_map(&plan, &outcomes))),
-        (Planned::Conversation(answer, _), _) => ResultsReply::Message(AnswerReply { message: answer.text, run: None }),
+        (Planned::Conversation(answer, _), _) => ResultsReply::Message(Said { message: answer.text }),
     }))
 }
 
@@ -104,19 +108,23 @@ pub(crate) struct Asked {
 impl Asked {
     pub(crate) fn of(server: &Server, ask: &Ask) -> Result<Asked, ApiError> {
         let request = Arc::new(ask.request(&server.options)?);
-        let pipeline = match ask.caller(&server.options.caller)? {
-            None => Arc::clone(&server.parts.pipeline),
-            Some(model) => (server.parts.for_caller)(model).map_err(|reason| ApiError::invalid(reason))?,
-        };
-        Ok(Asked { pipeline, request })
+        Ok(Asked { pipeline: pipeline_of(server, ask)?, request })
     }
 
     /// Starts the whole way: plan, choose, execute, answer.
-    pub(crate) fn start(&self, server: &Server) -> Result<Started<Run>, ApiError> {
+    pub(crate) fn start(&self, server: &Server) -> Result<Started<Result<Run, RunError>>, ApiError> {
         let (pipeline, request) = (Arc::clone(&self.pipeline), Arc::clone(&self.request));
-        let work: Work<Run> =
+        let work: Work<Result<Run, RunError>> =
             Box::new(move |events, cancel| async move { pipeline.run(request, &events, cancel).await }.boxed());
-        server.runs.start(&self.request.text, work)
+        server.runs.start(&self.request.text, Keep::Events, work)
+    }
+}
+
+/// The server's pipeline, or that of a caller with a model of their own.
+pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<Arc<HuggingGpt>, ApiError> {
+    match ask.caller(&server.options.caller)? {
+        None => Ok(Arc::clone(&server.parts.pipeline)),
+        Some(model) => (server.parts.for_caller)(model).map_err(ApiError::invalid),
     }
 }
 
@@ -127,8 +135,8 @@ pub(crate) struct Told<'a> {
 }
 
 impl Told<'_> {
-    pub(crate) fn answer(&self, ended: Ended<Run>) -> Result<AnswerReply, ApiError> {
-        let run = ended.result?;
+    pub(crate) fn answer(&self, ended: Ended<Result<Run, RunError>>) -> Result<AnswerReply, ApiError> {
+        let run = ended.result??;
         let about = About {
             run_id: &self.run_id,
             request: &self.asked.request.text,
@@ -139,7 +147,7 @@ impl Told<'_> {
         };
         // Where files are on the server's disk is not the caller's business.
         let document = RunDocument::new(&run, about, |_| None);
-        Ok(AnswerReply { message: run.answer.text, run: Some(document) })
+        Ok(AnswerReply { message: run.answer.text, run: document })
     }
 }
 

@@ -107,17 +107,7 @@ impl Ask {
         if last.content.trim().is_empty() {
             return Err(ApiError::invalid("the last message is empty").param("messages"));
         }
-        let attachments = self
-            .attachments
-            .iter()
-            .enumerate()
-            .map(|(at, attachment)| {
-                attachment.resource().map_err(|reason| {
-                    let param = format!("attachments[{at}]");
-                    ApiError::invalid(format!("`{param}`: {reason}")).param(param)
-                })
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let attachments = resources(&self.attachments)?;
         Ok(Request {
             text: with_paths(last.content.trim(), &attachments),
             attachments,
@@ -150,6 +140,20 @@ impl Ask {
         })?;
         Ok(Some(CallerModel { endpoint, key: key.map(Into::into) }))
     }
+}
+
+/// The resources that attachments stand for.
+///
+/// # Errors
+/// Names the attachment that is wrong.
+pub(crate) fn resources(attachments: &[Attachment]) -> Result<Vec<Resource>, ApiError> {
+    let named = |(at, attachment): (usize, &Attachment)| {
+        attachment.resource().map_err(|reason| {
+            let param = format!("attachments[{at}]");
+            ApiError::invalid(format!("`{param}`: {reason}")).param(param)
+        })
+    };
+    attachments.iter().enumerate().map(named).collect()
 }
 
 /// The text with the display path of each attached file in the place of its name, as plans know it.

@@ -15,9 +15,26 @@ pub(crate) struct AnswerReply {
     /// The answer's text.
     pub(crate) message: String,
     /// The whole run: plan, outcomes, results, answer and usage.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
-    pub(crate) run: Option<RunDocument>,
+    #[schema(value_type = Object)]
+    pub(crate) run: RunDocument,
+}
+
+/// An answer, or what was decided where that was asked for.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum AnswerOrDecisions {
+    /// The answer.
+    Answer(Box<AnswerReply>),
+    /// The plan and the choices; nothing was carried out.
+    #[schema(value_type = Object)]
+    Decisions(Value),
+}
+
+/// What was said to a request that is conversation.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Said {
+    /// The reply.
+    pub(crate) message: String,
 }
 
 /// The plan as a list of tasks, or a message where the request was conversation.
@@ -28,7 +45,7 @@ pub(crate) enum TasksReply {
     #[schema(value_type = Vec<Object>)]
     Tasks(Value),
     /// What was said instead.
-    Message(AnswerReply),
+    Message(Said),
 }
 
 /// The results by task id, or a message where the request was conversation.
@@ -39,7 +56,7 @@ pub(crate) enum ResultsReply {
     #[schema(value_type = Object)]
     Results(Value),
     /// What was said instead.
-    Message(AnswerReply),
+    Message(Said),
 }
 
 /// Files that were taken in. The first one's fields stand at the top too.

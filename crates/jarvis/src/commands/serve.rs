@@ -44,7 +44,16 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     ));
     let checks = checks(&app);
     let for_caller = Arc::new(app.for_caller());
-    let parts = Parts { pipeline: app.pipeline, media: app.media, journal: app.journal, for_caller, checks };
+    let parts = Parts {
+        decisions: app.decisions()?,
+        local_decisions: app.local_decisions()?,
+        format: app.config.decisions.format,
+        pipeline: app.pipeline,
+        media: app.media,
+        journal: app.journal,
+        for_caller,
+        checks,
+    };
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), printer));
     jarvis_server::serve(listener, parts, options, stop).await.map_err(refused)?;
@@ -104,6 +113,7 @@ fn options(config: &Config) -> Options {
             allow: server.caller_endpoints.allow,
             hosts: server.caller_endpoints.hosts.iter().cloned().collect::<BTreeSet<_>>(),
         },
+        compat_errors: config.decisions.compat_errors,
         max_running: server.max_running,
         max_waiting: server.max_waiting,
         max_connections: server.max_connections,

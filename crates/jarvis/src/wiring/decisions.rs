@@ -24,14 +24,23 @@ impl App {
         })
     }
 
+    /// The same with the catalogue of this machine, whatever is configured.
+    pub(crate) fn local_decisions(&self) -> Result<Decisions, Failure> {
+        Ok(Decisions { source: Arc::new(self.file_source()), ..self.decisions()? })
+    }
+
     /// Where the tasks and models of decisions come from: the catalogue of this machine.
     fn source(&self) -> Result<Arc<dyn ModelSource>, Failure> {
+        Ok(Arc::new(self.file_source()))
+    }
+
+    fn file_source(&self) -> FileSource {
         let (sources, shown) = (Arc::clone(&self.pipeline.sources), self.config.num_candidate_models);
         let source = FileSource::for_planning(sources, self.pipeline.chat.is_some(), shown);
-        Ok(Arc::new(match &self.config.decisions.llm_served_tasks {
+        match &self.config.decisions.llm_served_tasks {
             Some(tasks) => source.llm_serves(tasks.clone()),
             None => source,
-        }))
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use axum::response::sse::Event;
 use futures::{Stream, StreamExt};
-use jarvis_hugginggpt::Run;
+use jarvis_hugginggpt::{Run, RunError};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -31,7 +31,7 @@ pub(super) struct Want {
 /// The pieces of a run's reply, to the closing `[DONE]`.
 pub(super) fn of(
     frames: impl Stream<Item = Frame> + Send + 'static,
-    end: oneshot::Receiver<Ended<Run>>,
+    end: oneshot::Receiver<Ended<Result<Run, RunError>>>,
     head: Head,
     want: Want,
     links: Links,
@@ -57,7 +57,7 @@ pub(super) fn of(
 
 struct State {
     frames: std::pin::Pin<Box<dyn Stream<Item = Frame> + Send>>,
-    end: Option<oneshot::Receiver<Ended<Run>>>,
+    end: Option<oneshot::Receiver<Ended<Result<Run, RunError>>>>,
     writer: Writer,
     ready: VecDeque<Event>,
 }
@@ -87,10 +87,13 @@ impl Writer {
     }
 
     /// What of the answer has not been sent, the end, the usage, and the closing word.
-    fn last(&self, ended: Option<Ended<Run>>) -> Vec<Event> {
+    fn last(&self, ended: Option<Ended<Result<Run, RunError>>>) -> Vec<Event> {
         let broke_off = || ApiError::internal("the run broke off", &"its task ended without a result");
         let (result, usage) = match ended {
-            Some(ended) => (ended.result.map_err(ApiError::from), tokens(&ended.usage)),
+            Some(ended) => {
+                let result = ended.result.map_err(ApiError::from).and_then(|run| run.map_err(ApiError::from));
+                (result, tokens(&ended.usage))
+            }
             None => (Err(broke_off()), Tokens::default()),
         };
         let run = match result {

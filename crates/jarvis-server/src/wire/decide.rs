@@ -1,0 +1,112 @@
+//! What callers ask to be decided, and the plans they bring.
+
+use jarvis_hugginggpt::decisions::Format;
+use jarvis_hugginggpt::decisions::examples::Scenario;
+use jarvis_plan::Request;
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::error::ApiError;
+use crate::options::Options;
+use crate::wire::ask::{Ask, Attachment, Message};
+
+/// A request for a decision: `messages`, as for an answer, or a `scenario`.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct DecideAsk {
+    /// The conversation; the last message is the request.
+    #[serde(default)]
+    pub(crate) messages: Option<Vec<Message>>,
+    /// What is seen: `objects-seen`, a list of words, and `sample-description`, a text.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) scenario: Option<Value>,
+    /// How the decision is written.
+    #[serde(default)]
+    pub(crate) format: Option<DecisionFormat>,
+    /// Files that the request is about.
+    #[serde(default)]
+    pub(crate) attachments: Vec<Attachment>,
+    /// A chat endpoint of the caller's own; refused unless the server allows it.
+    #[serde(default)]
+    pub(crate) api_endpoint: Option<String>,
+    /// A key for it; refused unless the server allows it.
+    #[serde(default)]
+    #[schema(write_only)]
+    pub(crate) api_key: Option<String>,
+}
+
+/// How a decision is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DecisionFormat {
+    /// `decisions`, `raw_results` and the execution plan.
+    Config,
+    /// `tasks` with the fields of a vision pipeline.
+    Pipeline,
+}
+
+impl From<DecisionFormat> for Format {
+    fn from(format: DecisionFormat) -> Format {
+        match format {
+            DecisionFormat::Config => Format::Config,
+            DecisionFormat::Pipeline => Format::Pipeline,
+        }
+    }
+}
+
+/// What is to be decided.
+#[derive(Debug)]
+pub(crate) enum Subject {
+    /// A request.
+    Request(Request),
+    /// A scenario.
+    Scenario(Scenario),
+}
+
+impl DecideAsk {
+    /// What is to be decided, and with which endpoint and key.
+    ///
+    /// # Errors
+    /// When neither messages nor a scenario are given, or a field is wrong.
+    pub(crate) fn read(self, options: &Options) -> Result<(Subject, Ask), ApiError> {
+        let scenario = self.scenario.filter(|scenario| !scenario.is_null());
+        let missing = || {
+            ApiError::invalid("neither `messages` nor `scenario` is given")
+                .param("messages")
+                .hint(r#"send {"messages": [{"role": "user", "content": "what you want"}]}"#)
+        };
+        let mut ask = Ask {
+            messages: self.messages.unwrap_or_default(),
+            attachments: self.attachments,
+            return_decisions: false,
+            api_endpoint: self.api_endpoint,
+            api_key: self.api_key,
+        };
+        let subject = match scenario {
+            Some(scenario) => {
+                let wrong = |reason: String| ApiError::invalid(reason).param("scenario");
+                Subject::Scenario(Scenario::read(&scenario).map_err(wrong)?)
+            }
+            None if ask.messages.is_empty() => return Err(missing()),
+            None => Subject::Request(ask.request(options)?),
+        };
+        ask.messages.clear();
+        Ok((subject, ask))
+    }
+}
+
+/// A plan to be carried out, as it was saved or edited.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+pub(crate) struct PlanAsk {
+    /// The plan: what `POST /decisions` gave under this name, edited at will. Levels, edges and order are worked out anew.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) execution_config: Option<Value>,
+    /// The request's words; those of the plan unless given.
+    #[serde(default)]
+    pub(crate) request: Option<String>,
+    /// Texts and files that the plan names.
+    #[serde(default)]
+    pub(crate) attachments: Vec<Attachment>,
+}
