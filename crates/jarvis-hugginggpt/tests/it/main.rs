@@ -4,7 +4,9 @@
 
 mod answers;
 mod choices;
+mod decisions;
 mod house;
 mod offline;
 mod outcomes;
+mod plans;
 mod runs;
