@@ -16,7 +16,7 @@ pub struct About<'a> {
     pub run_id: &'a str,
     /// The request's text, as typed.
     pub request: &'a str,
-    /// `offline` or `llm`.
+    /// `offline`, `llm`, or `plan` where a plan was given.
     pub planner: &'a str,
     /// The chat model's name, or `offline`.
     pub model: &'a str,

@@ -37,7 +37,7 @@ pub enum EventKind {
     RunStarted {
         /// What was asked.
         request: Request,
-        /// `offline` or `llm`.
+        /// `offline`, `llm`, or `plan` where a plan was given.
         planner: String,
         /// The chat model's name, or `offline`.
         model: String,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::{Plan, Task};
+use crate::{Plan, Task, TaskId};
 
 /// The tasks as the original's `/tasks` lists them.
 pub fn tasks_json(plan: &Plan) -> Value {
@@ -13,10 +13,15 @@ pub fn tasks_json(plan: &Plan) -> Value {
 
 /// The graph in Graphviz DOT, left to right.
 pub fn dot(plan: &Plan) -> String {
+    dot_with(plan, |_| None)
+}
+
+/// The same, with a line for the model that is to perform each task, where `model` knows one.
+pub fn dot_with(plan: &Plan, model: impl Fn(TaskId) -> Option<String>) -> String {
     let mut out = String::from("digraph plan {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n");
     for task in &plan.tasks {
         let style = if task.fault.is_some() { ", style=\"rounded,dashed\"" } else { "" };
-        let _ = writeln!(out, "  t{} [label=\"{}\"{style}];", task.id, label(task, dot_escape, "\\n"));
+        let _ = writeln!(out, "  t{} [label=\"{}\"{style}];", task.id, label(task, model(task.id), dot_escape, "\\n"));
     }
     for task in &plan.tasks {
         for dep in &task.dep {
@@ -29,9 +34,14 @@ pub fn dot(plan: &Plan) -> String {
 
 /// The graph in Mermaid, left to right.
 pub fn mermaid(plan: &Plan) -> String {
+    mermaid_with(plan, |_| None)
+}
+
+/// The same, with a line for the model that is to perform each task, where `model` knows one.
+pub fn mermaid_with(plan: &Plan, model: impl Fn(TaskId) -> Option<String>) -> String {
     let mut out = String::from("flowchart LR\n");
     for task in &plan.tasks {
-        let _ = writeln!(out, "  t{}[\"{}\"]", task.id, label(task, mermaid_escape, "<br/>"));
+        let _ = writeln!(out, "  t{}[\"{}\"]", task.id, label(task, model(task.id), mermaid_escape, "<br/>"));
     }
     for task in &plan.tasks {
         for dep in &task.dep {
@@ -47,7 +57,7 @@ pub fn mermaid(plan: &Plan) -> String {
 /// Characters of an argument shown in a node.
 const SHOWN: usize = 40;
 
-fn label(task: &Task, escape: fn(&str) -> String, line: &str) -> String {
+fn label(task: &Task, model: Option<String>, escape: fn(&str) -> String, line: &str) -> String {
     let mut label = format!("{}. {}", task.id, escape(&task.task));
     for (name, arg) in &task.args {
         let value = arg.to_string();
@@ -56,6 +66,9 @@ fn label(task: &Task, escape: fn(&str) -> String, line: &str) -> String {
             shown.push('…');
         }
         let _ = write!(label, "{line}{}: {}", escape(name), escape(&shown));
+    }
+    if let Some(model) = model {
+        let _ = write!(label, "{line}[{}]", escape(&model));
     }
     label
 }

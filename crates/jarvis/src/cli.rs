@@ -65,7 +65,8 @@ pub(crate) enum Command {
         jarvis run \"make it grey and half the size\" --file photo.jpg --out results/\n  \
         jarvis run \"tell the mood of review.txt and list the names in it\" --json\n  \
         jarvis run \"разбей фото photo.jpg на области и найди контуры результата\"\n  \
-        echo \"read this aloud: hello\" | jarvis run -\n\n\
+        echo \"read this aloud: hello\" | jarvis run -\n  \
+        jarvis plan \"find the edges of photo.jpg\" --out plan.json && jarvis run --plan plan.json\n\n\
         Exit status: 0 when there is an answer and at least one task succeeded, 1 when the work failed, 2 for wrong use.")]
     Run(RunArgs),
     /// The same as a conversation; what was said and made before can be referred to
@@ -75,9 +76,10 @@ pub(crate) enum Command {
         printf 'segment photo.jpg\\nfind the edges of it\\n' | jarvis chat --json\n\n\
         `exit`, the end of input or Ctrl-C end it.")]
     Chat(ChatArgs),
-    /// Plan only: nothing is executed
+    /// Decide only: a plan with a model for each task; nothing is executed
     #[command(after_help = "Examples:\n  \
-        jarvis plan \"describe photo.jpg and read the description aloud\"\n  \
+        jarvis plan \"describe photo.jpg and read the description aloud\" --out plan.json\n  \
+        jarvis run --plan plan.json    # as it is, or after editing tasks, arguments and models\n  \
         jarvis plan \"describe photo.jpg and read the description aloud\" --format dot | dot -Tsvg > plan.svg")]
     Plan(PlanArgs),
     /// What models there are, and which can be used now
@@ -110,7 +112,11 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// What you want, in your own words; `-` reads it from standard input
-    pub(crate) request: String,
+    #[arg(required_unless_present = "plan")]
+    pub(crate) request: Option<String>,
+    /// Execute this plan, as `jarvis plan` writes it or as you edited it; `-` reads it from standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
     /// A picture, sound, video or text the request is about; may be repeated
     #[arg(short, long = "file", value_name = "PATH")]
     pub(crate) files: Vec<PathBuf>,
@@ -150,13 +156,21 @@ pub(crate) struct PlanArgs {
     /// How the plan is written
     #[arg(long, value_enum, default_value_t = PlanFormat::Json)]
     pub(crate) format: PlanFormat,
+    /// Write the plan to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print the whole reply of the decision API: candidates counted, warnings, calls
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) reply: bool,
 }
 
 /// How a plan is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanFormat {
-    /// The task list.
+    /// The execution plan: tasks, models, levels; what `run --plan` takes.
     Json,
+    /// The task list alone.
+    Tasks,
     /// Graphviz.
     Dot,
     /// Mermaid.

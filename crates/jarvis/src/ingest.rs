@@ -7,7 +7,8 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
-use jarvis_plan::{Kind, Request, Resource, Source, is_han};
+use jarvis_hugginggpt::decisions::Executable;
+use jarvis_plan::{Arg, Kind, Request, Resource, Source, is_han};
 use jarvis_store::Media;
 
 use crate::failure::Failure;
@@ -71,6 +72,46 @@ pub(crate) fn request(
         rewritten.replace_range(range, &display);
     }
     Ok((Request { text: rewritten, attachments, ..Request::default() }, told))
+}
+
+/// Puts the files that a plan's arguments name in their place: those of the request by their names, and those of the
+/// working folder. Returns the request with the texts among them.
+pub(crate) fn plan(
+    plan: &mut Executable,
+    mut request: Request,
+    media: &Media,
+    max_bytes: u64,
+) -> Result<Request, Failure> {
+    for arg in plan.plan.tasks.iter_mut().flat_map(|task| task.args.values_mut()) {
+        let Some(typed) = arg.as_literal() else { continue };
+        let typed = typed.trim();
+        if Kind::of_name(typed).is_none() || typed.starts_with('/') || typed.contains("://") {
+            continue;
+        }
+        // Decisions write the paths of media as the public folder's.
+        let name = typed.strip_prefix("public/").unwrap_or(typed);
+        let is_given = |resource: &Resource| {
+            let given = resource.name.as_deref().map(Path::new);
+            given.is_some_and(|given| given == Path::new(name) || given.file_name().is_some_and(|file| file == name))
+        };
+        let at = match request.attachments.iter().position(is_given) {
+            Some(at) => at,
+            None if name != typed && media.disk_path(typed).is_ok_and(|path| path.is_file()) => continue,
+            None if is_here(name) => {
+                request.attachments.push(take(Path::new(name), name, media, max_bytes)?);
+                request.attachments.len() - 1
+            }
+            None => continue,
+        };
+        let Some(resource) = request.attachments.get_mut(at) else { continue };
+        match &resource.source {
+            Source::Public(display) => *arg = Arg::literal(display.clone()),
+            // Workers find the text of a file by this name.
+            Source::Inline(_) => resource.name = Some(typed.to_owned()),
+            Source::Url(_) => {}
+        }
+    }
+    Ok(request)
 }
 
 /// A file that a text names, and where in the text.

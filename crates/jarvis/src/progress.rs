@@ -26,10 +26,11 @@ impl Progress {
     /// Shows one event.
     pub(crate) fn show(&mut self, event: &EventKind) {
         match event {
-            EventKind::RunStarted { planner, model, .. } => {
-                let who = if planner == "offline" { "the offline planner".to_owned() } else { model.clone() };
-                self.wait(&format!("planning with {who}"));
-            }
+            EventKind::RunStarted { planner, model, .. } => match planner.as_str() {
+                "offline" => self.wait("planning with the offline planner"),
+                "plan" => {}
+                _ => self.wait(&format!("planning with {model}")),
+            },
             EventKind::Plan { plan } => {
                 self.settle();
                 let tasks: Vec<String> = plan

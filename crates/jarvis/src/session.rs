@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jarvis_engine::Events;
+use jarvis_hugginggpt::decisions::Executable;
 use jarvis_hugginggpt::{Run, RunError};
 use jarvis_plan::{Event, EventKind, Request, RunId, Usage};
 use tokio_util::sync::CancellationToken;
@@ -37,8 +38,16 @@ pub(crate) struct Finished {
     pub(crate) streamed: bool,
 }
 
+/// What a run carries out.
+pub(crate) enum Work {
+    /// A request, planned first.
+    Request(Request),
+    /// A plan that was made before, for a request.
+    Plan(Request, Executable),
+}
+
 /// Runs one request. The first Ctrl-C cancels the run in good order; the second ends the process.
-pub(crate) async fn run(app: &App, request: Request, live: Live, printer: Printer) -> Result<Finished, Failure> {
+pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> Result<Finished, Failure> {
     let run_id = RunId(App::new_run_id());
     let (events, mut receiver) = Events::channel(run_id.clone());
     let cancel = CancellationToken::new();
@@ -61,7 +70,10 @@ pub(crate) async fn run(app: &App, request: Request, live: Live, printer: Printe
         progress.clear();
         (said, ms)
     });
-    let ended = app.pipeline.run(Arc::new(request), &events, cancel).await;
+    let ended = match work {
+        Work::Request(request) => app.pipeline.run(Arc::new(request), &events, cancel).await,
+        Work::Plan(request, plan) => app.pipeline.run_plan(Arc::new(request), &plan, &events, cancel).await,
+    };
     let usage = events.usage();
     drop(events);
     interrupt.abort();
@@ -105,7 +117,7 @@ fn print(event: &Event, live: Live, said: &mut String, printer: Printer) {
     }
 }
 
-async fn cancel_on_interrupt(cancel: CancellationToken) {
+pub(crate) async fn cancel_on_interrupt(cancel: CancellationToken) {
     if tokio::signal::ctrl_c().await.is_ok() {
         cancel.cancel();
     }

@@ -1,6 +1,7 @@
 //! From a configuration to a pipeline: the only place where all parts meet.
 
 mod chat;
+mod decisions;
 mod experts;
 
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ pub(crate) struct App {
     /// The journal; `None` when it could not be opened, which is a warning.
     pub(crate) journal: Option<Arc<Journal>>,
     /// The pipeline.
-    pub(crate) pipeline: HuggingGpt,
+    pub(crate) pipeline: Arc<HuggingGpt>,
 }
 
 impl App {
@@ -84,7 +85,7 @@ impl App {
             }),
             settings: settings(&config),
         };
-        Ok(App { config, media, journal, pipeline })
+        Ok(App { config, media, journal, pipeline: Arc::new(pipeline) })
     }
 
     /// A fresh id for a run.
@@ -102,6 +103,10 @@ pub(crate) struct Folders {
     pub(crate) journal: PathBuf,
     /// The request logs.
     pub(crate) logs: PathBuf,
+    /// The saved plans.
+    pub(crate) plans: PathBuf,
+    /// The prompt logs of decisions.
+    pub(crate) prompts: PathBuf,
 }
 
 impl Folders {
@@ -115,6 +120,8 @@ impl Folders {
             public: config.public_dir.clone().unwrap_or_else(|| data.join("public")),
             journal: data.join("runs.db"),
             logs: data.join("logs"),
+            plans: config.decisions.plan_dir.clone().unwrap_or_else(|| data.join("execution_configs")),
+            prompts: config.decisions.prompt_log_dir.clone().unwrap_or_else(|| data.join("prompt_logs")),
         })
     }
 }

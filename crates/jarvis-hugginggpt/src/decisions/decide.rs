@@ -31,6 +31,22 @@ impl Decisions {
         events: &Events,
         cancel: CancellationToken,
     ) -> Result<Decision, DecisionError> {
+        let input = request.text.clone();
+        self.decide_for(&input, request, events, cancel).await
+    }
+
+    /// The same for a request whose text was rewritten on the way here, because files that it names were taken in:
+    /// `input` is what was typed, and what the decision tells.
+    ///
+    /// # Errors
+    /// As [`Decisions::decide`].
+    pub async fn decide_for(
+        &self,
+        input: &str,
+        request: Arc<Request>,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> Result<Decision, DecisionError> {
         let began = Instant::now();
         events.emit(EventKind::RunStarted {
             request: (*request).clone(),
@@ -41,7 +57,7 @@ impl Decisions {
             biased;
             () = cancel.cancelled() => Err(DecisionError::Cancelled),
             // Boxed: what a decision holds while it waits is large.
-            decided = tokio::time::timeout(self.settings.timeout, Box::pin(self.decided(&request, events, began))) => {
+            decided = tokio::time::timeout(self.settings.timeout, Box::pin(self.decided(input, &request, events, began))) => {
                 decided.unwrap_or(Err(DecisionError::Timeout { after: self.settings.timeout }))
             }
         };
@@ -62,6 +78,7 @@ impl Decisions {
 
     async fn decided(
         &self,
+        input: &str,
         request: &Arc<Request>,
         events: &Events,
         began: Instant,
@@ -92,7 +109,7 @@ impl Decisions {
         }
         let choices = self.choices(chat.clone(), &plan, request, events).await?;
         let mut decision = Decision {
-            request: request.text.clone(),
+            request: input.to_owned(),
             plan_id: events.run_id().0.clone(),
             warnings: warnings(&plan, &choices),
             plan,

@@ -10,7 +10,7 @@ use crate::cli::{ChatArgs, Global};
 use crate::failure::Failure;
 use crate::ingest;
 use crate::printer::Printer;
-use crate::session::{self, Live};
+use crate::session::{self, Live, Work};
 use crate::wiring::App;
 
 const GREETING: &str = "Tell me what you need; name files by their path. `exit` ends.";
@@ -94,12 +94,13 @@ async fn turn(
         printer.out_piece("[ Jarvis ]: ");
     }
     let live = if json { Live::Nothing } else { Live::Tokens };
-    let finished = session::run(app, request, live, printer).await?;
+    let finished = session::run(app, Work::Request(request), live, printer).await?;
+    let planner = app.pipeline.planner_name();
     if json {
-        let document = document(app, text, &finished);
+        let document = document(app, planner, text, &finished);
         printer.out(&serde_json::to_string(&document).map_err(Failure::work)?);
     } else {
-        show(app, &finished, printer);
+        show(app, planner, &finished, printer);
     }
     // What a later request may refer to is in the history by its display path; the template answer names files on disk.
     let mut said = finished.run.answer.text.clone();

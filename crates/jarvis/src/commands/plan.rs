@@ -1,16 +1,19 @@
-//! `jarvis plan`: the plan alone; nothing is executed.
+//! `jarvis plan`: the plan with a model for each task; nothing is executed.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use jarvis_engine::Events;
-use jarvis_hugginggpt::Planned;
-use jarvis_plan::{EventKind, RunId, export};
+use jarvis_hugginggpt::decisions::{Decision, DecisionError};
+use jarvis_plan::{EventKind, RunId, TaskId, export};
+use tokio_util::sync::CancellationToken;
 
 use super::request_text;
 use crate::cli::{Global, PlanArgs, PlanFormat};
 use crate::failure::Failure;
 use crate::ingest;
 use crate::printer::Printer;
+use crate::session::cancel_on_interrupt;
 use crate::wiring::App;
 
 pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -18,42 +21,71 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
     let app = App::build(global, printer)?;
     let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
     told.iter().for_each(|told| printer.warning(told));
+    let decisions = app.decisions()?;
     let (events, mut receiver) = Events::channel(RunId(App::new_run_id()));
-    let planned = app.pipeline.plan(&request, &events).await;
+    let cancel = CancellationToken::new();
+    let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
+    let decided = decisions.decide_for(&text, Arc::new(request), &events, cancel).await;
     drop(events);
+    interrupt.abort();
     while let Ok(event) = receiver.try_recv() {
-        if let EventKind::Note { message, .. } = event.kind {
-            printer.progress(&message);
+        match event.kind {
+            EventKind::Note { message, .. } => printer.progress(&message),
+            EventKind::Mapped { task, from, to } => {
+                printer.progress(&format!("task {task}: `{from}` was taken to mean `{to}`"));
+            }
+            _ => {}
         }
     }
-    let plan = match planned {
-        Ok(Planned::Tasks(plan)) => plan,
-        Ok(Planned::Conversation(answer, plan)) => {
-            printer.progress(&format!("answered as conversation: {}", answer.text));
-            plan
-        }
-        Err(error) => {
-            let hint = error.hint();
-            let failure = Failure::work(error);
-            return Err(match hint {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            });
-        }
-    };
-    for note in &plan.notes {
+    let decision = decided.map_err(failure)?;
+    for note in &decision.plan.notes {
         printer.progress(&format!("note: {note}"));
     }
-    match args.format {
-        PlanFormat::Json => {
-            printer.out(&serde_json::to_string_pretty(&export::tasks_json(&plan)).map_err(Failure::work)?);
-        }
-        PlanFormat::Dot => printer.out(export::dot(&plan).trim_end()),
-        PlanFormat::Mermaid => printer.out(export::mermaid(&plan).trim_end()),
+    if let Some(description) = &decision.description {
+        printer.progress(description);
     }
-    if plan.tasks.is_empty() {
+    let written = written(&decision, &args)?;
+    match &args.out {
+        Some(path) => std::fs::write(path, format!("{written}\n")).map_err(|error| {
+            Failure::usage(format!("cannot write to `{}`: {error}", path.display()))
+                .hint("name another file with --out")
+        })?,
+        None => printer.out(&written),
+    }
+    if let Some(saved) = &decision.saved {
+        printer.note(&format!("the plan is kept as {saved}"));
+    }
+    if decision.plan.tasks.is_empty() {
         printer.progress("the plan is empty: nothing in the request fits a known task type");
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The decision in the form asked for.
+fn written(decision: &Decision, args: &PlanArgs) -> Result<String, Failure> {
+    if args.reply {
+        return serde_json::to_string_pretty(&decision.reply()).map_err(Failure::work);
+    }
+    let model = |task: TaskId| {
+        let chosen = decision.choice(task)?.result.as_ref();
+        Some(chosen.map_or_else(|_| "no model".to_owned(), |selection| selection.chosen.id.clone()))
+    };
+    Ok(match args.format {
+        PlanFormat::Json => decision.message(),
+        PlanFormat::Tasks => {
+            serde_json::to_string_pretty(&export::tasks_json(&decision.plan)).map_err(Failure::work)?
+        }
+        PlanFormat::Dot => export::dot_with(&decision.plan, model).trim_end().to_owned(),
+        PlanFormat::Mermaid => export::mermaid_with(&decision.plan, model).trim_end().to_owned(),
+    })
+}
+
+fn failure(error: DecisionError) -> Failure {
+    let hint = error.hint();
+    let failure = Failure::work(error);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }

@@ -1,25 +1,54 @@
 //! `jarvis run`: the main job.
 
+use std::io::Read;
+use std::path::Path;
 use std::process::ExitCode;
 
+use jarvis_hugginggpt::decisions::{Executable, read_plan};
 use jarvis_hugginggpt::{About, RunDocument};
+use serde_json::Value;
 
 use super::{copy_out, make_out, request_text};
 use crate::cli::{Global, RunArgs};
 use crate::failure::Failure;
 use crate::ingest;
 use crate::printer::Printer;
-use crate::session::{self, Finished, Live};
+use crate::session::{self, Finished, Live, Work};
 use crate::wiring::App;
 
+/// The largest plan that is read, in bytes.
+const MAX_PLAN: u64 = 4 << 20;
+
 pub(super) async fn run(args: RunArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let text = request_text(&args.request)?;
+    let ended = carry_out(&args, global, printer).await;
+    if let (true, Err(failure)) = (args.json, &ended) {
+        printer.out(&failure.document().to_string());
+    }
+    ended
+}
+
+async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let asked = args.request.as_deref().map(request_text).transpose()?;
+    let given = args.plan.as_deref().map(plan_document).transpose()?;
     if let Some(folder) = &args.out {
         make_out(folder)?;
     }
     let app = App::build(global, printer)?;
+    let plan = given.map(|given| executable(&given, &app)).transpose()?;
+    let of_plan = plan.as_ref().and_then(|plan| plan.request.clone());
+    let text = asked.or(of_plan).unwrap_or_default();
     let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
-    told.iter().for_each(|told| printer.warning(told));
+    let work = match plan {
+        Some(mut plan) => {
+            let request = ingest::plan(&mut plan, request, &app.media, app.config.limits.max_input_bytes)?;
+            Work::Plan(request, plan)
+        }
+        None => {
+            told.iter().for_each(|told| printer.warning(told));
+            Work::Request(request)
+        }
+    };
+    let planner = if args.plan.is_some() { "plan" } else { app.pipeline.planner_name() };
     let live = if args.events {
         Live::Events
     } else if args.json {
@@ -27,21 +56,13 @@ pub(super) async fn run(args: RunArgs, global: &Global, printer: Printer) -> Res
     } else {
         Live::Tokens
     };
-    let finished = match session::run(&app, request, live, printer).await {
-        Ok(finished) => finished,
-        Err(failure) => {
-            if args.json {
-                printer.out(&failure.document().to_string());
-            }
-            return Err(failure);
-        }
-    };
+    let finished = session::run(&app, work, live, printer).await?;
     if args.json {
-        let document = document(&app, &text, &finished);
+        let document = document(&app, planner, &text, &finished);
         let json = serde_json::to_string_pretty(&document).map_err(Failure::work)?;
         printer.out(&json);
     } else if !args.events {
-        show(&app, &finished, printer);
+        show(&app, planner, &finished, printer);
     }
     // The answer is told before a copy can fail.
     if let Some(folder) = &args.out {
@@ -50,12 +71,40 @@ pub(super) async fn run(args: RunArgs, global: &Global, printer: Printer) -> Res
     Ok(if finished.run.ok() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
+/// The plan file, as JSON; `-` stands for standard input.
+fn plan_document(path: &Path) -> Result<Value, Failure> {
+    let name = if path == Path::new("-") { "standard input".to_owned() } else { format!("`{}`", path.display()) };
+    let mut text = String::new();
+    let read = match path == Path::new("-") {
+        true => std::io::stdin().lock().take(MAX_PLAN).read_to_string(&mut text),
+        false => std::fs::File::open(path).and_then(|file| file.take(MAX_PLAN).read_to_string(&mut text)),
+    };
+    read.map_err(|error| Failure::usage(format!("cannot read the plan from {name}: {error}")))?;
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::usage(format!("the plan in {name} is not valid JSON: {error}"))
+            .hint("a plan is what `jarvis plan` writes, for example with --out plan.json")
+    })
+}
+
+/// The plan of a document, wholly checked: nothing is executed unless all of it can be.
+fn executable(document: &Value, app: &App) -> Result<Executable, Failure> {
+    let (vocabulary, sources) = (&app.pipeline.vocabulary, &app.pipeline.sources);
+    read_plan(document, vocabulary, sources, app.pipeline.settings.plan).map_err(|error| {
+        let hint = error.hint();
+        let failure = Failure::usage(error);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })
+}
+
 /// The JSON document of a finished run.
-pub(super) fn document(app: &App, text: &str, finished: &Finished) -> RunDocument {
+pub(super) fn document(app: &App, planner: &str, text: &str, finished: &Finished) -> RunDocument {
     let about = About {
         run_id: &finished.run_id.0,
         request: text,
-        planner: app.pipeline.planner_name(),
+        planner,
         model: &app.pipeline.model_name(),
         usage: finished.usage.clone(),
         ms: finished.ms,
@@ -64,7 +113,7 @@ pub(super) fn document(app: &App, text: &str, finished: &Finished) -> RunDocumen
 }
 
 /// Prints the answer, the files it is about, and who planned and worked.
-pub(super) fn show(app: &App, finished: &Finished, printer: Printer) {
+pub(super) fn show(app: &App, planner: &str, finished: &Finished, printer: Printer) {
     let answer = &finished.run.answer;
     if finished.streamed {
         printer.out("");
@@ -78,20 +127,21 @@ pub(super) fn show(app: &App, finished: &Finished, printer: Printer) {
             printer.out(&format!("{}: {path}", resource.url));
         }
     }
-    printer.out(&footer(app, finished));
+    printer.out(&footer(app, planner, finished));
     printer.note(&format!("run {} took {} ms", finished.run_id, finished.ms));
 }
 
 /// Which planner and models were at work.
-fn footer(app: &App, finished: &Finished) -> String {
+fn footer(app: &App, planner: &str, finished: &Finished) -> String {
     let mut models: Vec<String> = Vec::new();
     for performer in finished.run.outcomes.iter().filter(|outcome| outcome.succeeded()).filter_map(|o| o.performer()) {
         if !models.contains(&performer.id) {
             models.push(performer.id.clone());
         }
     }
-    let planner = match app.pipeline.planner_name() {
+    let planner = match planner {
         "offline" => "offline planner".to_owned(),
+        "plan" => "the plan that was given".to_owned(),
         _ => app.pipeline.model_name(),
     };
     let models = if models.is_empty() { String::new() } else { format!("; done by {}", models.join(", ")) };

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use url::Url;
 
 use jarvis_catalogue::{Deployment, InferenceMode};
+use jarvis_hugginggpt::decisions::{Format, Method};
 
 /// The whole configuration.
 #[derive(Debug, Clone, Deserialize)]
@@ -35,6 +36,8 @@ pub(crate) struct Config {
     pub(crate) proxy: Option<String>,
     /// Stage 1.
     pub(crate) planning: PlanningConfig,
+    /// Decisions: plans with models, without execution.
+    pub(crate) decisions: DecisionsConfig,
     /// Bias on format words.
     pub(crate) logit_bias: BiasConfig,
     /// System text of a stage, by stage.
@@ -67,6 +70,7 @@ impl Default for Config {
             max_description_length: 100,
             proxy: None,
             planning: PlanningConfig::default(),
+            decisions: DecisionsConfig::default(),
             logit_bias: BiasConfig::default(),
             tprompt: BTreeMap::new(),
             prompt: BTreeMap::new(),
@@ -268,6 +272,70 @@ pub(crate) struct PlanningConfig {
 impl Default for PlanningConfig {
     fn default() -> PlanningConfig {
         PlanningConfig { reask: true, max_tasks: 32, reserve_tokens: 800 }
+    }
+}
+
+/// Decisions: plans with a model for each task, without execution.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct DecisionsConfig {
+    /// Base URL of a model catalogue service; the catalogue of this machine is used unless set.
+    pub(crate) model_api_base_url: Option<String>,
+    /// Seconds for which the service's answers are kept.
+    pub(crate) cache_ttl_s: u64,
+    /// Save each plan.
+    pub(crate) save_plan: bool,
+    /// Where plans are saved; `execution_configs` in the data folder unless set.
+    pub(crate) plan_dir: Option<PathBuf>,
+    /// How many saved plans are kept; 0 keeps all.
+    pub(crate) plan_keep: usize,
+    /// Write down every prompt.
+    pub(crate) save_prompts: bool,
+    /// Where prompts are written down; `prompt_logs` in the data folder unless set.
+    pub(crate) prompt_log_dir: Option<PathBuf>,
+    /// Ask which known task an unknown task name means.
+    pub(crate) semantic_mapping: bool,
+    /// Replace references to pictures by the original picture; for a catalogue service only unless set.
+    pub(crate) replace_generated_images: Option<bool>,
+    /// Describe the plan in words.
+    pub(crate) describe: bool,
+    /// Choices at once.
+    pub(crate) concurrency: usize,
+    /// Seconds for a decision.
+    pub(crate) timeout_s: u64,
+    /// Errors over HTTP as the original gave them: status 500 and a plain string.
+    pub(crate) compat_errors: bool,
+    /// How the pipeline form asks: `separate`, or `unified` for one call.
+    pub(crate) method: Method,
+    /// How decisions over HTTP are written unless the request says: `config`, `pipeline`.
+    pub(crate) format: Format,
+    /// Ask for a reason even where there is one model only.
+    pub(crate) explain_single: bool,
+    /// The tasks that the chat model serves itself; the usual five unless set.
+    pub(crate) llm_served_tasks: Option<Vec<String>>,
+}
+
+impl Default for DecisionsConfig {
+    fn default() -> DecisionsConfig {
+        DecisionsConfig {
+            model_api_base_url: None,
+            cache_ttl_s: 300,
+            save_plan: true,
+            plan_dir: None,
+            plan_keep: 1_000,
+            save_prompts: false,
+            prompt_log_dir: None,
+            semantic_mapping: true,
+            replace_generated_images: None,
+            describe: false,
+            concurrency: 8,
+            timeout_s: 180,
+            compat_errors: false,
+            method: Method::Separate,
+            format: Format::Config,
+            explain_single: false,
+            llm_served_tasks: None,
+        }
     }
 }
 
