@@ -7,4 +7,5 @@ mod choices;
 mod house;
 mod offline;
 mod outcomes;
+mod pipelines;
 mod runs;

@@ -16,18 +16,33 @@ pub struct ServiceSource {
     service: Service,
     shown: usize,
     examples: Option<Arc<Examples>>,
+    /// The tasks that the chat model serves; those of the registry unless said.
+    served: Option<Vec<String>>,
 }
 
 impl ServiceSource {
     /// Of this service, with the first `shown` models of a task shown to the model that chooses.
     pub fn new(service: Service, shown: usize) -> ServiceSource {
-        ServiceSource { service, shown, examples: None }
+        ServiceSource { service, shown, examples: None, served: None }
     }
 
     /// With examples of one's own, which take the place of the service's where it has none.
     pub fn with_examples(mut self, examples: Arc<Examples>) -> ServiceSource {
         self.examples = Some(examples);
         self
+    }
+
+    /// With these tasks served by the chat model, instead of the usual five.
+    pub fn llm_serves(mut self, tasks: Vec<String>) -> ServiceSource {
+        self.served = Some(tasks);
+        self
+    }
+
+    fn is_served(&self, task: &str) -> bool {
+        match &self.served {
+            Some(served) => served.iter().any(|name| name == task),
+            None => jarvis_catalogue::find(task).is_some_and(|kind| kind.name == task && kind.is_chat_served()),
+        }
     }
 
     /// The client.
@@ -102,7 +117,8 @@ impl ModelSource for ServiceSource {
     }
 
     async fn find(&self, task: &Task, effective: &str) -> Result<Found, TaskError> {
-        match jarvis_catalogue::find(effective).filter(|kind| kind.name == effective).map(|kind| kind.family) {
+        let family = jarvis_catalogue::find(effective).filter(|kind| kind.name == effective).map(|kind| kind.family);
+        match family {
             Some(Family::Control | Family::ControlGeneration) => {
                 return Err(TaskError::new(
                     ErrorCode::NoModel,
@@ -110,7 +126,7 @@ impl ModelSource for ServiceSource {
                 )
                 .hint("set `catalog: file` and `local_inference_endpoint` to plan with control models"));
             }
-            Some(Family::ChatServed) => {
+            _ if self.is_served(effective) => {
                 return Ok(Found::Fixed {
                     chosen: Candidate {
                         id: CHAT_MODEL_ID.into(),
@@ -121,7 +137,7 @@ impl ModelSource for ServiceSource {
                     reason: "the chat model serves this task itself".into(),
                 });
             }
-            Some(Family::Ordinary) | None => {}
+            Some(Family::Ordinary | Family::ChatServed) | None => {}
         }
         let (mut models, note) = self.available(effective).await?;
         if models.is_empty() {
