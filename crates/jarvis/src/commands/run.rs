@@ -91,11 +91,7 @@ fn executable(document: &Value, app: &App) -> Result<Executable, Failure> {
     let (vocabulary, sources) = (&app.pipeline.vocabulary, &app.pipeline.sources);
     read_plan(document, vocabulary, sources, app.pipeline.settings.plan).map_err(|error| {
         let hint = error.hint();
-        let failure = Failure::usage(error);
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Failure::usage(error).hint(hint)
     })
 }
 
@@ -141,9 +137,12 @@ fn footer(app: &App, planner: &str, finished: &Finished) -> String {
     }
     let planner = match planner {
         "offline" => "offline planner".to_owned(),
-        "plan" => "the plan that was given".to_owned(),
         _ => app.pipeline.model_name(),
     };
     let models = if models.is_empty() { String::new() } else { format!("; done by {}", models.join(", ")) };
-    format!("— planned by {planner}{models}")
+    if planner == "plan" {
+        format!("— as the given plan says{models}")
+    } else {
+        format!("— planned by {planner}{models}")
+    }
 }
