@@ -535,14 +535,10 @@ async fn a_decision_ends_when_it_is_cancelled_or_late() {
     assert_eq!(empty.result.expect_err("it says nothing").code(), "bad_scenario");
 }
 
-async fn tried(street: &Street, examples: &Examples, body: Value) -> Result<Value, (bool, String)> {
+async fn tried(street: &Street, body: Value) -> Result<Value, (bool, String)> {
     let (events, _receiver) = Events::channel(RunId("t1".into()));
     let trial = Trial::read(&body).map_err(|error| (error.is_request(), error.to_string()))?;
-    street
-        .decisions
-        .try_example(examples, &trial, &events)
-        .await
-        .map_err(|error| (error.is_request(), error.to_string()))
+    street.decisions.try_example(&trial, &events).await.map_err(|error| (error.is_request(), error.to_string()))
 }
 
 fn loaded(value: &Value) -> Examples {
@@ -554,12 +550,11 @@ fn loaded(value: &Value) -> Examples {
 
 #[tokio::test]
 async fn a_trial_plans_for_one_example_and_never_shows_its_answer() {
-    let street = street(script(&plan()), city()).await;
-    let examples = loaded(&examples(3));
+    let street = street(script(&plan()), city().examples(examples(3))).await;
     let body = json!({
         "few_shot_categories": [0, 1, 1], "num_few_shot_examples_per_category": 2, "test_category_index": 1, "test_example_index": 0,
     });
-    let reply = tried(&street, &examples, body).await.expect("a trial");
+    let reply = tried(&street, body).await.expect("a trial");
     assert_eq!(
         reply["test_info"],
         json!({
@@ -581,15 +576,14 @@ async fn a_trial_plans_for_one_example_and_never_shows_its_answer() {
         (json!({"test_category_index": 0, "few_shot_categories": [4]}), "no category 4"),
         (json!({"test_category_index": 0, "test_example_index": 2}), "out of range"),
     ] {
-        let (is_request, text) = tried(&street, &examples, body).await.expect_err("it is wrong");
+        let (is_request, text) = tried(&street, body).await.expect_err("it is wrong");
         assert!(is_request && text.contains(says), "{text}");
     }
-    let (is_request, _) =
-        tried(&street, &Examples::default(), json!({"test_category_index": 0})).await.expect_err("no examples");
+    let none = self::street(script(&plan()), city()).await;
+    let (is_request, _) = tried(&none, json!({"test_category_index": 0})).await.expect_err("no examples");
     assert!(!is_request);
-    let broken = self::street(Script::always("no plan"), city()).await;
-    let (is_request, text) =
-        tried(&broken, &examples, json!({"test_category_index": 0})).await.expect_err("there is no plan");
+    let broken = self::street(Script::always("no plan"), city().examples(examples(3))).await;
+    let (is_request, text) = tried(&broken, json!({"test_category_index": 0})).await.expect_err("there is no plan");
     assert!(!is_request && text.contains("no plan"), "{text}");
 }
 

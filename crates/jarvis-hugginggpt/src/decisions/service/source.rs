@@ -7,7 +7,7 @@ use jarvis_catalogue::{Available, Family, Model};
 use jarvis_plan::{Candidate, ErrorCode, Host, Kind, Param, Task, TaskError, Tool, Vocabulary};
 
 use super::{Service, ServiceError, ServiceModel, ServiceTask, fallback_tasks};
-use crate::decisions::examples::{Example, Examples};
+use crate::decisions::examples::Examples;
 use crate::source::{CHAT_MODEL_ID, Candidates, Found, ModelSource, Records, Tasks};
 
 /// The service as a source.
@@ -26,7 +26,7 @@ impl ServiceSource {
         ServiceSource { service, shown, examples: None, served: None }
     }
 
-    /// With examples of one's own, which take the place of the service's where it has none.
+    /// With examples of one's own, which take the place of the service's.
     pub fn with_examples(mut self, examples: Arc<Examples>) -> ServiceSource {
         self.examples = Some(examples);
         self
@@ -124,7 +124,7 @@ impl ModelSource for ServiceSource {
                     ErrorCode::NoModel,
                     format!("`{effective}` needs a model server of one's own, which a catalogue service does not have"),
                 )
-                .hint("set `catalog: file` and `local_inference_endpoint` to plan with control models"));
+                .hint("leave `decisions.model_api_base_url` out and set `local_inference_endpoint` to plan with control models"));
             }
             _ if self.is_served(effective) => {
                 return Ok(Found::Fixed {
@@ -170,10 +170,17 @@ impl ModelSource for ServiceSource {
         Ok(models.value.as_ref().clone())
     }
 
-    async fn examples(&self) -> Vec<Example> {
+    async fn examples(&self) -> Arc<Examples> {
+        if let Some(own) = &self.examples {
+            return Arc::clone(own);
+        }
         match self.service.examples("", "", super::MAX_EXAMPLES).await {
-            Ok(examples) if !examples.value.is_empty() => Examples::new(examples.value.as_ref().clone()).few_shots(),
-            Ok(_) | Err(_) => self.examples.as_ref().map(|own| own.few_shots()).unwrap_or_default(),
+            Ok(examples) => Arc::new(Examples::new(examples.value.as_ref().clone())),
+            // Planning goes on without them.
+            Err(error) => {
+                tracing::warn!(%error, "there are no examples");
+                Arc::default()
+            }
         }
     }
 
