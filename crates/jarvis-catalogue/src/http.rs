@@ -1,11 +1,13 @@
 //! The HTTP client of this crate: small JSON replies, bounded in size and time, from configured bases only.
 
+use std::fmt;
 use std::time::Duration;
 
 use jarvis_plan::is_loopback;
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, Proxy, Response, StatusCode};
+use reqwest::{Client, Proxy, RequestBuilder, Response, StatusCode};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use url::Url;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -24,21 +26,87 @@ impl ClientError {
 
 /// Why a call gave nothing. Its text never holds a token or a whole URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CallError {
+pub enum CallError {
+    /// No answer came in time.
     #[error("no answer in {0:?}")]
     Timeout(Duration),
+    /// Nobody listens there.
     #[error("cannot connect")]
     Connect,
+    /// Another status than 200, and what it means.
     #[error("HTTP {0}{1}")]
     Status(u16, &'static str),
+    /// The body is larger than so many bytes.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(usize),
+    /// The body is not the JSON that was expected.
     #[error("the answer cannot be understood")]
     BadReply,
+    /// It redirects in circles.
     #[error("too many redirects")]
     Redirects,
+    /// The connection ended before the body did.
     #[error("the connection broke off")]
     Broken,
+}
+
+impl CallError {
+    /// True when the same call may succeed in a moment.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            CallError::Timeout(_) | CallError::Connect | CallError::Broken => true,
+            CallError::Status(code, _) => matches!(code, 408 | 425 | 429 | 500 | 502 | 503 | 504),
+            CallError::TooLarge(_) | CallError::BadReply | CallError::Redirects => false,
+        }
+    }
+}
+
+/// Calls of one service by paths below its base: JSON in and out, bounded in size and time, nothing cached or retried.
+#[derive(Clone)]
+pub struct JsonClient {
+    client: Client,
+    base: Url,
+    token: Option<SecretString>,
+}
+
+impl fmt::Debug for JsonClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JsonClient").field("base", &shown(Some(&self.base))).finish_non_exhaustive()
+    }
+}
+
+impl JsonClient {
+    /// A client of the service at `base`, with a bearer token when the service wants one.
+    ///
+    /// # Errors
+    /// When the HTTP client cannot be built.
+    pub fn new(base: Url, token: Option<SecretString>, proxy: Option<&Url>) -> Result<JsonClient, ClientError> {
+        Ok(JsonClient { client: client(&base, proxy)?, base, token })
+    }
+
+    /// Where the service is, without credentials, path and query.
+    pub fn origin(&self) -> String {
+        self.base.origin().ascii_serialization()
+    }
+
+    /// Gets the JSON at a path, of at most `max` bytes, within `timeout`.
+    ///
+    /// # Errors
+    /// When there is no answer, another status than 200, or another body than JSON.
+    pub async fn get(&self, path: &[&str], max: usize, timeout: Duration) -> Result<Value, CallError> {
+        let url = join(&self.base, path.iter().copied()).ok_or(CallError::Connect)?;
+        read(get(&self.client, url, self.token.as_ref(), timeout).await?, max, timeout).await
+    }
+
+    /// Posts JSON to a path and reads the JSON that comes back, as [`JsonClient::get`] does.
+    ///
+    /// # Errors
+    /// As [`JsonClient::get`].
+    pub async fn post(&self, path: &[&str], body: &Value, max: usize, timeout: Duration) -> Result<Value, CallError> {
+        let url = join(&self.base, path.iter().copied()).ok_or(CallError::Connect)?;
+        let request = self.client.post(url).json(body);
+        read(send(request, self.token.as_ref(), timeout).await?, max, timeout).await
+    }
 }
 
 /// Builds the client for one base. Redirects are followed within the same host only, so that no token leaves it. What
@@ -92,7 +160,11 @@ pub(crate) async fn get(
     token: Option<&SecretString>,
     timeout: Duration,
 ) -> Result<Response, CallError> {
-    let mut request = client.get(url).timeout(timeout);
+    send(client.get(url), token, timeout).await
+}
+
+async fn send(request: RequestBuilder, token: Option<&SecretString>, timeout: Duration) -> Result<Response, CallError> {
+    let mut request = request.timeout(timeout);
     if let Some(token) = token {
         request = request.bearer_auth(token.expose_secret());
     }

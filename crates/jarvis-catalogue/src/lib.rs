@@ -16,7 +16,7 @@ mod refresh;
 mod tasks;
 
 pub use catalogue::{CANDIDATES_PER_TASK, Catalogue, Wanted};
-pub use http::ClientError;
+pub use http::{CallError, ClientError, JsonClient};
 pub use load::{LoadError, Loaded, read_models};
 pub use mode::{Deployment, InferenceMode, Probed, UnknownWord, local_models, where_probed};
 pub use model::{Available, Listed, Model, ModelMeta, cut_description, metas};

@@ -10,14 +10,18 @@ mod decide;
 mod decision;
 mod describe;
 mod error;
+pub mod evaluate;
+pub mod examples;
 mod execute;
 mod mapping;
-mod pipeline;
+pub mod pipeline;
 mod prompt_log;
 mod read;
 mod reply;
-mod service;
+pub mod service;
 mod store;
+pub mod trial;
+pub(crate) mod untrusted;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,10 +34,15 @@ use crate::source::ModelSource;
 
 pub use decision::{Decision, Mapped, TaskChoice};
 pub use error::DecisionError;
+pub use evaluate::Evaluation;
+pub use examples::{Examples, Scenario};
+pub use pipeline::decide::PipelineDecision;
 pub use prompt_log::PromptLog;
 pub use read::{Executable, PlanFault, PlanFileError, read_plan};
 pub use reply::{Levels, levels};
+pub use service::{Service, ServiceConfig, ServiceSource};
 pub use store::{PlanStore, Saved, StoreError};
+pub use trial::{Trial, TrialError};
 
 /// Decides. Cheap to share: everything in it is shared already.
 #[derive(Clone)]

@@ -23,4 +23,4 @@ pub use document::{About, RunDocument};
 pub use logs::RequestLogs;
 pub use pipeline::{HuggingGpt, Planned, Run, RunError, text_of};
 pub use settings::Settings;
-pub use source::{CHAT_MODEL_ID, Candidates, FileSource, Found, ModelSource, NativeCheck, Sources, Tasks};
+pub use source::{CHAT_MODEL_ID, Candidates, FileSource, Found, ModelSource, NativeCheck, Records, Sources, Tasks};

@@ -3,12 +3,20 @@
 //! What other models, tools and files produced enters as one line of JSON, which cannot forge the text around it. The
 //! person's own input enters verbatim.
 
+mod files;
+mod pipeline;
+
 use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
 
 use jarvis_plan::{Kind, Resource, Tool, Turn};
 use jarvis_prompt::template::{Template, TemplateError};
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+pub use files::{PromptFileError, demos_text, prompt_text};
+pub use pipeline::{PipelineChoice, PipelinePlan};
 
 /// What a person's configuration puts in place of a built-in prompt; each part alone or together.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -34,6 +42,10 @@ pub struct Prompts {
     task_llm: Template,
     describe_plan: Template,
     reask: Template,
+    map_task: Template,
+    pipeline_parse: Template,
+    pipeline_choose: Template,
+    pipeline_unified: Template,
 }
 
 /// What stage 1 is told.
@@ -82,7 +94,17 @@ const DESCRIPTION_SHOWN: usize = 120;
 
 impl Prompts {
     /// The stages whose prompts can be replaced.
-    pub const STAGES: [&'static str; 5] = ["parse_task", "choose_model", "response_results", "chitchat", "task_llm"];
+    pub const STAGES: [&'static str; 9] = [
+        "parse_task",
+        "choose_model",
+        "response_results",
+        "chitchat",
+        "task_llm",
+        "map_task",
+        "pipeline_parse",
+        "pipeline_choose",
+        "pipeline_unified",
+    ];
 
     /// The built-in prompts.
     ///
@@ -105,10 +127,10 @@ impl Prompts {
                 template = template.with_demos(demos)?;
             }
             if let Some(user) = &own.user {
-                template = template.with_user(user)?;
+                template = template.with_user(&with_slot(user))?;
             }
             match &own.system {
-                Some(system) if name == "parse_task" => with_list(template, system),
+                Some(system) if LISTING.contains(&name) => with_list(template, system),
                 Some(system) => template.with_system(system),
                 None => Ok(template),
             }
@@ -117,7 +139,7 @@ impl Prompts {
             parse_task: load(
                 "parse_task",
                 include_str!("../prompts/parse_task.md"),
-                &["input", "context", "attachments", "tools", "tasks"],
+                &["input", "context", "attachments", "tools", "tasks", "objects_seen"],
             )?,
             own_demos: overrides.get("parse_task").is_some_and(|own| own.demos.is_some()),
             choose_model: load(
@@ -138,6 +160,22 @@ impl Prompts {
                 &["input", "plan", "language"],
             )?,
             reask: Template::parse("reask", include_str!("../prompts/reask.md"), &["error", "wanted"])?,
+            map_task: load("map_task", include_str!("../prompts/map_task.md"), &["input", "name", "tasks"])?,
+            pipeline_parse: load(
+                "pipeline_parse",
+                include_str!("../prompts/pipeline_parse.md"),
+                &pipeline::PLAN_SLOTS,
+            )?,
+            pipeline_choose: load(
+                "pipeline_choose",
+                include_str!("../prompts/pipeline_choose.md"),
+                &pipeline::CHOICE_SLOTS,
+            )?,
+            pipeline_unified: load(
+                "pipeline_unified",
+                include_str!("../prompts/pipeline_unified.md"),
+                &pipeline::UNIFIED_SLOTS,
+            )?,
         })
     }
 
@@ -169,6 +207,8 @@ impl Prompts {
             "attachments": attachments,
             "tools": ask.tools.iter().map(tool_line).collect::<Vec<_>>(),
             "tasks": quoted.join(", "),
+            // Whoever sends a scenario has its objects in the input.
+            "objects_seen": "infer them from the description",
         });
         self.parse_task.render_with(&context, |demo| fitting.contains(&demo))
     }
@@ -240,14 +280,44 @@ impl Prompts {
     }
 }
 
-/// Puts a person's system text in, with the list of tasks where its placeholder stands, or at its end.
+/// The prompts that list the tasks a plan may use.
+const LISTING: [&str; 3] = ["parse_task", "pipeline_parse", "pipeline_unified"];
+
+/// Puts a person's system text in, with the list of tasks where its placeholder or a list of the original's own tasks
+/// stands, or at its end.
 fn with_list(template: Template, system: &str) -> Result<Template, TemplateError> {
-    let system = system.replace(LIST_PLACEHOLDER, "{{tasks}}");
+    let system = with_slot(system);
     let template = template.with_system(&system)?;
     if template.uses("tasks") || template.uses("tools") {
         return Ok(template);
     }
-    template.with_system(&format!("{system}\n\nTasks: {{{{tasks}}}}"))
+    match STOCK_LIST.find_iter(&system).find(|found| is_stock_list(found.as_str())) {
+        Some(list) => template.with_system(&format!(
+            "{}{{{{tasks}}}}{}",
+            system.get(..list.start()).unwrap_or_default(),
+            system.get(list.end()..).unwrap_or_default()
+        )),
+        None => template.with_system(&format!("{system}\n\nTasks: {{{{tasks}}}}")),
+    }
+}
+
+/// The placeholder as the slot that it stands for.
+fn with_slot(text: &str) -> String {
+    text.replace(LIST_PLACEHOLDER, "{{tasks}}")
+}
+
+/// Six or more quoted names with commas between.
+static STOCK_LIST: LazyLock<Regex> = LazyLock::new(|| {
+    // A literal pattern; the tests compile it.
+    #[allow(clippy::expect_used)]
+    Regex::new(r#""[\w-]+"(?:\s*,\s*(?:and\s+|or\s+)?"[\w-]+"){5,}"#).expect("the list pattern is valid")
+});
+
+/// True for a list most of whose names are task types of the registry: configurations of the original hold it.
+fn is_stock_list(list: &str) -> bool {
+    let names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    let stock = names.iter().filter(|name| is_stock(name)).count();
+    stock * 2 > names.len()
 }
 
 /// One line for one tool: `name(argument, optional?) -> kinds: description`.
@@ -269,7 +339,7 @@ fn tool_line(tool: &Tool) -> String {
 }
 
 /// True for characters that a person does not see and a model reads: tags, zero-width and direction controls.
-fn is_hidden(char: char) -> bool {
+pub(crate) fn is_hidden(char: char) -> bool {
     matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
@@ -293,7 +363,7 @@ fn attachment(resource: &Resource) -> Value {
 }
 
 /// The beginning of a text, with an ellipsis when it was cut.
-fn shown(text: &str, chars: usize) -> String {
+pub(crate) fn shown(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
         None => text.to_owned(),

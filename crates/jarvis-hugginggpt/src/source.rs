@@ -10,6 +10,9 @@ use async_trait::async_trait;
 use jarvis_catalogue::{Available, Catalogue, Family, InferenceMode, Model, Prober, TaskType, Wanted};
 use jarvis_plan::{Candidate, ErrorCode, Host, Task, TaskError, Tool, Vocabulary};
 
+use crate::decisions::examples::Examples;
+use crate::decisions::service::{ServiceModel, ServiceTask};
+
 /// The id by which a task served by the chat model itself is chosen, as in the original.
 pub const CHAT_MODEL_ID: &str = "ChatGPT";
 
@@ -77,6 +80,76 @@ pub trait ModelSource: Send + Sync {
     fn replaces_images(&self) -> bool {
         false
     }
+
+    /// The task types in words, as the pipeline form plans with them. They are those that are offered unless the source
+    /// knows more.
+    ///
+    /// # Errors
+    /// When they cannot be had.
+    async fn records(&self) -> Result<Records, TaskError> {
+        let words = |kinds: &mut dyn Iterator<Item = jarvis_plan::Kind>| {
+            kinds.map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>()
+        };
+        let record = |tool: &Tool| ServiceTask {
+            id: tool.name.clone(),
+            description: tool.description.clone(),
+            inputs: words(&mut tool.params.iter().map(|param| param.kind)),
+            outputs: words(&mut tool.outputs.iter().copied()),
+            ..ServiceTask::default()
+        };
+        let tasks = self.tasks().await?.offered.iter().map(record).collect();
+        Ok(Records { tasks, notes: Vec::new() })
+    }
+
+    /// Every model of a task that the pipeline form may choose from. May be empty.
+    ///
+    /// # Errors
+    /// When nobody can say.
+    async fn models_of(&self, task: &str) -> Result<Vec<ServiceModel>, TaskError> {
+        let planned = Task {
+            task: task.to_owned(),
+            id: jarvis_plan::TaskId(0),
+            dep: Vec::new(),
+            args: [("text".to_owned(), jarvis_plan::Arg::literal("x"))].into_iter().collect(),
+            unfolded_from: None,
+            fault: None,
+        };
+        let named =
+            |id: &str, host: Host| ServiceModel { id: id.to_owned(), host: Some(host), ..ServiceModel::default() };
+        match self.find(&planned, task).await {
+            Ok(Found::Fixed { chosen, .. }) => Ok(vec![named(&chosen.id, chosen.host)]),
+            Ok(Found::Among(candidates)) => {
+                let model = |available: &Available| ServiceModel {
+                    description: available.model.description.clone(),
+                    likes: available.model.likes,
+                    tags: available.model.tags.clone(),
+                    ..named(&available.model.id, available.host)
+                };
+                Ok(candidates.models.iter().map(model).collect())
+            }
+            Err(error) => match error.code {
+                ErrorCode::NoModel | ErrorCode::UnsupportedTask => Ok(Vec::new()),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Examples of pipelines, to show a planner and to try prompts with; none unless the source has some.
+    async fn examples(&self) -> Arc<Examples> {
+        Arc::default()
+    }
+
+    /// Forgets what was fetched from elsewhere.
+    fn refresh(&self) {}
+}
+
+/// Task types in words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Records {
+    /// The tasks.
+    pub tasks: Vec<ServiceTask>,
+    /// What is odd about them, such as that they are an earlier reply.
+    pub notes: Vec<String>,
 }
 
 /// Tells whether a native model can work here; the error says what is missing.
@@ -138,23 +211,31 @@ pub struct FileSource {
     unprobed: bool,
     /// The tasks that the chat model serves; those of the registry unless set.
     served: Option<Vec<String>>,
+    /// Examples of pipelines.
+    examples: Arc<Examples>,
 }
 
 impl FileSource {
     /// For running: only models that answer now. `chat` says whether there is a chat model, `shown` how many models are
     /// shown to it.
     pub fn for_running(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
-        FileSource { sources, chat, shown, unprobed: false, served: None }
+        FileSource { sources, chat, shown, unprobed: false, served: None, examples: Arc::default() }
     }
 
     /// For planning: where nobody answers now, the first models of the catalogue, as the original does.
     pub fn for_planning(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
-        FileSource { sources, chat, shown, unprobed: true, served: None }
+        FileSource { sources, chat, shown, unprobed: true, served: None, examples: Arc::default() }
     }
 
     /// With other tasks for the chat model to serve.
     pub fn llm_serves(mut self, tasks: Vec<String>) -> FileSource {
         self.served = Some(tasks);
+        self
+    }
+
+    /// With examples of pipelines.
+    pub fn with_examples(mut self, examples: Arc<Examples>) -> FileSource {
+        self.examples = examples;
         self
     }
 
@@ -281,6 +362,10 @@ impl ModelSource for FileSource {
     async fn tasks(&self) -> Result<Tasks, TaskError> {
         let vocabulary = Arc::new(jarvis_catalogue::vocabulary());
         Ok(Tasks { vocabulary, offered: self.sources.offered(self.chat) })
+    }
+
+    async fn examples(&self) -> Arc<Examples> {
+        Arc::clone(&self.examples)
     }
 
     async fn find(&self, task: &Task, effective: &str) -> Result<Found, TaskError> {

@@ -1,22 +1,239 @@
 //! Semantic mapping: which known task an unknown task name means.
+//!
+//! Spelling, aliases and slips are seen without a call; the chat model is asked about what is left, once for each name.
+//! Tasks that the chat model serves itself and control tasks are never mapped.
 
-use jarvis_chat::ChatModel;
+use std::collections::HashMap;
+
+use futures::stream::{self, StreamExt as _};
+use jarvis_catalogue::{Family, find};
+use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, budget};
 use jarvis_engine::Events;
-use jarvis_plan::{Plan, Request};
+use jarvis_plan::{Fault, Level, Plan, Request, TaskId};
+use jarvis_prompt::reader::{Want, read_json, without_reasoning};
+use jarvis_workers::call_model;
+use serde_json::{Value, json};
 
+use super::untrusted::{clean, folded};
 use super::{DecisionError, Decisions, Mapped};
+use crate::answer::{INPUT_SHOWN, cut};
 use crate::source::Tasks;
+
+const STAGE: &str = "map_task";
+
+/// The longest task name that a prompt shows, in characters.
+const NAME: usize = 200;
 
 /// Maps the task names of a plan that the vocabulary does not know (those with [`jarvis_plan::Fault::UnknownTask`]).
 /// Names that stay unknown are told with a note and are not in the result. `chat` is the chat model to ask, its prompts
 /// written down when that is wanted; the events `mapped` are told by the caller.
 pub(super) async fn map(
-    _decisions: &Decisions,
-    _chat: Option<&dyn ChatModel>,
-    _plan: &Plan,
-    _tasks: &Tasks,
-    _request: &Request,
-    _events: &Events,
+    decisions: &Decisions,
+    chat: Option<&dyn ChatModel>,
+    plan: &Plan,
+    tasks: &Tasks,
+    request: &Request,
+    events: &Events,
 ) -> Result<Vec<Mapped>, DecisionError> {
-    Ok(Vec::new())
+    let unknown = |task: &&jarvis_plan::Task| task.fault == Some(Fault::UnknownTask);
+    let names: Vec<(TaskId, String)> =
+        plan.tasks.iter().filter(unknown).map(|task| (task.id, task.task.clone())).collect();
+    let aliases = |tool: &jarvis_plan::Tool| tool.aliases.clone();
+    let known: Vec<Known> =
+        tasks.offered.iter().map(|tool| Known { id: tool.name.clone(), aliases: aliases(tool) }).collect();
+    let found = names_of(decisions, chat, &names, &known, &request.text, events).await?;
+    Ok(names
+        .into_iter()
+        .filter_map(|(task, from)| found.get(&from).map(|to| Mapped { task, from: from.clone(), to: to.clone() }))
+        .collect())
 }
+
+/// A name that may be mapped to.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) id: String,
+    pub(super) aliases: Vec<String>,
+}
+
+/// Maps names to known ones. What cannot be mapped is told with a note and is not in the result.
+///
+/// # Errors
+/// Only when a recording does not hold a call: a replay must not go other ways than the recorded run.
+pub(super) async fn names_of(
+    decisions: &Decisions,
+    chat: Option<&dyn ChatModel>,
+    names: &[(TaskId, String)],
+    known: &[Known],
+    input: &str,
+    events: &Events,
+) -> Result<HashMap<String, String>, DecisionError> {
+    let mut found = HashMap::new();
+    let mut open: Vec<(TaskId, &str)> = Vec::new();
+    for (id, name) in names {
+        let served =
+            decisions.settings.is_llm_served(name) || find(name).is_some_and(|kind| kind.family != Family::Ordinary);
+        if served || known.iter().any(|known| known.id == *name) || found.contains_key(name) {
+            continue;
+        }
+        match by_spelling(name, known) {
+            Some(to) => drop(found.insert(name.clone(), to.to_owned())),
+            // One call for a name, however many tasks have it and however they write it.
+            None if open.iter().any(|(_, other)| folded(other) == folded(name)) => {}
+            None => open.push((*id, name)),
+        }
+    }
+    let chat = chat.filter(|_| decisions.settings.semantic_mapping && !known.is_empty());
+    let Some(chat) = chat else {
+        for (_, name) in &open {
+            unmapped(name, events);
+        }
+        return Ok(found);
+    };
+    let ids: Vec<&str> = known.iter().map(|known| known.id.as_str()).collect();
+    let asking = Asking { decisions, chat, ids: &ids, input, events };
+    let calls: Vec<_> = open.iter().map(|(id, name)| asking.ask(*id, name)).collect();
+    let answers: Vec<Result<Option<String>, ChatError>> =
+        stream::iter(calls).buffered(decisions.settings.concurrency.max(1)).collect().await;
+    for ((_, name), answer) in open.iter().zip(answers) {
+        match answer.map_err(|source| DecisionError::Model { stage: STAGE, source })? {
+            Some(to) => {
+                // Other spellings of the same name mean the same.
+                let same = names.iter().filter(|(_, other)| folded(other) == folded(name));
+                found.extend(same.map(|(_, other)| (other.clone(), to.clone())));
+            }
+            None => unmapped(name, events),
+        }
+    }
+    Ok(found)
+}
+
+fn unmapped(name: &str, events: &Events) {
+    let name = clean(name, NAME);
+    events.note(Level::Warning, format!("no available task means `{name}`; the name was kept"));
+}
+
+struct Asking<'a> {
+    decisions: &'a Decisions,
+    chat: &'a dyn ChatModel,
+    ids: &'a [&'a str],
+    input: &'a str,
+    events: &'a Events,
+}
+
+impl Asking<'_> {
+    /// Asks about one name. What goes wrong is a note and no mapping; only a replay that does not hold the call fails.
+    async fn ask(&self, task: TaskId, name: &str) -> Result<Option<String>, ChatError> {
+        let pipeline = &self.decisions.pipeline;
+        let name = clean(name, NAME);
+        let turns = |level: usize| {
+            let input = cut(self.input, INPUT_SHOWN.get(level).copied().unwrap_or_default());
+            pipeline.prompts.map_task(&input, &name, self.ids)
+        };
+        let failed = |why: String| {
+            self.events.note(Level::Warning, format!("cannot ask what `{name}` means: {why}"));
+            Ok(None)
+        };
+        if let Err(error) = turns(0) {
+            return failed(error.to_string());
+        }
+        let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
+        let reserve = pipeline.settings.reserve_tokens;
+        let messages = match budget::fit(self.chat, STAGE, reserve, INPUT_SHOWN.len() - 1, build) {
+            Ok(messages) => messages,
+            Err(error) => return failed(error.to_string()),
+        };
+        let mut call = ChatRequest::exact(STAGE, messages);
+        if pipeline.settings.structured {
+            call.schema = Some(ReplySchema { name: "mapping".into(), schema: schema(self.ids) });
+        }
+        match call_model(self.chat, self.events, Some(task), &call).await {
+            Ok(reply) => Ok(read(&reply.text, self.ids)),
+            Err(error @ ChatError::ReplayMiss { .. }) => Err(error),
+            Err(error) => failed(error.to_string()),
+        }
+    }
+}
+
+/// The known name in a reply: that of the first flat object with `task_id`, taken only when it is exactly a known one.
+fn read(reply: &str, ids: &[&str]) -> Option<String> {
+    let named = |value: &Value| {
+        let said = value.get("task_id")?.as_str()?.trim();
+        let bare = said.trim_matches(|char: char| matches!(char, '"' | '\'' | '`') || char.is_whitespace());
+        Some(ids.iter().find(|id| **id == bare).map(|id| (*id).to_owned()))
+    };
+    let reply = without_reasoning(reply);
+    let mut rest = &*reply;
+    while let Some(start) = rest.find('{') {
+        let tail = rest.get(start + 1..)?;
+        let Some(end) = tail.find(['{', '}']) else { break };
+        if tail.as_bytes().get(end) == Some(&b'}') {
+            let object = rest.get(start..start + end + 2)?;
+            if let Some(found) = read_json(object, Want::Object).ok().and_then(|read| named(&read.value)) {
+                return found;
+            }
+        }
+        rest = tail.get(end..)?;
+    }
+    // Cut off, or without its closing bracket.
+    read_json(&reply, Want::Object).ok().and_then(|read| named(&read.value)).flatten()
+}
+
+fn schema(ids: &[&str]) -> Value {
+    let mut names = ids.to_vec();
+    names.push("");
+    json!({
+        "type": "object",
+        "properties": {"task_id": {"type": "string", "enum": names}},
+        "required": ["task_id"],
+        "additionalProperties": false,
+    })
+}
+
+/// The known name that a name is another spelling, an alias, or a slip of; none where two could be meant.
+fn by_spelling<'a>(name: &str, known: &'a [Known]) -> Option<&'a str> {
+    let wanted = folded(name);
+    if wanted.is_empty() {
+        return None;
+    }
+    let only = |fits: &dyn Fn(&Known) -> bool| {
+        let mut fitting = known.iter().filter(|known| fits(known));
+        let first = fitting.next()?;
+        fitting.next().is_none().then_some(first.id.as_str())
+    };
+    let registered = find(name).map(|kind| kind.name);
+    only(&|known| folded(&known.id) == wanted)
+        .or_else(|| only(&|known| known.aliases.iter().any(|alias| folded(alias) == wanted)))
+        .or_else(|| only(&|known| registered.is_some() && find(&known.id).map(|kind| kind.name) == registered))
+        .or_else(|| only(&|known| is_slip(&wanted, &folded(&known.id))))
+}
+
+/// True when two names have the same words, in any order, but for a plural or one slip in a longer word. Names that
+/// differ in a short word, or in how a word begins, mean different things.
+fn is_slip(name: &str, known: &str) -> bool {
+    let mut left: Vec<&str> = known.split('-').collect();
+    let words: Vec<&str> = name.split('-').collect();
+    if words.len() != left.len() {
+        return false;
+    }
+    words.iter().all(|word| {
+        let alike = left
+            .iter()
+            .position(|other| other == word)
+            .or_else(|| left.iter().position(|other| same_word(word, other)));
+        alike.map(|at| left.swap_remove(at)).is_some()
+    })
+}
+
+fn same_word(a: &str, b: &str) -> bool {
+    /// Shorter words are other words when a letter differs.
+    const LONG: usize = 6;
+    let plural = |one: &str, many: &str| many.strip_suffix('s') == Some(one) && one.len() > 2;
+    if a == b || plural(a, b) || plural(b, a) {
+        return true;
+    }
+    let long = a.chars().count() >= LONG && b.chars().count() >= LONG;
+    long && a.chars().next() == b.chars().next() && strsim::osa_distance(a, b) <= 1
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,363 @@
-//! The client of a model catalogue service.
+//! Client of a model catalogue service: which tasks there are, which models serve a task, which plans are examples.
+//!
+//! Replies are kept for a while and served stale when the service fails; identical calls at the same time are made once.
+//! What the service writes is untrusted: it is cut and cleaned before anything else sees it. No address is built in.
+//! Source of the protocol: PantheraXpoint/JARVIS `hugginggpt/server/decision_api.py` and `server/sensys/decision_api.py`.
+
+mod kept;
+mod read;
+mod source;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jarvis_catalogue::{CallError, ClientError, JsonClient};
+use jarvis_chat::SecretString;
+use jarvis_plan::Host;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use url::Url;
+
+use self::kept::Kept;
+use super::examples::Example;
+
+pub use self::source::ServiceSource;
+
+/// The most tasks of a service that are used.
+pub const MAX_TASKS: usize = 500;
+/// The most models of one task that are used.
+pub const MAX_MODELS: usize = 50;
+/// The most examples that are asked for and used.
+pub const MAX_EXAMPLES: usize = 100;
+
+/// The task ids that stand in for the list of a service that cannot be asked, in the pipeline form.
+pub const FALLBACK_TASKS: [&str; 17] = [
+    "source",
+    "object-detection-general",
+    "face-detection",
+    "vehicle-plate-detection",
+    "vehicle-damage-detection",
+    "protective-gear-detection",
+    "equipment-detection",
+    "fire-detection",
+    "cloth-color-classification",
+    "vehicle-color-classification",
+    "gender-classification",
+    "age-classification",
+    "emotion-classification",
+    "face-recognition",
+    "vehicle-make-classification",
+    "human-pose-detection",
+    "pipeline-end",
+];
+
+/// Where the service is and how it is asked.
+#[derive(Clone)]
+pub struct ServiceConfig {
+    /// Its base, such as `http://models.example:8081`; paths are added to it.
+    pub base: Url,
+    /// Its key, sent as a bearer token.
+    pub token: Option<SecretString>,
+    /// A proxy; this machine is always called directly.
+    pub proxy: Option<Url>,
+    /// The time for one try of the list of tasks or of models; 5 s.
+    pub timeout: Duration,
+    /// The time for one try of the examples; 20 s.
+    pub examples_timeout: Duration,
+    /// Tries after the first; 2.
+    pub retries: usize,
+    /// The pause before the first retry, doubled at each; 200 ms.
+    pub first_pause: Duration,
+    /// How long a reply holds; 300 s.
+    pub ttl: Duration,
+    /// How long a failure holds: long enough that the tasks of one request do not each repeat it; 2 s.
+    pub failure_ttl: Duration,
+    /// The most bytes of one reply; 4 MiB.
+    pub max_body: usize,
+}
+
+impl ServiceConfig {
+    /// The defaults named at each field.
+    pub fn new(base: Url) -> ServiceConfig {
+        ServiceConfig {
+            base,
+            token: None,
+            proxy: None,
+            timeout: Duration::from_secs(5),
+            examples_timeout: Duration::from_secs(20),
+            retries: 2,
+            first_pause: Duration::from_millis(200),
+            ttl: Duration::from_secs(300),
+            failure_ttl: Duration::from_secs(2),
+            max_body: 4 << 20,
+        }
+    }
+}
+
+impl fmt::Debug for ServiceConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServiceConfig")
+            .field("base", &self.base.origin().ascii_serialization())
+            .field("timeout", &self.timeout)
+            .field("retries", &self.retries)
+            .field("ttl", &self.ttl)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A task type that the service knows. Texts are cleaned and cut.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ServiceTask {
+    /// The name that plans use.
+    pub id: String,
+    /// A name for people; empty when none is given.
+    #[serde(default)]
+    pub name: String,
+    /// What it does; may be empty.
+    #[serde(default)]
+    pub description: String,
+    /// What it takes, in words.
+    #[serde(default)]
+    pub inputs: Vec<String>,
+    /// What it gives, in words.
+    #[serde(default)]
+    pub outputs: Vec<String>,
+}
+
+impl ServiceTask {
+    /// A task of which nothing but the id is known.
+    pub fn named(id: &str) -> ServiceTask {
+        ServiceTask { id: id.to_owned(), ..ServiceTask::default() }
+    }
+}
+
+/// A model that the service offers for a task. Texts are cleaned and cut.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ServiceModel {
+    /// Its id.
+    pub id: String,
+    /// A name for people; empty when none is given.
+    #[serde(default)]
+    pub name: String,
+    /// What it is; may be empty.
+    #[serde(default)]
+    pub description: String,
+    /// Likes; 0 when unknown.
+    #[serde(default)]
+    pub likes: u64,
+    /// Words that say what it is for.
+    #[serde(default)]
+    pub tags: Option<Vec<String>>,
+    /// Where it runs, when that is known to be elsewhere than at the service.
+    #[serde(skip)]
+    pub host: Option<Host>,
+}
+
+/// A reply of the service, perhaps an old one.
+#[derive(Debug, Clone)]
+pub struct Fetched<T> {
+    /// What it said.
+    pub value: Arc<T>,
+    /// Why this is an earlier reply, when it is one.
+    pub stale: Option<ServiceError>,
+}
+
+/// Why the service gave nothing usable. No text of the service stands in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ServiceError {
+    /// The call failed.
+    #[error("the model catalogue service at {origin} cannot say {what}: {source}")]
+    Call {
+        /// Where it is.
+        origin: String,
+        /// What was asked.
+        what: &'static str,
+        /// Why.
+        source: CallError,
+    },
+    /// The reply has another shape than agreed.
+    #[error("the model catalogue service at {origin} answered with something that is not {what}")]
+    Shape {
+        /// Where it is.
+        origin: String,
+        /// What was asked.
+        what: &'static str,
+    },
+    /// It says that there are no tasks.
+    #[error("the model catalogue service at {origin} lists no tasks")]
+    NoTasks {
+        /// Where it is.
+        origin: String,
+    },
+}
+
+impl ServiceError {
+    /// What to try.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ServiceError::Call { source: CallError::TooLarge(_), .. } => "the service sends more than is accepted",
+            ServiceError::Call { .. } | ServiceError::Shape { .. } => {
+                "check `decisions.model_api_base_url` and that the service runs, or leave it out to use the local catalogue"
+            }
+            ServiceError::NoTasks { .. } => {
+                "add tasks to the service, or leave `decisions.model_api_base_url` out to use the local catalogue"
+            }
+        }
+    }
+
+    /// True when the service did not answer in time.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, ServiceError::Call { source: CallError::Timeout(_), .. })
+    }
+}
+
+const TASKS: &str = "which tasks there are";
+const MODELS: &str = "which models serve a task";
+const EXAMPLES: &str = "which plans are examples";
+
+/// The client. Clones share what they know.
+#[derive(Debug, Clone)]
+pub struct Service {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    client: JsonClient,
+    config: ServiceConfig,
+    tasks: Kept<(), Vec<ServiceTask>>,
+    models: Kept<String, Vec<ServiceModel>>,
+    examples: Kept<(String, String, usize), Vec<Example>>,
+}
+
+impl Service {
+    /// A client. Nothing is called yet: a service that is down now may be up when it is needed.
+    ///
+    /// # Errors
+    /// When the HTTP client cannot be built.
+    pub fn new(config: ServiceConfig) -> Result<Service, ClientError> {
+        let client = JsonClient::new(config.base.clone(), config.token.clone(), config.proxy.as_ref())?;
+        Ok(Service {
+            inner: Arc::new(Inner {
+                client,
+                tasks: Kept::new(config.ttl, config.failure_ttl),
+                models: Kept::new(config.ttl, config.failure_ttl),
+                examples: Kept::new(config.ttl, config.failure_ttl),
+                config,
+            }),
+        })
+    }
+
+    /// Where the service is, without credentials and path.
+    pub fn origin(&self) -> String {
+        self.inner.client.origin()
+    }
+
+    /// The task types, in the service's order, each once; never empty.
+    ///
+    /// # Errors
+    /// When the service fails and nothing it said before is known.
+    pub async fn tasks(&self) -> Result<Fetched<Vec<ServiceTask>>, ServiceError> {
+        let fetch = async {
+            let max = self.inner.config.max_body;
+            let timeout = self.inner.config.timeout;
+            let call = || self.inner.client.get(&["query", "context", "tasks"], max, timeout);
+            let value = self.retried(call).await.map_err(|source| self.failed(TASKS, source))?;
+            let tasks = read::tasks(&value).ok_or_else(|| self.odd("a list of tasks"))?;
+            if tasks.is_empty() { Err(ServiceError::NoTasks { origin: self.origin() }) } else { Ok(tasks) }
+        };
+        self.inner.tasks.get((), fetch).await
+    }
+
+    /// The models of a task, in the service's order, each once, at most [`MAX_MODELS`]; all count as available. May be
+    /// empty.
+    ///
+    /// # Errors
+    /// When the service fails and nothing it said before is known.
+    pub async fn models(&self, task: &str) -> Result<Fetched<Vec<ServiceModel>>, ServiceError> {
+        let fetch = async {
+            let max = self.inner.config.max_body;
+            let timeout = self.inner.config.timeout;
+            let body = json!({ "task_id": task });
+            let call = || self.inner.client.post(&["query", "get_models_for_task"], &body, max, timeout);
+            let value = self.retried(call).await.map_err(|source| self.failed(MODELS, source))?;
+            read::models(&value).ok_or_else(|| self.odd("a list of models"))
+        };
+        self.inner.models.get(task.to_owned(), fetch).await
+    }
+
+    /// Example plans; an empty `task` or `scenario` means any.
+    ///
+    /// # Errors
+    /// When the service fails and nothing it said before is known.
+    pub async fn examples(
+        &self,
+        task: &str,
+        scenario: &str,
+        count: usize,
+    ) -> Result<Fetched<Vec<Example>>, ServiceError> {
+        let count = count.min(MAX_EXAMPLES);
+        let fetch = async {
+            let max = self.inner.config.max_body;
+            let timeout = self.inner.config.examples_timeout;
+            let body = json!({"task_id": task, "scenario_id": scenario, "num_examples": count});
+            let call = || self.inner.client.post(&["query", "get_examples_for_task_pipelines"], &body, max, timeout);
+            let value = self.retried(call).await.map_err(|source| self.failed(EXAMPLES, source))?;
+            read::examples(&value, count).ok_or_else(|| self.odd("a list of examples"))
+        };
+        self.inner.examples.get((task.to_owned(), scenario.to_owned(), count), fetch).await
+    }
+
+    /// Forgets everything the service said.
+    pub fn refresh(&self) {
+        self.inner.tasks.clear();
+        self.inner.models.clear();
+        self.inner.examples.clear();
+    }
+
+    /// Calls until it works, the tries are used up, or trying again makes no sense.
+    async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, CallError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let mut pause = self.inner.config.first_pause;
+        let mut left = self.inner.config.retries;
+        loop {
+            match call().await {
+                Err(error) if error.is_transient() && left > 0 => {
+                    tracing::debug!(origin = self.origin(), %error, "asking the model catalogue service again");
+                    left -= 1;
+                    tokio::time::sleep(pause).await;
+                    pause *= 2;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn failed(&self, what: &'static str, source: CallError) -> ServiceError {
+        let origin = self.origin();
+        match source {
+            CallError::BadReply => self.odd("JSON"),
+            CallError::Timeout(_)
+            | CallError::Connect
+            | CallError::Status(..)
+            | CallError::TooLarge(_)
+            | CallError::Redirects
+            | CallError::Broken => ServiceError::Call { origin, what, source },
+        }
+    }
+
+    fn odd(&self, what: &'static str) -> ServiceError {
+        ServiceError::Shape { origin: self.origin(), what }
+    }
+}
+
+/// The tasks of [`FALLBACK_TASKS`], with nothing known but their ids.
+pub fn fallback_tasks() -> Vec<ServiceTask> {
+    FALLBACK_TASKS.into_iter().map(ServiceTask::named).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,5 +8,6 @@ mod decisions;
 mod house;
 mod offline;
 mod outcomes;
+mod pipelines;
 mod plans;
 mod runs;

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_hugginggpt::decisions::{DecisionSettings, Decisions, PlanStore};
+use jarvis_chat::SecretString;
+use jarvis_hugginggpt::decisions::{
+    DecisionSettings, Decisions, Examples, PlanStore, Service, ServiceConfig, ServiceSource,
+};
 use jarvis_hugginggpt::{FileSource, ModelSource};
+use url::Url;
 
 use super::{App, Folders};
 use crate::config::{Config, DecisionsConfig};
@@ -24,15 +28,64 @@ impl App {
         })
     }
 
-    /// Where the tasks and models of decisions come from: the catalogue of this machine.
+    /// Where the tasks and models of decisions come from: the service that is configured, or the catalogue of this
+    /// machine.
     fn source(&self) -> Result<Arc<dyn ModelSource>, Failure> {
-        let (sources, shown) = (Arc::clone(&self.pipeline.sources), self.config.num_candidate_models);
-        let source = FileSource::for_planning(sources, self.pipeline.chat.is_some(), shown);
-        Ok(Arc::new(match &self.config.decisions.llm_served_tasks {
-            Some(tasks) => source.llm_serves(tasks.clone()),
-            None => source,
-        }))
+        let config = &self.config.decisions;
+        let shown = self.config.num_candidate_models;
+        let examples = self.examples()?;
+        if let Some(base) = &config.model_api_base_url {
+            let mut source = ServiceSource::new(service(&self.config, base)?, shown);
+            if let Some(tasks) = &config.llm_served_tasks {
+                source = source.llm_serves(tasks.clone());
+            }
+            if let Some(examples) = examples {
+                source = source.with_examples(examples);
+            }
+            return Ok(Arc::new(source));
+        }
+        let mut source =
+            FileSource::for_planning(Arc::clone(&self.pipeline.sources), self.pipeline.chat.is_some(), shown);
+        if let Some(tasks) = &config.llm_served_tasks {
+            source = source.llm_serves(tasks.clone());
+        }
+        if let Some(examples) = examples {
+            source = source.with_examples(examples);
+        }
+        Ok(Arc::new(source))
     }
+
+    /// The examples of pipelines that are configured.
+    fn examples(&self) -> Result<Option<Arc<Examples>>, Failure> {
+        let config = &self.config.decisions;
+        let Some(path) = &config.examples else { return Ok(None) };
+        let examples = Examples::load(path, config.example_categories.as_deref())
+            .map_err(|error| Failure::usage(error).hint("see `decisions.examples` in docs/configuration.md"))?;
+        Ok(Some(Arc::new(examples)))
+    }
+}
+
+/// The client of the catalogue service.
+fn service(config: &Config, base: &str) -> Result<Service, Failure> {
+    let wrong = |key: &str, error: &dyn std::fmt::Display| {
+        Failure::usage(format!("the configuration key `{key}` is wrong: {error}"))
+    };
+    let base: Url = base.parse().map_err(|error| wrong("decisions.model_api_base_url", &error))?;
+    if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
+        return Err(wrong("decisions.model_api_base_url", &"it is no http or https address"));
+    }
+    let proxy = config.proxy.as_deref().map(Url::parse).transpose().map_err(|error| wrong("proxy", &error))?;
+    let token = config.decisions.model_api_key_env.as_deref().and_then(|name| std::env::var(name).ok());
+    let service = ServiceConfig {
+        token: token.filter(|token| !token.is_empty()).map(SecretString::from),
+        proxy,
+        ttl: Duration::from_secs(config.decisions.cache_ttl_s),
+        ..ServiceConfig::new(base)
+    };
+    Service::new(service).map_err(|error| {
+        let hint = error.hint();
+        Failure::work(error).hint(hint)
+    })
 }
 
 fn settings(config: &Config) -> DecisionSettings {

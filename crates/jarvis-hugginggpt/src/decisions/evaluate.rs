@@ -1,0 +1,247 @@
+//! How good planning is: plans for examples with known pipelines, compared with these.
+//!
+//! Two figures: the share of samples whose tasks are all right, and the share of the right paths from `source` to
+//! `pipeline-end` that were found. Reasons do not count, nor does the order inside lists. Source: the evaluation tool of
+//! PantheraXpoint/JARVIS; the counts here are our own reading of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::stream::{self, StreamExt as _};
+use jarvis_engine::Events;
+use serde::Serialize;
+
+use super::examples::{Example, Examples};
+use super::pipeline::decide::{Steps, chat_of, records};
+use super::pipeline::{END, PipelineTask, SOURCE};
+use super::trial::is_same;
+use super::{DecisionError, Decisions};
+
+/// The most paths of one pipeline that are counted.
+const MAX_PATHS: usize = 10_000;
+
+/// How one sample did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sample {
+    /// The example.
+    pub id: String,
+    /// Its category.
+    pub category: String,
+    /// Whether every task is right: no more, no fewer, each with the same five fields.
+    pub all_match: bool,
+    /// Tasks that are right.
+    pub tasks_matched: usize,
+    /// Tasks of the true pipeline.
+    pub tasks_true: usize,
+    /// Tasks planned that the true pipeline does not have.
+    pub tasks_extra: usize,
+    /// Paths of the true pipeline that were found.
+    pub paths_matched: usize,
+    /// Paths of the true pipeline.
+    pub paths_true: usize,
+    /// Paths planned that the true pipeline does not have.
+    pub paths_extra: usize,
+    /// Why there is no plan, when there is none; it counts as all wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// The figures of an evaluation. Shares are from 0 to 1, and 0 when there are no samples.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// Samples planned for.
+    pub samples: usize,
+    /// Those without a plan.
+    pub failed: usize,
+    /// Examples shown as few-shots.
+    pub few_shots: usize,
+    /// Method 1: the share of samples whose tasks are all right.
+    pub exact_match: f64,
+    /// Method 2: the share of true paths found, averaged over the samples.
+    pub path_recall: f64,
+    /// Both shares by category.
+    pub categories: BTreeMap<String, CategoryFigures>,
+    /// Each sample, in the order of the examples.
+    pub per_sample: Vec<Sample>,
+}
+
+/// The figures of one category.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CategoryFigures {
+    /// Samples.
+    pub samples: usize,
+    /// Method 1.
+    pub exact_match: f64,
+    /// Method 2.
+    pub path_recall: f64,
+}
+
+impl Evaluation {
+    /// The figures of samples.
+    pub fn of(per_sample: Vec<Sample>, few_shots: usize) -> Evaluation {
+        let mut by_category: BTreeMap<String, Vec<&Sample>> = BTreeMap::new();
+        for sample in &per_sample {
+            by_category.entry(sample.category.clone()).or_default().push(sample);
+        }
+        let all: Vec<&Sample> = per_sample.iter().collect();
+        let categories = by_category
+            .into_iter()
+            .map(|(name, samples)| {
+                let figures = CategoryFigures {
+                    samples: samples.len(),
+                    exact_match: exact_match(&samples),
+                    path_recall: path_recall(&samples),
+                };
+                (name, figures)
+            })
+            .collect();
+        Evaluation {
+            samples: all.len(),
+            failed: all.iter().filter(|sample| sample.error.is_some()).count(),
+            few_shots,
+            exact_match: exact_match(&all),
+            path_recall: path_recall(&all),
+            categories,
+            per_sample,
+        }
+    }
+}
+
+fn exact_match(samples: &[&Sample]) -> f64 {
+    mean(samples.iter().map(|sample| f64::from(u8::from(sample.all_match))))
+}
+
+fn path_recall(samples: &[&Sample]) -> f64 {
+    mean(samples.iter().map(|sample| match sample.paths_true {
+        // There was nothing to find: right when nothing was planned.
+        0 => f64::from(u8::from(sample.paths_extra == 0 && sample.error.is_none())),
+        paths => sample.paths_matched as f64 / paths as f64,
+    }))
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len();
+    if count == 0 { 0.0 } else { values.sum::<f64>() / count as f64 }
+}
+
+/// Compares a plan with the true pipeline of an example.
+pub fn compare(example: &Example, planned: &[PipelineTask]) -> Sample {
+    let truth: BTreeSet<String> = example.tasks.iter().map(fields).collect();
+    let found: BTreeSet<String> = planned.iter().map(fields).collect();
+    let true_paths = paths(&example.tasks);
+    let found_paths = paths(planned);
+    Sample {
+        id: example.id.clone(),
+        category: example.base_pipeline_id.clone(),
+        all_match: truth == found,
+        tasks_matched: truth.intersection(&found).count(),
+        tasks_true: truth.len(),
+        tasks_extra: found.difference(&truth).count(),
+        paths_matched: true_paths.intersection(&found_paths).count(),
+        paths_true: true_paths.len(),
+        paths_extra: found_paths.difference(&true_paths).count(),
+        error: None,
+    }
+}
+
+/// The five fields that count, lists sorted.
+fn fields(task: &PipelineTask) -> String {
+    let lists = [
+        sorted(&task.inputs_from_upstreams),
+        sorted(&task.upstreams),
+        sorted(&task.outputs_for_downstreams),
+        sorted(&task.downstreams),
+    ];
+    serde_json::json!([task.id, lists]).to_string()
+}
+
+fn sorted(list: &[String]) -> BTreeSet<&str> {
+    super::pipeline::some(list).collect()
+}
+
+/// Every path from `source` to `pipeline-end` as the ids on it, at most [`MAX_PATHS`].
+fn paths(tasks: &[PipelineTask]) -> BTreeSet<Vec<&str>> {
+    let after: BTreeMap<&str, Vec<&str>> =
+        tasks.iter().map(|task| (task.id.as_str(), task.after().collect())).collect();
+    let mut found = BTreeSet::new();
+    let mut open: Vec<Vec<&str>> = if after.contains_key(SOURCE) { vec![vec![SOURCE]] } else { Vec::new() };
+    let mut steps = 0;
+    while let Some(path) = open.pop() {
+        steps += 1;
+        if found.len() >= MAX_PATHS || steps > MAX_PATHS * 64 {
+            break;
+        }
+        let Some(last) = path.last() else { continue };
+        if *last == END {
+            found.insert(path);
+            continue;
+        }
+        for next in after.get(last).into_iter().flatten() {
+            // Truths are data: they may hold a cycle.
+            if !path.contains(next) {
+                let mut longer = path.clone();
+                longer.push(next);
+                open.push(longer);
+            }
+        }
+    }
+    found
+}
+
+impl Decisions {
+    /// Plans for every example that is not among the few-shots (one of each category, or none with `few_shots` false)
+    /// and measures the plans. `tell` hears of each sample as it is done. Makes one call for each sample; to make none
+    /// again, use a recording.
+    ///
+    /// # Errors
+    /// When nothing can be planned at all: no chat model, no tasks, or a recording that does not hold a call. A plan that
+    /// fails is a sample that failed.
+    pub async fn evaluate(
+        &self,
+        examples: &Examples,
+        few_shots: bool,
+        events: &Events,
+        mut tell: impl FnMut(&Sample) + Send,
+    ) -> Result<Evaluation, DecisionError> {
+        let chat = chat_of(self)?;
+        let records = records(self).await?;
+        let shots = if few_shots { examples.few_shots() } else { Vec::new() };
+        let left: Vec<&Example> =
+            examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example))).collect();
+        let plans: Vec<_> = left
+            .into_iter()
+            .map(|example| {
+                let steps = Steps {
+                    decisions: self,
+                    chat: chat.as_ref(),
+                    records: &records.tasks,
+                    scenario: &example.scenario,
+                    events,
+                };
+                let shots = &shots;
+                async move {
+                    let planned = Box::pin(steps.plan(shots, true));
+                    let timeout = self.settings.timeout;
+                    let planned = tokio::time::timeout(timeout, planned).await;
+                    (example, planned.unwrap_or(Err(DecisionError::Timeout { after: timeout })))
+                }
+            })
+            .collect();
+        let mut plans = stream::iter(plans).buffered(self.settings.concurrency.max(1));
+        let mut per_sample = Vec::new();
+        while let Some((example, planned)) = plans.next().await {
+            let sample = match planned {
+                Ok(planned) => compare(example, &planned.pipeline.tasks),
+                Err(error @ DecisionError::Model { source: jarvis_chat::ChatError::ReplayMiss { .. }, .. }) => {
+                    return Err(error);
+                }
+                Err(error) => Sample { all_match: false, error: Some(error.to_string()), ..compare(example, &[]) },
+            };
+            tell(&sample);
+            per_sample.push(sample);
+        }
+        Ok(Evaluation::of(per_sample, shots.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

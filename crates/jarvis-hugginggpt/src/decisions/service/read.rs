@@ -1,0 +1,129 @@
+//! Replies of a model catalogue service in all their shapes, read into records whose texts are cut and cleaned.
+//!
+//! A record without a usable id is left out; a reply that is no list of records at all is refused.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{MAX_EXAMPLES, MAX_MODELS, MAX_TASKS, ServiceModel, ServiceTask};
+use crate::decisions::examples::Example;
+use crate::decisions::untrusted::{clean, clean_id};
+
+/// The longest name and list element.
+const SHORT: usize = 160;
+/// The longest description of a task.
+const TASK_DESCRIPTION: usize = 400;
+/// The longest description of a model; prompts cut it further.
+const MODEL_DESCRIPTION: usize = 2_000;
+/// The most elements of a list inside a record.
+const LIST: usize = 16;
+
+/// The records of a reply and the ids they stand under, if any: a list, an object of records by id, or a list in a wrapper.
+fn records<'a>(value: &'a Value, wrapper: &str) -> Option<Vec<(Option<&'a str>, &'a Value)>> {
+    match value {
+        Value::Array(items) => Some(items.iter().map(|item| (None, item)).collect()),
+        Value::Object(fields) => match fields.get(wrapper) {
+            Some(Value::Array(items)) => Some(items.iter().map(|item| (None, item)).collect()),
+            // An error with status 200 is an object of strings.
+            _ if !fields.is_empty() && fields.values().all(Value::is_object) => {
+                Some(fields.iter().map(|(id, item)| (Some(id.as_str()), item)).collect())
+            }
+            _ => None,
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+fn text(record: &Value, field: &str, max: usize) -> String {
+    record.get(field).and_then(Value::as_str).map(|text| clean(text, max)).unwrap_or_default()
+}
+
+/// A list of texts; a single text counts as one element.
+fn texts(value: Option<&Value>) -> Vec<String> {
+    let cleaned = |text: &str| Some(clean(text, SHORT)).filter(|text| !text.is_empty());
+    match value {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).filter_map(cleaned).take(LIST).collect(),
+        Some(Value::String(one)) => cleaned(one).into_iter().collect(),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
+    }
+}
+
+fn id(record: &Value, under: Option<&str>) -> Option<String> {
+    match record {
+        Value::String(id) => clean_id(id),
+        Value::Object(fields) => fields.get("id").and_then(Value::as_str).or(under).and_then(clean_id),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    }
+}
+
+/// Reads a list of names, a list of objects, or an object of objects by id; `None` when it is none of these.
+pub(super) fn tasks(value: &Value) -> Option<Vec<ServiceTask>> {
+    let records = records(value, "tasks")?;
+    let any = !records.is_empty();
+    let mut seen = HashSet::new();
+    let mut tasks = Vec::new();
+    for (under, record) in records {
+        let inner;
+        let record = match record.as_str().filter(|text| text.trim_start().starts_with('{')) {
+            // Some services write each object as a string.
+            Some(text) => {
+                inner = serde_json::from_str(text).unwrap_or_default();
+                &inner
+            }
+            None => record,
+        };
+        let Some(id) = id(record, under) else { continue };
+        if tasks.len() == MAX_TASKS {
+            break;
+        }
+        if seen.insert(id.clone()) {
+            tasks.push(ServiceTask {
+                name: text(record, "name", SHORT),
+                description: text(record, "description", TASK_DESCRIPTION),
+                inputs: texts(record.get("inputs")),
+                outputs: texts(record.get("outputs")),
+                id,
+            });
+        }
+    }
+    (!any || !tasks.is_empty()).then_some(tasks)
+}
+
+/// Reads a list of models; `None` when it is none.
+pub(super) fn models(value: &Value) -> Option<Vec<ServiceModel>> {
+    let records = records(value, "models")?;
+    let any = !records.is_empty();
+    let mut seen = HashSet::new();
+    let mut models = Vec::new();
+    for (under, record) in records {
+        let Some(id) = id(record, under) else { continue };
+        if models.len() == MAX_MODELS {
+            break;
+        }
+        if seen.insert(id.clone()) {
+            let tags = record.get("meta").and_then(|meta| meta.get("tags"));
+            models.push(ServiceModel {
+                name: text(record, "name", SHORT),
+                description: text(record, "description", MODEL_DESCRIPTION),
+                likes: record.get("likes").and_then(Value::as_u64).unwrap_or_default(),
+                host: None,
+                tags: tags.filter(|tags| !tags.is_null()).map(|tags| texts(Some(tags))),
+                id,
+            });
+        }
+    }
+    (!any || !models.is_empty()).then_some(models)
+}
+
+/// Reads a list of examples, at most `count`; what is no example is left out; `None` when it is no list.
+pub(super) fn examples(value: &Value, count: usize) -> Option<Vec<Example>> {
+    let records = records(value, "examples")?;
+    Some(
+        records
+            .into_iter()
+            .filter_map(|(_, record)| Example::read(record).ok())
+            .take(count.min(MAX_EXAMPLES))
+            .collect(),
+    )
+}

@@ -1,0 +1,160 @@
+//! Prompts that a configuration gives as JSON files, in the shapes that decision-only configurations use.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+/// The largest prompt file, in bytes.
+const MAX_FILE: u64 = 4 << 20;
+
+/// A prompt file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptFileError {
+    /// It cannot be read.
+    #[error("cannot read the prompt file {}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It holds no prompt.
+    #[error("the prompt file {}: {reason}", .path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// The text of a prompt setting: the setting itself, or where it ends with `.json` what that file holds, which is a
+/// string or an object with one of `template_array`, `content_array` (lines), `template`, `content`. A path is relative
+/// to `folder`. Blocks.
+///
+/// # Errors
+/// When the file cannot be read or holds no prompt.
+pub fn prompt_text(setting: &str, folder: &Path) -> Result<String, PromptFileError> {
+    let name = setting.trim();
+    if !name.ends_with(".json") || name.contains('\n') {
+        return Ok(setting.to_owned());
+    }
+    let path = folder.join(name);
+    let value = load(&path)?;
+    let text = match &value {
+        Value::String(text) => Some(text.clone()),
+        Value::Object(fields) => text_of(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    };
+    text.ok_or_else(|| PromptFileError::Content {
+        path,
+        reason: "expected a string, or an object with `template_array`, `content_array`, `template` or `content`"
+            .into(),
+    })
+}
+
+/// The demos of a file as a JSON array of messages `{"role","content"}`: messages may give their text as
+/// `content_array`, and the file may be one object with `content_array` or `content`, which stands for one user message.
+/// Blocks.
+///
+/// # Errors
+/// When the file cannot be read or holds no messages.
+pub fn demos_text(path: &Path) -> Result<String, PromptFileError> {
+    let fail = |reason: String| PromptFileError::Content { path: path.to_owned(), reason };
+    let message = |fields: &Map<String, Value>, role: Option<&str>| {
+        let content = text_of(fields)?;
+        let role = fields.get("role").and_then(Value::as_str).or(role)?;
+        Some(serde_json::json!({"role": role, "content": content}))
+    };
+    let messages: Vec<Value> = match load(path)? {
+        Value::Array(items) => {
+            let mut messages = Vec::with_capacity(items.len());
+            for (at, item) in items.iter().enumerate() {
+                let read = item.as_object().and_then(|fields| message(fields, None));
+                messages
+                    .push(read.ok_or_else(|| fail(format!("element {at} is no message with `role` and `content`")))?);
+            }
+            messages
+        }
+        Value::Object(fields) => {
+            let only = message(&fields, Some("user"));
+            vec![only.ok_or_else(|| fail("expected an array of messages, or an object with `content_array`".into()))?]
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            return Err(fail("expected an array of messages".into()));
+        }
+    };
+    Ok(Value::Array(messages).to_string())
+}
+
+fn text_of(fields: &Map<String, Value>) -> Option<String> {
+    let lines = |name: &str| {
+        let lines: Option<Vec<&str>> = fields.get(name)?.as_array()?.iter().map(Value::as_str).collect();
+        lines.map(|lines| lines.join("\n"))
+    };
+    let text = |name: &str| fields.get(name)?.as_str().map(str::to_owned);
+    lines("template_array").or_else(|| lines("content_array")).or_else(|| text("template")).or_else(|| text("content"))
+}
+
+fn load(path: &Path) -> Result<Value, PromptFileError> {
+    let io = |source| PromptFileError::Io { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(io)?.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(PromptFileError::Content {
+            path: path.to_owned(),
+            reason: format!("it is larger than {MAX_FILE} bytes"),
+        });
+    }
+    serde_json::from_slice(&bytes)
+        .map_err(|error| PromptFileError::Content { path: path.to_owned(), reason: format!("it is not JSON: {error}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(content: &str, want: Option<&str>) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("p.json"), content).unwrap();
+        assert_eq!(prompt_text("p.json", folder.path()).ok().as_deref(), want, "{content}");
+    }
+
+    #[test]
+    fn a_prompt_is_itself_or_a_file() {
+        let nowhere = Path::new("/nonexistent");
+        assert_eq!(prompt_text("Plan well.", nowhere).unwrap(), "Plan well.");
+        assert_eq!(prompt_text("Reply as in\nexample.json", nowhere).unwrap(), "Reply as in\nexample.json");
+        assert!(prompt_text("missing.json", nowhere).unwrap_err().to_string().contains("missing.json"));
+        check(r#"{"template_array": ["a", "b"], "content": "c"}"#, Some("a\nb"));
+        check(r#"{"content_array": ["a", "", "b"]}"#, Some("a\n\nb"));
+        check(r#"{"template": "t"}"#, Some("t"));
+        check(r#"{"role": "system", "content": "c"}"#, Some("c"));
+        check(r#""just text""#, Some("just text"));
+        check(r#"{"content_array": [1]}"#, None);
+        check("[]", None);
+        check("{", None);
+    }
+
+    #[track_caller]
+    fn check_demos(content: &str, want: Option<&str>) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), content).unwrap();
+        assert_eq!(demos_text(file.path()).ok().as_deref(), want, "{content}");
+    }
+
+    #[test]
+    fn demos_are_messages_or_one_text() {
+        check_demos(r#"[{"role":"user","content":"hi"}]"#, Some(r#"[{"role":"user","content":"hi"}]"#));
+        check_demos(
+            r#"[{"role":"assistant","content_array":["a","b"]}]"#,
+            Some(r#"[{"role":"assistant","content":"a\nb"}]"#),
+        );
+        check_demos(r#"{"content_array":["x"]}"#, Some(r#"[{"role":"user","content":"x"}]"#));
+        check_demos("[]", Some("[]"));
+        check_demos(r#"[{"content":"no role"}]"#, None);
+        check_demos("7", None);
+    }
+}

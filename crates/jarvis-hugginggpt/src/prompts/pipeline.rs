@@ -1,0 +1,162 @@
+//! The prompts of decisions: semantic mapping, and the three of the pipeline form.
+
+use jarvis_plan::{Role, Turn};
+use jarvis_prompt::template::{Template, TemplateError};
+use serde_json::{Value, json};
+
+use super::Prompts;
+use crate::decisions::examples::{Example, Scenario};
+use crate::decisions::service::{ServiceModel, ServiceTask};
+use crate::decisions::untrusted::clean;
+
+pub(super) const PLAN_SLOTS: [&str; 5] = ["input", "objects_seen", "context", "tasks", "tools"];
+pub(super) const UNIFIED_SLOTS: [&str; 6] = ["input", "objects_seen", "context", "tasks", "tools", "models"];
+pub(super) const CHOICE_SLOTS: [&str; 7] =
+    ["input", "objects_seen", "task", "task_info", "metas", "scenario_description", "available_models"];
+
+/// What a planner of pipelines is told.
+#[derive(Debug, Clone, Copy)]
+pub struct PipelinePlan<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// The task types.
+    pub tasks: &'a [ServiceTask],
+    /// Characters of a task's description that are shown.
+    pub task_description: usize,
+    /// Examples, shown with their reasons unless `reasons` is false.
+    pub examples: &'a [Example],
+    /// Whether examples give their reasons.
+    pub reasons: bool,
+    /// The models by task, with how many of each and how many characters of their descriptions are shown; `None` asks for
+    /// the plan alone.
+    pub models: Option<(&'a [(String, Vec<ServiceModel>)], usize, usize)>,
+}
+
+/// What a chooser of the pipeline form is told.
+#[derive(Debug, Clone, Copy)]
+pub struct PipelineChoice<'a> {
+    /// The scenario; its description may be cut.
+    pub scenario: &'a Scenario,
+    /// The task as planned.
+    pub task: &'a Value,
+    /// The task's record.
+    pub info: &'a ServiceTask,
+    /// The models.
+    pub models: &'a [ServiceModel],
+    /// Characters of a model's description that are shown.
+    pub description: usize,
+}
+
+impl Prompts {
+    /// Which of the known names an unknown one means.
+    ///
+    /// # Errors
+    /// When a replaced prompt cannot be rendered.
+    pub fn map_task(&self, input: &str, name: &str, tasks: &[&str]) -> Result<Vec<Turn>, TemplateError> {
+        self.map_task.render(&json!({"input": input, "name": name, "tasks": quoted(tasks.iter().copied())}))
+    }
+
+    /// A scenario to a pipeline, with models when they are given.
+    ///
+    /// # Errors
+    /// When a replaced prompt cannot be rendered.
+    pub fn pipeline_plan(&self, ask: &PipelinePlan<'_>) -> Result<Vec<Turn>, TemplateError> {
+        let mut context = json!({
+            "input": ask.scenario.sample_description,
+            "objects_seen": ask.scenario.objects(),
+            "context": [],
+            "tasks": quoted(ask.tasks.iter().map(|task| task.id.as_str())),
+            "tools": ask.tasks.iter().map(|task| task_line(task, ask.task_description)).collect::<Vec<_>>(),
+        });
+        let template: &Template = match ask.models {
+            None => &self.pipeline_parse,
+            Some((models, most, description)) => {
+                let lines: Vec<String> = (models.iter())
+                    .filter(|(_, models)| !models.is_empty())
+                    .map(|(task, models)| {
+                        let shown: Vec<Value> =
+                            models.iter().take(most).map(|model| model_shown(model, description)).collect();
+                        json!({"task": task, "models": shown}).to_string()
+                    })
+                    .collect();
+                if let Some(fields) = context.as_object_mut() {
+                    fields.insert("models".to_owned(), lines.into());
+                }
+                &self.pipeline_unified
+            }
+        };
+        let mut turns = template.render(&context)?;
+        let own = turns.iter().filter(|turn| turn.role != Role::System).count() > 1;
+        // A person's own demos take the place of the catalogue's examples.
+        if !own {
+            let last = turns.len().saturating_sub(1);
+            let shots = ask.examples.iter().flat_map(|example| {
+                let answer = example.answer(ask.reasons).to_string();
+                [Turn::user(format!("Scenario:\n{}", example.scenario.shown())), Turn::assistant(answer)]
+            });
+            turns.splice(last..last, shots);
+        }
+        Ok(turns)
+    }
+
+    /// One model for one task of a pipeline.
+    ///
+    /// # Errors
+    /// When a replaced prompt cannot be rendered.
+    pub fn pipeline_choice(&self, ask: &PipelineChoice<'_>) -> Result<Vec<Turn>, TemplateError> {
+        let models: Vec<Value> = ask.models.iter().map(|model| model_shown(model, ask.description)).collect();
+        let info = json!(ask.info);
+        self.pipeline_choose.render(&json!({
+            "input": ask.scenario.sample_description,
+            "scenario_description": ask.scenario.sample_description,
+            "objects_seen": ask.scenario.objects(),
+            "task": ask.task,
+            "task_info": info,
+            "metas": models,
+            "available_models": models,
+        }))
+    }
+}
+
+fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}
+
+/// A task's record on one line; what is not known is left out.
+fn task_line(task: &ServiceTask, description: usize) -> String {
+    let mut line = json!({ "id": task.id });
+    if let Some(fields) = line.as_object_mut() {
+        let description = if description == 0 { String::new() } else { clean(&task.description, description) };
+        for (name, text) in [("name", &task.name), ("description", &description)] {
+            if !text.is_empty() && *text != task.id {
+                fields.insert(name.to_owned(), text.as_str().into());
+            }
+        }
+        for (name, list) in [("inputs", &task.inputs), ("outputs", &task.outputs)] {
+            if !list.is_empty() {
+                fields.insert(name.to_owned(), list.clone().into());
+            }
+        }
+    }
+    line.to_string()
+}
+
+/// A model as a chooser sees it; what is not known is left out.
+fn model_shown(model: &ServiceModel, description: usize) -> Value {
+    let mut shown = json!({ "id": model.id });
+    if let Some(fields) = shown.as_object_mut() {
+        if !model.name.is_empty() && model.name != model.id {
+            fields.insert("name".to_owned(), model.name.as_str().into());
+        }
+        if !model.description.is_empty() && description > 0 {
+            fields.insert("description".to_owned(), clean(&model.description, description).into());
+        }
+        if let Some(tags) = model.tags.as_ref().filter(|tags| !tags.is_empty()) {
+            fields.insert("tags".to_owned(), tags.clone().into());
+        }
+        if model.likes > 0 {
+            fields.insert("likes".to_owned(), model.likes.into());
+        }
+    }
+    shown
+}
