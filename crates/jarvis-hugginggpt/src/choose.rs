@@ -49,7 +49,12 @@ pub(crate) fn effective(task: &Task) -> &str {
     let has_text = task.args.get("text").is_some_and(|text| {
         text.references().next().is_some() || text.as_literal().is_some_and(|text| !text.trim().is_empty())
     });
-    jarvis_catalogue::find(&task.task).map_or(&task.task, |kind| kind.effective(has_text))
+    effective_of(&task.task, has_text)
+}
+
+/// The same for a task type with or without text.
+pub(crate) fn effective_of(task: &str, has_text: bool) -> &str {
+    jarvis_catalogue::find(task).map_or(task, |kind| kind.effective(has_text))
 }
 
 impl Chooser {

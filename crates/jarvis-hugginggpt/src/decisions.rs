@@ -34,10 +34,15 @@ use crate::source::ModelSource;
 
 pub use decision::{Decision, Mapped, TaskChoice};
 pub use error::DecisionError;
+pub use evaluate::Evaluation;
+pub use examples::{Examples, Scenario};
+pub use pipeline::decide::PipelineDecision;
 pub use prompt_log::PromptLog;
 pub use read::{Executable, PlanFault, PlanFileError, read_plan};
 pub use reply::{Levels, levels};
+pub use service::{Service, ServiceConfig, ServiceSource};
 pub use store::{PlanStore, Saved, StoreError};
+pub use trial::{Trial, TrialError};
 
 /// Decides. Cheap to share: everything in it is shared already.
 #[derive(Clone)]

@@ -8,6 +8,7 @@ use jarvis_workers::call_model;
 use serde_json::{Value, json};
 
 use crate::attached;
+use crate::decisions::pipeline;
 use crate::pipeline::RunError;
 use crate::prompts::{ParseTask, Prompts};
 use crate::settings::Settings;
@@ -104,7 +105,11 @@ fn fitted(asking: Asking<'_>, request: &Request) -> Result<Vec<Message>, RunErro
 /// Reads a reply as a draft; the error says what is wrong in words that the model can act on.
 pub(crate) fn read(reply: &str) -> Result<Draft, String> {
     let read = read_json(reply, Want::Array).map_err(|error| error.to_string())?;
-    let mut draft = dialect::read(&read.value).map_err(|error| error.to_string())?;
+    let mut draft = if pipeline::read::is_pipeline(&read.value) {
+        pipeline::read::to_draft(&pipeline::read::value(&read.value)?.tasks)
+    } else {
+        dialect::read(&read.value).map_err(|error| error.to_string())?
+    };
     draft.raw = reply.to_owned();
     draft.notes.splice(0..0, read.mended.iter().map(|mend| format!("the planner's reply was mended: {mend}").into()));
     Ok(draft)

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use jarvis_catalogue::{Available, Catalogue, Family, InferenceMode, Model, Prober, TaskType, Wanted};
 use jarvis_plan::{Candidate, ErrorCode, Host, Task, TaskError, Tool, Vocabulary};
 
-use crate::decisions::examples::Example;
+use crate::decisions::examples::Examples;
 use crate::decisions::service::{ServiceModel, ServiceTask};
 
 /// The id by which a task served by the chat model itself is chosen, as in the original.
@@ -114,15 +114,16 @@ pub trait ModelSource: Send + Sync {
             unfolded_from: None,
             fault: None,
         };
-        let named = |id: &str| ServiceModel { id: id.to_owned(), ..ServiceModel::default() };
+        let named =
+            |id: &str, host: Host| ServiceModel { id: id.to_owned(), host: Some(host), ..ServiceModel::default() };
         match self.find(&planned, task).await {
-            Ok(Found::Fixed { chosen, .. }) => Ok(vec![named(&chosen.id)]),
+            Ok(Found::Fixed { chosen, .. }) => Ok(vec![named(&chosen.id, chosen.host)]),
             Ok(Found::Among(candidates)) => {
                 let model = |available: &Available| ServiceModel {
                     description: available.model.description.clone(),
                     likes: available.model.likes,
                     tags: available.model.tags.clone(),
-                    ..named(&available.model.id)
+                    ..named(&available.model.id, available.host)
                 };
                 Ok(candidates.models.iter().map(model).collect())
             }
@@ -133,9 +134,9 @@ pub trait ModelSource: Send + Sync {
         }
     }
 
-    /// Examples of pipelines to show a planner; none unless the source has some.
-    async fn examples(&self) -> Vec<Example> {
-        Vec::new()
+    /// Examples of pipelines, to show a planner and to try prompts with; none unless the source has some.
+    async fn examples(&self) -> Arc<Examples> {
+        Arc::default()
     }
 
     /// Forgets what was fetched from elsewhere.
@@ -210,23 +211,31 @@ pub struct FileSource {
     unprobed: bool,
     /// The tasks that the chat model serves; those of the registry unless set.
     served: Option<Vec<String>>,
+    /// Examples of pipelines.
+    examples: Arc<Examples>,
 }
 
 impl FileSource {
     /// For running: only models that answer now. `chat` says whether there is a chat model, `shown` how many models are
     /// shown to it.
     pub fn for_running(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
-        FileSource { sources, chat, shown, unprobed: false, served: None }
+        FileSource { sources, chat, shown, unprobed: false, served: None, examples: Arc::default() }
     }
 
     /// For planning: where nobody answers now, the first models of the catalogue, as the original does.
     pub fn for_planning(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
-        FileSource { sources, chat, shown, unprobed: true, served: None }
+        FileSource { sources, chat, shown, unprobed: true, served: None, examples: Arc::default() }
     }
 
     /// With other tasks for the chat model to serve.
     pub fn llm_serves(mut self, tasks: Vec<String>) -> FileSource {
         self.served = Some(tasks);
+        self
+    }
+
+    /// With examples of pipelines.
+    pub fn with_examples(mut self, examples: Arc<Examples>) -> FileSource {
+        self.examples = examples;
         self
     }
 
@@ -353,6 +362,10 @@ impl ModelSource for FileSource {
     async fn tasks(&self) -> Result<Tasks, TaskError> {
         let vocabulary = Arc::new(jarvis_catalogue::vocabulary());
         Ok(Tasks { vocabulary, offered: self.sources.offered(self.chat) })
+    }
+
+    async fn examples(&self) -> Arc<Examples> {
+        Arc::clone(&self.examples)
     }
 
     async fn find(&self, task: &Task, effective: &str) -> Result<Found, TaskError> {

@@ -56,7 +56,7 @@ pub fn attach(name: &str, bytes: Vec<u8>, media: &Media) -> Result<Resource, Att
         (None, None) => (Kind::Text, String::new()),
     };
     let source = match kind {
-        Kind::Image | Kind::Audio | Kind::Video => Source::Public(media.create(kind, &extension, &bytes)?),
+        Kind::Image | Kind::Audio | Kind::Video => Source::Public(media.keep(kind, name, &extension, &bytes)?),
         Kind::Text | Kind::Json => {
             let size = bytes.len() as u64;
             if size > MAX_TEXT {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::config::env_vars;
@@ -80,7 +80,9 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
         jarvis plan \"describe photo.jpg and read the description aloud\" --out plan.json\n  \
         jarvis run --plan plan.json    # as it is, or after editing tasks, arguments and models\n  \
-        jarvis plan \"describe photo.jpg and read the description aloud\" --format dot | dot -Tsvg > plan.svg")]
+        jarvis plan \"describe photo.jpg and read the description aloud\" --format dot | dot -Tsvg > plan.svg\n  \
+        jarvis plan \"a van burns beside a shop\" --format pipeline\n  \
+        jarvis plan --evaluate examples.json --record answers.jsonl    # then --llm replay:answers.jsonl costs no calls")]
     Plan(PlanArgs),
     /// Serve HTTP: the web page, the API, and an OpenAI-compatible endpoint
     #[command(after_help = "Examples:\n  \
@@ -119,9 +121,9 @@ pub(crate) enum Command {
 
 /// `jarvis run`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").args(["request", "plan"]).required(true).multiple(true)))]
 pub(crate) struct RunArgs {
     /// What you want, in your own words; `-` reads it from standard input
-    #[arg(required_unless_present = "plan")]
     pub(crate) request: Option<String>,
     /// Execute this plan, as `jarvis plan` writes it or as you edited it; `-` reads it from standard input
     #[arg(long, value_name = "FILE")]
@@ -158,10 +160,20 @@ pub(crate) struct ChatArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     /// What you want, in your own words; `-` reads it from standard input
-    pub(crate) request: String,
+    #[arg(required_unless_present = "evaluate")]
+    pub(crate) request: Option<String>,
     /// A file the request is about; may be repeated
     #[arg(short, long = "file", value_name = "PATH")]
     pub(crate) files: Vec<PathBuf>,
+    /// Measure planning instead: plan for the examples of this file and print how many plans are right, as JSON
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["request", "files", "reply", "format"])]
+    pub(crate) evaluate: Option<PathBuf>,
+    /// The file that numbers the categories of the examples
+    #[arg(long, value_name = "FILE", requires = "evaluate")]
+    pub(crate) categories: Option<PathBuf>,
+    /// Show the planner no examples while measuring; otherwise one of each category is shown and not measured
+    #[arg(long, requires = "evaluate")]
+    pub(crate) no_few_shots: bool,
     /// How the plan is written
     #[arg(long, value_enum, default_value_t = PlanFormat::Json)]
     pub(crate) format: PlanFormat,
@@ -184,6 +196,8 @@ pub(crate) enum PlanFormat {
     Dot,
     /// Mermaid.
     Mermaid,
+    /// A vision pipeline for a scene: the request describes it, or is a scenario as JSON. Needs a chat model.
+    Pipeline,
 }
 
 /// `jarvis serve`.

@@ -7,14 +7,14 @@ mod experts;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_catalogue::{Catalogue, RefreshConfig};
 use jarvis_chat::{ChatModel, OpenAi};
 use jarvis_engine::Limits as EngineLimits;
-use jarvis_hugginggpt::prompts::{Override, Prompts};
+use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
 use jarvis_plan::Limits as PlanLimits;
 use jarvis_planner::Offline;
@@ -277,17 +277,15 @@ fn settings(config: &Config) -> Settings {
 /// The prompts, with what the configuration puts in their place.
 fn prompts(config: &Config) -> Result<Prompts, Failure> {
     let mut overrides: BTreeMap<String, Override> = BTreeMap::new();
+    let folder = Path::new("");
     for (stage, text) in &config.tprompt {
-        overrides.entry(stage.clone()).or_default().system = Some(text.clone());
+        overrides.entry(stage.clone()).or_default().system = Some(prompt_text(text, folder).map_err(Failure::usage)?);
     }
     for (stage, text) in &config.prompt {
-        overrides.entry(stage.clone()).or_default().user = Some(text.clone());
+        overrides.entry(stage.clone()).or_default().user = Some(prompt_text(text, folder).map_err(Failure::usage)?);
     }
     for (stage, path) in &config.demos_or_presteps {
-        let demos = std::fs::read_to_string(path).map_err(|error| {
-            Failure::usage(format!("cannot read `demos_or_presteps.{stage}` ({}): {error}", path.display()))
-        })?;
-        overrides.entry(stage.clone()).or_default().demos = Some(demos);
+        overrides.entry(stage.clone()).or_default().demos = Some(demos_text(path).map_err(Failure::usage)?);
     }
     if let Some(stage) = overrides.keys().find(|stage| !Prompts::STAGES.contains(&stage.as_str())) {
         return Err(Failure::usage(format!("`{stage}` is not a stage whose prompt can be replaced"))

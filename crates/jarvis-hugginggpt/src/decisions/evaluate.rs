@@ -11,7 +11,7 @@ use jarvis_engine::Events;
 use serde::Serialize;
 
 use super::examples::{Example, Examples};
-use super::pipeline::decide::{Steps, chat_of};
+use super::pipeline::decide::{Steps, chat_of, records};
 use super::pipeline::{END, PipelineTask, SOURCE};
 use super::trial::is_same;
 use super::{DecisionError, Decisions};
@@ -203,7 +203,7 @@ impl Decisions {
         mut tell: impl FnMut(&Sample) + Send,
     ) -> Result<Evaluation, DecisionError> {
         let chat = chat_of(self)?;
-        let records = self.source.records().await.map_err(DecisionError::NoTasks)?;
+        let records = records(self).await?;
         let shots = if few_shots { examples.few_shots() } else { Vec::new() };
         let left: Vec<&Example> =
             examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example))).collect();

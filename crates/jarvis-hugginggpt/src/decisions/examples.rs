@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use jarvis_plan::Request;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -81,6 +82,14 @@ impl Scenario {
         } else {
             self.objects_seen.join(", ")
         }
+    }
+
+    /// The request that a scenario is in the general form: the description, and what is to be seen.
+    pub fn request(&self) -> Request {
+        if self.objects_seen.is_empty() {
+            return Request::new(&self.sample_description);
+        }
+        Request::new(format!("{}\nObjects seen: {}", self.sample_description, self.objects()))
     }
 
     /// The two fields that a planner sees, on one line.

@@ -226,7 +226,7 @@ fn is_slip(name: &str, known: &str) -> bool {
 
 fn same_word(a: &str, b: &str) -> bool {
     /// Shorter words are other words when a letter differs.
-    const LONG: usize = 5;
+    const LONG: usize = 6;
     let plural = |one: &str, many: &str| many.strip_suffix('s') == Some(one) && one.len() > 2;
     if a == b || plural(a, b) || plural(b, a) {
         return true;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use jarvis_plan::{
-    Arg, Draft, DraftRef, DraftTask, Fault, Limits as PlanLimits, Piece, Plan, Selection, TaskId, Vocabulary, check,
+    Arg, Draft, DraftRef, DraftTask, Fault, Limits as PlanLimits, Piece, Plan, Selection, Task, Vocabulary, check,
 };
 use serde_json::Value;
 
@@ -81,17 +81,16 @@ impl PlanFileError {
         "bad_plan"
     }
 
-    /// What to do: for each fault with advice, the task, the field and the advice.
-    pub fn hint(&self) -> Option<String> {
+    /// What to do: for each fault the task, the field and the advice.
+    pub fn hint(&self) -> String {
         let advice = |fault: &PlanFault| {
-            let hint = fault.hint.as_ref()?;
-            Some(match &fault.task {
+            let hint = fault.hint.as_deref().unwrap_or("mend it, or take the task out");
+            match &fault.task {
                 Some(task) => format!("task {task}, `{}`: {hint}", fault.field),
-                None => hint.clone(),
-            })
+                None => hint.to_owned(),
+            }
         };
-        let hints: Vec<String> = self.faults.iter().filter_map(advice).collect();
-        (!hints.is_empty()).then(|| hints.join("; "))
+        self.faults.iter().map(advice).collect::<Vec<_>>().join("; ")
     }
 
     fn of_plan(field: &str, message: impl Into<String>) -> PlanFileError {
@@ -107,6 +106,12 @@ struct Faults(Vec<PlanFault>);
 impl Faults {
     fn push(&mut self, task: &str, field: impl Into<String>, message: impl Into<String>) {
         self.0.push(PlanFault { task: Some(task.into()), field: field.into(), message: message.into(), hint: None });
+    }
+
+    /// The faults in the order of the file; those of rows that could not be read come first.
+    fn in_order(mut self, rows: &[Row]) -> PlanFileError {
+        self.0.sort_by_key(|fault| rows.iter().position(|row| fault.task.as_deref() == Some(&row.id)));
+        PlanFileError { faults: self.0 }
     }
 
     /// The same, with what to do about it.
@@ -146,44 +151,49 @@ pub fn read_plan(
     let drafted: Vec<DraftTask> =
         rows.iter().map(|row| draft(row, &rows, &numbers, vocabulary, &mut faults, &mut notes)).collect();
     acyclic(&rows, &drafted, &mut faults);
-    if !faults.0.is_empty() {
-        return Err(PlanFileError { faults: faults.0 });
+    let mut pinned: HashMap<i64, Selection> = HashMap::new();
+    for (row, task) in rows.iter().zip(&drafted) {
+        // What an unknown task type needs cannot be told.
+        if let Some(tool) = vocabulary.find(&row.task)
+            && let Some(pin) = models::pin(row, &tool.name, sources, &mut faults, &mut notes)
+        {
+            pinned.insert(task.id, pin);
+        }
     }
-    let plan = check(&Draft { tasks: drafted, ..Draft::default() }, vocabulary, limits);
-    let row_of = |id: TaskId, unfolded_from: Option<i64>| {
-        let own = i64::from(id.0);
-        let beyond = usize::try_from(own).is_ok_and(|own| own >= rows.len());
-        let number = if beyond { unfolded_from.unwrap_or(own) } else { own };
-        rows.iter().find(|row| numbers.get(row.id.as_str()) == Some(&number))
+    // Two tasks of one id would be mended by the check, which is not for it to do here.
+    let plan = match faults.0.is_empty() {
+        true => check(&Draft { tasks: drafted, ..Draft::default() }, vocabulary, limits),
+        false => return Err(faults.in_order(&rows)),
+    };
+    // Copies that the check made of a task have ids beyond those of the file.
+    let origin = |task: &Task| {
+        let own = i64::from(task.id.0);
+        let is_copy = usize::try_from(own).is_ok_and(|own| own >= rows.len());
+        if is_copy { task.unfolded_from.unwrap_or(own) } else { own }
     };
     let mut pins = vec![None; plan.tasks.len()];
     let mut ids = vec![String::new(); plan.tasks.len()];
     for task in &plan.tasks {
-        let Some(row) = row_of(task.id, task.unfolded_from) else { continue };
+        let origin = origin(task);
+        let Some(row) = rows.iter().find(|row| numbers.get(row.id.as_str()) == Some(&origin)) else { continue };
         match &task.fault {
             Some(Fault::UnboundReference { arg }) => {
-                faults.push(
-                    &row.id,
-                    format!("args.{arg}"),
-                    "it refers to no task, and no earlier one gives what it needs",
-                );
+                let message = "it refers to no task, and no earlier one gives what it needs";
+                faults.push(&row.id, format!("args.{arg}"), message);
             }
-            Some(fault) => {
-                faults.push(&row.id, "args", fault.to_string());
-            }
-            None => {
-                let pin = models::pin(row, task, sources, &mut faults, &mut notes);
-                let at = usize::try_from(task.id.0).unwrap_or(usize::MAX);
-                if let (Some(place), Some(id)) = (pins.get_mut(at), ids.get_mut(at)) {
-                    *place = pin;
-                    id.clone_from(&row.id);
-                }
-            }
+            Some(fault) => faults.push(&row.id, "args", fault.to_string()),
+            None => {}
+        }
+        let at = usize::try_from(task.id.0).unwrap_or(usize::MAX);
+        if let (Some(pin), Some(id)) = (pins.get_mut(at), ids.get_mut(at)) {
+            *pin = pinned.get(&origin).map(|pin| Selection { task: task.id, ..pin.clone() });
+            id.clone_from(&row.id);
         }
     }
     if !faults.0.is_empty() {
-        return Err(PlanFileError { faults: faults.0 });
+        return Err(faults.in_order(&rows));
     }
+    notes.extend(plan.notes.iter().map(|note| note.text.clone()));
     let moved: Vec<String> = ids
         .iter()
         .enumerate()

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use jarvis_catalogue::{CallError, ClientError, JsonClient};
 use jarvis_chat::SecretString;
+use jarvis_plan::Host;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::Url;
@@ -148,6 +149,9 @@ pub struct ServiceModel {
     /// Words that say what it is for.
     #[serde(default)]
     pub tags: Option<Vec<String>>,
+    /// Where it runs, when that is known to be elsewhere than at the service.
+    #[serde(skip)]
+    pub host: Option<Host>,
 }
 
 /// A reply of the service, perhaps an old one.
@@ -194,10 +198,10 @@ impl ServiceError {
         match self {
             ServiceError::Call { source: CallError::TooLarge(_), .. } => "the service sends more than is accepted",
             ServiceError::Call { .. } | ServiceError::Shape { .. } => {
-                "check `model_api_base_url` and that the service runs, or set `catalog: file` to use the local catalogue"
+                "check `decisions.model_api_base_url` and that the service runs, or leave it out to use the local catalogue"
             }
             ServiceError::NoTasks { .. } => {
-                "add tasks to the service, or set `catalog: file` to use the local catalogue"
+                "add tasks to the service, or leave `decisions.model_api_base_url` out to use the local catalogue"
             }
         }
     }

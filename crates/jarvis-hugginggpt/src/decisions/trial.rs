@@ -5,8 +5,8 @@
 use jarvis_engine::Events;
 use serde_json::{Value, json};
 
-use super::examples::{Category, Example, Examples};
-use super::pipeline::decide::{Steps, chat_of};
+use super::examples::{Category, Example};
+use super::pipeline::decide::{Steps, chat_of, records};
 use super::{DecisionError, Decisions, PromptLog};
 
 /// The most few-shots of one trial.
@@ -61,7 +61,9 @@ impl TrialError {
     pub fn hint(&self) -> Option<String> {
         match self {
             TrialError::Request(_) => None,
-            TrialError::NoExamples => Some("set `examples` to a file of examples, or give the service some".into()),
+            TrialError::NoExamples => {
+                Some("set `decisions.examples` to a file of examples, or give the service some".into())
+            }
             TrialError::Decision(error) => error.hint(),
         }
     }
@@ -102,14 +104,15 @@ impl Trial {
 }
 
 impl Decisions {
-    /// Plans for the example that a trial names and answers with what was planned and what would be right:
+    /// Plans for the example of the source that a trial names and answers with what was planned and what would be right:
     /// `test_info`, `test_scenario`, `generated_tasks`, `ground_truth_tasks`, and where prompts are written down
     /// `prompt_logs_directory`. Makes one call (two when the first reply cannot be read, and one for each unknown task
     /// type).
     ///
     /// # Errors
     /// When the trial names what is not there, there are no examples, or there is no plan.
-    pub async fn try_example(&self, examples: &Examples, trial: &Trial, events: &Events) -> Result<Value, TrialError> {
+    pub async fn try_example(&self, trial: &Trial, events: &Events) -> Result<Value, TrialError> {
+        let examples = self.source.examples().await;
         if examples.all().is_empty() {
             return Err(TrialError::NoExamples);
         }
@@ -146,7 +149,7 @@ impl Decisions {
         let log = self.prompt_logs.as_ref().map(|root| PromptLog::new(root, &events.run_id().0));
         let chat = chat_of(self)?;
         let chat = log.as_ref().map_or(chat.clone(), |log| log.wrap(chat));
-        let records = self.source.records().await.map_err(DecisionError::NoTasks)?;
+        let records = records(self).await?;
         let steps =
             Steps { decisions: self, chat: chat.as_ref(), records: &records.tasks, scenario: &tested.scenario, events };
         let timeout = self.settings.timeout;

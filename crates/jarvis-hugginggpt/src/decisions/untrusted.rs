@@ -47,7 +47,7 @@ mod tests {
         check("good\u{e0049}\u{e0067}\u{200b} model", 100, "good model");
         check("одна две три", 8, "одна две…");
         check(&" ".repeat(100_000), 10, "");
-        check("x", 0, "…");
+        check("xy", 1, "x…");
         check("", 0, "");
     }
 

@@ -75,7 +75,7 @@ impl Worker for Scripted {
 pub(crate) struct House {
     pub(crate) chat: Option<FakeChat>,
     pub(crate) worker: Arc<Scripted>,
-    pub(crate) pipeline: HuggingGpt,
+    pub(crate) pipeline: Arc<HuggingGpt>,
     pub(crate) logs: tempfile::TempDir,
     _hub: FakeHub,
 }
@@ -84,6 +84,7 @@ pub(crate) struct House {
 pub(crate) struct Builder {
     script: Option<Script>,
     live: Vec<(&'static str, &'static str)>,
+    listed: Vec<(&'static str, &'static str)>,
     does: Vec<(&'static str, Does)>,
     mode: InferenceMode,
     model_server: bool,
@@ -98,6 +99,7 @@ pub(crate) fn with_chat(script: Script) -> Builder {
     Builder {
         script: Some(script),
         live: Vec::new(),
+        listed: Vec::new(),
         does: Vec::new(),
         mode: InferenceMode::Hybrid,
         model_server: true,
@@ -115,6 +117,12 @@ impl Builder {
     /// A model of a task that is available at the Hub.
     pub(crate) fn live(mut self, task: &'static str, id: &'static str) -> Builder {
         self.live.push((task, id));
+        self
+    }
+
+    /// A model of a task that the catalogue lists and that is not available.
+    pub(crate) fn listed(mut self, task: &'static str, id: &'static str) -> Builder {
+        self.listed.push((task, id));
         self
     }
 
@@ -146,7 +154,12 @@ impl Builder {
             let config = OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "gpt-4") };
             Arc::new(OpenAi::new(config).expect("the client builds")) as Arc<dyn ChatModel>
         });
-        let models = self.live.iter().map(|(task, id)| Model::new(id, task, Host::Huggingface, "a model")).collect();
+        let models = self
+            .live
+            .iter()
+            .chain(&self.listed)
+            .map(|(task, id)| Model::new(id, task, Host::Huggingface, "a model"))
+            .collect();
         // Nothing is loaded on the model server, so only the Hub's models count as available.
         let deployment = Deployment::Minimal;
         let probed = where_probed(self.mode, deployment);
@@ -181,7 +194,7 @@ impl Builder {
             show: Arc::new(str::to_owned),
             settings: self.settings,
         };
-        House { chat, worker, pipeline, logs, _hub: hub }
+        House { chat, worker, pipeline: Arc::new(pipeline), logs, _hub: hub }
     }
 }
 

@@ -4,7 +4,10 @@
 
 mod answers;
 mod choices;
+mod decisions;
 mod house;
 mod offline;
 mod outcomes;
+mod pipelines;
+mod plans;
 mod runs;

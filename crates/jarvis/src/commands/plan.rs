@@ -1,5 +1,7 @@
 //! `jarvis plan`: the plan with a model for each task; nothing is executed.
 
+mod pipeline;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -17,7 +19,13 @@ use crate::session::cancel_on_interrupt;
 use crate::wiring::App;
 
 pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let text = request_text(&args.request)?;
+    if let Some(file) = &args.evaluate {
+        return pipeline::evaluate(&args, file, global, printer).await;
+    }
+    let text = request_text(args.request.as_deref().unwrap_or_default())?;
+    if args.format == PlanFormat::Pipeline && !args.reply {
+        return pipeline::decide(&args, &text, global, printer).await;
+    }
     let app = App::build(global, printer)?;
     let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
     told.iter().for_each(|told| printer.warning(told));
@@ -45,13 +53,7 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         printer.progress(description);
     }
     let written = written(&decision, &args)?;
-    match &args.out {
-        Some(path) => std::fs::write(path, format!("{written}\n")).map_err(|error| {
-            Failure::usage(format!("cannot write to `{}`: {error}", path.display()))
-                .hint("name another file with --out")
-        })?,
-        None => printer.out(&written),
-    }
+    deliver(&written, &args, printer)?;
     if let Some(saved) = &decision.saved {
         printer.note(&format!("the plan is kept as {saved}"));
     }
@@ -60,6 +62,20 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes what was made to the file that was asked for, or to stdout.
+fn deliver(written: &str, args: &PlanArgs, printer: Printer) -> Result<(), Failure> {
+    match &args.out {
+        Some(path) => std::fs::write(path, format!("{written}\n")).map_err(|error| {
+            Failure::usage(format!("cannot write to `{}`: {error}", path.display()))
+                .hint("name another file with --out")
+        }),
+        None => {
+            printer.out(written);
+            Ok(())
+        }
+    }
 }
 
 /// The decision in the form asked for.
@@ -72,7 +88,8 @@ fn written(decision: &Decision, args: &PlanArgs) -> Result<String, Failure> {
         Some(chosen.map_or_else(|_| "no model".to_owned(), |selection| selection.chosen.id.clone()))
     };
     Ok(match args.format {
-        PlanFormat::Json => decision.message(),
+        // A pipeline is decided elsewhere.
+        PlanFormat::Json | PlanFormat::Pipeline => decision.message(),
         PlanFormat::Tasks => {
             serde_json::to_string_pretty(&export::tasks_json(&decision.plan)).map_err(Failure::work)?
         }

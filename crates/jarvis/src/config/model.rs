@@ -41,9 +41,9 @@ pub(crate) struct Config {
     pub(crate) decisions: DecisionsConfig,
     /// Bias on format words.
     pub(crate) logit_bias: BiasConfig,
-    /// System text of a stage, by stage.
+    /// System text of a stage, by stage: the text, or the name of a JSON file that holds it.
     pub(crate) tprompt: BTreeMap<String, String>,
-    /// User template of a stage, by stage.
+    /// User template of a stage, by stage, likewise.
     pub(crate) prompt: BTreeMap<String, String>,
     /// File with the example messages of a stage, by stage.
     pub(crate) demos_or_presteps: BTreeMap<String, PathBuf>,
@@ -288,8 +288,14 @@ impl Default for PlanningConfig {
 pub(crate) struct DecisionsConfig {
     /// Base URL of a model catalogue service; the catalogue of this machine is used unless set.
     pub(crate) model_api_base_url: Option<String>,
+    /// The variable that holds the service's key; none is sent unless set.
+    pub(crate) model_api_key_env: Option<String>,
     /// Seconds for which the service's answers are kept.
     pub(crate) cache_ttl_s: u64,
+    /// A file of example pipelines; those of the service are used unless set.
+    pub(crate) examples: Option<PathBuf>,
+    /// A file that numbers their categories; they are numbered in their order unless set.
+    pub(crate) example_categories: Option<PathBuf>,
     /// Save each plan.
     pub(crate) save_plan: bool,
     /// Where plans are saved; `execution_configs` in the data folder unless set.
@@ -326,7 +332,10 @@ impl Default for DecisionsConfig {
     fn default() -> DecisionsConfig {
         DecisionsConfig {
             model_api_base_url: None,
+            model_api_key_env: None,
             cache_ttl_s: 300,
+            examples: None,
+            example_categories: None,
             save_plan: true,
             plan_dir: None,
             plan_keep: 1_000,

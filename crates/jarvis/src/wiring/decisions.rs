@@ -3,8 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_hugginggpt::decisions::{DecisionSettings, Decisions, PlanStore};
+use jarvis_chat::SecretString;
+use jarvis_hugginggpt::decisions::{
+    DecisionSettings, Decisions, Examples, PlanStore, Service, ServiceConfig, ServiceSource,
+};
 use jarvis_hugginggpt::{FileSource, ModelSource};
+use url::Url;
 
 use super::{App, Folders};
 use crate::config::{Config, DecisionsConfig};
@@ -26,22 +30,70 @@ impl App {
 
     /// The same with the catalogue of this machine, whatever is configured.
     pub(crate) fn local_decisions(&self) -> Result<Decisions, Failure> {
-        Ok(Decisions { source: Arc::new(self.file_source()), ..self.decisions()? })
+        let examples = self.examples()?;
+        Ok(Decisions { source: Arc::new(self.file_source(examples)), ..self.decisions()? })
     }
 
-    /// Where the tasks and models of decisions come from: the catalogue of this machine.
+    /// Where the tasks and models of decisions come from: the service that is configured, or the catalogue of this
+    /// machine.
     fn source(&self) -> Result<Arc<dyn ModelSource>, Failure> {
-        Ok(Arc::new(self.file_source()))
+        let config = &self.config.decisions;
+        let shown = self.config.num_candidate_models;
+        let examples = self.examples()?;
+        let Some(base) = &config.model_api_base_url else { return Ok(Arc::new(self.file_source(examples))) };
+        let mut source = ServiceSource::new(service(&self.config, base)?, shown);
+        if let Some(tasks) = &config.llm_served_tasks {
+            source = source.llm_serves(tasks.clone());
+        }
+        if let Some(examples) = examples {
+            source = source.with_examples(examples);
+        }
+        Ok(Arc::new(source))
     }
 
-    fn file_source(&self) -> FileSource {
+    fn file_source(&self, examples: Option<Arc<Examples>>) -> FileSource {
         let (sources, shown) = (Arc::clone(&self.pipeline.sources), self.config.num_candidate_models);
-        let source = FileSource::for_planning(sources, self.pipeline.chat.is_some(), shown);
-        match &self.config.decisions.llm_served_tasks {
-            Some(tasks) => source.llm_serves(tasks.clone()),
-            None => source,
+        let mut source = FileSource::for_planning(sources, self.pipeline.chat.is_some(), shown);
+        if let Some(tasks) = &self.config.decisions.llm_served_tasks {
+            source = source.llm_serves(tasks.clone());
         }
+        if let Some(examples) = examples {
+            source = source.with_examples(examples);
+        }
+        source
     }
+
+    /// The examples of pipelines that are configured.
+    fn examples(&self) -> Result<Option<Arc<Examples>>, Failure> {
+        let config = &self.config.decisions;
+        let Some(path) = &config.examples else { return Ok(None) };
+        let examples = Examples::load(path, config.example_categories.as_deref())
+            .map_err(|error| Failure::usage(error).hint("see `decisions.examples` in docs/configuration.md"))?;
+        Ok(Some(Arc::new(examples)))
+    }
+}
+
+/// The client of the catalogue service.
+fn service(config: &Config, base: &str) -> Result<Service, Failure> {
+    let wrong = |key: &str, error: &dyn std::fmt::Display| {
+        Failure::usage(format!("the configuration key `{key}` is wrong: {error}"))
+    };
+    let base: Url = base.parse().map_err(|error| wrong("decisions.model_api_base_url", &error))?;
+    if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
+        return Err(wrong("decisions.model_api_base_url", &"it is no http or https address"));
+    }
+    let proxy = config.proxy.as_deref().map(Url::parse).transpose().map_err(|error| wrong("proxy", &error))?;
+    let token = config.decisions.model_api_key_env.as_deref().and_then(|name| std::env::var(name).ok());
+    let service = ServiceConfig {
+        token: token.filter(|token| !token.is_empty()).map(SecretString::from),
+        proxy,
+        ttl: Duration::from_secs(config.decisions.cache_ttl_s),
+        ..ServiceConfig::new(base)
+    };
+    Service::new(service).map_err(|error| {
+        let hint = error.hint();
+        Failure::work(error).hint(hint)
+    })
 }
 
 fn settings(config: &Config) -> DecisionSettings {

@@ -34,7 +34,7 @@ pub fn to_execution_config(pipeline: &Pipeline, request: &str) -> Value {
         .map(|(at, task)| {
             json!({
                 "task_id": task.id,
-                "task_type": type_of(&task.id),
+                "task_type": type_of(&task.id, pipeline),
                 "model_id": task.model_id,
                 "model_reason": task.model_chosen_reason,
                 "args": {},
@@ -70,10 +70,11 @@ pub fn to_execution_config(pipeline: &Pipeline, request: &str) -> Value {
     })
 }
 
-/// The task type of an id: the id without the number of a repeated one.
-fn type_of(id: &str) -> &str {
+/// The task type of an id: the id, without the number that it has when the pipeline holds the same type twice.
+fn type_of<'a>(id: &'a str, pipeline: &Pipeline) -> &'a str {
+    let counted = |count: &str| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
     match id.rsplit_once('-') {
-        Some((name, count)) if !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some((name, count)) if counted(count) && pipeline.task(name).is_some() => name,
         _ => id,
     }
 }

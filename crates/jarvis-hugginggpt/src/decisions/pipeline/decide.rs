@@ -25,6 +25,7 @@ use crate::decisions::service::{ServiceModel, ServiceTask};
 use crate::decisions::untrusted::folded;
 use crate::decisions::{DecisionError, Decisions, Method, PromptLog};
 use crate::prompts::{PipelineChoice, PipelinePlan};
+use crate::source::Records;
 
 const PARSE: &str = "parse_task";
 const CHOOSE: &str = "choose_model";
@@ -177,12 +178,8 @@ impl Decisions {
             (Some(chat), None) => chat,
             (None, _) => return Err(DecisionError::Planner("the pipeline form needs a chat model".into())),
         };
-        let records = self.source.records().await.map_err(DecisionError::NoTasks)?;
-        if records.tasks.is_empty() {
-            let error = TaskError::new(ErrorCode::NotConfigured, "its list is empty");
-            return Err(DecisionError::NoTasks(error));
-        }
-        let examples = self.source.examples().await;
+        let records = records(self).await?;
+        let examples = self.source.examples().await.few_shots();
         let steps = Steps { decisions: self, chat: chat.as_ref(), records: &records.tasks, scenario, events };
         let mut planned = match self.settings.method {
             Method::Separate => {
@@ -527,8 +524,11 @@ impl Steps<'_> {
         if task.model_id == NONE {
             return;
         }
-        let candidate =
-            |model: &str| Candidate { id: model.to_owned(), host: Host::Api, effective_task: task.id.clone() };
+        let candidate = |id: &str| Candidate {
+            id: id.to_owned(),
+            host: models.iter().find(|model| model.id == id).and_then(|model| model.host).unwrap_or(Host::Api),
+            effective_task: task.id.clone(),
+        };
         let others = models.iter().filter(|model| model.id != task.model_id);
         let selection = Selection {
             task: id,
@@ -607,6 +607,25 @@ fn is_end(id: &str) -> bool {
 
 fn elapsed(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The task types of the source, with the two ends of a pipeline.
+pub(crate) async fn records(decisions: &Decisions) -> Result<Records, DecisionError> {
+    let mut records = decisions.source.records().await.map_err(DecisionError::NoTasks)?;
+    if records.tasks.is_empty() {
+        let error = TaskError::new(ErrorCode::NotConfigured, "its list is empty");
+        return Err(DecisionError::NoTasks(error));
+    }
+    let lacks = |id: &str| !records.tasks.iter().any(|task| task.id == id);
+    let (no_source, no_end) = (lacks(super::SOURCE), lacks(super::END));
+    if no_source {
+        let outputs = vec!["image".to_owned()];
+        records.tasks.insert(0, ServiceTask { outputs, ..ServiceTask::named(super::SOURCE) });
+    }
+    if no_end {
+        records.tasks.push(ServiceTask::named(super::END));
+    }
+    Ok(records)
 }
 
 /// The chat model of a decision, for what asks about pipelines without deciding.

@@ -1,16 +1,16 @@
 //! The models that a plan file names: each must be known, and must serve its task.
 
-use jarvis_plan::{Candidate, Host, Selection, Task};
+use jarvis_plan::{Candidate, Host, Selection, TaskId};
 
 use super::Faults;
 use super::rows::Row;
-use crate::choose::effective;
+use crate::choose::effective_of;
 use crate::source::{CHAT_MODEL_ID, Sources};
 
-/// The model that a row pins to its task; `None` when it names none, or none that will do, which is a fault.
+/// The model that a row pins to its task, under any id; `None` when it names none, or none that will do, which is a fault.
 pub(super) fn pin(
     row: &Row,
-    task: &Task,
+    task: &str,
     sources: &Sources,
     faults: &mut Faults,
     notes: &mut Vec<String>,
@@ -19,7 +19,8 @@ pub(super) fn pin(
         notes.push(format!("task {}: the plan names no model; one is chosen now", row.id));
         return None;
     };
-    let effective = effective(task);
+    let has_text = row.args.get("text").is_some_and(|text| !text.trim().is_empty());
+    let effective = effective_of(task, has_text);
     let chosen = match resolve(model, row.hosted_on.as_deref(), effective, sources) {
         Ok(chosen) => chosen,
         Err(Unfit { message, hint }) => {
@@ -40,7 +41,7 @@ pub(super) fn pin(
         }
     }
     let reason = if row.reason.is_empty() { "the plan names it".to_owned() } else { row.reason.clone() };
-    Some(Selection { task: task.id, chosen, fallbacks, reason, notes: Vec::new() })
+    Some(Selection { task: TaskId(0), chosen, fallbacks, reason, notes: Vec::new() })
 }
 
 /// Why a model will not do.

@@ -107,6 +107,7 @@ pub(super) fn models(value: &Value) -> Option<Vec<ServiceModel>> {
                 name: text(record, "name", SHORT),
                 description: text(record, "description", MODEL_DESCRIPTION),
                 likes: record.get("likes").and_then(Value::as_u64).unwrap_or_default(),
+                host: None,
                 tags: tags.filter(|tags| !tags.is_null()).map(|tags| texts(Some(tags))),
                 id,
             });

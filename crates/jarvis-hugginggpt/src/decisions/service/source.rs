@@ -7,7 +7,7 @@ use jarvis_catalogue::{Available, Family, Model};
 use jarvis_plan::{Candidate, ErrorCode, Host, Kind, Param, Task, TaskError, Tool, Vocabulary};
 
 use super::{Service, ServiceError, ServiceModel, ServiceTask, fallback_tasks};
-use crate::decisions::examples::{Example, Examples};
+use crate::decisions::examples::Examples;
 use crate::source::{CHAT_MODEL_ID, Candidates, Found, ModelSource, Records, Tasks};
 
 /// The service as a source.
@@ -16,18 +16,33 @@ pub struct ServiceSource {
     service: Service,
     shown: usize,
     examples: Option<Arc<Examples>>,
+    /// The tasks that the chat model serves; those of the registry unless said.
+    served: Option<Vec<String>>,
 }
 
 impl ServiceSource {
     /// Of this service, with the first `shown` models of a task shown to the model that chooses.
     pub fn new(service: Service, shown: usize) -> ServiceSource {
-        ServiceSource { service, shown, examples: None }
+        ServiceSource { service, shown, examples: None, served: None }
     }
 
-    /// With examples of one's own, which take the place of the service's where it has none.
+    /// With examples of one's own, which take the place of the service's.
     pub fn with_examples(mut self, examples: Arc<Examples>) -> ServiceSource {
         self.examples = Some(examples);
         self
+    }
+
+    /// With these tasks served by the chat model, instead of the usual five.
+    pub fn llm_serves(mut self, tasks: Vec<String>) -> ServiceSource {
+        self.served = Some(tasks);
+        self
+    }
+
+    fn is_served(&self, task: &str) -> bool {
+        match &self.served {
+            Some(served) => served.iter().any(|name| name == task),
+            None => jarvis_catalogue::find(task).is_some_and(|kind| kind.name == task && kind.is_chat_served()),
+        }
     }
 
     /// The client.
@@ -102,15 +117,16 @@ impl ModelSource for ServiceSource {
     }
 
     async fn find(&self, task: &Task, effective: &str) -> Result<Found, TaskError> {
-        match jarvis_catalogue::find(effective).filter(|kind| kind.name == effective).map(|kind| kind.family) {
+        let family = jarvis_catalogue::find(effective).filter(|kind| kind.name == effective).map(|kind| kind.family);
+        match family {
             Some(Family::Control | Family::ControlGeneration) => {
                 return Err(TaskError::new(
                     ErrorCode::NoModel,
                     format!("`{effective}` needs a model server of one's own, which a catalogue service does not have"),
                 )
-                .hint("set `catalog: file` and `local_inference_endpoint` to plan with control models"));
+                .hint("leave `decisions.model_api_base_url` out and set `local_inference_endpoint` to plan with control models"));
             }
-            Some(Family::ChatServed) => {
+            _ if self.is_served(effective) => {
                 return Ok(Found::Fixed {
                     chosen: Candidate {
                         id: CHAT_MODEL_ID.into(),
@@ -121,7 +137,7 @@ impl ModelSource for ServiceSource {
                     reason: "the chat model serves this task itself".into(),
                 });
             }
-            Some(Family::Ordinary) | None => {}
+            Some(Family::Ordinary | Family::ChatServed) | None => {}
         }
         let (mut models, note) = self.available(effective).await?;
         if models.is_empty() {
@@ -154,10 +170,17 @@ impl ModelSource for ServiceSource {
         Ok(models.value.as_ref().clone())
     }
 
-    async fn examples(&self) -> Vec<Example> {
+    async fn examples(&self) -> Arc<Examples> {
+        if let Some(own) = &self.examples {
+            return Arc::clone(own);
+        }
         match self.service.examples("", "", super::MAX_EXAMPLES).await {
-            Ok(examples) if !examples.value.is_empty() => Examples::new(examples.value.as_ref().clone()).few_shots(),
-            Ok(_) | Err(_) => self.examples.as_ref().map(|own| own.few_shots()).unwrap_or_default(),
+            Ok(examples) => Arc::new(Examples::new(examples.value.as_ref().clone())),
+            // Planning goes on without them.
+            Err(error) => {
+                tracing::warn!(%error, "there are no examples");
+                Arc::default()
+            }
         }
     }
 

@@ -1,0 +1,344 @@
+//! Plans that were saved, edited and given back: what is forgiven, what is refused, and how they are executed.
+
+use std::sync::Arc;
+
+use jarvis_engine::Events;
+use jarvis_hugginggpt::Run;
+use jarvis_hugginggpt::decisions::{Executable, PlanFileError, read_plan};
+use jarvis_plan::{ErrorCode, Limits, Request, RunId};
+use jarvis_testing::chat::{Reply, Script};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::decisions::{decide, decisions};
+use crate::house::{Does, House, with_chat};
+
+/// Two caption models and three detection models; the model that would choose says something else than the plans do.
+async fn house() -> House {
+    let script = Script::new()
+        .on("choose_model", Reply::text(r#"{"id":"org/b","reason":"chosen now"}"#))
+        .on("response_results", Reply::text("done"));
+    with_chat(script)
+        .live("image-to-text", "org/a")
+        .live("image-to-text", "org/b")
+        .live("object-detection", "org/boxes")
+        .does("org/broken", Does::Fails(ErrorCode::Upstream, "no"))
+        .listed("image-to-text", "org/broken")
+        .build()
+        .await
+}
+
+fn task(id: i64, task: &str, model: &str, args: Value, dependencies: &[i64]) -> Value {
+    json!({"task_id": id, "task_type": task, "model_id": model, "model_reason": "said so", "args": args,
+           "dependencies": dependencies, "execution_level": 9, "hosted_on": "huggingface", "alternatives": []})
+}
+
+fn config(tasks: &[Value]) -> Value {
+    json!({"execution_config": {"user_request": "look at it", "total_tasks": 99, "tasks": tasks,
+                                "dag": {"nodes": [7], "edges": []}, "execution_order": []}})
+}
+
+fn caption(id: i64) -> Value {
+    task(id, "image-to-text", "org/a", json!({"image": "/images/a.jpg"}), &[])
+}
+
+fn speech(id: i64, of: i64) -> Value {
+    task(id, "text-to-speech", "N/A", json!({"text": format!("<GENERATED>-{of}")}), &[of])
+}
+
+fn read(house: &House, plan: &Value) -> Result<Executable, PlanFileError> {
+    read_plan(plan, &house.pipeline.vocabulary, &house.pipeline.sources, Limits { max_tasks: 4 })
+}
+
+/// The plan in one line each: `id task [dep] args model`.
+fn lines(plan: &Executable) -> Vec<String> {
+    let line = |task: &jarvis_plan::Task| {
+        let pin = plan.pins[task.id.0 as usize].as_ref();
+        let model = pin.map_or("-", |pin| pin.chosen.id.as_str());
+        format!(
+            "{} {} {:?} {} {model}",
+            task.id,
+            task.task,
+            task.dep.iter().map(|id| id.0).collect::<Vec<_>>(),
+            json!(task.args)
+        )
+    };
+    plan.plan.tasks.iter().map(line).collect()
+}
+
+async fn run(house: &House, plan: &Executable) -> (Run, Vec<String>) {
+    let (events, mut receiver) = Events::channel(RunId("r".into()));
+    let request = Arc::new(Request::new(plan.request.clone().unwrap_or_default()));
+    let run = house.pipeline.run_plan(request, plan, &events, CancellationToken::new()).await.expect("an answer");
+    drop(events);
+    let mut kinds = Vec::new();
+    while let Ok(event) = receiver.try_recv() {
+        kinds.push(event.kind.name().to_owned());
+    }
+    (run, kinds)
+}
+
+#[tokio::test]
+async fn a_plan_is_executed_with_the_models_it_names() {
+    let house = house().await;
+    let mut broken = caption(1);
+    broken["model_id"] = "org/broken".into();
+    broken["alternatives"] =
+        json!([{"id": "org/b", "hosted_on": "huggingface"}, {"id": "org/gone", "hosted_on": "huggingface"}]);
+    let plan = read(&house, &config(&[caption(0), broken])).expect("a good plan");
+    let (run, kinds) = run(&house, &plan).await;
+    let who: Vec<&str> = run.outcomes.iter().map(|o| o.performer().expect("somebody").id.as_str()).collect();
+    assert_eq!(who, ["org/a", "org/b"]);
+    assert_eq!(house.stages(), ["response_results"], "neither planned nor chosen anew");
+    assert_eq!(run.outcomes[0].selection.as_ref().expect("pinned").reason, "said so");
+    assert_eq!(
+        (kinds[..2].to_vec(), kinds.last().expect("events").as_str()),
+        (vec!["run_started".into(), "plan".into()], "done")
+    );
+    assert!(kinds.contains(&"model_chosen".to_owned()) && kinds.contains(&"answer".to_owned()));
+    assert!(plan.notes.iter().any(|note| note.contains("org/gone")), "{:?}", plan.notes);
+}
+
+#[tokio::test]
+async fn a_task_without_a_model_gets_one_now() {
+    let house = house().await;
+    for nothing in [json!("N/A"), json!("none"), json!(""), json!(null)] {
+        let mut open = caption(0);
+        open["model_id"] = nothing;
+        let plan = read(&house, &config(&[open])).expect("a good plan");
+        assert!(plan.notes[0].contains("names no model"), "{:?}", plan.notes);
+        let (run, _) = run(&house, &plan).await;
+        assert_eq!(run.outcomes[0].performer().expect("somebody").id, "org/b");
+    }
+}
+
+#[tokio::test]
+async fn every_form_of_a_plan_is_read() {
+    let house = house().await;
+    let whole = config(&[caption(0), speech(1, 0)]);
+    let want = lines(&read(&house, &whole).expect("whole"));
+    assert_eq!(
+        want,
+        [r#"0 image-to-text [] {"image":"/images/a.jpg"} org/a"#, r#"1 text-to-speech [0] {"text":"<GENERATED>-0"} -"#,]
+    );
+    let text = serde_json::to_string_pretty(&whole).expect("JSON");
+    let planned = json!([
+        {"task": "image-to-text", "id": 0, "dep": [-1], "args": {"image": "/images/a.jpg"}},
+        {"task": "text-to-speech", "id": 1, "dep": [0], "args": {"text": "<GENERATED>-0"}},
+    ]);
+    let selections =
+        json!({"0": {"selected_model": "org/a", "hosted_on": "huggingface"}, "1": {"selected_model": null}});
+    let forms = [
+        whole["execution_config"].clone(),
+        json!({"message": text, "raw_results": {}}),
+        json!({"decisions": {"input": "look at it", "planned_tasks": planned, "model_selections": selections}}),
+    ];
+    for form in forms {
+        let read = read(&house, &form).expect("a plan");
+        assert_eq!((lines(&read), read.request.as_deref()), (want.clone(), Some("look at it")), "{form}");
+    }
+    // A bare task list leaves every choice open.
+    let open: Vec<String> = want.iter().map(|line| line.replace(" org/a", " -")).collect();
+    assert_eq!(lines(&read(&house, &planned).expect("a list")), open);
+    assert_eq!(lines(&read(&house, &json!({"tasks": planned})).expect("a list")), open);
+}
+
+#[tokio::test]
+async fn a_decision_is_read_back_as_it_was_made() {
+    let script = Script::new()
+        .on(
+            "parse_task",
+            Reply::text(
+                r#"[{"task":"image-to-text","id":2,"dep":[-1],"args":{"image":"a.jpg"}},
+                    {"task":"object-detection","id":5,"dep":[2],"args":{"image":"b.jpg"}},
+                    {"task":"canny-text-to-image","id":6,"dep":[-1],"args":{"image":"<GENERATED>-5,<GENERATED>-2"}}]"#,
+            ),
+        )
+        .on("choose_model", Reply::text(r#"{"id":"org/b","reason":"good"}"#));
+    let house = with_chat(script)
+        .live("image-to-text", "org/a")
+        .live("image-to-text", "org/b")
+        .live("object-detection", "org/boxes")
+        .build()
+        .await;
+    let decided = decide(&decisions(&house), Request::new("look at it")).await;
+    let decision = decided.decision();
+    for form in [decision.execution_config(), decision.reply(), decision.decisions_only()] {
+        let plan = read(&house, &form).expect("a good plan");
+        let dense = |plan: &jarvis_plan::Plan| {
+            let rows = plan.tasks.iter().map(|task| (task.id, task.task.clone(), task.dep.clone(), json!(task.args)));
+            let mut rows: Vec<_> = rows.collect();
+            rows.sort_by_key(|row| row.0);
+            rows
+        };
+        assert_eq!(dense(&plan.plan), dense(&decision.plan));
+        for choice in &decision.choices {
+            let pin = plan.pins[choice.task.0 as usize].as_ref();
+            assert_eq!(pin.map(|pin| &pin.chosen), choice.result.as_ref().ok().map(|selection| &selection.chosen));
+        }
+        assert_eq!(plan.notes, Vec::<String>::new());
+    }
+}
+
+/// Reads a plan that was edited; what it became, and what was said.
+async fn forgiven(tasks: &[Value], want: &[&str], note: &str) {
+    let house = house().await;
+    let plan = read(&house, &config(tasks)).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(lines(&plan), want);
+    assert!(note.is_empty() == plan.notes.is_empty() && plan.notes.join("; ").contains(note), "{:?}", plan.notes);
+}
+
+#[tokio::test]
+async fn edits_are_forgiven_where_that_is_safe() {
+    const CAPTION: &str = r#"0 image-to-text [] {"image":"/images/a.jpg"} org/a"#;
+    // A task was deleted: the dependency on it goes, and the ids close up.
+    let after = task(5, "image-to-text", "org/b", json!({"image": "/images/b.jpg"}), &[0, 3]);
+    let closed = r#"1 image-to-text [0] {"image":"/images/b.jpg"} org/b"#;
+    forgiven(&[caption(0), after.clone()], &[CAPTION, closed], "the dependency on 3").await;
+    forgiven(&[caption(0), after], &[CAPTION, closed], "task 5 of the plan is task 1 here").await;
+    // References move with the ids.
+    let mut later = speech(9, 4);
+    later["model_id"] = "native/none".into();
+    later["model_id"] = "N/A".into();
+    let spoken = r#"1 text-to-speech [0] {"text":"<GENERATED>-0"} -"#;
+    forgiven(
+        &[caption(4), later],
+        &[CAPTION, spoken],
+        "task 4 of the plan is task 0 here; task 9 of the plan is task 1 here",
+    )
+    .await;
+    // A new task was written at the end, as a person writes: an alias, numbers as text, no levels.
+    let added = json!({"task_id": "7", "task_type": "Object Detection", "args": {"image": "<GENERATED-0>"}, "model_id": "org/boxes"});
+    let added_line = r#"1 object-detection [0] {"image":"<GENERATED>-0"} org/boxes"#;
+    forgiven(&[caption(0), added], &[CAPTION, added_line], "task 7 of the plan is task 1 here").await;
+    // The model was changed, its host was not.
+    let mut moved = caption(0);
+    moved["hosted_on"] = "native".into();
+    forgiven(&[moved], &[CAPTION], "whatever `hosted_on` says").await;
+    let mut loaded = caption(0);
+    loaded["hosted_on"] = "local".into();
+    forgiven(&[loaded], &[CAPTION], "").await;
+    // Values that are no strings, a scalar dependency, words for ids.
+    let words = json!({"task_id": "speak", "task_type": "text-to-speech", "args": {"text": "hi", "speed": 2, "voice": null},
+                       "dependencies": "look"});
+    let mut look = caption(0);
+    look["task_id"] = "look".into();
+    let word_line = r#"1 text-to-speech [0] {"text":"hi","speed":"2"} -"#;
+    forgiven(&[look, words], &[CAPTION, word_line], "task look of the plan is task 0 here").await;
+}
+
+/// The faults of a plan, in one line each.
+async fn refused(plan: &Value, want: &[&str]) {
+    let house = house().await;
+    let error = read(&house, plan).expect_err("it cannot be executed");
+    let told: Vec<String> = error.faults.iter().map(ToString::to_string).collect();
+    assert_eq!(told, want, "{plan}");
+    assert!(error.to_string().contains(want[0]) && !error.hint().is_empty(), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_task_by_task() {
+    let pictured = |id: i64, of: i64, dependencies: &[i64]| {
+        task(id, "image-to-text", "org/a", json!({"image": format!("<GENERATED>-{of}")}), dependencies)
+    };
+    refused(
+        &config(&[task(0, "image-to-test", "org/a", json!({}), &[])]),
+        &["task 0, `task_type`: no task type `image-to-test` is known"],
+    )
+    .await;
+    refused(
+        &config(&[pictured(2, 7, &[])]),
+        &["task 2, `args.image`: it refers to the output of task 7, which is not in the plan"],
+    )
+    .await;
+    let circle = "the tasks 0, 1 wait for each other in a circle";
+    refused(
+        &config(&[pictured(0, 1, &[]), pictured(1, 0, &[]), speech(2, 1), caption(3)]),
+        &[&format!("task 0, `dependencies`: {circle}"), &format!("task 1, `dependencies`: {circle}")],
+    )
+    .await;
+    refused(&config(&[pictured(0, 0, &[])]), &["task 0, `dependencies`: its arguments refer to its own output"]).await;
+    refused(
+        &config(&[task(3, "image-to-text", "org/nobody", json!({"image": "/images/a.jpg"}), &[])]),
+        &["task 3, `model_id`: no model `org/nobody` is known"],
+    )
+    .await;
+    refused(
+        &config(&[task(3, "image-to-text", "org/boxes", json!({"image": "/images/a.jpg"}), &[])]),
+        &["task 3, `model_id`: `org/boxes` serves `object-detection`, not `image-to-text`"],
+    )
+    .await;
+    refused(
+        &config(&[task(3, "image-to-text", "ChatGPT", json!({"image": "/images/a.jpg"}), &[])]),
+        &["task 3, `model_id`: the chat model does not serve `image-to-text`"],
+    )
+    .await;
+    let mut elsewhere = task(3, "image-to-text", "blip", json!({"image": "/images/a.jpg"}), &[]);
+    elsewhere["hosted_on"] = "api".into();
+    refused(
+        &config(&[elsewhere]),
+        &["task 3, `model_id`: `blip` is a model of a catalogue service, which jarvis plans with and does not call"],
+    )
+    .await;
+    refused(&config(&[caption(1), caption(1)]), &["task 1, `task_id`: two tasks have this id"]).await;
+    refused(&config(&[0, 1, 2, 3, 4].map(caption)), &["`tasks`: there are 5 tasks; the limit is 4"]).await;
+    refused(&config(&[]), &["`tasks`: there are no tasks"]).await;
+    refused(&json!({"hello": 1}), &["`tasks`: there is no list of tasks"]).await;
+    refused(&json!("plan"), &["`tasks`: there is no list of tasks"]).await;
+    refused(
+        &config(&[json!({"task_id": 1}), json!(7), json!({"task_id": [1], "task_type": "x"})]),
+        &[
+            "task 1, `task_type`: it is missing",
+            "task at position 1, `tasks`: it is not an object",
+            "task at position 2, `task_id`: [1] is not an id",
+        ],
+    )
+    .await;
+    let mut odd = caption(0);
+    odd["args"] = json!("a.jpg");
+    odd["dependencies"] = json!([{"from": 1}, 0]);
+    refused(
+        &config(&[odd]),
+        &[
+            "task 0, `args`: it is not an object of names and values",
+            "task 0, `dependencies`: {\"from\":1} is not the id of a task",
+            "task 0, `dependencies`: it depends on itself",
+        ],
+    )
+    .await;
+    // All at once.
+    refused(
+        &config(&[
+            task(0, "image-to-test", "org/a", json!({}), &[]),
+            pictured(1, 9, &[]),
+            task(2, "object-detection", "org/a", json!({"image": "/images/a.jpg"}), &[]),
+        ]),
+        &[
+            "task 0, `task_type`: no task type `image-to-test` is known",
+            "task 1, `args.image`: it refers to the output of task 9, which is not in the plan",
+            "task 2, `model_id`: `org/a` serves `image-to-text`, not `object-detection`",
+        ],
+    )
+    .await;
+    let pipeline = json!({"tasks": [{"id": "source", "upstreams": ["none"], "downstreams": ["pipeline-end"]}]});
+    refused(&pipeline, &["task source, `task`: it is missing"]).await;
+}
+
+#[tokio::test]
+async fn hints_name_the_task_and_the_field() {
+    let house = house().await;
+    let error = read(&house, &config(&[task(4, "image-to-test", "org/a", json!({}), &[])])).expect_err("bad");
+    assert_eq!(error.hint(), "task 4, `task_type`: did you mean `image-to-text`?");
+}
+
+#[tokio::test]
+async fn nothing_runs_of_a_plan_that_was_refused_and_lists_unfold_with_their_model() {
+    let house = house().await;
+    let both = task(2, "image-to-text", "org/b", json!({"image": "<GENERATED>-0,<GENERATED>-1"}), &[]);
+    let drawn = |id: i64| task(id, "image-to-image", "N/A", json!({"image": "/images/a.jpg", "text": "grey"}), &[]);
+    let plan = read(&house, &config(&[drawn(0), drawn(1), both])).expect("a good plan");
+    let models: Vec<Option<&str>> =
+        plan.pins.iter().map(|pin| pin.as_ref().map(|pin| pin.chosen.id.as_str())).collect();
+    assert_eq!(models, [None, None, Some("org/b"), Some("org/b")]);
+    assert_eq!(plan.ids, ["0", "1", "2", "2"]);
+}
