@@ -24,6 +24,10 @@ use crate::state::Server;
         (status = "5XX", description = "It could not be read", body = ErrorBody)))]
 pub(crate) async fn file(State(server): State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
     let path = uri.path().to_owned();
+    // Files that are still being written begin with a dot.
+    if path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) {
+        return Err(ApiError::not_found("there is no such file"));
+    }
     let media = Arc::clone(&server.parts.media);
     let opened = tokio::task::spawn_blocking(move || media.open_file(&path)).await;
     let (file, size) = opened.map_err(|error| ApiError::internal("the file cannot be read", &error))??;

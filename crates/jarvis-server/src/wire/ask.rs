@@ -254,6 +254,3 @@ impl From<AttachmentKind> for Kind {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,326 @@
+//! A server on a free port, whose chat model and workers are scripted.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::FutureExt;
+use jarvis_catalogue::{Catalogue, Deployment, InferenceMode, Wanted};
+use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
+use jarvis_engine::{Job, Worker};
+use jarvis_hugginggpt::decisions::{DecisionSettings, Decisions, Format, PlanStore};
+use jarvis_hugginggpt::prompts::Prompts;
+use jarvis_hugginggpt::{FileSource, HuggingGpt, Settings, Sources};
+use jarvis_plan::{ErrorCode, Inference, TaskError};
+use jarvis_planner::Offline;
+use jarvis_server::{Options, Parts};
+use jarvis_store::{Journal, Media};
+use jarvis_testing::chat::{FakeChat, Script};
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// How long a test waits for what must come; reached only when it does not.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Performs every job with a text; a task type may be told to hang until it is let go, fail or panic.
+#[derive(Default)]
+pub(crate) struct Scripted {
+    does: HashMap<&'static str, Does>,
+    pub(crate) started: Counted,
+    pub(crate) dropped: Counted,
+    go: Option<Arc<Semaphore>>,
+}
+
+/// What a worker does with a task type.
+#[derive(Clone, Copy)]
+pub(crate) enum Does {
+    Hangs,
+    Waits,
+    Fails,
+    Panics,
+}
+
+/// A count that can be waited for.
+#[derive(Default)]
+pub(crate) struct Counted {
+    count: AtomicUsize,
+    changed: Notify,
+}
+
+impl Counted {
+    fn add(&self) {
+        self.count.fetch_add(1, Ordering::SeqCst);
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) async fn reach(&self, count: usize) {
+        let reached = async {
+            loop {
+                let changed = self.changed.notified();
+                if self.count.load(Ordering::SeqCst) >= count {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, reached).await.expect("it comes to that count");
+    }
+}
+
+struct OnDrop<'a>(&'a Counted);
+
+impl Drop for OnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.add();
+    }
+}
+
+#[async_trait]
+impl Worker for Scripted {
+    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+        let task = job.candidate.effective_task.as_str();
+        self.started.add();
+        let _left = OnDrop(&self.dropped);
+        match self.does.get(task) {
+            Some(Does::Hangs) => std::future::pending().await,
+            Some(Does::Waits) => {
+                if let Some(go) = &self.go {
+                    go.acquire().await.expect("open").forget();
+                }
+            }
+            Some(Does::Fails) => return Err(TaskError::new(ErrorCode::Upstream, "the far side is broken")),
+            Some(Does::Panics) => panic!("a worker's own bug"),
+            None => {}
+        }
+        Ok(Inference::text(format!("{task} done")))
+    }
+}
+
+/// A running server.
+pub(crate) struct House {
+    pub(crate) url: String,
+    pub(crate) client: Client,
+    pub(crate) worker: Arc<Scripted>,
+    pub(crate) go: Arc<Semaphore>,
+    pub(crate) chat: Option<FakeChat>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) served: JoinHandle<()>,
+    folder: tempfile::TempDir,
+}
+
+/// A server in the making.
+pub(crate) struct Builder {
+    script: Option<Script>,
+    does: HashMap<&'static str, Does>,
+    pub(crate) options: Options,
+    journal: bool,
+    checks: Vec<jarvis_server::Check>,
+}
+
+/// A server without a chat model.
+pub(crate) fn offline() -> Builder {
+    Builder { script: None, does: HashMap::new(), options: Options::default(), journal: true, checks: Vec::new() }
+}
+
+/// A server whose chat model answers by script.
+pub(crate) fn with_chat(script: Script) -> Builder {
+    Builder { script: Some(script), ..offline() }
+}
+
+impl Builder {
+    pub(crate) fn does(mut self, task: &'static str, does: Does) -> Builder {
+        self.does.insert(task, does);
+        self
+    }
+
+    pub(crate) fn options(mut self, change: impl FnOnce(&mut Options)) -> Builder {
+        change(&mut self.options);
+        self
+    }
+
+    pub(crate) fn without_journal(mut self) -> Builder {
+        self.journal = false;
+        self
+    }
+
+    pub(crate) fn check(mut self, name: &str, detail: Option<&str>) -> Builder {
+        let (name, detail) = (name.to_owned(), detail.map(str::to_owned));
+        self.checks.push(jarvis_server::Check { name, ok: detail.is_none(), detail });
+        self
+    }
+
+    pub(crate) async fn start(self) -> House {
+        let folder = tempfile::tempdir().expect("a folder");
+        let media = Arc::new(Media::open(&folder.path().join("public")).expect("a public folder"));
+        let journal = self.journal.then(|| Arc::new(Journal::open(&folder.path().join("runs.db")).expect("a journal")));
+        let chat = match self.script {
+            Some(script) => Some(FakeChat::start(script).await),
+            None => None,
+        };
+        let model = chat.as_ref().map(|chat| model(&chat.url()));
+        let go = Arc::new(Semaphore::new(0));
+        let worker = Arc::new(Scripted { does: self.does, go: Some(Arc::clone(&go)), ..Scripted::default() });
+        let pipeline = Arc::new(pipeline(model, Arc::clone(&worker)));
+        let source = FileSource::for_planning(Arc::clone(&pipeline.sources), pipeline.chat.is_some(), 5);
+        let decisions = Decisions {
+            pipeline: Arc::clone(&pipeline),
+            settings: DecisionSettings::default(),
+            source: Arc::new(source),
+            plans: Some(Arc::new(PlanStore::new(folder.path().join("plans"), 10))),
+            prompt_logs: None,
+        };
+        let (for_worker, checks) = (Arc::clone(&worker), self.checks);
+        let parts = Parts {
+            pipeline,
+            local_decisions: decisions.clone(),
+            decisions,
+            format: Format::Config,
+            media,
+            journal,
+            for_caller: Arc::new(move |caller| {
+                let endpoint = caller.endpoint.ok_or("an endpoint is needed")?;
+                Ok(Arc::new(self::pipeline(Some(self::model(endpoint.as_str())), Arc::clone(&for_worker))))
+            }),
+            checks: Arc::new(move || {
+                let checks = checks.clone();
+                async move { checks }.boxed()
+            }),
+        };
+        let listener = jarvis_server::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let stop = CancellationToken::new();
+        let serving = jarvis_server::serve(listener, parts, self.options, stop.clone());
+        let served = tokio::spawn(async move { serving.await.expect("it serves") });
+        let client = Client::builder().timeout(PATIENCE).build().expect("a client");
+        House { url, client, worker, go, chat, stop, served, folder }
+    }
+}
+
+fn model(url: &str) -> Arc<dyn ChatModel> {
+    let retries = Retries { max: 0, ..Retries::default() };
+    Arc::new(OpenAi::new(OpenAiConfig { retries, ..OpenAiConfig::new(url, "gpt-4") }).expect("the client builds"))
+}
+
+fn pipeline(chat: Option<Arc<dyn ChatModel>>, worker: Arc<Scripted>) -> HuggingGpt {
+    let sources = Sources {
+        catalogue: Catalogue::builtin(),
+        prober: None,
+        wanted: Wanted::remote(InferenceMode::Hybrid, Deployment::Minimal),
+        model_server: false,
+        huggingface: false,
+        native: Arc::new(|_| Ok(())),
+        endpoints: Vec::new(),
+    };
+    HuggingGpt {
+        offered: sources.offered(chat.is_some()),
+        chat,
+        planner: Arc::new(Offline::new()),
+        vocabulary: Arc::new(jarvis_catalogue::vocabulary()),
+        sources: Arc::new(sources),
+        worker,
+        prompts: Arc::new(Prompts::builtin().expect("the prompts parse")),
+        logs: None,
+        show: Arc::new(str::to_owned),
+        settings: Settings::default(),
+    }
+}
+
+impl House {
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.url))
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        Reply::of(self.request(Method::GET, path).send().await.expect("a reply")).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
+        Reply::of(self.request(Method::POST, path).json(&body).send().await.expect("a reply")).await
+    }
+
+    /// Posts and leaves the reply open.
+    pub(crate) async fn open(&self, path: &str, body: Value) -> Response {
+        self.request(Method::POST, path).json(&body).send().await.expect("a reply")
+    }
+
+    /// The events of a stream that ends.
+    pub(crate) async fn stream(&self, path: &str, body: Value) -> Vec<(String, Value)> {
+        let reply = self.open(path, body).await;
+        assert_eq!(reply.status(), StatusCode::OK);
+        events(&reply.text().await.expect("a whole reply"))
+    }
+
+    /// Waits until the runs that went on have ended and are in the journal.
+    pub(crate) async fn settled(&self) {
+        let settled = async {
+            while self.get("/health").await.json["runs_live"] != 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, settled).await.expect("the runs end");
+    }
+}
+
+/// A reply that was read.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) text: String,
+    /// Null when it is not JSON.
+    pub(crate) json: Value,
+}
+
+impl Reply {
+    pub(crate) async fn of(response: Response) -> Reply {
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let text = response.text().await.expect("a whole reply");
+        let json = serde_json::from_str(&text).unwrap_or_default();
+        Reply { status, headers, text, json }
+    }
+
+    /// Status and error code in a line.
+    pub(crate) fn told(&self) -> String {
+        match self.json.pointer("/error/code").and_then(Value::as_str) {
+            Some(code) => format!("{} {code}", self.status),
+            None => self.status.to_string(),
+        }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+/// Name and data of each event of a whole stream.
+pub(crate) fn events(text: &str) -> Vec<(String, Value)> {
+    let field = |event: &str, name: &str| {
+        event.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned))
+    };
+    text.split("\n\n")
+        .filter_map(|event| {
+            let data = field(event, "data")?;
+            let value = serde_json::from_str(&data).unwrap_or(Value::String(data));
+            Some((field(event, "event").unwrap_or_default(), value))
+        })
+        .collect()
+}
+
+/// A conversation of one message.
+pub(crate) fn ask(text: &str) -> Value {
+    json!({"messages": [{"role": "user", "content": text}]})
+}
+
+/// A plan of one task that a worker performs.
+pub(crate) const MOOD: &str =
+    r#"[{"task": "text-classification", "id": 0, "dep": [-1], "args": {"text": "I love it"}}]"#;

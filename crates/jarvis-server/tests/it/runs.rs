@@ -1,0 +1,251 @@
+//! Runs: their events, who may follow them, and how they end before their time.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::house::{self, Does, House, MOOD, PATIENCE, Reply, ask};
+use jarvis_testing::chat::Script;
+
+fn planned() -> Script {
+    Script::new().on("parse_task", MOOD).on("response_results", "Here you are.")
+}
+
+fn names(events: &[(String, Value)]) -> Vec<&str> {
+    events.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+/// Starts a run that waits, and gives its id and the open reply.
+async fn waiting(house: &House) -> (String, reqwest::Response) {
+    let reply = house.open("/hugginggpt/stream", ask("x")).await;
+    let id = reply.headers()["x-run-id"].to_str().expect("text").to_owned();
+    (id, reply)
+}
+
+#[tokio::test]
+async fn a_stream_tells_the_whole_run_in_order() {
+    let house = house::with_chat(planned()).start().await;
+    let events = house.stream("/hugginggpt/stream", ask("x")).await;
+    let mut seen = names(&events);
+    seen.dedup();
+    assert_eq!(
+        seen,
+        [
+            "run_started",
+            "model_call",
+            "plan",
+            "model_chosen",
+            "task_started",
+            "task_finished",
+            "token",
+            "model_call",
+            "answer",
+            "done"
+        ]
+    );
+    for (at, (name, event)) in events.iter().enumerate() {
+        assert_eq!((event["seq"].as_u64(), event["event"].as_str()), (Some(at as u64), Some(name.as_str())));
+    }
+    let said: String = events.iter().filter_map(|(_, event)| event["text"].as_str()).collect();
+    assert_eq!(said, "Here you are.");
+}
+
+#[tokio::test]
+async fn a_run_can_be_followed_live_and_from_the_journal() {
+    let house = house::with_chat(planned()).does("text-classification", Does::Waits).start().await;
+    let (id, own) = waiting(&house).await;
+    house.worker.started.reach(1).await;
+    let live = house.request(Method::GET, &format!("/runs/{id}/events")).send().await.expect("a reply");
+    let later = house.request(Method::GET, &format!("/runs/{id}/events")).header("Last-Event-ID", "2");
+    let later = later.send().await.expect("a reply");
+    let shown = house.get(&format!("/runs/{id}")).await;
+    assert_eq!(shown.json["status"], "running");
+    assert_eq!(shown.json["events"][0]["event"], "run_started");
+    house.go.add_permits(1);
+    let own = house::events(&own.text().await.expect("text"));
+    assert_eq!(house::events(&live.text().await.expect("text")), own);
+    assert_eq!(house::events(&later.text().await.expect("text")), own[3..]);
+    house.settled().await;
+    // The journal keeps everything but the pieces of the answer.
+    let kept: Vec<_> = own.iter().filter(|(name, _)| name != "token").cloned().collect();
+    let replayed = house.get(&format!("/runs/{id}/events")).await;
+    assert_eq!(house::events(&replayed.text), kept);
+    let shown = house.get(&format!("/runs/{id}")).await;
+    assert_eq!((shown.json["status"].as_str(), shown.json["tasks"].as_u64()), (Some("done"), Some(1)));
+    assert_eq!(shown.json["events"].as_array().map(Vec::len), Some(kept.len()));
+    let listed = house.get("/runs").await;
+    assert_eq!(listed.json["runs"][0]["run_id"], id);
+    assert_eq!(listed.json["runs"][0]["request"], "x");
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_cancels_its_run_and_no_other() {
+    let house = house::with_chat(planned()).does("text-classification", Does::Hangs).start().await;
+    // A stream whose reader leaves.
+    let (first, own) = waiting(&house).await;
+    house.worker.started.reach(1).await;
+    let follower = house.request(Method::GET, &format!("/runs/{first}/events")).send().await.expect("a reply");
+    drop(own);
+    house.worker.dropped.reach(1).await;
+    let events = house::events(&follower.text().await.expect("text"));
+    assert_eq!(events.last().map(|(name, event)| (name.as_str(), event["ok"].as_bool())), Some(("done", Some(false))));
+    // A caller who does not wait for the answer.
+    let mut socket = tokio::net::TcpStream::connect(house.url.trim_start_matches("http://")).await.expect("connected");
+    let body = ask("x").to_string();
+    let head = format!(
+        "POST /hugginggpt HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    socket.write_all(head.as_bytes()).await.expect("written");
+    house.worker.started.reach(2).await;
+    drop(socket);
+    house.worker.dropped.reach(2).await;
+    // A follower who leaves cancels nothing.
+    let (third, own) = waiting(&house).await;
+    house.worker.started.reach(3).await;
+    drop(house.request(Method::GET, &format!("/runs/{third}/events")).send().await.expect("a reply"));
+    assert_eq!(house.get(&format!("/runs/{third}")).await.json["status"], "running");
+    assert_eq!(house.post(&format!("/runs/{third}/cancel"), json!({})).await.status, 200);
+    own.text().await.expect("it ends");
+}
+
+#[tokio::test]
+async fn a_run_can_be_cancelled_once() {
+    let house = house::with_chat(planned()).does("text-classification", Does::Hangs).start().await;
+    let (id, own) = waiting(&house).await;
+    house.worker.started.reach(1).await;
+    let path = format!("/runs/{id}/cancel");
+    let reply = house.post(&path, json!({})).await;
+    assert_eq!(reply.json, json!({"run_id": id, "cancelled": true}));
+    let events = house::events(&own.text().await.expect("text"));
+    let outcome = events.iter().find(|(name, _)| name == "task_finished").map(|(_, event)| &event["outcome"]["status"]);
+    assert_eq!(outcome, Some(&json!("cancelled")));
+    house.settled().await;
+    assert_eq!(house.post(&path, json!({})).await.told(), "409 already_ended");
+    assert_eq!(house.get(&format!("/runs/{id}")).await.json["status"], "failed");
+    for (method, path) in [
+        (Method::POST, "/runs/00000000-0000-7000-8000-000000000000/cancel"),
+        (Method::GET, "/runs/00000000-0000-7000-8000-000000000000"),
+        (Method::GET, "/runs/00000000-0000-7000-8000-000000000000/events"),
+    ] {
+        let reply = Reply::of(house.request(method, path).send().await.expect("a reply")).await;
+        assert_eq!(reply.told(), "404 not_found", "{path}");
+    }
+    for query in ["limit=0", "limit=1001", "limit=x", "limit=-1"] {
+        assert_eq!(house.get(&format!("/runs?{query}")).await.told(), "400 invalid_request", "{query}");
+    }
+    let odd = house.request(Method::GET, &format!("/runs/{id}/events")).header("Last-Event-ID", "last");
+    assert_eq!(Reply::of(odd.send().await.expect("a reply")).await.told(), "400 invalid_request");
+}
+
+#[tokio::test]
+async fn the_queue_is_bounded_and_goes_in_order() {
+    let house = house::with_chat(planned())
+        .does("text-classification", Does::Waits)
+        .options(|options| (options.max_running, options.max_waiting) = (1, 1))
+        .start()
+        .await;
+    let (first, running) = waiting(&house).await;
+    house.worker.started.reach(1).await;
+    let (second, queued) = waiting(&house).await;
+    let refused = house.post("/hugginggpt", ask("x")).await;
+    assert_eq!(refused.told(), "503 overloaded");
+    assert_eq!(refused.header("retry-after"), "1");
+    for route in ["/hugginggpt/stream", "/tasks", "/results", "/decisions", "/decisions/stream"] {
+        assert_eq!(house.post(route, ask("x")).await.told(), "503 overloaded", "{route}");
+    }
+    let listed = house.get("/runs").await;
+    let states: Vec<_> =
+        [0, 1].map(|at| (listed.json["runs"][at]["run_id"].clone(), listed.json["runs"][at]["status"].clone())).into();
+    assert_eq!(states, [(json!(second), json!("queued")), (json!(first), json!("running"))]);
+    house.go.add_permits(2);
+    running.text().await.expect("it ends");
+    let events = house::events(&queued.text().await.expect("it ends"));
+    assert_eq!(names(&events)[..2], ["queued", "run_started"]);
+    assert_eq!(events[0].1["ahead"], 0);
+    // Places come back.
+    house.go.add_permits(1);
+    assert_eq!(house.post("/hugginggpt", ask("x")).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_run_that_waits_can_be_cancelled() {
+    let house = house::with_chat(planned())
+        .does("text-classification", Does::Hangs)
+        .options(|options| (options.max_running, options.max_waiting) = (1, 1))
+        .start()
+        .await;
+    let (_, _running) = waiting(&house).await;
+    house.worker.started.reach(1).await;
+    let (second, queued) = waiting(&house).await;
+    assert_eq!(house.post(&format!("/runs/{second}/cancel"), json!({})).await.status, 200);
+    let events = house::events(&queued.text().await.expect("it ends"));
+    assert_eq!(names(&events), ["queued", "error"]);
+    assert_eq!(events[1].1["code"], "cancelled");
+}
+
+#[tokio::test]
+async fn a_server_without_a_journal_still_serves() {
+    let house = house::with_chat(planned()).without_journal().start().await;
+    assert_eq!(house.post("/hugginggpt", ask("x")).await.status, 200);
+    house.settled().await;
+    assert_eq!(house.get("/runs").await.json, json!({"runs": []}));
+    assert_eq!(house.get("/runs/x").await.told(), "404 not_found");
+}
+
+#[tokio::test]
+async fn stopping_lets_runs_end_and_takes_no_more() {
+    let house = house::with_chat(planned()).does("text-classification", Does::Waits).start().await;
+    let (_, own) = waiting(&house).await;
+    house.worker.started.reach(1).await;
+    house.stop.cancel();
+    // The socket closes at once; what is in flight goes on.
+    let refused = async {
+        while tokio::net::TcpStream::connect(house.url.trim_start_matches("http://")).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, refused).await.expect("no more connections are taken");
+    house.go.add_permits(1);
+    let events = house::events(&own.text().await.expect("a whole stream"));
+    assert_eq!(events.last().map(|(name, event)| (name.as_str(), event["ok"].as_bool())), Some(("done", Some(true))));
+    tokio::time::timeout(PATIENCE, house.served).await.expect("the server ends").expect("in good order");
+}
+
+#[tokio::test]
+async fn runs_that_do_not_end_are_cancelled_when_the_drain_is_over() {
+    let mut house = house::with_chat(planned())
+        .does("text-classification", Does::Hangs)
+        .options(|options| options.drain = std::time::Duration::from_millis(10))
+        .start()
+        .await;
+    let (_, own) = waiting(&house).await;
+    house.worker.started.reach(1).await;
+    house.stop.cancel();
+    let events = house::events(&own.text().await.expect("a whole stream"));
+    assert_eq!(events.last().map(|(name, event)| (name.as_str(), event["ok"].as_bool())), Some(("done", Some(false))));
+    tokio::time::timeout(PATIENCE, &mut house.served).await.expect("the server ends").expect("in good order");
+    // The journal holds the end.
+    let journal = jarvis_store::Journal::open(&house.folder().join("runs.db")).expect("a journal");
+    assert_eq!(journal.runs(1).expect("readable")[0].status, jarvis_store::RunStatus::Failed);
+}
+
+#[tokio::test]
+async fn readers_who_do_not_read_are_cut_and_others_are_not_held_up() {
+    let house = house::with_chat(planned())
+        .does("text-classification", Does::Waits)
+        .options(|options| options.write_timeout = std::time::Duration::from_millis(50))
+        .start()
+        .await;
+    let (id, own) = waiting(&house).await;
+    house.worker.started.reach(1).await;
+    let mut deaf = tokio::net::TcpStream::connect(house.url.trim_start_matches("http://")).await.expect("connected");
+    deaf.write_all(format!("GET /runs/{id}/events HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes())
+        .await
+        .expect("written");
+    house.go.add_permits(1);
+    own.text().await.expect("it ends");
+    let mut rest = Vec::new();
+    tokio::time::timeout(PATIENCE, deaf.read_to_end(&mut rest)).await.ok();
+    house.settled().await;
+}
