@@ -25,7 +25,10 @@ export async function build(outdir) {
     ...common,
     entryPoints: { app: "src/main.tsx", docs: "src/docs/main.tsx" },
     outdir,
-    format: "iife",
+    format: "esm",
+    // What both pages use goes into shared.js.
+    splitting: true,
+    chunkNames: "shared",
     jsx: "automatic",
     jsxImportSource: "preact",
   });

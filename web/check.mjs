@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "./build.mjs";
 
 /** The bound on everything in dist/ together, gzip -9, in bytes. The project promises 300 kB; we hold ourselves to less. */
-const LIMIT = 80_000;
+const LIMIT = 90_000;
 const root = dirname(fileURLToPath(import.meta.url));
 const problems = [];
 
@@ -28,11 +28,13 @@ try {
       problems.push(`dist/${name} names another origin`);
     if (name.endsWith(".html") && /\sstyle=|<style|<script(?![^>]*\ssrc=)|\son[a-z]+=/i.test(b.toString()))
       problems.push(`dist/${name} has an inline style or script, which the content policy refuses`);
-    if (name.endsWith(".js") && /\beval\(|new Function\(|\.innerHTML\s*=[^=]|dangerouslySetInnerHTML\s*:/.test(b.toString()))
-      console.log(`  note: ${name} names eval, Function or innerHTML; see "What is in the libraries" in README.md`);
   }
   console.log(`${"all".padEnd(14)} ${"".padStart(10)} ${String(total).padStart(8)} B gzip (limit ${LIMIT})`);
   if (total > LIMIT) problems.push(`dist/ is ${total} bytes compressed, more than ${LIMIT}`);
+  // Text from outside must have no way to become markup or code: the sources name none of the ways.
+  const unsafe = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(|javascript:/;
+  for (const file of await readdir(join(root, "src"), { recursive: true, withFileTypes: true }))
+    if (file.isFile() && unsafe.test(await readFile(join(file.parentPath ?? file.path, file.name), "utf8"))) problems.push(`src: ${file.name} names a way to make markup or code of text`);
 } finally {
   await rm(fresh, { recursive: true, force: true });
 }

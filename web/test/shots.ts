@@ -40,8 +40,8 @@ const scenes: Scene[] = [
     } },
   { name: "report", planner: "llm", act: async (page) => { await page.locator(".example").first().waitFor(); await ask(page, "Make a report about this picture and read it to me"); await done(page); await page.locator('[data-task="1"]').click(); } },
   { name: "failed", act: async (page) => { await page.locator(".example").first().waitFor(); await ask(page, "Find the edges and what is wrong in it, then read it aloud to me; fail if you must"); await done(page); await page.locator('[data-task="1"]').click(); } },
-  { name: "review", act: async (page) => { await page.getByText("Review plan", { exact: true }).click(); await page.locator(".example").nth(1).click(); await page.locator(".plan").waitFor(); await page.locator("[data-plan-task='0'] .icon-button").click(); } },
-  { name: "planned", schemes: ["light"], act: async (page) => { await page.getByText("Plan only", { exact: true }).click(); await page.locator(".example").first().click(); await page.locator(".plan").waitFor(); } },
+  { name: "review", act: async (page) => { await page.getByRole("radio", { name: "Review plan" }).check(); await page.locator(".example").nth(1).click(); await page.locator(".plan").waitFor(); await page.locator("[data-plan-task='0'] .icon-button").click(); } },
+  { name: "planned", schemes: ["light"], act: async (page) => { await page.getByRole("radio", { name: "Plan only" }).check(); await page.locator(".example").first().click(); await page.locator(".plan").waitFor(); } },
   { name: "speech", schemes: ["dark"], act: async (page) => { await page.locator(".example").nth(4).click(); await done(page); await ask(page, "Tell the mood of this text: I am happy"); await done(page); await page.locator(".exchange").nth(1).waitFor(); await done(page); await page.locator('[data-task="0"]').last().click(); } },
   { name: "error", act: async (page, mock) => { await page.locator(".example").first().waitFor(); mock.failNext("/hugginggpt/stream", 503, { error: { code: "busy", message: "Every place is taken, and the queue is full", hint: "Try again in a moment" } }, { "retry-after": "7" }); await ask(page, "Find the edges"); await page.locator(".error-bubble").waitFor(); } },
   { name: "runs", act: async (page) => { for (const i of [0, 1, 4]) { await page.goto(page.url().replace(/#.*/, "#/")); await page.locator(".example").nth(i).click(); await done(page); } await page.goto(page.url().replace(/#.*/, "#/")); await page.locator(".example").first().waitFor(); await ask(page, "Find what is wrong"); await done(page); await page.goto(page.url().replace(/#.*/, "#/runs")); await page.locator(".runs tbody tr").first().waitFor(); } },
@@ -60,7 +60,7 @@ for (const scene of scenes) {
         await scene.act(at.page, mock);
         await settle(at.page);
         await at.page.screenshot({ path: join(out, `${scene.name}-${size}-${scheme}.png`) });
-        at.verify(/503|401/);
+        at.verify(/503|401|404/);
       } catch (e) {
         console.error(`${scene.name} ${size} ${scheme}: ${String(e).slice(0, 600)}`);
         await at.page.screenshot({ path: join(out, `${scene.name}-${size}-${scheme}-FAILED.png`) });

@@ -43,7 +43,7 @@ export const ru: Texts = {
   keys_hint: "Enter — отправить, Shift+Enter — новая строка, Esc — остановить",
 
   mode: "Что делать с планом",
-  mode_run: "Выполнить",
+  mode_run: "Сразу",
   mode_review: "Проверить план",
   mode_plan: "Только план",
   mode_run_hint: "Составить план и сразу выполнить",

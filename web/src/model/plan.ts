@@ -136,7 +136,7 @@ export function problems(config: ExecutionConfig): PlanProblem[] {
 }
 
 /** True when `from` depends on `to`, directly or not. */
-function reaches(tasks: ConfigTask[], from: number, to: number): boolean {
+export function reaches(tasks: ConfigTask[], from: number, to: number): boolean {
   const seen = new Set<number>();
   const open = [from];
   for (let id = open.pop(); id !== undefined; id = open.pop()) {

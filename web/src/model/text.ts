@@ -27,11 +27,14 @@ export function bytes(n: number, language: string): string {
   return new Intl.NumberFormat(language, format).format(value);
 }
 
+const UNITS: Record<string, [string, string, string]> = { en: [" ms", " s", " min"], ru: [" мс", " с", " мин"], zh: [" 毫秒", " 秒", " 分"] };
+
 /** A duration: 420 ms, 3.4 s, 2 min 5 s. */
 export function duration(ms: number, language: string): string {
-  const unit = (value: number, unit: string, digits: number) =>
-    new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: digits }).format(value);
-  if (ms < 1000) return unit(Math.round(ms), "millisecond", 0);
-  if (ms < 60_000) return unit(ms / 1000, "second", ms < 10_000 ? 1 : 0);
-  return `${unit(Math.floor(ms / 60_000), "minute", 0)} ${unit(Math.round((ms % 60_000) / 1000), "second", 0)}`;
+  const [milli, second, minute] = UNITS[language] ?? [" ms", " s", " min"];
+  const number = (value: number, digits = 0) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }).format(value);
+  if (ms < 1000) return number(Math.round(ms)) + milli;
+  if (ms < 59_500) return number(ms / 1000, ms < 9950 ? 1 : 0) + second;
+  const seconds = Math.round(ms / 1000);
+  return number(Math.floor(seconds / 60)) + minute + (seconds % 60 ? ` ${number(seconds % 60)}${second}` : "");
 }

@@ -32,7 +32,7 @@ export function App() {
       <div class="main">
         <header class="topbar">
           <IconButton icon="menu" label={t("menu")} expanded={drawerOpen.value} onClick={() => (drawerOpen.value = true)} />
-          <span class="topbar-title">{chat?.title ? label(chat.title, 60) : onChat ? <><Logo size={20} /> jarvis</> : t("runs")}</span>
+          <span class="topbar-title">{chat?.title ? <span>{label(chat.title, 60)}</span> : onChat ? <><Logo size={20} /> jarvis</> : t("runs")}</span>
           <IconButton icon="plus" label={t("new_chat")} onClick={newChat} />
         </header>
         <main>

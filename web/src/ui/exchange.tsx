@@ -1,16 +1,27 @@
 // One request and what came of it: the request, then the plan under review or the answer, with the task graph beside.
 import { useSignal } from "@preact/signals";
-import { t } from "../i18n";
+import type { ComponentChildren } from "preact";
+import { t, taskName } from "../i18n";
 import type { Attachment } from "../api/types";
-import { mediaKind } from "../model/outputs";
-import { isLive } from "../model/run";
+import { mediaKind, outputs } from "../model/outputs";
+import { isLive, type RunView } from "../model/run";
 import { baseName, clean, label } from "../model/text";
 import type { Exchange } from "../state/storage";
 import { again, backToPlan, runPlan, setDraft } from "../state/runs";
 import { Answer, ErrorBubble } from "./answer";
 import { Graph } from "./graph";
 import { Icon } from "./icons";
+import { FileNames } from "./markdown";
 import { PlanEditor, PlanOnly } from "./plan";
+
+/** Names the files of a run to everything inside. */
+export function Named({ run, attachments, children }: { run: RunView; attachments: Attachment[]; children: ComponentChildren }) {
+  const names = new Map<string, string>();
+  for (const task of run.tasks)
+    for (const o of outputs(task.inference)) if (o.type === "media") names.set(o.url, `${task.id + 1}. ${label(taskName(task.task), 60)}`);
+  for (const a of attachments) if (a.path && a.name) names.set(a.path, label(baseName(a.name), 60));
+  return <FileNames.Provider value={names}>{children}</FileNames.Provider>;
+}
 
 export function ExchangeView({ chatId, exchange, onEdit }: { chatId: string; exchange: Exchange; onEdit: () => void }) {
   const { run } = exchange;
@@ -20,6 +31,7 @@ export function ExchangeView({ chatId, exchange, onEdit }: { chatId: string; exc
   const hasGraph = run.tasks.length > 0 || isLive(run.phase);
   const refused = run.phase === "failed" && !run.plansOnly && run.config !== null && run.tasks.every((x) => x.ms === null);
   return (
+    <Named run={run} attachments={exchange.attachments}>
     <article class={`exchange ${wide.value ? "exchange-wide" : ""} ${hasGraph ? "" : "exchange-plain"}`} data-phase={run.phase} data-run={run.runId ?? ""}>
       <RequestView text={exchange.text} attachments={exchange.attachments} onEdit={isLive(run.phase) ? null : onEdit} />
       {hasGraph && <div class="beside"><Graph run={run} wide={wide.value} onWide={(on) => (wide.value = on)} /></div>}
@@ -45,6 +57,7 @@ export function ExchangeView({ chatId, exchange, onEdit }: { chatId: string; exc
         )}
       </div>
     </article>
+    </Named>
   );
 }
 

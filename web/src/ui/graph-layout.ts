@@ -4,7 +4,13 @@ import { Graph, layout } from "@dagrejs/dagre";
 import type { TaskView } from "../model/run";
 import { referencesIn } from "../model/plan";
 
-export const NODE = { width: 172, height: 58 };
+export interface Size {
+  width: number;
+  height: number;
+}
+/** A task with its thumbnail and figures, and one for crowded graphs. */
+export const NODE: Size = { width: 178, height: 58 };
+export const SMALL_NODE: Size = { width: 118, height: 58 };
 export const PILL = { width: 92, height: 30 };
 export const START = "start";
 export const END = "end";
@@ -29,7 +35,7 @@ export interface Route {
 export interface Layout {
   width: number;
   height: number;
-  down: boolean;
+  small: boolean;
   nodes: Map<string, Placed>;
   routes: Route[];
 }
@@ -61,35 +67,60 @@ export function links(tasks: TaskView[]): Link[] {
 
 /** The graph laid out for a given width, in its own pixels. */
 export function arrange(tasks: TaskView[], room: number): Layout {
-  const down = lay(tasks, true);
-  if (down.width <= room) return down;
-  const across = lay(tasks, false);
-  return across.width < down.width ? across : down;
+  let least: Layout | null = null;
+  for (const [down, size] of [[true, NODE], [false, NODE], [true, SMALL_NODE], [false, SMALL_NODE]] as const) {
+    const layout = lay(tasks, down, size);
+    if (layout.width <= room) return layout;
+    if (!least || layout.width < least.width) least = layout;
+  }
+  return least ?? lay(tasks, true, NODE);
 }
 
-function lay(tasks: TaskView[], down: boolean): Layout {
+function lay(tasks: TaskView[], down: boolean, size: Size): Layout {
   const graph = new Graph();
   graph.setGraph({ rankdir: down ? "TB" : "LR", nodesep: 14, ranksep: down ? 34 : 30, edgesep: 12, marginx: 2, marginy: 2 });
   graph.setDefaultEdgeLabel(() => ({}));
   graph.setNode(START, { ...PILL });
-  for (const t of tasks) graph.setNode(String(t.id), { ...NODE });
+  for (const t of tasks) graph.setNode(String(t.id), { ...size });
   graph.setNode(END, { ...PILL });
   const all = links(tasks);
   for (const { from, to } of all) graph.setEdge(from, to);
   layout(graph);
+  const whole = graph.graph() as Partial<Size>;
+  const width = Math.ceil(whole.width ?? 0);
+  const height = Math.ceil(whole.height ?? 0);
   const nodes = new Map<string, Placed>();
   for (const key of graph.nodes()) {
-    const { x = 0, y = 0, width = 0, height = 0 } = graph.node(key) as Partial<Placed>;
-    nodes.set(key, { key, x: x - width / 2, y: y - height / 2, width, height });
+    const at = { x: 0, y: 0, width: 0, height: 0, ...(graph.node(key) as Partial<Placed>) };
+    nodes.set(key, { key, x: at.x - at.width / 2, y: at.y - at.height / 2, width: at.width, height: at.height });
   }
+  // dagre does not care which way round a layer is; readers expect the first task first.
+  const turn = inversions([...nodes.values()], down) > 0;
+  const mirror = (p: Point): Point => (!turn ? p : down ? { x: width - p.x, y: p.y } : { x: p.x, y: height - p.y });
+  if (turn)
+    for (const n of nodes.values()) {
+      if (down) n.x = width - n.x - n.width;
+      else n.y = height - n.y - n.height;
+    }
   const routes = all.flatMap((link) => {
     const a = nodes.get(link.from);
     const b = nodes.get(link.to);
     const points = (graph.edge(link.from, link.to) as { points?: Point[] } | undefined)?.points ?? [];
-    return a && b ? [{ ...link, ...curve(a, b, points, down) }] : [];
+    return a && b ? [{ ...link, ...curve(a, b, points.map(mirror), down) }] : [];
   });
-  const size = graph.graph() as { width?: number; height?: number };
-  return { width: Math.ceil(size.width ?? 0), height: Math.ceil(size.height ?? 0), down, nodes, routes };
+  return { width, height, small: size === SMALL_NODE, nodes, routes };
+}
+
+/** How many pairs of tasks in one layer are the wrong way round, less those that are the right way round. */
+function inversions(nodes: Placed[], down: boolean): number {
+  let sum = 0;
+  for (const a of nodes)
+    for (const b of nodes) {
+      const sameLayer = down ? a.y === b.y : a.x + a.width / 2 === b.x + b.width / 2;
+      if (!sameLayer || !(Number(a.key) < Number(b.key))) continue;
+      sum += (down ? a.x > b.x : a.y > b.y) ? 1 : -1;
+    }
+  return sum;
 }
 
 interface Point {

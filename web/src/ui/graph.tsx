@@ -6,7 +6,7 @@ import { picture } from "../model/outputs";
 import { isLive, type RunView, type TaskState, type TaskView } from "../model/run";
 import { baseName, duration, label } from "../model/text";
 import { Elapsed, IconButton, StateMark } from "./common";
-import { arrange, END, neighbour, NODE, START, type Layout, type Placed } from "./graph-layout";
+import { arrange, END, neighbour, START, type Layout, type Placed } from "./graph-layout";
 import { Inspector } from "./inspector";
 
 /** Smaller than this and the words can no longer be read; then the graph scrolls instead. */
@@ -56,7 +56,7 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
             <Edges layout={layout} run={run} />
             <Pill at={layout.nodes.get(START)} text={t("request")} state="succeeded" />
             {run.tasks.map((x, i) => (
-              <Node key={x.id} task={x} at={layout.nodes.get(String(x.id))} open={open.value === x.id} first={open.value === null ? i === 0 : open.value === x.id}
+              <Node key={x.id} task={x} small={layout.small} at={layout.nodes.get(String(x.id))} open={open.value === x.id} first={open.value === null ? i === 0 : open.value === x.id}
                 onOpen={() => (open.value = open.value === x.id ? null : x.id)} />
             ))}
             <Pill at={layout.nodes.get(END)} text={endText(run)} state={endState(run)} />
@@ -104,21 +104,21 @@ function Pill({ at, text, state }: { at: Placed | undefined; text: string; state
   return <div class={`pill is-${state}`} style={place(at)}>{text}</div>;
 }
 
-function Node(props: { task: TaskView; at: Placed | undefined; open: boolean; first: boolean; onOpen: () => void }) {
+function Node(props: { task: TaskView; small: boolean; at: Placed | undefined; open: boolean; first: boolean; onOpen: () => void }) {
   const { task, at } = props;
   if (!at) return null;
   const name = taskName(task.task);
-  const thumb = picture(task.inference);
+  const thumb = props.small ? null : picture(task.inference);
   const retried = task.attempts.some((a) => a.error !== null) && task.state !== "failed";
   const said = [`${task.id + 1}. ${name}`, t(`state_${task.state}`), task.model && label(task.model), task.ms !== null && duration(task.ms, language.value)].filter(Boolean).join(", ");
   return (
     <button
-      type="button" class={`node is-${task.state} ${retried ? "is-retried" : ""}`} style={place(at)} data-task={task.id} data-key={at.key} data-state={task.state}
+      type="button" class={`node is-${task.state} ${retried ? "is-retried" : ""} ${props.small ? "node-small" : ""}`} style={place(at)} data-task={task.id} data-key={at.key} data-state={task.state}
       aria-label={said} aria-expanded={props.open} tabIndex={props.first ? 0 : -1} onClick={props.onOpen}
     >
       <StateMark state={task.state} />
       <span class="node-text">
-        <span class="node-name">{label(name, 60)}</span>
+        <span class="node-name"><span class="node-number">{task.id + 1}</span> {label(name, 60)}</span>
         <span class="node-model">
           <span>{task.model ? label(baseName(task.model), 60) : t(`state_${task.state}`)}</span>
           {task.ms !== null && task.state !== "skipped" && <span class="node-time">{duration(task.ms, language.value)}</span>}
@@ -156,7 +156,7 @@ function moveFocus(e: KeyboardEvent, layout: Layout): void {
   const box = e.currentTarget as HTMLElement;
   if (!from) return;
   e.preventDefault();
-  const tasks = [...layout.nodes.values()].filter((n) => n.width === NODE.width);
+  const tasks = [...layout.nodes.values()].filter((n) => n.key !== START && n.key !== END);
   const to = neighbour(tasks, from, e.key);
   box.querySelector<HTMLElement>(`[data-key="${to?.key ?? ""}"]`)?.focus();
 }

@@ -1,5 +1,6 @@
 // Shows the tree of model/markdown.ts as elements. Text stays text: there is no HTML string anywhere on the way.
-import type { ComponentChildren } from "preact";
+import { createContext, type ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
 import { baseName, clean } from "../model/text";
 import { type Block, type Inline, parse } from "../model/markdown";
 import { mediaKind } from "../model/outputs";
@@ -70,14 +71,19 @@ function inline(node: Inline, key: number): ComponentChildren {
   }
 }
 
+/** What the files of a run are called: what the person named them, or what made them. */
+export const FileNames = createContext<ReadonlyMap<string, string>>(new Map());
+
 /** A file of ours inside a text: a labelled link to it, with a small picture when it is one. */
 export function MediaChip({ path }: { path: string }) {
   const kind = mediaKind(path);
+  const known = useContext(FileNames).get(path);
   if (!kind) return <>{path}</>;
+  const file = baseName(path);
   return (
     <a class="chip" href={path} target="_blank" rel="noopener noreferrer">
       {kind === "image" ? <img src={path} alt="" loading="lazy" /> : <Icon name={kind} size={16} />}
-      <span>{baseName(path)}</span>
+      <span title={file}>{known ?? (file.length > 20 ? `${file.slice(0, 8)}…${file.slice(file.lastIndexOf("."))}` : file)}</span>
     </a>
   );
 }

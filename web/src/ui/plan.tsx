@@ -164,7 +164,7 @@ function ArgumentField({ id, name, value, task, config, attachments, problem, on
   const refs = plan.referencesIn(value);
   // A file is one of those attached, or what another task makes: offered as a list, while anything may be written.
   const files = attachments.flatMap((a) => (a.path && a.kind === name ? [{ value: a.path, text: label(a.name ?? a.path, 60) }] : []));
-  const made = config.tasks.filter((x) => x.task_id !== task.task_id).map((x) => ({ value: `<GENERATED>-${x.task_id}`, text: title(x) }));
+  const made = config.tasks.filter((x) => !plan.reaches(config.tasks, x.task_id, task.task_id)).map((x) => ({ value: `<GENERATED>-${x.task_id}`, text: title(x) }));
   const tasks = config.tasks.map(taskOfConfig);
   return (
     <div class="field">

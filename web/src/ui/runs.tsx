@@ -11,7 +11,7 @@ import { route, runLink } from "../state/route";
 import { observeClock } from "../state/server";
 import { Answer, ErrorBubble } from "./answer";
 import { IconButton, StateMark } from "./common";
-import { RequestView } from "./exchange";
+import { Named, RequestView } from "./exchange";
 import { Graph } from "./graph";
 import { Icon } from "./icons";
 
@@ -125,11 +125,13 @@ function OneRun({ id }: { id: string }) {
       </div>
       {error.value && <ErrorBubble error={error.value} onAgain={null} />}
       {at && (
+        <Named run={at.run} attachments={at.attachments}>
         <article class={`exchange ${wide.value ? "exchange-wide" : ""} ${at.run.tasks.length ? "" : "exchange-plain"}`} data-phase={at.run.phase} data-run={id}>
           <RequestView text={at.text} attachments={at.attachments} onEdit={null} />
           {at.run.tasks.length > 0 && <div class="beside"><Graph run={at.run} wide={wide.value} onWide={(on) => (wide.value = on)} /></div>}
           <div class="reply"><Answer run={at.run} onAgain={null} /></div>
         </article>
+        </Named>
       )}
     </section>
   );

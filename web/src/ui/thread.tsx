@@ -15,7 +15,7 @@ const NEAR = 90;
 
 export function Thread({ chat }: { chat: Chat | null }) {
   const box = useRef<HTMLDivElement>(null);
-  const pinned = useRef(true);
+  const pinned = useRef(false);
   const away = useSignal(false);
   const amount = chat?.exchanges.length ?? 0;
 
@@ -26,11 +26,19 @@ export function Thread({ chat }: { chat: Chat | null }) {
     pinned.current = e.scrollHeight - e.scrollTop - e.clientHeight < NEAR;
     away.value = !pinned.current;
   };
+  // Who opens something reads it: a click ends the following until the reader is at the end again.
   // A new request, or another chat: to the end. After that the end is kept in sight as things grow.
   useLayoutEffect(() => {
-    pinned.current = true;
-    toEnd();
+    pinned.current = amount > 0;
+    if (amount > 0) toEnd();
   }, [chat?.id, amount]);
+  // A plan to review is read from its top.
+  const toReview = chat?.exchanges.at(-1)?.run.phase === "planned";
+  useLayoutEffect(() => {
+    if (!toReview) return;
+    pinned.current = false;
+    box.current?.querySelector(".exchange:last-of-type")?.scrollIntoView({ block: "start" });
+  }, [toReview]);
   useEffect(() => {
     const content = box.current?.firstElementChild;
     if (!content) return;
@@ -48,7 +56,7 @@ export function Thread({ chat }: { chat: Chat | null }) {
   };
 
   return (
-    <div class="thread" ref={box} onScroll={onScroll}>
+    <div class="thread" ref={box} onScroll={onScroll} onClickCapture={() => (pinned.current = false)}>
       <div class="thread-inner">
         {chat?.exchanges.length
           ? chat.exchanges.map((e) => <ExchangeView key={e.id} chatId={chat.id} exchange={e} onEdit={() => edit(e)} />)
