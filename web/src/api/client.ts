@@ -35,7 +35,7 @@ export async function* decide(body: ChatBody, signal: AbortSignal): AsyncGenerat
 /** Runs a plan as the person left it. */
 export async function* runPlan(config: ExecutionConfig, attachments: Attachment[], planId: string | null, signal: AbortSignal): AsyncGenerator<RunEvent> {
   const path = planId === null ? "/plans/run/stream" : `/plans/${encodeURIComponent(planId)}/run/stream`;
-  const body = { execution_config: config, ...(attachments.length ? { attachments } : {}) };
+  const body = { execution_config: config, detached: true, ...(attachments.length ? { attachments: attachments.map(decode.attachmentOut) } : {}) };
   yield* stream(await call(path, postInit(body, SSE, signal)));
 }
 

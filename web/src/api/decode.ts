@@ -44,6 +44,14 @@ export function attachment(v: unknown): Attachment {
   return out;
 }
 
+/** What goes back to the server of an attachment: its kind, its name, and exactly one of path, text and address. */
+export function attachmentOut(a: Attachment): Attachment {
+  const name = a.name === undefined ? {} : { name: a.name };
+  if (a.path !== undefined) return { kind: a.kind, path: a.path, ...name };
+  if (a.url !== undefined) return { kind: a.kind, url: a.url, ...name };
+  return { kind: a.kind, text: a.text ?? "", ...name };
+}
+
 export function taskError(v: unknown): TaskError | null {
   if (v === null || v === undefined) return null;
   const o = record(v);
@@ -151,7 +159,7 @@ export function event(v: unknown, kind?: string): RunEvent | null {
       return { ...head, event: "answer", text: str(answer.text), resources: list(answer.resources).map(resource), notes: strings(answer.notes) };
     }
     case "execution_config":
-      return { ...head, event: "execution_config", config: executionConfig(o.execution_config ?? o), planId: orNull(o.plan_id) };
+      return { ...head, event: "execution_config", config: executionConfig(o.execution_config ?? o.value ?? o), planId: orNull(o.plan_id) };
     case "done":
       return { ...head, event: "done", ok: o.ok !== false, usage: usage(o.usage), ms: num(o.ms), planId: orNull(o.plan_id), message: orNull(o.message) };
     case "error": {

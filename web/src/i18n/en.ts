@@ -156,7 +156,7 @@ export const en = {
   chosen_by_person: "Chosen by hand",
   json: "Plan as JSON",
   plan_none: "There is nothing to plan in this request.",
-  plan_ran: "Run as edited",
+  plan_ran: "Reviewed plan",
 
   runs_title: "Runs",
   runs_sub: "Everything this server has run, newest first.",

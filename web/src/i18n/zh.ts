@@ -156,7 +156,7 @@ export const zh: Texts = {
   chosen_by_person: "手动选择",
   json: "计划（JSON）",
   plan_none: "这个请求没有可规划的任务。",
-  plan_ran: "已按修改运行",
+  plan_ran: "审阅过的计划",
 
   runs_title: "运行记录",
   runs_sub: "这台服务器运行过的一切，最新的在前。",

@@ -34,6 +34,8 @@ export interface RunError {
 export interface RunView {
   /** True when nothing is to be executed: the plan itself is the answer. */
   plansOnly: boolean;
+  /** True once the person has stopped it; what still arrives is kept, but it stays stopped. */
+  stopped: boolean;
   runId: string | null;
   phase: Phase;
   lastSeq: number;
@@ -55,7 +57,7 @@ export interface RunView {
 }
 
 export const newRun = (plansOnly = false): RunView => ({
-  plansOnly, runId: null, phase: "sending", lastSeq: -1, ahead: 0, planner: "", model: "", startedAt: null, tasks: [], notes: [], text: "",
+  plansOnly, stopped: false, runId: null, phase: "sending", lastSeq: -1, ahead: 0, planner: "", model: "", startedAt: null, tasks: [], notes: [], text: "",
   resources: [], error: null, ok: false, usage: null, ms: null, config: null, planId: null,
 });
 
@@ -104,6 +106,11 @@ function closeTasks(tasks: TaskView[]): TaskView[] {
 /** The run after an event. An event seen before (by its number) changes nothing, so streams may be joined again. */
 export function apply(run: RunView, e: RunEvent): RunView {
   if (e.seq >= 0 && e.seq <= run.lastSeq) return run;
+  const next = advance(run, e);
+  return run.stopped ? { ...next, phase: "cancelled", error: null, tasks: closeTasks(next.tasks) } : next;
+}
+
+function advance(run: RunView, e: RunEvent): RunView {
   const next = { ...run, lastSeq: Math.max(run.lastSeq, e.seq), runId: e.runId || run.runId };
   switch (e.event) {
     case "queued":
@@ -166,7 +173,7 @@ function pick(task: TaskView | undefined): Partial<TaskView> {
 }
 
 /** The run as the person's stop leaves it. */
-export const stopped = (run: RunView): RunView => ({ ...run, phase: "cancelled", tasks: closeTasks(run.tasks) });
+export const stopped = (run: RunView): RunView => ({ ...run, stopped: true, phase: "cancelled", tasks: closeTasks(run.tasks) });
 
 /** The run as an error outside the stream (no connection, refused request) leaves it. */
 export const broken = (run: RunView, error: RunError): RunView => ({ ...run, phase: "failed", error, tasks: closeTasks(run.tasks) });

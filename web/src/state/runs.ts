@@ -1,5 +1,6 @@
 // Driving runs: start, follow, stop, try again, pick up after a reload. Every event goes through model/run.ts.
 import * as client from "../api/client";
+import { attachmentOut } from "../api/decode";
 import { ApiError, asApiError, isAbort } from "../api/http";
 import type { Attachment, ChatBody, ExecutionConfig, RunEvent, Turn } from "../api/types";
 import { count, t, taskName } from "../i18n";
@@ -15,6 +16,8 @@ import type { Chat, Exchange, Mode } from "./storage";
 const MAX_HISTORY = 20;
 /** Waits between tries to rejoin a stream that broke, in milliseconds. */
 const REJOIN = [300, 1000, 3000, 6000];
+/** How long a stopped run may still tell what it had done, in milliseconds. */
+const LAST_WORDS = 3000;
 
 const controllers = new Map<string, AbortController>();
 export const isDriven = (exchangeId: string): boolean => controllers.has(exchangeId);
@@ -30,7 +33,8 @@ export function send(chatId: string | null, text: string, attachments: Attachmen
 /** Does the request of an exchange anew, in its place. */
 export function again(chatId: string, exchangeId: string): void {
   const old = findExchange(chatId, exchangeId);
-  if (!old || isDriven(exchangeId)) return;
+  if (!old || isLive(old.run.phase)) return;
+  controllers.get(exchangeId)?.abort();
   const edited = old.run.config && old.mode !== "plan" && !old.run.plansOnly ? old.run.config : null;
   if (edited) return runPlan(chatId, exchangeId, edited);
   changeExchange(chatId, exchangeId, (e) => ({ ...e, run: newRun(e.mode !== "run"), draft: null }));
@@ -49,7 +53,8 @@ export function takeBack(chatId: string, exchangeId: string): Exchange | undefin
 /** Runs a plan as the person left it. */
 export function runPlan(chatId: string, exchangeId: string, config: ExecutionConfig): void {
   const exchange = findExchange(chatId, exchangeId);
-  if (!exchange || isDriven(exchangeId)) return;
+  if (!exchange) return;
+  controllers.get(exchangeId)?.abort();
   const plan = rebuild(config, config.tasks);
   const before = exchange.run;
   changeRun(chatId, exchangeId, () => ({
@@ -72,13 +77,15 @@ export function setDraft(chatId: string, exchangeId: string, draft: ExecutionCon
   changeExchange(chatId, exchangeId, (e) => ({ ...e, draft, run: { ...e.run, tasks: (draft ?? e.run.config)?.tasks.map(taskOfConfig) ?? [] } }));
 }
 
-/** Stops a run here at once, and on the server. */
+/** Stops a run: here at once, and on the server, which then tells what had been done until then. */
 export function stop(chatId: string, exchangeId: string): void {
   const exchange = findExchange(chatId, exchangeId);
   if (!exchange || !isLive(exchange.run.phase)) return;
   const { runId } = exchange.run;
-  if (runId) client.cancel(runId).catch(() => undefined); // it may have ended meanwhile
-  controllers.get(exchangeId)?.abort();
+  const controller = controllers.get(exchangeId);
+  const abort = () => controller?.abort();
+  if (runId && !exchange.run.plansOnly) client.cancel(runId).then(() => setTimeout(abort, LAST_WORDS), abort);
+  else abort();
   changeRun(chatId, exchangeId, stopped);
   announce(t("said_stopped"));
 }
@@ -109,7 +116,8 @@ function bodyOf(chat: Chat | undefined, exchange: Exchange): ChatBody {
     messages.push({ role: "user", content: e.text }, { role: "assistant", content: e.run.text });
   }
   const body: ChatBody = { messages: [...messages.slice(-MAX_HISTORY), { role: "user", content: exchange.text }] };
-  if (exchange.attachments.length) body.attachments = exchange.attachments;
+  if (exchange.attachments.length) body.attachments = exchange.attachments.map(attachmentOut);
+  if (exchange.mode === "run") body.detached = true;
   return body;
 }
 
@@ -143,7 +151,7 @@ async function drive(chatId: string, exchangeId: string, source: (signal: AbortS
         failure = asApiError(e);
       }
       const now = run();
-      if (!now || signal.aborted) return;
+      if (!now || signal.aborted || now.stopped) return;
       if (!isLive(now.phase)) return ended(chatId, exchangeId);
       // A refusal by the server is final; a broken line is not, as long as the run has a name to ask for.
       if (failure && failure.status > 0) return fail(chatId, exchangeId, tries === 0 ? errorOf(failure) : { code: failure.status === 404 ? "interrupted" : failure.code, message: failure.message });

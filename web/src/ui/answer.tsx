@@ -67,7 +67,7 @@ function Gallery({ run }: { run: RunView }) {
 
 function Provenance({ run }: { run: RunView }) {
   const models = [...new Set(run.tasks.filter((x) => x.state === "succeeded").map((x) => x.model))].filter(Boolean);
-  const planner = run.planner === "offline" ? t("planned_by_offline") : run.model ? t("planned_by_llm", { model: label(run.model, 60) }) : "";
+  const planner = run.planner === "plan" ? t("plan_ran") : run.planner === "offline" ? t("planned_by_offline") : run.model ? t("planned_by_llm", { model: label(run.model, 60) }) : "";
   const tokens = (run.usage?.promptTokens ?? 0) + (run.usage?.completionTokens ?? 0);
   const shown = models.length > 4 ? [...models.slice(0, 3), `+${models.length - 3}`] : models;
   const parts = [planner, ...shown.map((m) => label(m, 60)), run.ms === null ? "" : duration(run.ms, language.value), tokens ? t("tokens", { n: tokens }) : ""];

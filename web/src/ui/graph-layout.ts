@@ -11,7 +11,7 @@ export interface Size {
 /** A task with its thumbnail and figures, and one for crowded graphs. */
 export const NODE: Size = { width: 178, height: 58 };
 export const SMALL_NODE: Size = { width: 118, height: 58 };
-export const PILL = { width: 92, height: 30 };
+export const PILL = { width: 80, height: 30 };
 export const START = "start";
 export const END = "end";
 
@@ -78,7 +78,7 @@ export function arrange(tasks: TaskView[], room: number): Layout {
 
 function lay(tasks: TaskView[], down: boolean, size: Size): Layout {
   const graph = new Graph();
-  graph.setGraph({ rankdir: down ? "TB" : "LR", nodesep: 14, ranksep: down ? 34 : 30, edgesep: 12, marginx: 2, marginy: 2 });
+  graph.setGraph({ rankdir: down ? "TB" : "LR", nodesep: 14, ranksep: down ? 34 : 24, edgesep: 12, marginx: 2, marginy: 2 });
   graph.setDefaultEdgeLabel(() => ({}));
   graph.setNode(START, { ...PILL });
   for (const t of tasks) graph.setNode(String(t.id), { ...size });

@@ -59,7 +59,7 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
               <Node key={x.id} task={x} small={layout.small} at={layout.nodes.get(String(x.id))} open={open.value === x.id} first={open.value === null ? i === 0 : open.value === x.id}
                 onOpen={() => (open.value = open.value === x.id ? null : x.id)} />
             ))}
-            <Pill at={layout.nodes.get(END)} text={endText(run)} state={endState(run)} />
+            <Pill at={layout.nodes.get(END)} text={t("answer")} state={endState(run)} />
           </div>
         </div>
       </div>
@@ -87,8 +87,6 @@ function phaseState(run: RunView): TaskState {
   if (run.phase === "cancelled") return "cancelled";
   return run.phase === "done" && run.ok ? "succeeded" : "failed";
 }
-
-const endText = (run: RunView): string => (!run.tasks.length && isLive(run.phase) ? t("phase_planning") : t("answer"));
 
 function endState(run: RunView): TaskState {
   if (run.phase === "answering" || (!run.tasks.length && isLive(run.phase))) return "running";

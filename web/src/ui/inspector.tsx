@@ -38,7 +38,7 @@ export function Inspector({ task, tasks, onClose }: { task: TaskView; tasks: Tas
       <dl>
         <Row name={t("outputs")}>
           {outputs(task.inference).map((o, i) => <OutputView key={i} output={o} caption={name} />)}
-          {!outputs(task.inference).length && <span class="muted">{t("no_outputs")}</span>}
+          {!outputs(task.inference).length && <span class="muted">{t(task.state === "waiting" || task.state === "running" ? "no_outputs" : "no_arguments")}</span>}
         </Row>
         <Row name={t("arguments")}><Arguments task={task} tasks={tasks} /></Row>
         <Row name={t("model")}>

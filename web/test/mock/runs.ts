@@ -75,7 +75,8 @@ export function emit(run: MockRun, event: string, fields: Record<string, unknown
 export function cancelRun(run: MockRun): void {
   if (run.status !== "running") return;
   run.cancelled = true;
-  emit(run, "error", { code: "cancelled", message: "The run was cancelled", ms: Date.now() - run.started });
+  emit(run, "answer", { answer: { text: `The run was cancelled; ${run.ok} of ${run.tasks} tasks had been done.`, resources: [] } });
+  emit(run, "done", { ok: run.ok > 0, usage: { calls: {}, prompt_tokens: 0, completion_tokens: 0 }, ms: Date.now() - run.started });
   run.status = "interrupted";
   for (const tell of [...run.listeners]) tell();
 }

@@ -79,7 +79,7 @@ export async function startMock(options: Options): Promise<Mock> {
   };
 
   const routes = async (req: IncomingMessage, res: ServerResponse, path: string, raw: Buffer): Promise<void> => {
-    const body = parse(raw) as { messages?: { content: string }[]; attachments?: { kind: string; path?: string }[]; token?: string; execution_config?: { user_request: string; tasks: ConfigTask[] } };
+    const body = parse(raw) as { messages?: { content: string }[]; attachments?: { kind: string; path?: string }[]; token?: string; detached?: boolean; execution_config?: { user_request: string; tasks: ConfigTask[] } };
     const request = body.messages?.at(-1)?.content ?? body.execution_config?.user_request ?? "";
     const attachments = body.attachments ?? [];
     const image = attachments.find((a) => a.kind === "image")?.path ?? "/images/missing.png";
@@ -94,14 +94,14 @@ export async function startMock(options: Options): Promise<Mock> {
     if (key === "GET /openapi.json") return json(res, 200, OPENAPI);
     if (options.token && !req.headers.cookie?.includes("session=yes")) return error(res, 401, "unauthorized", "This server needs a token");
     if (key === "POST /upload") return uploaded(req, res, raw);
-    if (key === "POST /hugginggpt/stream") return stream(res, begin(request, scriptFor(request, image), attachments), -1, true);
+    if (key === "POST /hugginggpt/stream") return stream(res, begin(request, scriptFor(request, image), attachments), -1, body.detached !== true);
     if (key === "POST /decisions/stream") return decide(res, request, scriptFor(request, image));
     if (/^POST \/plans\/(?:[\w-]+\/)?run\/stream$/.test(key)) {
       const config = body.execution_config;
       if (!config) return error(res, 422, "bad_plan", "There is no plan in the request");
       const script = edited(config.tasks, scriptFor(request, image));
       if (typeof script === "string") return error(res, 422, "bad_plan", script, "Put the task back, or change the argument");
-      return stream(res, begin(request, script, attachments), -1, true);
+      return stream(res, begin(request, script, attachments), -1, body.detached !== true);
     }
     if (key === "GET /models") return json(res, 200, { models: MODELS, tasks: [] });
     if (key === "GET /runs") return json(res, 200, { runs: runs.map(summary) });
@@ -140,7 +140,7 @@ export async function startMock(options: Options): Promise<Mock> {
     res.writeHead(200, { "content-type": "text/event-stream" });
     const send = (event: string, data: Record<string, unknown>) => res.write(`event: ${event}\ndata: ${JSON.stringify({ event, ...data })}\n\n`);
     send("plan", { plan: { tasks: script.steps.map((s, id) => ({ task: s.task, id, dep: s.dep ?? [-1], args: s.args })), notes: [] } });
-    send("execution_config", { execution_config: config, plan_id: planId });
+    send("execution_config", { value: config, plan_id: planId });
     send("done", { ok: true, ms: 12 });
     res.end();
   };
