@@ -1,0 +1,81 @@
+// One function per route of the API that the page uses. Types in, types out.
+import * as decode from "./decode";
+import { ApiError, call, getJson, postInit, upload as sendFile } from "./http";
+import { events } from "./sse";
+import type { Attachment, ChatBody, ExecutionConfig, Health, Model, RunEvent, RunSummary, TaskType } from "./types";
+
+/** Reads a stream of run events; kinds and data that cannot be read are passed over. */
+async function* stream(response: Response): AsyncGenerator<RunEvent> {
+  if (!response.body || !(response.headers.get("content-type") ?? "").startsWith("text/event-stream"))
+    throw new ApiError("bad_reply", "The server did not answer with an event stream");
+  for await (const raw of events(response.body)) {
+    let json: unknown;
+    try {
+      json = JSON.parse(raw.data);
+    } catch {
+      continue;
+    }
+    const event = decode.event(json, raw.event);
+    if (event) yield event.seq < 0 && raw.id && /^\d+$/.test(raw.id) ? { ...event, seq: Number(raw.id) } : event;
+  }
+}
+
+const SSE = "text/event-stream";
+
+/** Starts a run and follows it. */
+export async function* run(body: ChatBody, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  yield* stream(await call("/hugginggpt/stream", postInit(body, SSE, signal)));
+}
+
+/** Plans and chooses models without executing. */
+export async function* decide(body: ChatBody, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  yield* stream(await call("/decisions/stream", postInit(body, SSE, signal)));
+}
+
+/** Runs a plan as the person left it. */
+export async function* runPlan(config: ExecutionConfig, attachments: Attachment[], planId: string | null, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  const path = planId === null ? "/plans/run/stream" : `/plans/${encodeURIComponent(planId)}/run/stream`;
+  const body = { execution_config: config, detached: true, ...(attachments.length ? { attachments: attachments.map(decode.attachmentOut) } : {}) };
+  yield* stream(await call(path, postInit(body, SSE, signal)));
+}
+
+/** Follows a run that was started elsewhere or before this page was loaded, from the event after `after`. */
+export async function* follow(runId: string, after: number, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  const headers: Record<string, string> = { accept: SSE };
+  if (after >= 0) headers["last-event-id"] = String(after);
+  yield* stream(await call(`/runs/${encodeURIComponent(runId)}/events`, { headers, signal }));
+}
+
+export async function cancel(runId: string): Promise<void> {
+  await call(`/runs/${encodeURIComponent(runId)}/cancel`, postInit({}, "application/json"));
+}
+
+export async function runs(limit: number): Promise<RunSummary[]> {
+  const reply = decode.record(await getJson(`/runs?limit=${limit}`));
+  return decode.list(reply.runs).map(decode.runSummary);
+}
+
+export async function runEvents(runId: string): Promise<{ summary: RunSummary; events: RunEvent[] }> {
+  const reply = await getJson(`/runs/${encodeURIComponent(runId)}`);
+  const all = decode.list(decode.record(reply).events).map((e) => decode.event(e));
+  return { summary: decode.runSummary(reply), events: all.filter((e) => e !== null) };
+}
+
+export async function models(): Promise<{ models: Model[]; tasks: TaskType[] }> {
+  const reply = await getJson("/models");
+  const o = decode.record(reply);
+  return {
+    models: (Array.isArray(reply) ? reply : decode.list(o.models)).map(decode.model),
+    tasks: decode.list(o.tasks).map(decode.taskType),
+  };
+}
+
+export async function health(): Promise<Health> {
+  return decode.health(await getJson("/health"));
+}
+
+export async function upload(file: Blob, name: string, onProgress: (part: number) => void, signal: AbortSignal): Promise<Attachment> {
+  const reply = decode.record(await sendFile(file, name, onProgress, signal));
+  const first = decode.list(reply.files)[0] ?? reply;
+  return { name, ...decode.attachment(first) };
+}

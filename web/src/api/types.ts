@@ -1,0 +1,161 @@
+// The words of the HTTP API as TypeScript types: what the server sends and takes. No behaviour here.
+
+export type Kind = "text" | "image" | "audio" | "video" | "json";
+export type Status = "succeeded" | "failed" | "skipped" | "cancelled";
+export type RunStatus = "queued" | "running" | "done" | "failed" | "interrupted";
+
+/** What a request is about, besides its words: a stored file, an inline text, or a web address. */
+export interface Attachment {
+  kind: Kind;
+  path?: string;
+  text?: string;
+  url?: string;
+  name?: string;
+  bytes?: number;
+}
+
+export interface Turn {
+  role: "user" | "assistant" | "system";
+  content: string;
+}
+
+export interface ChatBody {
+  messages: Turn[];
+  attachments?: Attachment[];
+  /** The run goes on when the connection closes, so that a reloaded page can pick it up; `cancel` ends it. */
+  detached?: boolean;
+}
+
+export interface Candidate {
+  id: string;
+  host: string;
+  effectiveTask: string;
+}
+
+export interface Selection {
+  task: number;
+  chosen: Candidate;
+  fallbacks: Candidate[];
+  reason: string;
+  notes: string[];
+}
+
+export interface TaskError {
+  code: string;
+  message: string;
+  hint?: string;
+}
+
+export interface Attempt {
+  candidate: Candidate;
+  error: TaskError | null;
+  ms: number;
+}
+
+export interface PlannedTask {
+  id: number;
+  task: string;
+  dep: number[];
+  args: Record<string, string>;
+  fault?: string;
+}
+
+export interface Outcome {
+  id: number;
+  task: string;
+  status: Status;
+  args: Record<string, string>;
+  selection: Selection | null;
+  attempts: Attempt[];
+  inference: unknown;
+  error: TaskError | null;
+  notes: string[];
+  ms: number;
+}
+
+export interface AnswerResource {
+  kind: Kind;
+  url: string;
+  from: number;
+}
+
+/** Calls per stage, and tokens. */
+export interface Usage {
+  calls: Record<string, number>;
+  promptTokens: number;
+  completionTokens: number;
+}
+
+/** What the server tells of a run. Kinds this page does not know are dropped by the decoder. */
+export type RunEvent = { runId: string; seq: number; atMs: number } & (
+  | { event: "queued"; ahead: number }
+  | { event: "run_started"; text: string; attachments: Attachment[]; planner: string; model: string }
+  | { event: "model_call"; stage: string; task: number | null; ms: number; ok: boolean }
+  | { event: "plan"; tasks: PlannedTask[]; notes: string[] }
+  | { event: "model_chosen"; selection: Selection }
+  | { event: "task_started"; id: number; task: string; model: string }
+  | { event: "task_attempt"; id: number; attempt: Attempt }
+  | { event: "task_finished"; outcome: Outcome }
+  | { event: "token"; text: string }
+  | { event: "note"; level: string; message: string }
+  | { event: "answer"; text: string; resources: AnswerResource[]; notes: string[] }
+  | { event: "execution_config"; config: ExecutionConfig; planId: string | null }
+  | { event: "done"; ok: boolean; usage: Usage; ms: number; planId: string | null; message: string | null }
+  | { event: "error"; code: string; message: string; hint?: string; ms: number }
+);
+
+/** One task of a plan that can be edited and run. Field names are those of the file format. */
+export interface ConfigTask {
+  task_id: number;
+  task_type: string;
+  model_id: string;
+  model_reason: string;
+  args: Record<string, string>;
+  dependencies: number[];
+  execution_level: number;
+  hosted_on?: string;
+  alternatives?: { id: string; hosted_on: string }[];
+}
+
+export interface ExecutionConfig {
+  user_request: string;
+  total_tasks: number;
+  tasks: ConfigTask[];
+  dag: { nodes: number[]; edges: { from: number; to: number }[] };
+  execution_order: { level: number; parallel: boolean; tasks: number[] }[];
+  [extra: string]: unknown;
+}
+
+export interface RunSummary {
+  runId: string;
+  request: string;
+  status: RunStatus;
+  startedAtMs: number;
+  ms: number | null;
+  tasks: number;
+  ok: number;
+  failed: number;
+}
+
+export interface Model {
+  id: string;
+  task: string;
+  host: string;
+  description: string;
+}
+
+export interface TaskType {
+  name: string;
+  inputs: string[];
+  outputs: string[];
+  description: string;
+}
+
+export interface Health {
+  status: string;
+  version: string;
+  planner: string;
+  model: string;
+  auth: boolean;
+  checks: { name: string; ok: boolean; detail: string | null }[];
+}

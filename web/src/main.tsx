@@ -1,0 +1,21 @@
+// Where the page starts: settings, stored chats, the router, the server's state; then the first rendering.
+import { render } from "preact";
+import { t } from "./i18n";
+import { notify } from "./state/announce";
+import { startChats } from "./state/chats";
+import { startRouter } from "./state/route";
+import { isDriven, resumeAll } from "./state/runs";
+import { watchHealth } from "./state/server";
+import { startSettings } from "./state/settings";
+import { App } from "./ui/app";
+import { startLogin } from "./ui/login";
+
+startSettings();
+startRouter();
+startLogin();
+startChats(isDriven, () => notify(t("err_storage")));
+watchHealth();
+resumeAll();
+
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,150 @@
+// Editing a plan before it runs: change arguments and models, delete tasks, see what breaks. Pure.
+import type { ConfigTask, ExecutionConfig } from "../api/types";
+
+/** `<GENERATED>-3` and `<GENERATED-3>`: the output of task 3. */
+const REFERENCE = /<GENERATED>-(\d+)|<GENERATED-(\d+)>/g;
+
+/** The tasks whose output a value uses. */
+export function referencesIn(value: string): number[] {
+  return [...value.matchAll(REFERENCE)].map((m) => Number(m[1] ?? m[2]));
+}
+
+/** A value split into its words and its references, in order. */
+export function splitReferences(value: string): (string | number)[] {
+  const out: (string | number)[] = [];
+  let at = 0;
+  for (const m of value.matchAll(REFERENCE)) {
+    if (m.index > at) out.push(value.slice(at, m.index));
+    out.push(Number(m[1] ?? m[2]));
+    at = m.index + m[0].length;
+  }
+  if (at < value.length) out.push(value.slice(at));
+  return out;
+}
+
+/** The tasks that use the output of `id` in their arguments. */
+export function usersOf(tasks: ConfigTask[], id: number): ConfigTask[] {
+  return tasks.filter((t) => t.task_id !== id && Object.values(t.args).some((v) => referencesIn(v).includes(id)));
+}
+
+/** The tasks that only wait for `id`, without using its output. */
+export function waitersOf(tasks: ConfigTask[], id: number): ConfigTask[] {
+  const users = new Set(usersOf(tasks, id));
+  return tasks.filter((t) => t.dependencies.includes(id) && !users.has(t));
+}
+
+/** `id` and every task that cannot run without it, directly or not. */
+export function withUsers(tasks: ConfigTask[], id: number): Set<number> {
+  const gone = new Set([id]);
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const t of tasks) {
+      if (gone.has(t.task_id)) continue;
+      if (Object.values(t.args).some((v) => referencesIn(v).some((r) => gone.has(r)))) {
+        gone.add(t.task_id);
+        grew = true;
+      }
+    }
+  }
+  return gone;
+}
+
+/** The plan with derived parts (dependencies, levels, edges, order) worked out anew. */
+export function rebuild(config: ExecutionConfig, tasks: ConfigTask[]): ExecutionConfig {
+  const ids = new Set(tasks.map((t) => t.task_id));
+  const linked = tasks.map((t) => {
+    const used = Object.values(t.args).flatMap(referencesIn);
+    const dependencies = [...new Set([...t.dependencies, ...used])].filter((d) => ids.has(d) && d !== t.task_id).sort((a, b) => a - b);
+    return { ...t, dependencies };
+  });
+  const levels = levelsOf(linked);
+  const leveled = linked.map((t) => ({ ...t, execution_level: levels.get(t.task_id) ?? 0 }));
+  const byLevel = new Map<number, number[]>();
+  for (const t of leveled) byLevel.set(t.execution_level, [...(byLevel.get(t.execution_level) ?? []), t.task_id]);
+  return {
+    ...config,
+    total_tasks: leveled.length,
+    tasks: leveled,
+    dag: {
+      nodes: [...ids].sort((a, b) => a - b),
+      edges: leveled.flatMap((t) => t.dependencies.map((from) => ({ from, to: t.task_id }))),
+    },
+    execution_order: [...byLevel.entries()]
+      .sort(([a], [b]) => a - b)
+      .map(([level, list]) => ({ level, parallel: list.length > 1, tasks: list.sort((a, b) => a - b) })),
+  };
+}
+
+/** The longest way to each task. Tasks on a cycle (an edit may make one) stay at the level where the search gave up. */
+function levelsOf(tasks: ConfigTask[]): Map<number, number> {
+  const level = new Map(tasks.map((t) => [t.task_id, 0]));
+  for (let round = 0; round < tasks.length; round++) {
+    let moved = false;
+    for (const t of tasks) {
+      const least = Math.max(0, ...t.dependencies.map((d) => (level.get(d) ?? -1) + 1));
+      if (least > (level.get(t.task_id) ?? 0)) {
+        level.set(t.task_id, least);
+        moved = true;
+      }
+    }
+    if (!moved) break;
+  }
+  return level;
+}
+
+export function setArg(config: ExecutionConfig, id: number, name: string, value: string): ExecutionConfig {
+  const tasks = config.tasks.map((t) => {
+    if (t.task_id !== id) return t;
+    const before = new Set(referencesIn(t.args[name] ?? ""));
+    const args = { ...t.args, [name]: value };
+    const still = new Set(Object.values(args).flatMap(referencesIn));
+    // A dependency that was there only for the reference just removed goes with it.
+    return { ...t, args, dependencies: t.dependencies.filter((d) => still.has(d) || !before.has(d)) };
+  });
+  return rebuild(config, tasks);
+}
+
+export function setModel(config: ExecutionConfig, id: number, model: string, host: string, reason: string): ExecutionConfig {
+  return {
+    ...config,
+    tasks: config.tasks.map((t) => {
+      if (t.task_id !== id || t.model_id === model) return t;
+      // The model given up stays selectable.
+      const others = [{ id: t.model_id, hosted_on: t.hosted_on ?? "" }, ...(t.alternatives ?? [])].filter((a) => a.id !== model && a.id !== "N/A");
+      return { ...t, model_id: model, model_reason: reason, ...(host ? { hosted_on: host } : {}), alternatives: others };
+    }),
+  };
+}
+
+export function removeTasks(config: ExecutionConfig, gone: Set<number>): ExecutionConfig {
+  return rebuild(config, config.tasks.filter((t) => !gone.has(t.task_id)));
+}
+
+export type PlanProblem = { task: number; arg: string; missing: number } | { task: number; arg: string; cycle: true };
+
+/** What would make the server refuse the plan: references to tasks that are not there, and circles. */
+export function problems(config: ExecutionConfig): PlanProblem[] {
+  const ids = new Set(config.tasks.map((t) => t.task_id));
+  const out: PlanProblem[] = [];
+  for (const t of config.tasks)
+    for (const [arg, value] of Object.entries(t.args))
+      for (const ref of referencesIn(value)) {
+        if (!ids.has(ref)) out.push({ task: t.task_id, arg, missing: ref });
+        else if (ref === t.task_id || reaches(config.tasks, ref, t.task_id)) out.push({ task: t.task_id, arg, cycle: true });
+      }
+  return out;
+}
+
+/** True when `from` depends on `to`, directly or not. */
+export function reaches(tasks: ConfigTask[], from: number, to: number): boolean {
+  const seen = new Set<number>();
+  const open = [from];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (id === to) return true;
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const task = tasks.find((t) => t.task_id === id);
+    if (task) open.push(...Object.values(task.args).flatMap(referencesIn), ...task.dependencies);
+  }
+  return false;
+}

@@ -1,0 +1,31 @@
+// Where the person is, as the part of the address after `#`: a chat, the list of runs, or one run.
+import { signal } from "@preact/signals";
+
+export type Route = { page: "chat"; id: string | null } | { page: "runs"; id: string | null };
+
+function read(): Route {
+  const [page, id] = location.hash.replace(/^#\/?/, "").split("/");
+  const safe = id !== undefined && /^[\w-]{1,80}$/.test(id) ? id : null;
+  return page === "runs" ? { page, id: safe } : { page: "chat", id: page === "c" ? safe : null };
+}
+
+export const route = signal<Route>({ page: "chat", id: null });
+
+export const chatLink = (id: string): string => `#/c/${id}`;
+export const runLink = (id: string): string => `#/runs/${id}`;
+
+/** Goes there; `replace` leaves no step to go back to. */
+export function go(hash: string, replace = false): void {
+  if (replace) history.replaceState(null, "", hash);
+  else history.pushState(null, "", hash);
+  route.value = read();
+}
+
+export function startRouter(): void {
+  route.value = read();
+  const follow = () => {
+    route.value = read();
+  };
+  addEventListener("hashchange", follow);
+  addEventListener("popstate", follow);
+}

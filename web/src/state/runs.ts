@@ -1,0 +1,195 @@
+// Driving runs: start, follow, stop, try again, pick up after a reload. Every event goes through model/run.ts.
+import * as client from "../api/client";
+import { attachmentOut } from "../api/decode";
+import { ApiError, asApiError, isAbort } from "../api/http";
+import type { Attachment, ChatBody, ExecutionConfig, RunEvent, Turn } from "../api/types";
+import { count, t, taskName } from "../i18n";
+import { rebuild } from "../model/plan";
+import { apply, broken, isLive, newRun, stopped, taskOfConfig, type RunError, type RunView } from "../model/run";
+import { label } from "../model/text";
+import { announce } from "./announce";
+import { addExchange, changeExchange, changeRun, chats, findExchange, newId, removeExchange } from "./chats";
+import { chatLink, go } from "./route";
+import { observeClock } from "./server";
+import type { Chat, Exchange, Mode } from "./storage";
+
+const MAX_HISTORY = 20;
+/** Waits between tries to rejoin a stream that broke, in milliseconds. */
+const REJOIN = [300, 1000, 3000, 6000];
+/** How long a stopped run may still tell what it had done, in milliseconds. */
+const LAST_WORDS = 3000;
+
+const controllers = new Map<string, AbortController>();
+export const isDriven = (exchangeId: string): boolean => controllers.has(exchangeId);
+
+/** Sends a request in a chat, or in a new one. */
+export function send(chatId: string | null, text: string, attachments: Attachment[], mode: Mode): void {
+  const exchange: Exchange = { id: newId(), text, attachments, mode, at: Date.now(), run: newRun(mode !== "run"), draft: null };
+  const id = addExchange(chatId, exchange);
+  if (chatId === null) go(chatLink(id));
+  void start(id, exchange);
+}
+
+/** Does the request of an exchange anew, in its place. */
+export function again(chatId: string, exchangeId: string): void {
+  const old = findExchange(chatId, exchangeId);
+  if (!old || isLive(old.run.phase)) return;
+  controllers.get(exchangeId)?.abort();
+  const edited = old.run.config && old.mode !== "plan" && !old.run.plansOnly ? old.run.config : null;
+  if (edited) return runPlan(chatId, exchangeId, edited);
+  changeExchange(chatId, exchangeId, (e) => ({ ...e, run: newRun(e.mode !== "run"), draft: null }));
+  const fresh = findExchange(chatId, exchangeId);
+  if (fresh) void start(chatId, fresh);
+}
+
+/** Takes an exchange back, so that its words can be edited. */
+export function takeBack(chatId: string, exchangeId: string): Exchange | undefined {
+  const exchange = findExchange(chatId, exchangeId);
+  stop(chatId, exchangeId);
+  removeExchange(chatId, exchangeId);
+  return exchange;
+}
+
+/** Runs a plan as the person left it. */
+export function runPlan(chatId: string, exchangeId: string, config: ExecutionConfig): void {
+  const exchange = findExchange(chatId, exchangeId);
+  if (!exchange) return;
+  controllers.get(exchangeId)?.abort();
+  const plan = rebuild(config, config.tasks);
+  const before = exchange.run;
+  changeRun(chatId, exchangeId, () => ({
+    ...newRun(), tasks: plan.tasks.map(taskOfConfig), config: plan, planId: before.planId, planner: before.planner, model: before.model,
+  }));
+  void drive(chatId, exchangeId, (signal) => client.runPlan(plan, exchange.attachments, before.planId, signal));
+}
+
+/** Back from a plan that was refused or stopped to the plan itself. */
+export function backToPlan(chatId: string, exchangeId: string): void {
+  changeExchange(chatId, exchangeId, (e) => {
+    const config = e.run.config;
+    if (!config) return e;
+    const run: RunView = { ...newRun(true), phase: "planned", config, planId: e.run.planId, tasks: config.tasks.map(taskOfConfig), planner: e.run.planner, model: e.run.model };
+    return { ...e, mode: "review", run };
+  });
+}
+
+export function setDraft(chatId: string, exchangeId: string, draft: ExecutionConfig | null): void {
+  changeExchange(chatId, exchangeId, (e) => ({ ...e, draft, run: { ...e.run, tasks: (draft ?? e.run.config)?.tasks.map(taskOfConfig) ?? [] } }));
+}
+
+/** Stops a run: here at once, and on the server, which then tells what had been done until then. */
+export function stop(chatId: string, exchangeId: string): void {
+  const exchange = findExchange(chatId, exchangeId);
+  if (!exchange || !isLive(exchange.run.phase)) return;
+  const { runId } = exchange.run;
+  const controller = controllers.get(exchangeId);
+  const abort = () => controller?.abort();
+  if (runId && !exchange.run.plansOnly) client.cancel(runId).then(() => setTimeout(abort, LAST_WORDS), abort);
+  else abort();
+  changeRun(chatId, exchangeId, stopped);
+  announce(t("said_stopped"));
+}
+
+/** Picks up what was running when the page was last left. */
+export function resumeAll(): void {
+  for (const chat of chats.value)
+    for (const exchange of chat.exchanges) {
+      if (!isLive(exchange.run.phase)) continue;
+      const { runId, lastSeq } = exchange.run;
+      if (runId) void drive(chat.id, exchange.id, (signal) => client.follow(runId, lastSeq, signal));
+      else changeRun(chat.id, exchange.id, (run) => broken(run, { code: "interrupted", message: "" }));
+    }
+}
+
+function start(chatId: string, exchange: Exchange): Promise<void> {
+  const chat = chats.value.find((c) => c.id === chatId);
+  const body = bodyOf(chat, exchange);
+  return drive(chatId, exchange.id, (signal) => (exchange.mode === "run" ? client.run(body, signal) : client.decide(body, signal)));
+}
+
+/** The request with the turns before it. Errors and stopped answers are not part of the conversation. */
+function bodyOf(chat: Chat | undefined, exchange: Exchange): ChatBody {
+  const messages: Turn[] = [];
+  for (const e of chat?.exchanges ?? []) {
+    if (e.id === exchange.id) break;
+    if (e.run.phase !== "done" || !e.run.text) continue;
+    messages.push({ role: "user", content: e.text }, { role: "assistant", content: e.run.text });
+  }
+  const body: ChatBody = { messages: [...messages.slice(-MAX_HISTORY), { role: "user", content: exchange.text }] };
+  if (exchange.attachments.length) body.attachments = exchange.attachments.map(attachmentOut);
+  if (exchange.mode === "run") body.detached = true;
+  return body;
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });
+
+/** Follows a source of events to the end of the run, rejoining it when the connection breaks. */
+async function drive(chatId: string, exchangeId: string, source: (signal: AbortSignal) => AsyncGenerator<RunEvent>): Promise<void> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  controllers.set(exchangeId, controller);
+  const run = () => findExchange(chatId, exchangeId)?.run;
+  let from = source;
+  try {
+    for (let tries = 0; ; tries++) {
+      let failure: ApiError | null = null;
+      let got = 0;
+      try {
+        for await (const event of from(signal)) {
+          if (signal.aborted) return;
+          got++;
+          observeClock(event.atMs);
+          changeRun(chatId, exchangeId, (r) => apply(r, event));
+          tell(event, run());
+        }
+      } catch (e) {
+        if (isAbort(e) || signal.aborted) return;
+        failure = asApiError(e);
+      }
+      const now = run();
+      if (!now || signal.aborted || now.stopped) return;
+      if (!isLive(now.phase)) return ended(chatId, exchangeId);
+      // A refusal by the server is final; a broken line is not, as long as the run has a name to ask for.
+      if (failure && failure.status > 0) return fail(chatId, exchangeId, tries === 0 ? errorOf(failure) : { code: failure.status === 404 ? "interrupted" : failure.code, message: failure.message });
+      const wait = REJOIN[got > 1 ? 0 : tries];
+      if (!now.runId || wait === undefined || now.plansOnly) return fail(chatId, exchangeId, failure ? errorOf(failure) : { code: "lost", message: "" });
+      await pause(wait, signal);
+      const { runId } = now;
+      from = (s) => client.follow(runId, run()?.lastSeq ?? -1, s);
+      if (got > 1) tries = 0;
+    }
+  } finally {
+    if (controllers.get(exchangeId) === controller) controllers.delete(exchangeId);
+  }
+}
+
+const errorOf = (e: ApiError): RunError => ({
+  code: e.code, message: e.message,
+  ...(e.retryAfter !== null ? { hint: t("err_retry_after", { n: e.retryAfter }) } : e.hint ? { hint: e.hint } : {}),
+});
+
+function fail(chatId: string, exchangeId: string, error: RunError): void {
+  changeRun(chatId, exchangeId, (run) => broken(run, error));
+  announce(t("said_failed", { text: error.message || error.code }));
+}
+
+/** A request with nothing to plan has nothing to review either: in review mode it is simply answered. */
+function ended(chatId: string, exchangeId: string): void {
+  const exchange = findExchange(chatId, exchangeId);
+  if (!exchange || exchange.mode !== "review" || !exchange.run.plansOnly || exchange.run.phase !== "done") return;
+  changeExchange(chatId, exchangeId, (e) => ({ ...e, mode: "run", run: newRun() }));
+  const fresh = findExchange(chatId, exchangeId);
+  if (fresh) queueMicrotask(() => void start(chatId, fresh));
+}
+
+/** Tells a screen reader what matters of an event. */
+function tell(event: RunEvent, run: RunView | undefined): void {
+  if (event.event === "plan" && event.tasks.length) announce(t("said_plan", { tasks: count("tasks", event.tasks.length) }));
+  else if (event.event === "task_finished") announce(t("said_task", { task: taskName(event.outcome.task), state: t(`state_${event.outcome.status}`) }));
+  else if (event.event === "error") announce(t("said_failed", { text: event.message }));
+  else if (event.event === "done" && run?.text) announce(t("said_answer", { text: label(run.text, 1000) }));
+}

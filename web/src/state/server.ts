@@ -1,0 +1,46 @@
+// What the page knows of the server itself: its health, its models, and the difference between the two clocks.
+import { signal } from "@preact/signals";
+import * as client from "../api/client";
+import type { Health, Model } from "../api/types";
+
+/** Null before the first answer; `"unreachable"` when the last one failed. */
+export const health = signal<Health | "unreachable" | null>(null);
+export const models = signal<Model[] | null>(null);
+
+export async function loadHealth(): Promise<void> {
+  try {
+    health.value = await client.health();
+  } catch {
+    health.value = "unreachable";
+  }
+}
+
+let loading = false;
+
+/** Loads the models once, when they are first needed. A failure only means fewer choices in the plan editor. */
+export async function loadModels(): Promise<void> {
+  if (loading || models.value) return;
+  loading = true;
+  try {
+    models.value = (await client.models()).models;
+  } catch {
+    loading = false;
+  }
+}
+
+export function watchHealth(): void {
+  void loadHealth();
+  addEventListener("online", () => void loadHealth());
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && void loadHealth());
+}
+
+/** The least difference seen between our clock and the server's, in milliseconds: their skew plus the quickest delivery. */
+let skew = Infinity;
+
+/** Notes the time stamp of an event that has just arrived. */
+export function observeClock(atMs: number): void {
+  if (atMs > 0) skew = Math.min(skew, Date.now() - atMs);
+}
+
+/** The server's time now, as well as we know it. */
+export const serverNow = (): number => Date.now() - (Number.isFinite(skew) ? skew : 0);

@@ -1,0 +1,32 @@
+// What the person has set: language, appearance, what happens with a plan. Kept between visits.
+import { effect, signal } from "@preact/signals";
+import { language, preferredLanguage, LANGUAGES, type Language } from "../i18n";
+import { readSettings, writeSettings, type Mode } from "./storage";
+
+export type Theme = "auto" | "light" | "dark";
+
+export const theme = signal<Theme>("auto");
+export const mode = signal<Mode>("run");
+/** The language chosen by hand; until there is one, the browser's decides. */
+export const chosenLanguage = signal<Language | null>(null);
+
+/** Reads the settings, and from then on applies each change. */
+export function startSettings(): void {
+  const kept = readSettings();
+  chosenLanguage.value = typeof kept.language === "string" && Object.hasOwn(LANGUAGES, kept.language) ? (kept.language as Language) : null;
+  theme.value = kept.theme === "light" || kept.theme === "dark" ? kept.theme : "auto";
+  mode.value = kept.mode === "review" || kept.mode === "plan" ? kept.mode : "run";
+  effect(() => {
+    language.value = chosenLanguage.value ?? preferredLanguage();
+    const root = document.documentElement;
+    root.lang = language.value === "zh" ? "zh-Hans" : language.value;
+    if (theme.value === "auto") delete root.dataset.theme;
+    else root.dataset.theme = theme.value;
+  });
+  let first = true;
+  effect(() => {
+    const now = { theme: theme.value, mode: mode.value, language: chosenLanguage.value };
+    if (!first) writeSettings(now);
+    first = false;
+  });
+}

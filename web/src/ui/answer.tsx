@@ -1,0 +1,108 @@
+// The answer of a run: its text while it is written and when it stands, its media, what made it, and what went wrong.
+import { language, t, taskName, count } from "../i18n";
+import { mediaKind } from "../model/outputs";
+import { isLive, type RunError, type RunView } from "../model/run";
+import { clean, duration, label } from "../model/text";
+import { CopyButton } from "./common";
+import { Icon } from "./icons";
+import { Markdown } from "./markdown";
+import { Media } from "./media";
+
+export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) | null }) {
+  const live = isLive(run.phase);
+  return (
+    <div class="answer">
+      {run.text ? <Markdown text={run.text} /> : null}
+      {live && <Progress run={run} />}
+      {!live && !run.text && !run.error && run.phase === "done" && <p class="muted">{t("empty_answer")}</p>}
+      {run.phase === "cancelled" && <p class="muted stopped">{t("phase_cancelled")}</p>}
+      <Gallery run={run} />
+      {run.error && run.phase !== "cancelled" && <ErrorBubble error={run.error} onAgain={onAgain} />}
+      {run.notes.length > 0 && !live && (
+        <details class="notes">
+          <summary>{t("notes")}</summary>
+          <ul>{[...new Set(run.notes)].map((n) => <li key={n}>{clean(n)}</li>)}</ul>
+        </details>
+      )}
+      {!live && (
+        <footer class="answer-foot">
+          <Provenance run={run} />
+          <span class="answer-actions">
+            {run.text && <CopyButton text={() => run.text} />}
+            {onAgain && !run.error && (
+              <button type="button" class="quiet" onClick={onAgain}><Icon name="again" size={16} />{t("again")}</button>
+            )}
+          </span>
+        </footer>
+      )}
+    </div>
+  );
+}
+
+/** What is going on, before there are words to show. */
+function Progress({ run }: { run: RunView }) {
+  if (run.phase === "answering" && run.text) return null;
+  const done = run.tasks.filter((x) => x.state !== "waiting" && x.state !== "running").length;
+  return (
+    <p class="progress">
+      <span class="dots" aria-hidden="true"><i /><i /><i /></span>
+      {t(`phase_${run.phase}`)}
+      {run.phase === "queued" && run.ahead > 0 && <span class="muted">{count("queued_ahead", run.ahead)}</span>}
+      {run.phase === "running" && <span class="muted">{done}/{run.tasks.length}</span>}
+    </p>
+  );
+}
+
+/** The files of the answer, once each; while the run goes on, those that are already there. */
+function Gallery({ run }: { run: RunView }) {
+  const seen = new Set<string>();
+  const items = run.resources.filter((r) => mediaKind(r.url) && !seen.has(r.url) && seen.add(r.url));
+  if (!items.length) return null;
+  const caption = (from: number): string => {
+    const task = run.tasks.find((x) => x.id === from);
+    return task ? t("from_task", { n: from + 1, task: taskName(task.task) }) : t("answer");
+  };
+  return <div class={`gallery gallery-${Math.min(items.length, 3)}`}>{items.map((r) => <Media key={r.url} url={r.url} caption={caption(r.from)} />)}</div>;
+}
+
+function Provenance({ run }: { run: RunView }) {
+  const models = [...new Set(run.tasks.filter((x) => x.state === "succeeded").map((x) => x.model))].filter(Boolean);
+  const planner = run.planner === "plan" ? t("plan_ran") : run.planner === "offline" ? t("planned_by_offline") : run.model ? t("planned_by_llm", { model: label(run.model, 60) }) : "";
+  const tokens = (run.usage?.promptTokens ?? 0) + (run.usage?.completionTokens ?? 0);
+  const shown = models.length > 4 ? [...models.slice(0, 3), `+${models.length - 3}`] : models;
+  const parts = [planner, ...shown.map((m) => label(m, 60)), run.ms === null ? "" : duration(run.ms, language.value), tokens ? t("tokens", { n: tokens }) : ""];
+  return <span class="provenance">{parts.filter(Boolean).map((p, i) => <span key={i}>{p}</span>)}</span>;
+}
+
+/** An error as a message of the system: what happened, what to try, and the button to try it. */
+export function ErrorBubble({ error, onAgain }: { error: RunError; onAgain: (() => void) | null }) {
+  const { message, hint } = wordsOf(error);
+  return (
+    <div class="error-bubble" role="alert">
+      <Icon name="warn" />
+      <div>
+        <p><b class="visually-hidden">{t("system")}: </b>{message}</p>
+        {hint && <p class="hint">{hint}</p>}
+        <p class="error-code"><code>{label(error.code, 60)}</code></p>
+      </div>
+      {onAgain && <button type="button" class="secondary" onClick={onAgain}><Icon name="again" size={16} />{t("again")}</button>}
+    </div>
+  );
+}
+
+/** The words of an error: the server's own, or ours for what only the page can know. */
+export function wordsOf(error: RunError): { message: string; hint: string | null } {
+  const hint = error.hint ? clean(error.hint) : null;
+  switch (error.code) {
+    case "unreachable":
+      return { message: t("err_unreachable"), hint: t("err_unreachable_hint") };
+    case "lost":
+      return { message: t("err_lost"), hint };
+    case "interrupted":
+      return { message: t("err_interrupted"), hint };
+    case "page_error":
+      return { message: t("err_page", { message: clean(error.message) }), hint };
+    default:
+      return { message: clean(error.message) || error.code, hint };
+  }
+}

@@ -1,0 +1,139 @@
+// The whole page: sidebar, the chat or the runs, the message box, and what lies over them.
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { t } from "../i18n";
+import { label } from "../model/text";
+import { announcement, dismissNotice, notice } from "../state/announce";
+import { currentChat, liveExchange } from "../state/chats";
+import { route } from "../state/route";
+import { stop } from "../state/runs";
+import { health } from "../state/server";
+import { addFiles } from "../state/uploads";
+import { IconButton } from "./common";
+import { Composer, focusComposer } from "./composer";
+import { Icon, Logo } from "./icons";
+import { Lightbox } from "./media";
+import { Login } from "./login";
+import { Runs } from "./runs";
+import { drawerOpen, newChat, Sidebar } from "./sidebar";
+import { Thread } from "./thread";
+
+export function App() {
+  const chat = currentChat.value;
+  const onChat = route.value.page === "chat";
+  useEffect(() => {
+    document.title = chat?.title ? `${label(chat.title, 60)} · jarvis` : onChat ? "jarvis" : `${t("runs")} · jarvis`;
+  }, [chat?.title, onChat, t("runs")]);
+  useShortcuts();
+  return (
+    <div class="app">
+      <a class="skip" href="#message" onClick={(e) => (e.preventDefault(), focusComposer.value++)}>{t("skip_to_chat")}</a>
+      <Sidebar />
+      <div class="main">
+        <header class="topbar">
+          <IconButton icon="menu" label={t("menu")} expanded={drawerOpen.value} onClick={() => (drawerOpen.value = true)} />
+          <span class="topbar-title">{chat?.title ? <span>{label(chat.title, 60)}</span> : onChat ? <><Logo size={20} /> jarvis</> : t("runs")}</span>
+          <IconButton icon="plus" label={t("new_chat")} onClick={newChat} />
+        </header>
+        <main>
+          {onChat ? (
+            <>
+              <Thread key={chat?.id ?? "new"} chat={chat} />
+              <div class="dock">
+                <Composer />
+                <ServerLine />
+              </div>
+            </>
+          ) : (
+            <Runs />
+          )}
+        </main>
+      </div>
+      <DropZone />
+      <Lightbox />
+      <Login />
+      <div class="visually-hidden" role="status" aria-live="polite">{announcement.value}</div>
+      {notice.value && (
+        <div class="notice" role="status">
+          <span>{notice.value.text}</span>
+          {notice.value.undo && <button type="button" class="quiet" onClick={() => (notice.value?.undo?.(), dismissNotice())}>{t("undo")}</button>}
+          <IconButton icon="close" label={t("close")} onClick={dismissNotice} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Who plans and answers, and whether all is well with the server. */
+function ServerLine() {
+  const h = health.value;
+  if (h === null) return <p class="server-line">&nbsp;</p>;
+  if (h === "unreachable") return <p class="server-line"><span class="dot dot-failed" />{t("foot_unreachable")}</p>;
+  const bad = h.checks.filter((c) => !c.ok);
+  const words = h.planner === "llm" ? t("foot_llm", { model: label(h.model, 60) }) : t("foot_offline");
+  return (
+    <p class="server-line" title={bad.map((c) => `${c.name}: ${c.detail ?? ""}`).join("\n")}>
+      <span class={`dot ${h.status === "healthy" ? "dot-ok" : "dot-warn"}`} />
+      <span class="server-words">{words}</span>
+      {h.status !== "healthy" && <span> · {t("foot_degraded")}{bad.length ? `: ${bad.map((c) => label(c.name, 30)).join(", ")}` : ""}</span>}
+      {h.version && <span class="server-version"> · {label(h.version, 20)}</span>}
+    </p>
+  );
+}
+
+function useShortcuts(): void {
+  useEffect(() => {
+    const onKey = (e: KeyboardEvent) => {
+      const chat = currentChat.peek();
+      const live = liveExchange.peek();
+      // Esc stops, unless something else was there to be closed by it.
+      if (e.key === "Escape" && !e.defaultPrevented && chat && live && !document.querySelector("dialog[open]")) stop(chat.id, live.id);
+    };
+    const onPaste = (e: ClipboardEvent) => {
+      const files = [...(e.clipboardData?.files ?? [])];
+      if (!files.length || route.peek().page !== "chat") return;
+      e.preventDefault();
+      void addFiles(files);
+    };
+    addEventListener("keydown", onKey);
+    addEventListener("paste", onPaste);
+    return () => {
+      removeEventListener("keydown", onKey);
+      removeEventListener("paste", onPaste);
+    };
+  }, []);
+}
+
+/** Files may be dropped anywhere on the chat page. */
+function DropZone() {
+  const over = useSignal(false);
+  useEffect(() => {
+    let depth = 0;
+    const hasFiles = (e: DragEvent) => route.peek().page === "chat" && [...(e.dataTransfer?.types ?? [])].includes("Files");
+    const enter = (e: DragEvent) => {
+      if (!hasFiles(e)) return;
+      e.preventDefault();
+      depth++;
+      over.value = true;
+    };
+    const move = (e: DragEvent) => hasFiles(e) && e.preventDefault();
+    const leave = (e: DragEvent) => {
+      if (hasFiles(e) && --depth <= 0) over.value = false;
+    };
+    const drop = (e: DragEvent) => {
+      depth = 0;
+      over.value = false;
+      if (!hasFiles(e)) return;
+      e.preventDefault();
+      void addFiles([...(e.dataTransfer?.files ?? [])]);
+      focusComposer.value++;
+    };
+    const on = { dragenter: enter, dragover: move, dragleave: leave, drop } as const;
+    for (const [name, f] of Object.entries(on)) addEventListener(name, f as EventListener);
+    return () => {
+      for (const [name, f] of Object.entries(on)) removeEventListener(name, f as EventListener);
+    };
+  }, []);
+  if (!over.value) return null;
+  return <div class="drop-zone" aria-hidden="true"><div><Icon name="clip" size={32} /><b>{t("drop_here")}</b><span>{t("drop_sub")}</span></div></div>;
+}

@@ -1,0 +1,89 @@
+// Shows the tree of model/markdown.ts as elements. Text stays text: there is no HTML string anywhere on the way.
+import { createContext, type ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
+import { baseName, clean } from "../model/text";
+import { type Block, type Inline, parse } from "../model/markdown";
+import { mediaKind } from "../model/outputs";
+import { CopyButton } from "./common";
+import { Icon } from "./icons";
+
+export function Markdown({ text }: { text: string }) {
+  return <div class="prose">{parse(clean(text)).map(block)}</div>;
+}
+
+function block(b: Block, key: number): ComponentChildren {
+  switch (b.t) {
+    case "p":
+      return <p key={key}>{b.children.map(inline)}</p>;
+    case "heading": {
+      // The page's own headings come first: an answer begins at the third level.
+      const Tag = b.level <= 1 ? "h3" : b.level === 2 ? "h4" : "h5";
+      return <Tag key={key}>{b.children.map(inline)}</Tag>;
+    }
+    case "code":
+      return (
+        <div class="code" key={key}>
+          <CopyButton text={() => b.text} />
+          <pre tabIndex={0}><code>{b.text}</code></pre>
+        </div>
+      );
+    case "quote":
+      return <blockquote key={key}>{b.children.map(block)}</blockquote>;
+    case "list": {
+      const items = b.items.map((item, i) => <li key={i}>{tight(item) ?? item.map(block)}</li>);
+      return b.ordered ? <ol key={key} start={b.start}>{items}</ol> : <ul key={key}>{items}</ul>;
+    }
+    case "rule":
+      return <hr key={key} />;
+  }
+}
+
+/** An item of one paragraph needs no paragraph element. */
+function tight(item: Block[]): ComponentChildren | null {
+  const only = item.length === 1 ? item[0] : undefined;
+  return only?.t === "p" ? only.children.map(inline) : null;
+}
+
+function inline(node: Inline, key: number): ComponentChildren {
+  switch (node.t) {
+    case "text":
+      return node.text;
+    case "code":
+      return <code key={key}>{node.text}</code>;
+    case "strong":
+      return <strong key={key}>{node.children.map(inline)}</strong>;
+    case "em":
+      return <em key={key}>{node.children.map(inline)}</em>;
+    case "br":
+      return <br key={key} />;
+    case "media":
+      return <MediaChip key={key} path={node.path} />;
+    case "link": {
+      // Where a link leads is always seen, whatever its words say.
+      const said = node.children.map((c) => (c.t === "text" ? c.text : "")).join("");
+      return (
+        <a key={key} href={node.href} target="_blank" rel="noopener noreferrer">
+          {node.children.map(inline)}
+          {said.includes(node.host) ? null : <span class="link-host"> ({node.host})</span>}
+        </a>
+      );
+    }
+  }
+}
+
+/** What the files of a run are called: what the person named them, or what made them. */
+export const FileNames = createContext<ReadonlyMap<string, string>>(new Map());
+
+/** A file of ours inside a text: a labelled link to it, with a small picture when it is one. */
+export function MediaChip({ path }: { path: string }) {
+  const kind = mediaKind(path);
+  const known = useContext(FileNames).get(path);
+  if (!kind) return <>{path}</>;
+  const file = baseName(path);
+  return (
+    <a class="chip" href={path} target="_blank" rel="noopener noreferrer">
+      {kind === "image" ? <img src={path} alt="" loading="lazy" /> : <Icon name={kind} size={16} />}
+      <span title={file}>{known ?? (file.length > 20 ? `${file.slice(0, 8)}…${file.slice(file.lastIndexOf("."))}` : file)}</span>
+    </a>
+  );
+}

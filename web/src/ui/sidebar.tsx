@@ -1,0 +1,86 @@
+// Chats, runs, and the settings that everyone looks for: language and appearance. A drawer on a narrow screen.
+import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { language, LANGUAGES, t, type Language } from "../i18n";
+import { label } from "../model/text";
+import { isLive } from "../model/run";
+import { announce } from "../state/announce";
+import { chats, currentChat, deleteChat } from "../state/chats";
+import { chatLink, go, route } from "../state/route";
+import { chosenLanguage, theme, type Theme } from "../state/settings";
+import type { Chat } from "../state/storage";
+import { Choice, IconButton, StateMark } from "./common";
+import { focusComposer } from "./composer";
+import { Icon, Logo } from "./icons";
+
+export const drawerOpen = signal(false);
+
+export function newChat(): void {
+  go("#/");
+  drawerOpen.value = false;
+  focusComposer.value++;
+  announce(t("said_new_chat"));
+}
+
+export function Sidebar() {
+  const close = () => (drawerOpen.value = false);
+  return (
+    <>
+      {drawerOpen.value && <div class="scrim" onClick={close} />}
+      <nav class={`sidebar ${drawerOpen.value ? "sidebar-open" : ""}`} aria-label={t("menu")} onKeyDown={(e) => e.key === "Escape" && drawerOpen.value && (e.stopPropagation(), close())}>
+        <div class="brand">
+          <a href="#/" class="brand-link" onClick={(e) => (e.preventDefault(), newChat())}><Logo /><span>jarvis</span></a>
+          <IconButton icon="close" label={t("close")} class="drawer-close" onClick={close} />
+        </div>
+        <button type="button" class="new-chat" onClick={newChat}><Icon name="plus" />{t("new_chat")}</button>
+        <div class="side-links">
+          <a href="#/runs" aria-current={route.value.page === "runs" ? "page" : undefined} onClick={close}><Icon name="list" />{t("runs")}</a>
+          <a href="/docs"><Icon name="braces" />{t("api")}</a>
+        </div>
+        <h2 class="side-title">{t("chats")}</h2>
+        {chats.value.length ? (
+          <ul class="chat-list">{chats.value.map((chat) => <ChatItem key={chat.id} chat={chat} onOpen={close} />)}</ul>
+        ) : (
+          <p class="side-empty">{t("no_chats")}</p>
+        )}
+        <Settings />
+      </nav>
+    </>
+  );
+}
+
+function ChatItem({ chat, onOpen }: { chat: Chat; onOpen: () => void }) {
+  const title = label(chat.title, 80) || t("untitled");
+  const here = currentChat.value?.id === chat.id;
+  const live = chat.exchanges.some((e) => isLive(e.run.phase));
+  const remove = () => {
+    deleteChat(chat, t("delete_chat_done"));
+    if (here) go("#/", true);
+  };
+  return (
+    <li class={here ? "here" : ""}>
+      <a href={chatLink(chat.id)} aria-current={here ? "page" : undefined} title={title} onClick={onOpen}>
+        {live && <StateMark state="running" size={14} />}
+        <span>{title}</span>
+      </a>
+      <IconButton icon="trash" label={t("delete_chat", { title })} onClick={remove} />
+    </li>
+  );
+}
+
+const SHORT: Record<Language, string> = { en: "EN", ru: "РУ", zh: "中" };
+
+function Settings() {
+  const themes: { value: Theme; text: ComponentChildren; name: string }[] = [
+    { value: "auto", text: <Icon name="system" size={17} />, name: t("theme_auto") },
+    { value: "light", text: <Icon name="sun" size={17} />, name: t("theme_light") },
+    { value: "dark", text: <Icon name="moon" size={17} />, name: t("theme_dark") },
+  ];
+  const languages = (Object.keys(LANGUAGES) as Language[]).map((value) => ({ value, text: <span lang={value}>{SHORT[value]}</span>, name: LANGUAGES[value].name }));
+  return (
+    <div class="settings" role="group" aria-label={t("settings")}>
+      <Choice label={t("language")} value={language.value} options={languages} onChange={(v) => (chosenLanguage.value = v)} />
+      <Choice label={t("theme")} value={theme.value} options={themes} onChange={(v) => (theme.value = v)} />
+    </div>
+  );
+}

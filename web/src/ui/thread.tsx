@@ -1,0 +1,70 @@
+// The conversation: its exchanges, and scrolling that follows what is new until the reader scrolls up.
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { t } from "../i18n";
+import type { Chat, Exchange } from "../state/storage";
+import { takeBack } from "../state/runs";
+import { putBack } from "../state/uploads";
+import { draft, focusComposer } from "./composer";
+import { ExchangeView } from "./exchange";
+import { Icon } from "./icons";
+import { Welcome } from "./welcome";
+
+/** Nearer to the end than this counts as being there, in pixels. */
+const NEAR = 90;
+
+export function Thread({ chat }: { chat: Chat | null }) {
+  const box = useRef<HTMLDivElement>(null);
+  const pinned = useRef(false);
+  const away = useSignal(false);
+  const amount = chat?.exchanges.length ?? 0;
+
+  const toEnd = (smooth = false) => box.current?.scrollTo({ top: box.current.scrollHeight, behavior: smooth ? "smooth" : "instant" });
+  const onScroll = () => {
+    const e = box.current;
+    if (!e) return;
+    pinned.current = e.scrollHeight - e.scrollTop - e.clientHeight < NEAR;
+    away.value = !pinned.current;
+  };
+  // Who opens something reads it: a click ends the following until the reader is at the end again.
+  // A new request, or another chat: to the end. After that the end is kept in sight as things grow.
+  useLayoutEffect(() => {
+    pinned.current = amount > 0;
+    if (amount > 0) toEnd();
+  }, [chat?.id, amount]);
+  // A plan to review is read from its top.
+  const toReview = chat?.exchanges.at(-1)?.run.phase === "planned";
+  useLayoutEffect(() => {
+    if (!toReview) return;
+    pinned.current = false;
+    box.current?.querySelector(".exchange:last-of-type")?.scrollIntoView({ block: "start" });
+  }, [toReview]);
+  useEffect(() => {
+    const content = box.current?.firstElementChild;
+    if (!content) return;
+    const observer = new ResizeObserver(() => pinned.current && toEnd());
+    observer.observe(content);
+    return () => observer.disconnect();
+  }, []);
+
+  const edit = (exchange: Exchange) => {
+    if (!chat) return;
+    takeBack(chat.id, exchange.id);
+    draft.value = exchange.text;
+    putBack(exchange.attachments);
+    focusComposer.value++;
+  };
+
+  return (
+    <div class="thread" ref={box} onScroll={onScroll} onClickCapture={() => (pinned.current = false)}>
+      <div class="thread-inner">
+        {chat?.exchanges.length
+          ? chat.exchanges.map((e) => <ExchangeView key={e.id} chatId={chat.id} exchange={e} onEdit={() => edit(e)} />)
+          : <Welcome />}
+      </div>
+      {away.value && amount > 0 && (
+        <button type="button" class="jump" onClick={() => toEnd(true)}><Icon name="down" size={16} />{t("jump_latest")}</button>
+      )}
+    </div>
+  );
+}

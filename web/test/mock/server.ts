@@ -1,0 +1,264 @@
+// A stand-in for `jarvis serve`: the same routes and content policy, with scripted runs. It records what it is asked.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { cancelRun, configOf, newRun, Pace, play, store, type Media, type MockEvent, type MockRun } from "./runs";
+import { scriptFor, type Script } from "./scripts";
+
+export const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const TYPES: Record<string, string> = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8" };
+
+export interface Options {
+  dist: string;
+  port?: number;
+  /** Milliseconds between steps. */
+  pace?: number;
+  /** When set, calls need a log-in with it. */
+  token?: string;
+  planner?: "offline" | "llm";
+}
+
+export interface Mock {
+  url: string;
+  pace: Pace;
+  runs: MockRun[];
+  /** Each call but static files: method, path, parsed body. */
+  calls: { method: string; path: string; body: unknown }[];
+  /** Answers the next call to a path with this status and body. */
+  failNext(path: string, status: number, body: unknown, headers?: Record<string, string>): void;
+  /** Breaks the connections of streams that are open now, without ending their runs. */
+  cutStreams(): void;
+  close(): Promise<void>;
+}
+
+export async function startMock(options: Options): Promise<Mock> {
+  const pace = new Pace(options.pace ?? 0);
+  const media: Media = new Map();
+  const runs: MockRun[] = [];
+  const calls: Mock["calls"] = [];
+  const failures = new Map<string, { status: number; body: unknown; headers: Record<string, string> }>();
+  const streams = new Set<ServerResponse>();
+  const cut = new WeakSet<ServerResponse>();
+  const plans = new Map<string, Script>();
+  const planner = options.planner ?? "offline";
+
+  const json = (res: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
+    res.writeHead(status, { "content-type": "application/json", ...headers });
+    res.end(JSON.stringify(body));
+  };
+  const error = (res: ServerResponse, status: number, code: string, message: string, hint?: string) => json(res, status, { error: { code, message, hint } });
+
+  const stream = (res: ServerResponse, run: MockRun, after: number, cancels: boolean) => {
+    res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    res.write(": hello\n\n");
+    streams.add(res);
+    let at = after + 1;
+    const send = () => {
+      for (; at < run.events.length; at++) {
+        const e = run.events[at] as MockEvent;
+        res.write(`event: ${e.event}\nid: ${e.seq}\ndata: ${JSON.stringify(e)}\n\n`);
+      }
+      if (run.status !== "running" && run.status !== "queued") res.end();
+    };
+    run.listeners.add(send);
+    res.on("close", () => {
+      streams.delete(res);
+      run.listeners.delete(send);
+      if (cancels && !cut.has(res)) cancelRun(run);
+    });
+    send();
+  };
+
+  const begin = (request: string, script: Script, attachments: unknown[]): MockRun => {
+    const run = newRun(request);
+    runs.unshift(run);
+    void play(run, script, attachments, planner, pace, media);
+    return run;
+  };
+
+  const routes = async (req: IncomingMessage, res: ServerResponse, path: string, raw: Buffer): Promise<void> => {
+    const body = parse(raw) as { messages?: { content: string }[]; attachments?: { kind: string; path?: string }[]; token?: string; detached?: boolean; execution_config?: { user_request: string; tasks: ConfigTask[] } };
+    const request = body.messages?.at(-1)?.content ?? body.execution_config?.user_request ?? "";
+    const attachments = body.attachments ?? [];
+    const image = attachments.find((a) => a.kind === "image")?.path ?? "/images/missing.png";
+    const key = `${req.method} ${path}`;
+    if (key === "GET /health" || key === "GET /ready")
+      return json(res, 200, { status: "healthy", version: "0.1.0", planner, model: planner === "llm" ? "gpt-4o-mini" : "offline", tasks_loaded: 37, auth: !!options.token, checks: [{ name: "catalogue", ok: true }] });
+    if (key === "POST /session") {
+      if (body.token !== options.token) return error(res, 401, "unauthorized", "The token is not right");
+      res.writeHead(204, { "set-cookie": "session=yes; HttpOnly; SameSite=Strict; Path=/" });
+      return void res.end();
+    }
+    if (key === "GET /openapi.json") return json(res, 200, OPENAPI);
+    if (options.token && !req.headers.cookie?.includes("session=yes")) return error(res, 401, "unauthorized", "This server needs a token");
+    if (key === "POST /upload") return uploaded(req, res, raw);
+    if (key === "POST /hugginggpt/stream") return stream(res, begin(request, scriptFor(request, image), attachments), -1, body.detached !== true);
+    if (key === "POST /decisions/stream") return decide(res, request, scriptFor(request, image));
+    if (/^POST \/plans\/(?:[\w-]+\/)?run\/stream$/.test(key)) {
+      const config = body.execution_config;
+      if (!config) return error(res, 422, "bad_plan", "There is no plan in the request");
+      const script = edited(config.tasks, scriptFor(request, image));
+      if (typeof script === "string") return error(res, 422, "bad_plan", script, "Put the task back, or change the argument");
+      return stream(res, begin(request, script, attachments), -1, body.detached !== true);
+    }
+    if (key === "GET /models") return json(res, 200, { models: MODELS, tasks: [] });
+    if (key === "GET /runs") return json(res, 200, { runs: runs.map(summary) });
+    const one = /^(GET|POST) \/runs\/([\w-]+)(\/events|\/cancel)?$/.exec(key);
+    if (one) {
+      const run = runs.find((r) => r.id === one[2]);
+      if (!run) return error(res, 404, "not_found", "There is no such run");
+      if (one[3] === "/events") return stream(res, run, Number(req.headers["last-event-id"] ?? -1), false);
+      if (one[3] === "/cancel") {
+        if (run.status !== "running") return error(res, 409, "ended", "The run has ended");
+        cancelRun(run);
+        return json(res, 200, { run_id: run.id, cancelled: true });
+      }
+      return json(res, 200, { ...summary(run), events: run.events.filter((e) => e.event !== "token") });
+    }
+    return error(res, 404, "not_found", "There is nothing here");
+  };
+
+  const uploaded = (req: IncomingMessage, res: ServerResponse, raw: Buffer): void => {
+    const boundary = /boundary=(.+)$/.exec(req.headers["content-type"] ?? "")?.[1] ?? "";
+    const head = raw.subarray(0, raw.indexOf("\r\n\r\n")).toString();
+    const content = raw.subarray(raw.indexOf("\r\n\r\n") + 4, raw.lastIndexOf(`\r\n--${boundary}`));
+    const name = decodeURIComponent(/filename="(.*)"/.exec(head)?.[1] ?? "file");
+    const type = /content-type: (\S+)/i.exec(head)?.[1] ?? "";
+    if (name.includes("too-large")) return error(res, 413, "too_large", "The file is larger than 32 MB");
+    const file = type.startsWith("text/")
+      ? { kind: "text", text: content.toString(), name, bytes: content.length }
+      : { kind: type.split("/")[0], path: store(media, `${type.split("/")[0]}s`, "png", type, Buffer.from(content)), name, bytes: content.length };
+    json(res, 200, { files: [file], ...file });
+  };
+
+  const decide = (res: ServerResponse, request: string, script: Script): void => {
+    const config = configOf(request, script);
+    const planId = `plan-${plans.size + 1}`;
+    plans.set(planId, script);
+    res.writeHead(200, { "content-type": "text/event-stream" });
+    const send = (event: string, data: Record<string, unknown>) => res.write(`event: ${event}\ndata: ${JSON.stringify({ event, ...data })}\n\n`);
+    send("plan", { plan: { tasks: script.steps.map((s, id) => ({ task: s.task, id, dep: s.dep ?? [-1], args: s.args })), notes: [] } });
+    send("execution_config", { value: config, plan_id: planId });
+    send("done", { ok: true, ms: 12 });
+    res.end();
+  };
+
+  const server = createServer(async (req, res) => {
+    res.setHeader("content-security-policy", POLICY);
+    res.setHeader("x-content-type-options", "nosniff");
+    const path = new URL(req.url ?? "/", "http://x").pathname;
+    try {
+      const parts: Buffer[] = [];
+      for await (const part of req) parts.push(part as Buffer);
+      const raw = Buffer.concat(parts);
+      const failure = failures.get(path);
+      if (failure) {
+        failures.delete(path);
+        calls.push({ method: req.method ?? "", path, body: parse(raw) });
+        return json(res, failure.status, failure.body, failure.headers);
+      }
+      const medium = media.get(path);
+      if (medium) {
+        res.writeHead(200, { "content-type": medium.type, "accept-ranges": "none", "content-length": medium.bytes.length });
+        return void res.end(medium.bytes);
+      }
+      const file = path === "/" ? "index.html" : path === "/docs" ? "docs.html" : path.slice(1);
+      if (req.method === "GET" && /^[\w.-]+$/.test(file) && TYPES[extname(file)]) {
+        const bytes = await readFile(join(options.dist, file)).catch(() => null);
+        if (bytes) {
+          res.writeHead(200, { "content-type": TYPES[extname(file)] ?? "" });
+          return void res.end(bytes);
+        }
+      }
+      calls.push({ method: req.method ?? "", path, body: parse(raw) });
+      await routes(req, res, path, raw);
+    } catch (e) {
+      if (!res.headersSent) error(res, 500, "internal", String(e));
+      else res.destroy();
+    }
+  });
+  await new Promise<void>((ready) => server.listen(options.port ?? 0, "127.0.0.1", ready));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    pace, runs, calls,
+    failNext: (path, status, body, headers = {}) => void failures.set(path, { status, body, headers }),
+    cutStreams: () => {
+      for (const res of streams) {
+        cut.add(res);
+        res.destroy();
+      }
+    },
+    close: () =>
+      new Promise((done) => {
+        pace.free();
+        server.closeAllConnections();
+        server.close(() => done());
+      }),
+  };
+}
+
+interface ConfigTask {
+  task_id: number;
+  task_type: string;
+  model_id: string;
+  args: Record<string, string>;
+  dependencies: number[];
+}
+
+/** The script of an edited plan, or what is wrong with it. Ids are made dense again, as the server does. */
+function edited(tasks: ConfigTask[], base: Script): Script | string {
+  const place = new Map(tasks.map((x, i) => [x.task_id, i]));
+  for (const x of tasks)
+    for (const value of Object.values(x.args))
+      for (const m of value.matchAll(/<GENERATED>-(\d+)/g)) if (!place.has(Number(m[1]))) return `Task ${x.task_id} uses the output of task ${m[1]}, which is not in the plan`;
+  const steps = tasks.map((x) => {
+    const like = base.steps.find((s) => s.task === x.task_type);
+    const args = Object.fromEntries(Object.entries(x.args).map(([k, v]) => [k, v.replace(/<GENERATED>-(\d+)/g, (_, n: string) => `<GENERATED>-${place.get(Number(n))}`)]));
+    return { ...(like ?? { task: x.task_type }), args, model: x.model_id, dep: x.dependencies.map((d) => place.get(d) ?? -1) };
+  });
+  return { ...base, steps, answer: `Done as edited: ${steps.map((s) => `${s.task} with ${s.model}`).join(", ")}.` };
+}
+
+function parse(raw: Buffer): Record<string, unknown> {
+  try {
+    return JSON.parse(raw.toString()) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+const summary = (r: MockRun) => ({ run_id: r.id, request: r.request, status: r.status, started_at_ms: r.started, ms: r.ms, tasks: r.tasks, ok: r.ok, failed: r.failed });
+
+const MODELS = [
+  { id: "native/canny", task: "canny-control", host: "native", likes: 0, description: "Edges by Canny's method" },
+  { id: "lllyasviel/sd-controlnet-canny", task: "canny-control", host: "local", likes: 0, description: "A detector on a model server" },
+  { id: "native/graph-segmenter", task: "image-segmentation", host: "native", likes: 0, description: "Regions by a graph" },
+];
+
+const OPENAPI = {
+  openapi: "3.1.0",
+  info: { title: "jarvis", version: "0.1.0", description: "Plans a request into a task graph, runs it and answers." },
+  tags: [{ name: "run", description: "Run requests" }, { name: "server", description: "The server itself" }],
+  paths: {
+    "/hugginggpt": {
+      post: {
+        tags: ["run"], operationId: "run", summary: "Run a request", description: "Plans, chooses models, executes and answers.",
+        requestBody: { required: true, content: { "application/json": { schema: { $ref: "#/components/schemas/ChatBody" }, example: { messages: [{ role: "user", content: "find the edges" }] } } } },
+        responses: { "200": { description: "The answer", content: { "application/json": { schema: { $ref: "#/components/schemas/Reply" } } } }, "400": { description: "The body cannot be read", content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } } },
+      },
+    },
+    "/runs": { get: { tags: ["run"], summary: "The runs, newest first", parameters: [{ name: "limit", in: "query", description: "How many at most", schema: { type: "integer", default: 50, minimum: 1 } }], responses: { "200": { description: "The runs" } } } },
+    "/runs/{id}/cancel": { post: { tags: ["run"], summary: "Cancel a run", parameters: [{ name: "id", in: "path", required: true, schema: { type: "string", format: "uuid" } }], responses: { "200": { description: "Cancelled" }, "409": { description: "It had ended" } } } },
+    "/health": { get: { tags: ["server"], summary: "How the server is", responses: { "200": { description: "Its state" } } } },
+  },
+  components: {
+    schemas: {
+      ChatBody: { type: "object", required: ["messages"], properties: { messages: { type: "array", items: { $ref: "#/components/schemas/Turn" }, description: "The last one is the request" }, attachments: { type: "array", items: { type: "object" } } } },
+      Turn: { type: "object", required: ["role", "content"], properties: { role: { type: "string", enum: ["user", "assistant", "system"] }, content: { type: "string" } } },
+      Reply: { type: "object", properties: { message: { type: "string" }, run: { type: "object" } } },
+      Error: { type: "object", properties: { error: { type: "object", properties: { code: { type: "string" }, message: { type: "string" } } } } },
+    },
+  },
+};
