@@ -66,7 +66,7 @@ pub(crate) fn app(server: Server) -> Router {
     let cors = cors(&options.cors_origins);
     router
         .route("/openapi.json", get(move || async move { Json(api) }))
-        .fallback(get(page::page))
+        .fallback(page::page)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(server.clone(), count))
         .layer(CompressionLayer::new())

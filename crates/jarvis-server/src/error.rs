@@ -278,7 +278,7 @@ impl From<DecisionError> for ApiError {
             DecisionError::NoTasks(_) => StatusCode::BAD_GATEWAY,
             DecisionError::Model { source, .. } => status_of_chat(source),
             DecisionError::Planner(_) | DecisionError::Prompt { .. } => StatusCode::INTERNAL_SERVER_ERROR,
-            DecisionError::Unreadable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            DecisionError::NeedsModel(_) | DecisionError::Unreadable { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             DecisionError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             DecisionError::Cancelled => StatusCode::CONFLICT,
         };
@@ -293,7 +293,7 @@ impl From<DecisionError> for ApiError {
 impl From<PlanFileError> for ApiError {
     fn from(error: PlanFileError) -> ApiError {
         let mut told = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.code(), error.to_string());
-        told.hint = error.hint();
+        told.hint = Some(error.hint());
         told.details = error
             .faults
             .into_iter()

@@ -30,6 +30,9 @@ pub enum DecisionError {
         /// Why.
         source: ChatError,
     },
+    /// There is no chat model, and this cannot be done without one.
+    #[error("{0} needs a chat model")]
+    NeedsModel(&'static str),
     /// The planner failed.
     #[error("cannot plan: {0}")]
     Planner(String),
@@ -73,6 +76,7 @@ impl DecisionError {
             DecisionError::Scenario(_) => "bad_scenario",
             DecisionError::NoTasks(_) => "no_tasks",
             DecisionError::Model { source, .. } => source.code().as_str(),
+            DecisionError::NeedsModel(_) => ErrorCode::NotConfigured.as_str(),
             DecisionError::Planner(_) => "planner",
             DecisionError::Prompt { .. } => "prompt",
             DecisionError::Unreadable { .. } => "unreadable_plan",
@@ -90,6 +94,9 @@ impl DecisionError {
             }
             DecisionError::NoTasks(error) => error.hint.clone(),
             DecisionError::Model { source, .. } => source.hint().map(str::to_owned),
+            DecisionError::NeedsModel(_) => {
+                Some("name one with --llm MODEL, or `llm.model` in the configuration".into())
+            }
             DecisionError::Unreadable { .. } => {
                 Some("use a larger model, or allow asking again (`planning.reask`)".into())
             }

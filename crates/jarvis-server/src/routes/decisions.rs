@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use futures::FutureExt;
-use jarvis_hugginggpt::decisions::examples::{Examples, Scenario};
+use jarvis_hugginggpt::decisions::examples::Scenario;
 use jarvis_hugginggpt::decisions::trial::{Trial, TrialError};
 use jarvis_hugginggpt::decisions::{DecisionError, Decisions, Format};
 use jarvis_plan::EventKind;
@@ -17,7 +17,8 @@ use crate::extract::ApiJson;
 use crate::routes::pipeline::{Asked, pipeline_of, streamed, wait};
 use crate::runs::{Keep, Started, Work};
 use crate::state::Server;
-use crate::wire::decide::{DecideAsk, Subject};
+use crate::wire::decide::{DecideAsk, Subject, TrialAsk};
+use crate::wire::reply::SseEvent;
 
 /// Decide, and carry nothing out
 ///
@@ -43,7 +44,7 @@ pub(crate) async fn decide(
 /// Server-sent events: `plan`, `mapped`, `model_chosen`, `execution_config`, and last `done` or `error`; those of model
 /// calls and notes as well.
 #[utoipa::path(post, path = "/decisions/stream", tag = "decisions", request_body = DecideAsk,
-    responses((status = 200, description = "The events", content_type = "text/event-stream", body = String),
+    responses((status = 200, description = "The events", content_type = "text/event-stream", body = SseEvent),
         (status = "4XX", description = "The request is wrong", body = ErrorBody),
         (status = "5XX", description = "It could not be decided", body = ErrorBody)))]
 pub(crate) async fn stream(
@@ -106,7 +107,7 @@ fn start(server: &Server, ask: DecideAsk) -> Result<Started<Result<Value, Decisi
 ///
 /// Body: `few_shot_categories` (list of numbers), `num_few_shot_examples_per_category` (1), `test_category_index`
 /// (required), `test_example_index` (0). The reply holds what was planned and what would be right.
-#[utoipa::path(post, path = "/decisions/test", tag = "decisions", request_body = Object,
+#[utoipa::path(post, path = "/decisions/test", tag = "decisions", request_body = TrialAsk,
     responses((status = 200, description = "`test_info`, `test_scenario`, `generated_tasks`, `ground_truth_tasks`", body = Object),
         (status = "4XX", description = "The request is wrong", body = ErrorBody),
         (status = "5XX", description = "There are no examples, or there was no plan", body = ErrorBody)))]
@@ -116,11 +117,10 @@ pub(crate) async fn test(State(server): State<Server>, ApiJson(body): ApiJson<Va
     let decisions = server.parts.decisions.clone();
     let work: Work<Result<Value, TrialError>> = Box::new(move |events, cancel| {
         async move {
-            let examples = Examples::new(decisions.source.examples().await);
             let tried = tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(TrialError::Decision(DecisionError::Cancelled)),
-                tried = decisions.try_example(&examples, &trial, &events) => tried,
+                tried = decisions.try_example(&trial, &events) => tried,
             };
             events.emit(EventKind::Done { ok: tried.is_ok(), usage: events.usage(), ms: 0 });
             tried

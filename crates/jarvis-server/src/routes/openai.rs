@@ -21,6 +21,7 @@ use crate::state::Server;
 use crate::wire::openai::{
     AssistantMessage, ChatCompletion, ChatCompletionRequest, Choice, ModelCard, ModelList, Tokens,
 };
+use crate::wire::reply::SseEvent;
 
 /// The pipelines that can answer, as models.
 const MODELS: [ModelCard; 1] =
@@ -32,7 +33,7 @@ const MODELS: [ModelCard; 1] =
 /// message; the files that were made stand in the answer as links.
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletionRequest,
     responses((status = 200, description = "The reply; with `stream` server-sent pieces of it", content(
-            (ChatCompletion = "application/json"), (String = "text/event-stream"))),
+            (ChatCompletion = "application/json"), (SseEvent = "text/event-stream"))),
         (status = "4XX", description = "The request is wrong, or asks for what cannot be given", body = ErrorBody),
         (status = "5XX", description = "It could not be done", body = ErrorBody)))]
 pub(crate) async fn complete(
@@ -43,7 +44,8 @@ pub(crate) async fn complete(
     let model = known(&body.model)?;
     intake::check(&body)?;
     let request = intake::request(&server, &body).await?;
-    let asked = Asked { pipeline: Arc::clone(&server.parts.pipeline), request: Arc::new(request) };
+    let pipeline = Arc::clone(&server.parts.pipeline);
+    let asked = Asked { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
     let started = asked.start(&server)?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let links = Links::of(&headers);

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::header::{self, HeaderValue};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
@@ -14,13 +14,14 @@ use crate::error::ApiError;
 struct Page;
 
 /// Serves a file of the page; `/` is the page itself, `/docs` the reference of the API.
-pub(crate) async fn page(uri: Uri, headers: HeaderMap) -> Response {
+pub(crate) async fn page(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let name = match uri.path().trim_start_matches('/') {
         "" => "index.html",
         "docs" => "docs.html",
         name => name,
     };
-    let Some(file) = Page::get(name) else {
+    let found = matches!(method, Method::GET | Method::HEAD).then(|| Page::get(name)).flatten();
+    let Some(file) = found else {
         return ApiError::not_found("there is nothing at this address").hint("the API is at /docs").into_response();
     };
     let tag = tag(&file);

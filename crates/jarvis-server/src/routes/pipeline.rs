@@ -18,6 +18,7 @@ use crate::runs::{CancelOnDrop, Ended, Keep, Started, Work};
 use crate::sse;
 use crate::state::Server;
 use crate::wire::ask::Ask;
+use crate::wire::reply::SseEvent;
 use crate::wire::reply::{AnswerOrDecisions, AnswerReply, ResultsReply, Said, TasksReply};
 
 /// Do what is asked, and answer
@@ -46,7 +47,7 @@ pub(crate) async fn answer(
 /// Server-sent events: `queued`, `run_started`, `model_call`, `plan`, `model_chosen`, `task_started`, `task_attempt`,
 /// `task_finished`, `token`, `note`, `answer`, and last `done` or `error`. Closing the connection cancels the run.
 #[utoipa::path(post, path = "/hugginggpt/stream", tag = "pipeline", request_body = Ask,
-    responses((status = 200, description = "The events of the run", content_type = "text/event-stream", body = String),
+    responses((status = 200, description = "The events of the run", content_type = "text/event-stream", body = SseEvent),
         (status = "4XX", description = "The request is wrong", body = ErrorBody),
         (status = "5XX", description = "It could not be done", body = ErrorBody)))]
 pub(crate) async fn stream(State(server): State<Server>, ApiJson(ask): ApiJson<Ask>) -> Result<Response, ApiError> {
@@ -103,12 +104,15 @@ pub(crate) async fn results(
 pub(crate) struct Asked {
     pub(crate) pipeline: Arc<HuggingGpt>,
     pub(crate) request: Arc<Request>,
+    /// Who planned: `offline`, `llm`, or `plan` where the caller brought the plan.
+    pub(crate) planner: &'static str,
 }
 
 impl Asked {
     pub(crate) fn of(server: &Server, ask: &Ask) -> Result<Asked, ApiError> {
         let request = Arc::new(ask.request(&server.options)?);
-        Ok(Asked { pipeline: pipeline_of(server, ask)?, request })
+        let pipeline = pipeline_of(server, ask)?;
+        Ok(Asked { planner: pipeline.planner_name(), pipeline, request })
     }
 
     /// Starts the whole way: plan, choose, execute, answer.
@@ -140,7 +144,7 @@ impl Told<'_> {
         let about = About {
             run_id: &self.run_id,
             request: &self.asked.request.text,
-            planner: self.asked.pipeline.planner_name(),
+            planner: self.asked.planner,
             model: &self.asked.pipeline.model_name(),
             usage: ended.usage,
             ms: ended.ms,

@@ -17,8 +17,9 @@ use crate::routes::pipeline::{Asked, Told, streamed, wait};
 use crate::runs::{Keep, Started, Work};
 use crate::state::Server;
 use crate::wire::ask::resources;
-use crate::wire::decide::PlanAsk;
+use crate::wire::decide::{NewPlanAsk, PlanAsk};
 use crate::wire::reply::AnswerReply;
+use crate::wire::reply::SseEvent;
 
 /// A saved plan
 #[utoipa::path(get, path = "/plans/{id}", tag = "decisions", params(("id" = String, Path, description = "The plan's id")),
@@ -51,7 +52,7 @@ pub(crate) async fn run_saved(
 /// Carry a saved plan out, and tell what happens as it happens
 #[utoipa::path(post, path = "/plans/{id}/run/stream", tag = "decisions", request_body = PlanAsk,
     params(("id" = String, Path, description = "The plan's id")),
-    responses((status = 200, description = "The events of the run", content_type = "text/event-stream", body = String),
+    responses((status = 200, description = "The events of the run", content_type = "text/event-stream", body = SseEvent),
         (status = 422, description = "The plan cannot be carried out", body = ErrorBody),
         (status = "4XX", description = "The request is wrong", body = ErrorBody),
         (status = "5XX", description = "It could not be done", body = ErrorBody)))]
@@ -67,7 +68,7 @@ pub(crate) async fn run_saved_streamed(
 /// Carry a plan out
 ///
 /// As for a saved one; the body must hold the plan.
-#[utoipa::path(post, path = "/plans/run", tag = "decisions", request_body = PlanAsk,
+#[utoipa::path(post, path = "/plans/run", tag = "decisions", request_body = NewPlanAsk,
     responses((status = 200, description = "The answer", body = AnswerReply),
         (status = 422, description = "The plan cannot be carried out", body = ErrorBody),
         (status = "4XX", description = "The request is wrong", body = ErrorBody),
@@ -81,8 +82,8 @@ pub(crate) async fn run(
 }
 
 /// Carry a plan out, and tell what happens as it happens
-#[utoipa::path(post, path = "/plans/run/stream", tag = "decisions", request_body = PlanAsk,
-    responses((status = 200, description = "The events of the run", content_type = "text/event-stream", body = String),
+#[utoipa::path(post, path = "/plans/run/stream", tag = "decisions", request_body = NewPlanAsk,
+    responses((status = 200, description = "The events of the run", content_type = "text/event-stream", body = SseEvent),
         (status = 422, description = "The plan cannot be carried out", body = ErrorBody),
         (status = "4XX", description = "The request is wrong", body = ErrorBody),
         (status = "5XX", description = "It could not be done", body = ErrorBody)))]
@@ -127,7 +128,7 @@ async fn read(server: &Server, id: Option<String>, ask: PlanAsk) -> Result<Plann
     let plan = read_plan(&document, &pipeline.vocabulary, &pipeline.sources, pipeline.settings.plan)?;
     let text = ask.request.or_else(|| plan.request.clone()).unwrap_or_default();
     let request = Request { text, attachments: resources(&ask.attachments)?, ..Request::default() };
-    Ok(Planned { asked: Asked { pipeline, request: Arc::new(request) }, plan })
+    Ok(Planned { asked: Asked { pipeline, request: Arc::new(request), planner: "plan" }, plan })
 }
 
 /// The saved plan with this id.

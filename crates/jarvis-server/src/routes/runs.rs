@@ -17,10 +17,12 @@ use crate::error::{ApiError, ErrorBody};
 use crate::runs::Frame;
 use crate::sse;
 use crate::state::Server;
+use crate::wire::reply::SseEvent;
 use crate::wire::reply::{CancelReply, RunLine, RunReply, RunsReply};
 
 /// How many runs are listed.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Page {
     /// The most runs to list.
     #[serde(default = "fifty")]
@@ -46,15 +48,17 @@ pub(crate) async fn list(
         return Err(ApiError::invalid("`limit` is a number from 1 to 1000").param("limit"));
     }
     let mut runs: Vec<RunLine> = server.runs.waiting().iter().map(|live| RunLine::of(live.summary(), true)).collect();
-    runs.sort_by_key(|run| std::cmp::Reverse(run.started_at_ms()));
+    // Taken before the journal is asked, so that a run that ends meanwhile is in one of the two.
+    let mut running = server.runs.running();
     if server.parts.journal.is_some() {
         let kept = from_journal(&server, move |journal| journal.runs(limit)).await?;
+        running.retain(|live| kept.iter().all(|run| run.run_id != live.run_id));
         runs.extend(
             kept.into_iter().filter(|run| !is_waiting(&server, &run.run_id.0)).map(|run| RunLine::of(run, false)),
         );
-    } else {
-        runs.extend(server.runs.running().iter().map(|live| RunLine::of(live.summary(), false)));
     }
+    runs.extend(running.iter().map(|live| RunLine::of(live.summary(), false)));
+    runs.sort_by_key(|run| std::cmp::Reverse(run.started_at_ms()));
     runs.truncate(limit as usize);
     Ok(Json(RunsReply { runs }))
 }
@@ -69,6 +73,7 @@ fn is_waiting(server: &Server, run_id: &str) -> bool {
         (status = "4XX", description = "There is no such run", body = ErrorBody),
         (status = "5XX", description = "It could not be done", body = ErrorBody)))]
 pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -> Result<Json<RunReply>, ApiError> {
+    let id = whole(id)?;
     if let Some(live) = server.runs.get(&id) {
         let events = live.log.so_far().iter().filter_map(|frame| serde_json::from_str(&frame.data).ok()).collect();
         return Ok(Json(RunReply { run: RunLine::of(live.summary(), live.is_waiting()), events }));
@@ -83,7 +88,7 @@ pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -
 #[utoipa::path(get, path = "/runs/{id}/events", tag = "runs",
     params(("id" = String, Path, description = "The run's id"),
         ("Last-Event-ID" = Option<u64>, Header, description = "The last event already seen")),
-    responses((status = 200, description = "The events", content_type = "text/event-stream", body = String),
+    responses((status = 200, description = "The events", content_type = "text/event-stream", body = SseEvent),
         (status = "4XX", description = "There is no such run", body = ErrorBody),
         (status = "5XX", description = "It could not be done", body = ErrorBody)))]
 pub(crate) async fn follow(
@@ -100,6 +105,7 @@ pub(crate) async fn follow(
             .ok_or_else(|| ApiError::invalid("`Last-Event-ID` is the number of an event").param("Last-Event-ID"))?
             .saturating_add(1),
     };
+    let id = whole(id)?;
     if let Some(live) = server.runs.get(&id) {
         let frames = Arc::clone(&live.log).follow(from);
         return Ok(sse::reply(frames, (), &server.metrics, server.options.heartbeat));
@@ -129,6 +135,7 @@ pub(crate) async fn cancel(
     State(server): State<Server>,
     Path(id): Path<String>,
 ) -> Result<Json<CancelReply>, ApiError> {
+    let id = whole(id)?;
     if let Some(live) = server.runs.get(&id)
         && !live.log.is_closed()
     {
@@ -138,6 +145,14 @@ pub(crate) async fn cancel(
     let record = from_journal(&server, move |journal| journal.run(&id)).await?;
     let status = record.summary.status.as_str();
     Err(ApiError::new(StatusCode::CONFLICT, "already_ended", format!("the run does not go on: it is {status}")))
+}
+
+/// The id, when it is a whole one: a start that happens to fit opens no run over the wire.
+fn whole(id: String) -> Result<String, ApiError> {
+    match uuid::Uuid::try_parse(&id) {
+        Ok(parsed) => Ok(parsed.to_string()),
+        Err(_) => Err(ApiError::not_found("there is no such run")),
+    }
 }
 
 /// Asks the journal, away from the threads that serve requests.

@@ -21,7 +21,7 @@ const MOST_FILES: usize = 32;
 #[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct UploadForm {
     /// The file; the field may be repeated.
-    #[schema(content_media_type = "application/octet-stream")]
+    #[schema(value_type = Vec<String>, format = Binary)]
     file: Vec<u8>,
 }
 

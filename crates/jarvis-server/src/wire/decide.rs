@@ -96,6 +96,33 @@ impl DecideAsk {
     }
 }
 
+/// A plan to be carried out that was never saved. Only its description is used; it is read as a [`PlanAsk`].
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct NewPlanAsk {
+    /// The plan.
+    #[schema(value_type = Object)]
+    execution_config: Value,
+    /// The request's words; those of the plan unless given.
+    request: Option<String>,
+    /// Texts and files that the plan names.
+    attachments: Option<Vec<Attachment>>,
+}
+
+/// What to try of the planning prompt. Only its description is used.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct TrialAsk {
+    /// The categories that examples are taken from.
+    few_shot_categories: Option<Vec<u32>>,
+    /// How many of each; 1 unless given.
+    num_few_shot_examples_per_category: Option<u32>,
+    /// The category of the tested example.
+    test_category_index: u32,
+    /// Its place in the category; 0 unless given.
+    test_example_index: Option<u32>,
+}
+
 /// A plan to be carried out, as it was saved or edited.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct PlanAsk {

@@ -27,6 +27,7 @@ pub(crate) struct ChatCompletionRequest {
     pub(crate) stream_progress: Option<bool>,
     /// How many replies; only 1 can be given.
     #[serde(default)]
+    #[schema(minimum = 1, maximum = 1)]
     pub(crate) n: Option<u64>,
     /// Tools of the caller; not supported.
     #[serde(default)]
@@ -72,6 +73,7 @@ pub(crate) struct StreamOptions {
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct ChatMessage {
     /// Who said it: `system`, `developer`, `user` or `assistant`.
+    #[schema(pattern = "^(system|developer|user|assistant)$", example = "user")]
     pub(crate) role: String,
     /// What was said: a text, or parts.
     #[serde(default)]

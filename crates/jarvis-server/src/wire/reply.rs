@@ -79,6 +79,18 @@ pub(crate) struct Uploaded {
     pub(crate) bytes: u64,
 }
 
+/// A server-sent event. Only its description is used.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct SseEvent {
+    /// Its name.
+    event: Option<String>,
+    /// Its place in the stream.
+    id: Option<String>,
+    /// JSON in one line.
+    data: String,
+}
+
 /// A run in a line.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunLine {

@@ -18,7 +18,10 @@ async fn the_original_shapes_still_work() {
     let house = house::with_chat(planned(CHAIN)).start().await;
     let answer = house.post("/hugginggpt", ask("do it")).await;
     assert_eq!((answer.status, &answer.json["message"]), (200, &json!("Here you are.")));
-    assert_eq!(answer.json["run"]["usage"]["calls"], json!({"parse_task": 1, "response_results": 1}));
+    assert_eq!(
+        answer.json["run"]["usage"]["calls"],
+        json!({"parse_task": 1, "choose_model": 1, "response_results": 1})
+    );
     assert_eq!(answer.json["run"]["outcomes"][1]["status"], "succeeded");
     let tasks = house.post("/tasks", ask("do it")).await;
     assert_eq!(tasks.json, serde_json::from_str::<Value>(CHAIN).expect("JSON"));

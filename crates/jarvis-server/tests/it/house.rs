@@ -44,7 +44,11 @@ pub(crate) enum Does {
     Waits,
     Fails,
     Panics,
+    Floods,
 }
+
+/// Bytes of a result that no socket holds.
+pub(crate) const FLOOD: usize = 16 << 20;
 
 /// A count that can be waited for.
 #[derive(Default)]
@@ -95,6 +99,7 @@ impl Worker for Scripted {
                 }
             }
             Some(Does::Fails) => return Err(TaskError::new(ErrorCode::Upstream, "the far side is broken")),
+            Some(Does::Floods) => return Ok(Inference::text("x".repeat(FLOOD))),
             Some(Does::Panics) => panic!("a worker's own bug"),
             None => {}
         }

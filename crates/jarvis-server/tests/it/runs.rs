@@ -231,21 +231,41 @@ async fn runs_that_do_not_end_are_cancelled_when_the_drain_is_over() {
 }
 
 #[tokio::test]
-async fn readers_who_do_not_read_are_cut_and_others_are_not_held_up() {
-    let house = house::with_chat(planned())
-        .does("text-classification", Does::Waits)
+async fn readers_who_do_not_read_are_cut_and_hold_up_nobody() {
+    let house = house::offline()
+        .does("text-classification", Does::Floods)
         .options(|options| options.write_timeout = std::time::Duration::from_millis(50))
         .start()
         .await;
-    let (id, own) = waiting(&house).await;
-    house.worker.started.reach(1).await;
-    let mut deaf = tokio::net::TcpStream::connect(house.url.trim_start_matches("http://")).await.expect("connected");
+    let mood = ask("tell the mood of: I love it");
+    let whole = house.open("/hugginggpt/stream", mood).await;
+    let id = whole.headers()["x-run-id"].to_str().expect("text").to_owned();
+    let whole = whole.text().await.expect("a whole stream");
+    assert!(whole.len() > house::FLOOD, "it is more than sockets hold");
+    house.settled().await;
+    // A small window, so that little fits on the way.
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.set_recv_buffer_size(4096).expect("set");
+    let address = house.url.trim_start_matches("http://").parse().expect("an address");
+    let mut deaf = socket.connect(address).await.expect("connected");
     deaf.write_all(format!("GET /runs/{id}/events HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes())
         .await
         .expect("written");
-    house.go.add_permits(1);
-    own.text().await.expect("it ends");
+    let streams = |count: usize| {
+        let house = &house;
+        async move {
+            let line = format!("jarvis_streams_open {count}\n");
+            let reached = async {
+                while !house.get("/metrics").await.text.contains(&line) {
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::time::timeout(PATIENCE, reached).await.expect("so many streams are open");
+        }
+    };
+    streams(1).await;
+    streams(0).await;
     let mut rest = Vec::new();
-    tokio::time::timeout(PATIENCE, deaf.read_to_end(&mut rest)).await.ok();
-    house.settled().await;
+    let _ = deaf.read_to_end(&mut rest).await;
+    assert!(rest.len() < house::FLOOD, "it was cut after {} bytes", rest.len());
 }

@@ -176,7 +176,7 @@ impl Decisions {
         let chat = match (self.pipeline.chat.clone(), &log) {
             (Some(chat), Some(log)) => log.wrap(chat),
             (Some(chat), None) => chat,
-            (None, _) => return Err(DecisionError::Planner("the pipeline form needs a chat model".into())),
+            (None, _) => return Err(DecisionError::NeedsModel("the pipeline form")),
         };
         let records = records(self).await?;
         let examples = self.source.examples().await.few_shots();
@@ -630,7 +630,7 @@ pub(crate) async fn records(decisions: &Decisions) -> Result<Records, DecisionEr
 
 /// The chat model of a decision, for what asks about pipelines without deciding.
 pub(crate) fn chat_of(decisions: &Decisions) -> Result<Arc<dyn ChatModel>, DecisionError> {
-    decisions.pipeline.chat.clone().ok_or_else(|| DecisionError::Planner("the pipeline form needs a chat model".into()))
+    decisions.pipeline.chat.clone().ok_or_else(|| DecisionError::NeedsModel("the pipeline form"))
 }
 
 #[cfg(test)]
