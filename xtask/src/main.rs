@@ -23,6 +23,7 @@ Commands:
   tidy    the house rules that a program can check: floors, headers, panics, printing, manifests, licences
   setup   the programs that the tests call (espeak-ng, tesseract); installs Debian packages where it may
   bench   every benchmark of the workspace
+  load    builds jarvis for release and measures `jarvis serve` from outside; `cargo xtask load --help` says what of it
   deny    cargo-deny with deny.toml: licences, bans, sources, and advisories where the database is at hand
   help    this text
 
@@ -62,6 +63,7 @@ fn command(args: &[String]) -> Result<()> {
     let root = root()?;
     let name = match args {
         [] => "help",
+        [name, rest @ ..] if name == "load" => return steps::load(&root, rest),
         [name] => name.as_str(),
         [_, extra, ..] if extra == "--help" || extra == "-h" => "help",
         [name, extra, ..] => bail!(WrongUse(format!("`{name}` takes no argument, and `{extra}` was given"))),

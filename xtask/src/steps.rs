@@ -37,6 +37,16 @@ pub(crate) fn bench(root: &Path) -> Result<()> {
     cargo(root, &["bench", "--workspace", "--bench", "*"])
 }
 
+/// Builds jarvis for release and measures it as a server; the arguments are those of `jarvis-load`.
+///
+/// # Errors
+/// When it does not build, or the server did not stay correct.
+pub(crate) fn load(root: &Path, args: &[String]) -> Result<()> {
+    cargo(root, &["build", "--release", "--package", "jarvis", "--package", "jarvis-load"])?;
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    cargo(root, &[&["run", "--quiet", "--release", "--package", "jarvis-load", "--"], args.as_slice()].concat())
+}
+
 /// Runs cargo in the root with its output shown.
 pub(crate) fn cargo(root: &Path, args: &[&str]) -> Result<()> {
     let line = format!("cargo {}", args.join(" "));
