@@ -31,7 +31,9 @@ impl Server {
     /// Starts it and waits until it says where it listens.
     pub(crate) async fn start(binary: &Path, model: &[String], more: &[String]) -> Result<Server> {
         let data = tempfile::tempdir()?;
-        let mut child = Command::new(binary)
+        // It runs in a folder of its own.
+        let binary = std::path::absolute(binary)?;
+        let mut child = Command::new(&binary)
             .args(["serve", "--http", "127.0.0.1:0", "--data-dir"])
             .arg(data.path())
             .args(model)
