@@ -47,7 +47,8 @@ class Jarvis:
             text=True,
         )
         found = queue.Queue()
-        threading.Thread(target=self._listen, args=(found,), daemon=True).start()
+        self.listener = threading.Thread(target=self._listen, args=(found,), daemon=True)
+        self.listener.start()
         try:
             self.url = found.get(timeout=PATIENCE)
         except queue.Empty:
@@ -85,6 +86,8 @@ class Jarvis:
             self.process.wait()
             raise RuntimeError("the server does not stop:\n" + self.told()) from None
         finally:
+            self.listener.join()
+            self.process.stderr.close()
             self.folder.cleanup()
 
     def ask(self, text, **more):

@@ -138,11 +138,8 @@ def test_an_unknown_model_is_not_found(client):
 
 
 def test_a_key_is_checked(guarded):
-    for key in ["wrong", "open sesam", "open sesame "]:
+    for key in ["wrong", "open sesam", "open sesamE", "open sesame, open sesame"]:
         with openai.OpenAI(**options(guarded, api_key=key)) as client:
-            if key.strip() == guarded.token:
-                client.models.list()
-                continue
             with pytest.raises(openai.AuthenticationError) as refused:
                 client.models.list()
             assert refused.value.status_code == 401 and guarded.token not in str(refused.value)

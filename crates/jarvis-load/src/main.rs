@@ -134,9 +134,9 @@ async fn memory(args: &Args) -> Result<Vec<String>> {
 async fn overload(args: &Args) -> Result<Vec<String>> {
     let model = Model::start(Kind::Held).await?;
     let server = Server::start(&args.binary, &model.flags(), &args.serve).await?;
-    println!("\n## Overload: 1,000 runs at once, and a model that does not answer\n");
+    println!("\n## Overload: 2,000 runs at once, and a model that does not answer\n");
     let before = server.memory()?;
-    let (refused, wrong) = rate::overload(&server, &model, 1_000).await?;
+    let (refused, wrong) = rate::overload(&server, &model, 2_000).await?;
     println!("{refused}");
     println!("memory: {before}, then {}", server.memory()?);
     let mut wrong: Vec<String> = wrong.into_iter().map(|wrong| format!("overload: {wrong}")).collect();

@@ -88,6 +88,11 @@ impl Model {
         self.gate.send_replace(true);
     }
 
+    /// Holds answers back again.
+    pub(crate) fn hold(&self) {
+        self.gate.send_replace(false);
+    }
+
     /// A request of one task, as `POST /hugginggpt` takes it.
     pub(crate) fn request(&self) -> Bytes {
         let text = match self.kind {

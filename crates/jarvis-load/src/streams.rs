@@ -104,6 +104,13 @@ pub(crate) async fn unread(binary: &Path, flags: &[String]) -> Result<Vec<String
     let model = Model::start(Kind::Long).await?;
     let server = Server::start(binary, &model.flags(), flags).await?;
     println!("idle: {}", server.memory()?);
+    let (mut run, _, _keep) = started(&server, &model).await?;
+    let start = Instant::now();
+    model.release();
+    run.last().await?;
+    let alone = start.elapsed().as_secs_f64() * 1e3;
+    println!("a reader alone was told the end after {alone:.0} ms: {}", server.memory()?);
+    model.hold();
     let (mut run, id, _keep) = started(&server, &model).await?;
     let unread = follow(&server, &format!("/runs/{id}/events"), UNREAD, Some(SMALL_BUFFER)).await?;
     println!("opened: {}", server.memory()?);
