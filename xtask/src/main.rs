@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod deny;
+mod doors;
 mod setup;
 mod steps;
 mod tidy;
@@ -19,10 +20,14 @@ The chores of the jarvis workspace.
 Usage: cargo xtask COMMAND
 
 Commands:
-  test    sets up what the tests need, then runs every check: format, clippy, tidy, all tests
+  test    sets up what the tests need, then runs every check: format, clippy, tidy, all tests,
+          Python clients and the web page against the binary
   tidy    the house rules that a program can check: floors, headers, panics, printing, manifests, licences
-  setup   the programs that the tests call (espeak-ng, tesseract); installs Debian packages where it may
+  setup   the programs that the tests call and the packages of the Python tests; installs Debian packages where it may
+  python  the Python tests alone (tests/python), against target/debug/jarvis
+  web     the tests of the web page alone, by itself and against target/debug/jarvis
   bench   every benchmark of the workspace
+  load    builds jarvis for release and measures `jarvis serve` from outside; `cargo xtask load --help` says what of it
   deny    cargo-deny with deny.toml: licences, bans, sources, and advisories where the database is at hand
   help    this text
 
@@ -62,6 +67,7 @@ fn command(args: &[String]) -> Result<()> {
     let root = root()?;
     let name = match args {
         [] => "help",
+        [name, rest @ ..] if name == "load" => return steps::load(&root, rest),
         [name] => name.as_str(),
         [_, extra, ..] if extra == "--help" || extra == "-h" => "help",
         [name, extra, ..] => bail!(WrongUse(format!("`{name}` takes no argument, and `{extra}` was given"))),
@@ -69,7 +75,9 @@ fn command(args: &[String]) -> Result<()> {
     match name {
         "test" => steps::test(&root),
         "tidy" => tidy::report(&root),
-        "setup" => setup::run(),
+        "setup" => setup::run(&root),
+        "python" => doors::python(&root),
+        "web" => doors::web(&root),
         "bench" => steps::bench(&root),
         "deny" => deny::run(&root),
         "help" | "--help" | "-h" => {

@@ -7,22 +7,58 @@ use anyhow::{Context, Result, bail};
 
 /// A program that tests call, and the Debian package that brings it.
 pub(crate) struct Program {
-    pub(crate) name: &'static str,
+    /// The program; any one of these names will do.
+    pub(crate) names: &'static [&'static str],
+    /// A call that must succeed, where being there is not enough.
+    pub(crate) probe: &'static [&'static str],
     pub(crate) package: &'static str,
     pub(crate) for_what: &'static str,
 }
 
+impl Program {
+    const fn new(names: &'static [&'static str], package: &'static str, for_what: &'static str) -> Program {
+        Program { names, probe: &[], package, for_what }
+    }
+
+    fn name(&self) -> &'static str {
+        self.names.first().copied().unwrap_or_default()
+    }
+
+    fn is_in(&self, folders: &[PathBuf]) -> bool {
+        self.names.iter().any(|name| has(folders, name)) && self.probe_succeeds()
+    }
+
+    fn probe_succeeds(&self) -> bool {
+        let Some((program, args)) = self.probe.split_first() else { return true };
+        let status = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    }
+}
+
 /// Everything the tests call beside cargo.
-pub(crate) const PROGRAMS: [Program; 2] = [
-    Program { name: "espeak-ng", package: "espeak-ng", for_what: "text to speech" },
-    Program { name: "tesseract", package: "tesseract-ocr", for_what: "reading text in pictures" },
+pub(crate) const PROGRAMS: [Program; 7] = [
+    Program::new(&["espeak-ng"], "espeak-ng", "text to speech"),
+    Program::new(&["tesseract"], "tesseract-ocr", "reading text in pictures"),
+    Program::new(&["python3"], "python3", "the tests with Python clients"),
+    Program {
+        probe: &["python3", "-c", "import ensurepip, venv"],
+        ..Program::new(&["python3"], "python3-venv", "the environment of the Python tests")
+    },
+    Program::new(&["node"], "nodejs", "the tests of the web page"),
+    Program::new(&["npm"], "npm", "what the web page is built with"),
+    Program::new(&["chromium", "chromium-browser", "google-chrome"], "chromium", "the tests of the web page"),
 ];
 
 /// Makes sure that every program is there.
 ///
 /// # Errors
 /// When one is missing and cannot be installed; the message says how to install it.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run(root: &Path) -> Result<()> {
+    programs()?;
+    crate::doors::python_environment(root)
+}
+
+fn programs() -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let missing = missing(&folders);
@@ -50,17 +86,18 @@ pub(crate) fn run() -> Result<()> {
 
 /// The programs found in none of the folders.
 pub(crate) fn missing(folders: &[PathBuf]) -> Vec<&'static Program> {
-    PROGRAMS.iter().filter(|program| !has(folders, program.name)).collect()
+    PROGRAMS.iter().filter(|program| !program.is_in(folders)).collect()
 }
 
 /// What to tell a person who must install them.
 pub(crate) fn advice(missing: &[&Program]) -> String {
     let mut text = String::from("the tests need programs that are not installed:\n");
     for program in missing {
-        text.push_str(&format!("  {} ({})\n", program.name, program.for_what));
+        text.push_str(&format!("  {} ({})\n", program.package, program.for_what));
     }
     let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
-    let programs: Vec<&str> = missing.iter().map(|program| program.name).collect();
+    let mut programs: Vec<&str> = missing.iter().map(|program| program.name()).collect();
+    programs.dedup();
     text.push_str(&format!(
         "hint: on Debian or Ubuntu: sudo apt-get install {}\n      with Homebrew: brew install {}",
         packages.join(" "),
@@ -70,7 +107,9 @@ pub(crate) fn advice(missing: &[&Program]) -> String {
 }
 
 fn names(programs: &[&Program]) -> String {
-    programs.iter().map(|program| program.name).collect::<Vec<_>>().join(", ")
+    let mut names: Vec<&str> = programs.iter().map(|program| program.name()).collect();
+    names.dedup();
+    names.join(", ")
 }
 
 fn has(folders: &[PathBuf], program: &str) -> bool {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{setup, tidy};
+use crate::{doors, setup, tidy};
 
 /// Sets up what the tests need and runs every check; stops at the first that fails.
 ///
@@ -14,11 +14,15 @@ use crate::{setup, tidy};
 /// Names the step that failed.
 pub(crate) fn test(root: &Path) -> Result<()> {
     let mut steps = Steps::default();
-    steps.run("setup", setup::run)?;
+    steps.run("setup", || setup::run(root))?;
     steps.run("fmt", || cargo(root, &["fmt", "--all", "--check"]))?;
     steps.run("clippy", || cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     steps.run("tidy", || tidy::report(root))?;
     steps.run("test", || cargo(root, &["test", "--workspace", "--no-fail-fast"]))?;
+    steps.run("python", || doors::python(root))?;
+    if root.join("web/package.json").is_file() {
+        steps.run("web", || doors::web(root))?;
+    }
     steps.summary();
     println!("all checks passed");
     Ok(())
@@ -35,6 +39,16 @@ pub(crate) fn bench(root: &Path) -> Result<()> {
         return Ok(());
     }
     cargo(root, &["bench", "--workspace", "--bench", "*"])
+}
+
+/// Builds jarvis for release and measures it as a server; the arguments are those of `jarvis-load`.
+///
+/// # Errors
+/// When it does not build, or the server did not stay correct.
+pub(crate) fn load(root: &Path, args: &[String]) -> Result<()> {
+    cargo(root, &["build", "--release", "--package", "jarvis", "--package", "jarvis-load"])?;
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    cargo(root, &[&["run", "--quiet", "--release", "--package", "jarvis-load", "--"], args.as_slice()].concat())
 }
 
 /// Runs cargo in the root with its output shown.

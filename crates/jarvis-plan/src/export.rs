@@ -1,4 +1,8 @@
-//! A plan as JSON, Graphviz DOT and Mermaid.
+//! A plan as JSON, Graphviz DOT, Mermaid and SVG.
+
+mod svg;
+
+pub use svg::svg;
 
 use std::fmt::Write;
 

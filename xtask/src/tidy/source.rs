@@ -68,12 +68,13 @@ fn file(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Code that never runs in the product: tests, benchmarks, chores, fakes.
+/// Code that never runs in the product: tests, benchmarks, measurements, chores, fakes.
 fn is_test_path(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     name == "tests.rs"
         || path.starts_with("xtask/")
         || path.starts_with("crates/jarvis-testing/")
+        || path.starts_with("crates/jarvis-load/")
         || folder.split('/').any(|part| matches!(part, "tests" | "benches" | "examples" | "fuzz"))
 }
 

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Fault, Limits, Piece, Plan, TaskId, check, dialect, export, graph};
 use proptest::prelude::*;
 
+use crate::drawings::drawn;
 use crate::vocabulary;
 
 fn id() -> impl Strategy<Value = i64> {
@@ -143,6 +144,7 @@ proptest! {
         if let Ok(draft) = dialect::read(&value) {
             let plan = checked(&draft);
             let _ = (export::dot(&plan), export::mermaid(&plan), graph::stages(&plan));
+            drawn(&plan, |_| vec!["native/tool".to_owned()]);
         }
     }
 }

@@ -1,0 +1,148 @@
+//! Models that cost no time: none at all, a recording, or an endpoint on a socket. `jarvis-testing` has a richer one,
+//! which keeps every request and so cannot stand long loads.
+
+use std::convert::Infallible;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::Result;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures::stream;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+/// Which model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// None: the offline planner.
+    Offline,
+    /// A recording.
+    Replay,
+    /// An endpoint that answers at once.
+    Socket,
+    /// An endpoint whose last stage answers only after [`Model::release`].
+    Held,
+    /// As `Held`, with an answer of [`LONG`] words.
+    Long,
+}
+
+/// Words of a long answer: more than the buffers of a socket hold, as events.
+const LONG: usize = 100_000;
+
+const PLAN: &str =
+    r#"[{"task": "text-classification", "id": 0, "dep": [-1], "args": {"text": "I love this house and its garden"}}]"#;
+const CHOICE: &str = r#"{"id": "native/sentiment", "reason": "it works here"}"#;
+const ANSWER: &str = "The text is positive: it speaks of love for a house and its garden.";
+
+/// A model, and what is to be kept alive for it.
+pub(crate) struct Model {
+    kind: Kind,
+    flags: Vec<String>,
+    gate: watch::Sender<bool>,
+    /// Removed with the model.
+    _recording: Option<tempfile::NamedTempFile>,
+}
+
+struct Endpoint {
+    long: bool,
+    gate: watch::Receiver<bool>,
+}
+
+impl Model {
+    pub(crate) async fn start(kind: Kind) -> Result<Model> {
+        let (gate, opened) = watch::channel(!matches!(kind, Kind::Held | Kind::Long));
+        let mut recording = None;
+        let flags = match kind {
+            Kind::Offline => vec!["--llm".to_owned(), "offline".to_owned()],
+            Kind::Replay => {
+                let mut file = tempfile::Builder::new().suffix(".jsonl").tempfile()?;
+                for (stage, reply) in [("parse_task", PLAN), ("choose_model", CHOICE), ("response_results", ANSWER)] {
+                    writeln!(file, "{}", json!({"stage": stage, "contains": [], "reply": reply, "sticky": true}))?;
+                }
+                file.flush()?;
+                let flags = vec!["--llm".to_owned(), format!("replay:{}", file.path().display())];
+                recording = Some(file);
+                flags
+            }
+            Kind::Socket | Kind::Held | Kind::Long => {
+                let address = endpoint(Endpoint { long: kind == Kind::Long, gate: opened }).await?;
+                ["--llm", "fast", "--base-url", &format!("http://{address}/v1")].map(str::to_owned).to_vec()
+            }
+        };
+        Ok(Model { kind, flags, gate, _recording: recording })
+    }
+
+    /// The flags of `jarvis serve`.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        self.flags.clone()
+    }
+
+    /// Lets the held answers go.
+    pub(crate) fn release(&self) {
+        self.gate.send_replace(true);
+    }
+
+    /// Holds answers back again.
+    pub(crate) fn hold(&self) {
+        self.gate.send_replace(false);
+    }
+
+    /// A request of one task, as `POST /hugginggpt` takes it.
+    pub(crate) fn request(&self) -> Bytes {
+        let text = match self.kind {
+            Kind::Offline => "what is the sentiment of: I love this house and its garden",
+            Kind::Replay | Kind::Socket | Kind::Held | Kind::Long => "Is this meant kindly?",
+        };
+        Bytes::from(json!({"messages": [{"role": "user", "content": text}]}).to_string())
+    }
+}
+
+async fn endpoint(endpoint: Endpoint) -> Result<SocketAddr> {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let app = Router::new().fallback(answer).with_state(Arc::new(endpoint));
+    // It ends with the program.
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    Ok(address)
+}
+
+async fn answer(State(endpoint): State<Arc<Endpoint>>, headers: HeaderMap, body: Bytes) -> Response {
+    let stage = headers.get("x-jarvis-stage").and_then(|stage| stage.to_str().ok()).unwrap_or_default();
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let text = match stage {
+        "parse_task" => PLAN.to_owned(),
+        "choose_model" => CHOICE.to_owned(),
+        _ if body.is_empty() => {
+            return axum::Json(json!({"object": "list", "data": [{"id": "fast", "object": "model"}]})).into_response();
+        }
+        _ => {
+            // The sender lives as long as the model.
+            let _ = endpoint.gate.clone().wait_for(|open| *open).await;
+            if endpoint.long { "word ".repeat(LONG) } else { ANSWER.to_owned() }
+        }
+    };
+    let usage = json!({"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20});
+    if request.get("stream") != Some(&Value::Bool(true)) {
+        return axum::Json(
+            json!({"id": "x", "object": "chat.completion", "created": 0, "model": "fast", "usage": usage,
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}),
+        )
+        .into_response();
+    }
+    let chunk = |delta: Value, finish: Value| {
+        let chunk = json!({"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "fast",
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
+        Ok::<_, Infallible>(Bytes::from(format!("data: {chunk}\n\n")))
+    };
+    let mut pieces: Vec<_> =
+        text.split_inclusive(' ').map(|word| chunk(json!({"content": word}), Value::Null)).collect();
+    pieces.push(chunk(json!({}), json!("stop")));
+    pieces.push(Ok(Bytes::from_static(b"data: [DONE]\n\n")));
+    ([("content-type", "text/event-stream")], Body::from_stream(stream::iter(pieces))).into_response()
+}

@@ -1,0 +1,30 @@
+"""Requests made up from `/openapi.json`: every reply is one that the description allows, and none is a server error."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from house import Jarvis
+
+@pytest.mark.parametrize("token", [None, "open-sesame"], ids=["open", "with-a-token"])
+def test_replies_are_as_described(tmp_path, token):
+    config = "server:\n  max_running: 8\n"
+    with Jarvis("--llm", "offline", env={"JARVIS_TOKEN": token} if token else {}, config=config) as server:
+        command = [
+            Path(sys.executable).with_name("schemathesis"),
+            *["--config-file", Path(__file__).with_name("schemathesis.toml")],
+            "run",
+            f"{server.url}/openapi.json",
+            *["--checks", "all", "--phases", "examples,coverage,fuzzing"],
+            *["--max-examples", os.environ.get("JARVIS_SCHEMA_EXAMPLES", "10"), "--generation-deterministic"],
+            *["--request-timeout", "20", "--workers", "2", "--no-color", "--warnings", "off"],
+        ]
+        if token:
+            command += ["--header", f"Authorization: Bearer {token}"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
+        assert server.process.poll() is None, f"the server ended\n{server.told()}"
+        assert server.http.get("/health").status_code == 200
+    assert done.returncode == 0, f"{done.stdout[-12000:]}\n{done.stderr[-2000:]}\n{server.told()}"

@@ -1,0 +1,148 @@
+//! The tests from outside: Python clients and the web page against the real binary. Quiet unless something fails.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+/// How long the server may take to say where it listens.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Makes the environment of the Python tests, anew where the pinned packages changed.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn python_environment(root: &Path) -> Result<()> {
+    let wanted = root.join("tests/python/requirements.txt");
+    let folder = root.join("target/python");
+    let noted = folder.join("requirements.txt");
+    let text = std::fs::read(&wanted).with_context(|| format!("{} cannot be read", wanted.display()))?;
+    if std::fs::read(&noted).is_ok_and(|noted| noted == text) {
+        return Ok(());
+    }
+    println!("setup: installing the Python packages of tests/python/requirements.txt into target/python");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).with_context(|| format!("{} cannot be removed", folder.display()))?;
+    }
+    quiet(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    quiet(
+        Command::new(folder.join("bin/python"))
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
+            .arg(&wanted),
+    )?;
+    // Last, so that a broken installation is not taken for a good one.
+    std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))
+}
+
+/// Runs the Python tests against the debug binary.
+///
+/// # Errors
+/// When a test fails; its report has been printed.
+pub(crate) fn python(root: &Path) -> Result<()> {
+    let told = quiet(
+        Command::new(root.join("target/python/bin/python"))
+            .args(["-B", "-m", "pytest", "tests/python"])
+            .env("JARVIS_BINARY", binary(root))
+            .current_dir(root),
+    )?;
+    println!("{}", told.lines().next_back().unwrap_or_default());
+    Ok(())
+}
+
+/// Checks the web page by itself and against a running server.
+///
+/// # Errors
+/// When a check fails; its report has been printed.
+pub(crate) fn web(root: &Path) -> Result<()> {
+    let web = root.join("web");
+    let lock = web.join("package-lock.json");
+    let noted = web.join("node_modules/.jarvis-lock.json");
+    let text = std::fs::read(&lock).with_context(|| format!("{} cannot be read", lock.display()))?;
+    if !std::fs::read(&noted).is_ok_and(|noted| noted == text) {
+        quiet(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&web))?;
+        std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))?;
+    }
+    for script in ["check", "test"] {
+        quiet(Command::new("npm").args(["run", "--silent", script]).current_dir(&web))?;
+    }
+    let server = Server::start(root)?;
+    quiet(
+        Command::new("npm").args(["run", "--silent", "test:server"]).env("JARVIS_URL", &server.url).current_dir(&web),
+    )?;
+    println!("web: check, test and test:server passed");
+    Ok(())
+}
+
+fn binary(root: &Path) -> PathBuf {
+    root.join("target/debug/jarvis")
+}
+
+/// Runs a command and gives what it printed; prints that when it fails.
+fn quiet(command: &mut Command) -> Result<String> {
+    let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::display).collect();
+    let line = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("`{line}` does not start"))?;
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() {
+        print!("{told}");
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        bail!("`{line}` failed ({})", output.status);
+    }
+    Ok(told)
+}
+
+/// `jarvis serve` on a free port; killed when dropped.
+struct Server {
+    child: Child,
+    url: String,
+    data: PathBuf,
+}
+
+impl Server {
+    fn start(root: &Path) -> Result<Server> {
+        let data = root.join("target/tmp").join(format!("web-{}", std::process::id()));
+        std::fs::create_dir_all(&data).with_context(|| format!("{} cannot be made", data.display()))?;
+        let mut child = Command::new(binary(root))
+            .args(["serve", "--http", "127.0.0.1:0", "--llm", "offline", "--data-dir"])
+            .arg(&data)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("jarvis does not start; build it: cargo build")?;
+        let stderr = child.stderr.take().context("a child without stderr")?;
+        let mut server = Server { child, url: String::new(), data };
+        let (tell, told) = mpsc::channel();
+        // Reads on to the end, so that the server never waits for a reader.
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                // Nobody listens any more once the address is known.
+                let _ = tell.send(line);
+            }
+        });
+        let mut said = String::new();
+        while let Ok(line) = told.recv_timeout(PATIENCE) {
+            if let Some((_, rest)) = line.split_once("http://") {
+                let address = rest.split(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or_default();
+                server.url = format!("http://{address}");
+                return Ok(server);
+            }
+            said.push_str(&line);
+            said.push('\n');
+        }
+        bail!("jarvis serve does not say where it listens:\n{said}")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself, and the folder is only for cleanliness.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.data);
+    }
+}
