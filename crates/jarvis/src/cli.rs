@@ -80,7 +80,7 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
         jarvis plan \"describe photo.jpg and read the description aloud\" --out plan.json\n  \
         jarvis run --plan plan.json    # as it is, or after editing tasks, arguments and models\n  \
-        jarvis plan \"describe photo.jpg and read the description aloud\" --format dot | dot -Tsvg > plan.svg\n  \
+        jarvis plan \"describe photo.jpg and read the description aloud\" --format svg --out plan.svg\n  \
         jarvis plan \"a van burns beside a shop\" --format pipeline\n  \
         jarvis plan --evaluate examples.json --record answers.jsonl    # then --llm replay:answers.jsonl costs no calls")]
     Plan(PlanArgs),
@@ -196,6 +196,8 @@ pub(crate) enum PlanFormat {
     Dot,
     /// Mermaid.
     Mermaid,
+    /// A drawing.
+    Svg,
     /// A vision pipeline for a scene: the request describes it, or is a scenario as JSON. Needs a chat model.
     Pipeline,
 }

@@ -94,6 +94,7 @@ fn written(decision: &Decision, args: &PlanArgs) -> Result<String, Failure> {
             serde_json::to_string_pretty(&export::tasks_json(&decision.plan)).map_err(Failure::work)?
         }
         PlanFormat::Dot => export::dot_with(&decision.plan, model).trim_end().to_owned(),
+        PlanFormat::Svg => export::svg(&decision.plan, |task| model(task).into_iter().collect()).trim_end().to_owned(),
         PlanFormat::Mermaid => export::mermaid_with(&decision.plan, model).trim_end().to_owned(),
     })
 }
