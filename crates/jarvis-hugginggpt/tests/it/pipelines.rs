@@ -469,10 +469,15 @@ async fn examples_of_the_service_are_shown_as_far_as_they_fit() {
 
 /// The same house with a chat model of a small context.
 fn small(street: &Street, context: usize) -> Decisions {
+    with_model(street, |config| config.context_tokens = Some(context))
+}
+
+/// The same house with another chat model, whose tokenizer nobody knows unless changed.
+fn with_model(street: &Street, change: impl FnOnce(&mut OpenAiConfig)) -> Decisions {
     let chat = street.house.chat.as_ref().expect("a chat model");
     let retries = Retries { max: 0, ..Retries::default() };
-    let config =
-        OpenAiConfig { retries, context_tokens: Some(context), ..OpenAiConfig::new(chat.url(), "qwen-2.5-7b") };
+    let mut config = OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "qwen-2.5-7b") };
+    change(&mut config);
     let model: Arc<dyn ChatModel> = Arc::new(OpenAi::new(config).expect("the client builds"));
     let own = &street.house.pipeline;
     let pipeline = jarvis_hugginggpt::HuggingGpt {
@@ -611,4 +616,88 @@ async fn planning_is_measured_on_what_was_not_shown() {
     assert!((figures.exact_match - 1.0 / 3.0).abs() < 1e-9, "{}", figures.exact_match);
     assert!((figures.path_recall - 0.5).abs() < 1e-9, "{}", figures.path_recall);
     assert!(street.prompts("parse_task").iter().all(|prompt| prompt.contains("scene of c2-example-0")));
+}
+
+#[tokio::test]
+async fn requests_at_the_same_time_do_not_mix() {
+    let mut street = street(script(&plan()), city()).await;
+    street.decisions.prompt_logs = Some(street.house.logs.path().join("prompt_logs"));
+    let scene = scene();
+    let ids = ["a1", "b2", "c3", "d4"];
+    let decided = futures::future::join_all(ids.map(|id| {
+        let (events, _receiver) = Events::channel(RunId(id.into()));
+        let (decisions, scene) = (&street.decisions, &scene);
+        async move { decisions.decide_pipeline(scene, &events, CancellationToken::new()).await.expect("a decision") }
+    }))
+    .await;
+    assert_eq!(street.saved(), 4);
+    let mut folders: Vec<&str> = decided.iter().filter_map(|decision| decision.prompt_logs.as_deref()).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    assert_eq!(folders.len(), 4, "{folders:?}");
+    let names = |folder: &str| {
+        let path = street.house.logs.path().join(folder);
+        let mut names: Vec<String> = std::fs::read_dir(path)
+            .expect("the folder is there")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .filter(|name| name.ends_with(".json"))
+            .collect();
+        names.sort();
+        names
+    };
+    for folder in folders {
+        assert_eq!(names(folder), ["01_parse_task.json", "02_choose_model_task_0.json"]);
+    }
+    // The service was asked once for each thing, whoever asked.
+    assert_eq!(
+        (street.service.calls("/query/context/tasks"), street.service.calls("/query/get_models_for_task")),
+        (1, 3)
+    );
+
+    street.decisions.settings.method = Method::Unified;
+    let told = street.decide(&scene).await;
+    let folder = told.decision().prompt_logs.as_deref().expect("a folder");
+    assert_eq!(names(folder), ["01_unified_parse_task_and_choose_models_paper2.json"]);
+}
+
+#[tokio::test]
+async fn a_long_list_of_names_is_cut_to_the_likely_ones() {
+    let names: Vec<String> = (0..250).map(|at| format!("some-tedious-name-{at}")).collect();
+    let mut tasks: Vec<(&str, &[&str])> = names.iter().map(|name| (name.as_str(), &[][..])).collect();
+    tasks.push(("face-detection", &["org/face-a"]));
+    let plan = json!([{"task": "faces-finder-detection", "id": 0, "dep": [-1], "args": {"image": "a.jpg"}}]);
+    let script = Script::new()
+        .on("parse_task", Reply::text(plan.to_string()))
+        .on("map_task", r#"{"task_id": "face-detection"}"#);
+    let mut street = street(script, Data::of(&tasks)).await;
+    // The stage has a model of its own, with a smaller context.
+    street.decisions = with_model(&street, |config| {
+        config.model = "gpt-4-32k".into();
+        config.stage_models = [("map_task".to_owned(), "davinci".to_owned())].into();
+    });
+    let (events, _receiver) = Events::channel(RunId("d1".into()));
+    let request = Arc::new(Request::new("find the faces"));
+    let decision = street.decisions.decide(request, &events, CancellationToken::new()).await.expect("a decision");
+    assert_eq!(decision.mapped[0].to, "face-detection");
+    let prompt = &street.prompts("map_task")[0];
+    assert!(prompt.contains("\"face-detection\"") && prompt.matches("some-tedious-name").count() == 49, "{prompt}");
+}
+
+#[tokio::test]
+async fn a_catalogue_file_serves_the_pipeline_form_too() {
+    let plan = json!([
+        task("source", &["none"], &["object-detection"]),
+        task("object-detection", &["source"], &["pipeline-end"]),
+    ]);
+    let script = Script::new()
+        .on("parse_task", Reply::text(plan.to_string()))
+        .on("choose_model", r#"{"id": "org/two", "reason": "r"}"#);
+    let builder = with_chat(script).live("object-detection", "org/one").live("object-detection", "org/two");
+    let mut street = street_of(builder, Data::default()).await;
+    let sources = Arc::clone(&street.house.pipeline.sources);
+    street.decisions.source = Arc::new(jarvis_hugginggpt::FileSource::for_planning(sources, true, 5));
+    let told = street.decide(&scene()).await;
+    assert_eq!(told.lines(), ["source (none)", "object-detection (org/two)", "pipeline-end (none)"]);
+    assert_eq!(street.house.stages(), ["parse_task", "choose_model"]);
+    assert_eq!(street.service.requests().len(), 0);
 }

@@ -20,15 +20,17 @@ use crate::answer::{INPUT_SHOWN, cut};
 use crate::choose::read_choice;
 use crate::decisions::examples::{Example, Scenario};
 use crate::decisions::mapping::{self, names_of};
-use crate::decisions::prompt_log::TASK;
+use crate::decisions::prompt_log::{KIND, TASK};
 use crate::decisions::service::{ServiceModel, ServiceTask};
 use crate::decisions::untrusted::folded;
 use crate::decisions::{DecisionError, Decisions, Method, PromptLog};
-use crate::prompts::{PipelineChoice, PipelinePlan};
+use crate::prompts::{ModelsShown, PipelineChoice, PipelinePlan};
 use crate::source::Records;
 
 const PARSE: &str = "parse_task";
 const CHOOSE: &str = "choose_model";
+/// What the one call for all is called in prompt logs, as in the original.
+const UNIFIED: &str = "unified_parse_task_and_choose_models_paper2";
 
 /// The most tokens of a plan, and of a plan with models: as in the original.
 const PLAN_TOKENS: usize = 8_192;
@@ -282,9 +284,9 @@ impl Steps<'_> {
             task_description: TASK_DESCRIPTIONS[0],
             examples,
             reasons: true,
-            models: Some((&models, MODELS_SHOWN[0].0, MODELS_SHOWN[0].1)),
+            models: Some(ModelsShown { by_task: &models, most: MODELS_SHOWN[0].0, description: MODELS_SHOWN[0].1 }),
         };
-        let read = self.ask(&ask, UNIFIED_TOKENS).await?;
+        let read = KIND.scope(UNIFIED, self.ask(&ask, UNIFIED_TOKENS)).await?;
         let mut planned = self.mended(read).await?;
         self.told(&planned);
         planned.notes.splice(0..0, notes);
@@ -451,7 +453,7 @@ impl Steps<'_> {
             pipeline.prompts.pipeline_plan(&PipelinePlan {
                 examples: ask.examples.get(..shots).unwrap_or_default(),
                 task_description: TASK_DESCRIPTIONS.get(description).copied().unwrap_or_default(),
-                models: shown.map(|((by_task, _, _), (most, description))| (by_task, most, description)),
+                models: shown.map(|(models, (most, description))| ModelsShown { most, description, ..models }),
                 ..*ask
             })
         };
