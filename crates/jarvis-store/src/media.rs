@@ -7,6 +7,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use jarvis_plan::Kind;
 use percent_encoding::percent_decode_str;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 /// The public root. Files are named by display paths such as `/images/ab12.png`; the same path with the prefix
@@ -118,21 +119,50 @@ impl Media {
     /// [`MediaError::Forbidden`] when the kind is not kept as files or the extension is not one to five letters or
     /// digits; [`MediaError::Io`] when the disk refuses.
     pub fn create(&self, kind: Kind, extension: &str, bytes: &[u8]) -> Result<String, MediaError> {
+        self.store(kind, extension, bytes, &Uuid::new_v4().simple().to_string(), false)
+    }
+
+    /// Stores a medium that came from outside under a name made of its own name and its content (the start of their
+    /// SHA-256), so that the same file given again is kept once and has one display path, while two files have two.
+    ///
+    /// # Errors
+    /// As [`Media::create`].
+    pub fn keep(&self, kind: Kind, own_name: &str, extension: &str, bytes: &[u8]) -> Result<String, MediaError> {
+        let digest = Sha256::new().chain_update(own_name).chain_update([0]).chain_update(bytes).finalize();
+        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        self.store(kind, extension, bytes, &name, true)
+    }
+
+    fn store(
+        &self,
+        kind: Kind,
+        extension: &str,
+        bytes: &[u8],
+        name: &str,
+        may_exist: bool,
+    ) -> Result<String, MediaError> {
         let refused = |reason| MediaError::Forbidden { path: extension.to_owned(), reason };
         let folder = kind.folder().ok_or_else(|| refused("text and data are not kept as media files"))?;
         let extension = extension.to_ascii_lowercase();
         if !(1..=5).contains(&extension.len()) || !extension.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(refused("an extension is one to five letters or digits"));
         }
-        let name = Uuid::new_v4().simple();
         let whole = format!("{folder}/{name}.{extension}");
-        let part = format!("{folder}/.{name}.part");
+        let same = |metadata: cap_std::fs::Metadata| metadata.is_file() && metadata.len() == bytes.len() as u64;
+        if may_exist && self.dir.symlink_metadata(&whole).is_ok_and(same) {
+            return Ok(format!("/{whole}"));
+        }
+        let part = format!("{folder}/.{}.part", Uuid::new_v4().simple());
         let written = self.write_new(&part, bytes).and_then(|()| self.publish(&part, &whole));
         if written.is_err() {
             // What went wrong first is what is told; a leftover `.part` file is never served as a medium.
             let _ = self.dir.remove_file(&part);
         }
-        written.map_err(|source| disk_error("write", &format!("/{whole}"), source))?;
+        match written {
+            // Somebody else kept the same just now.
+            Err(error) if may_exist && error.kind() == io::ErrorKind::AlreadyExists => {}
+            written => written.map_err(|source| disk_error("write", &format!("/{whole}"), source))?,
+        }
         Ok(format!("/{whole}"))
     }
 

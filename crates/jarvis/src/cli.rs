@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::config::env_vars;
@@ -112,9 +112,9 @@ pub(crate) enum Command {
 
 /// `jarvis run`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").args(["request", "plan"]).required(true).multiple(true)))]
 pub(crate) struct RunArgs {
     /// What you want, in your own words; `-` reads it from standard input
-    #[arg(required_unless_present = "plan")]
     pub(crate) request: Option<String>,
     /// Execute this plan, as `jarvis plan` writes it or as you edited it; `-` reads it from standard input
     #[arg(long, value_name = "FILE")]

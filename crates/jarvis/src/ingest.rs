@@ -278,7 +278,7 @@ fn take(path: &Path, name: &str, media: &Media, max_bytes: u64) -> Result<Resour
     };
     match kind {
         Kind::Image | Kind::Audio | Kind::Video => {
-            let display = media.create(kind, &extension, &bytes).map_err(Failure::work)?;
+            let display = media.keep(kind, name, &extension, &bytes).map_err(Failure::work)?;
             Ok(Resource { kind, source: Source::Public(display), name: Some(name.to_owned()) })
         }
         Kind::Text | Kind::Json => {

@@ -108,6 +108,12 @@ impl Faults {
         self.0.push(PlanFault { task: Some(task.into()), field: field.into(), message: message.into(), hint: None });
     }
 
+    /// The faults in the order of the file; those of rows that could not be read come first.
+    fn in_order(mut self, rows: &[Row]) -> PlanFileError {
+        self.0.sort_by_key(|fault| rows.iter().position(|row| fault.task.as_deref() == Some(&row.id)));
+        PlanFileError { faults: self.0 }
+    }
+
     /// The same, with what to do about it.
     fn advise(&mut self, task: &str, field: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) {
         self.push(task, field, message);
@@ -157,7 +163,7 @@ pub fn read_plan(
     // Two tasks of one id would be mended by the check, which is not for it to do here.
     let plan = match faults.0.is_empty() {
         true => check(&Draft { tasks: drafted, ..Draft::default() }, vocabulary, limits),
-        false => return Err(PlanFileError { faults: faults.0 }),
+        false => return Err(faults.in_order(&rows)),
     };
     // Copies that the check made of a task have ids beyond those of the file.
     let origin = |task: &Task| {
@@ -185,7 +191,7 @@ pub fn read_plan(
         }
     }
     if !faults.0.is_empty() {
-        return Err(PlanFileError { faults: faults.0 });
+        return Err(faults.in_order(&rows));
     }
     notes.extend(plan.notes.iter().map(|note| note.text.clone()));
     let moved: Vec<String> = ids

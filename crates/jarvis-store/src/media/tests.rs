@@ -270,3 +270,18 @@ fn folders_that_are_made_are_private_and_others_stay_as_they_are() {
         assert_eq!(mode(&folder.path().join(path)), want, "{path}");
     }
 }
+
+#[test]
+fn what_came_from_outside_is_kept_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let media = Media::open(folder.path()).unwrap();
+    let keep = |name: &str, extension: &str, bytes: &[u8]| media.keep(Kind::Image, name, extension, bytes).unwrap();
+    let first = keep("a", "PNG", b"a picture");
+    assert_eq!(keep("a", "png", b"a picture"), first);
+    for other in [keep("b", "png", b"a picture"), keep("a", "jpg", b"a picture"), keep("a", "png", b"another")] {
+        assert_ne!(other, first);
+    }
+    assert_eq!(media.read(&first, 100).unwrap(), b"a picture");
+    assert_eq!(std::fs::read_dir(folder.path().join("images")).unwrap().count(), 4, "and no parts");
+    assert!(media.keep(Kind::Text, "a", "txt", b"").is_err() && media.keep(Kind::Image, "a", "../x", b"").is_err());
+}

@@ -79,7 +79,10 @@ fn plan_document(path: &Path) -> Result<Value, Failure> {
         true => std::io::stdin().lock().take(MAX_PLAN).read_to_string(&mut text),
         false => std::fs::File::open(path).and_then(|file| file.take(MAX_PLAN).read_to_string(&mut text)),
     };
-    read.map_err(|error| Failure::usage(format!("cannot read the plan from {name}: {error}")))?;
+    read.map_err(|error| {
+        Failure::usage(format!("cannot read the plan from {name}: {error}"))
+            .hint("make one with `jarvis plan \"…\" --out plan.json`")
+    })?;
     serde_json::from_str(&text).map_err(|error| {
         Failure::usage(format!("the plan in {name} is not valid JSON: {error}"))
             .hint("a plan is what `jarvis plan` writes, for example with --out plan.json")
@@ -135,14 +138,11 @@ fn footer(app: &App, planner: &str, finished: &Finished) -> String {
             models.push(performer.id.clone());
         }
     }
-    let planner = match planner {
-        "offline" => "offline planner".to_owned(),
-        _ => app.pipeline.model_name(),
+    let by = match planner {
+        "offline" => "planned by offline planner".to_owned(),
+        "plan" => "as the given plan says".to_owned(),
+        _ => format!("planned by {}", app.pipeline.model_name()),
     };
     let models = if models.is_empty() { String::new() } else { format!("; done by {}", models.join(", ")) };
-    if planner == "plan" {
-        format!("— as the given plan says{models}")
-    } else {
-        format!("— planned by {planner}{models}")
-    }
+    format!("— {by}{models}")
 }

@@ -8,3 +8,4 @@ mod hostile;
 mod house;
 mod models;
 mod offline;
+mod plans;

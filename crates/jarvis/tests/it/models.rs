@@ -63,19 +63,21 @@ fn a_plan_is_written_in_each_format() {
     house.picture("photo.png");
     let request = "segment photo.png, then find the edges of the result";
     let (code, plan) = house.json(&["plan", request]);
-    assert_eq!((code, plan.as_array().expect("a list").len()), (0, 2));
+    assert_eq!((code, &plan["execution_config"]["total_tasks"]), (0, &Value::from(2)));
+    let (code, tasks) = house.json(&["plan", request, "--format", "tasks"]);
+    assert_eq!((code, tasks.as_array().expect("a list").len()), (0, 2));
     insta::assert_snapshot!(house.told(&["plan", request, "--format", "mermaid"]), @r#"
     exit 0
     --- stdout
     flowchart LR
-      t0["0. image-segmentation<br/>image: /images/[NAME]…"]
-      t1["1. canny-control<br/>image: &lt;GENERATED&gt;-0"]
+      t0["0. image-segmentation<br/>image: /images/[NAME]…<br/>[native/graph-segmenter]"]
+      t1["1. canny-control<br/>image: &lt;GENERATED&gt;-0<br/>[native/canny]"]
       t0 --> t1
     --- stderr
     "#);
     let dot = house.run(&["plan", request, "--format", "dot"]);
     assert!(dot.stdout.starts_with("digraph plan {") && dot.stdout.contains("t0 -> t1;"), "{}", dot.stdout);
-    assert_eq!(std::fs::read_dir(house.data().join("public/images")).expect("a folder").count(), 3, "inputs only");
+    assert_eq!(std::fs::read_dir(house.data().join("public/images")).expect("a folder").count(), 1, "the input only");
 }
 
 #[test]

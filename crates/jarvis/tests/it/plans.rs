@@ -1,0 +1,239 @@
+//! `jarvis plan` and `jarvis run --plan`: what is decided, kept, edited and carried out.
+
+use serde_json::{Value, json};
+
+use crate::house::{House, outcomes, picture_of};
+
+const REQUEST: &str = "segment photo.png, then find the edges of the result";
+
+/// A house with a picture in it and a plan for it.
+fn planned() -> (House, Value) {
+    let house = House::new();
+    house.picture("photo.png");
+    let (code, plan) = house.json(&["plan", REQUEST]);
+    assert_eq!(code, 0);
+    (house, plan)
+}
+
+fn write(house: &House, plan: &Value) {
+    house.file("plan.json", plan.to_string());
+}
+
+#[test]
+fn a_decision_is_printed_and_nothing_is_executed() {
+    let house = House::new();
+    house.picture("photo.png");
+    insta::assert_snapshot!(house.told(&["plan", REQUEST]), @r#"
+exit 0
+--- stdout
+{
+  "execution_config": {
+    "user_request": "segment photo.png, then find the edges of the result",
+    "total_tasks": 2,
+    "tasks": [
+      {
+        "task_id": 0,
+        "task_type": "image-segmentation",
+        "model_id": "native/graph-segmenter",
+        "model_reason": "it runs inside jarvis",
+        "args": {
+          "image": "/images/[NAME].png"
+        },
+        "dependencies": [],
+        "execution_level": 0,
+        "hosted_on": "native",
+        "alternatives": []
+      },
+      {
+        "task_id": 1,
+        "task_type": "canny-control",
+        "model_id": "native/canny",
+        "model_reason": "it runs inside jarvis",
+        "args": {
+          "image": "<GENERATED>-0"
+        },
+        "dependencies": [
+          0
+        ],
+        "execution_level": 1,
+        "hosted_on": "native",
+        "alternatives": []
+      }
+    ],
+    "dag": {
+      "nodes": [
+        0,
+        1
+      ],
+      "edges": [
+        {
+          "from": 0,
+          "to": 1
+        }
+      ]
+    },
+    "execution_order": [
+      {
+        "level": 0,
+        "parallel": false,
+        "tasks": [
+          0
+        ]
+      },
+      {
+        "level": 1,
+        "parallel": false,
+        "tasks": [
+          1
+        ]
+      }
+    ]
+  }
+}
+--- stderr
+"#);
+    assert_eq!(std::fs::read_dir(house.data().join("public/images")).expect("a folder").count(), 1, "the input only");
+    // The same request gives the same bytes, and each plan is kept.
+    assert_eq!(house.run(&["plan", REQUEST]).stdout, house.run(&["plan", REQUEST]).stdout);
+    let plans = house.data().join("execution_configs");
+    let kept: Vec<String> = std::fs::read_dir(plans)
+        .expect("a folder")
+        .map(|entry| std::fs::read_to_string(entry.expect("readable").path()).expect("readable"))
+        .collect();
+    assert_eq!(kept.len(), 3);
+    assert!(kept.iter().all(|plan| *plan == kept[0]));
+}
+
+#[test]
+fn the_whole_reply_can_be_had() {
+    let (house, plan) = planned();
+    let (code, reply) = house.json(&["plan", REQUEST, "--reply"]);
+    assert_eq!((code, &reply["execution_config"]), (0, &plan["execution_config"]));
+    assert_eq!(
+        reply["decisions"]["summary"],
+        json!({"total_tasks": 2, "tasks_with_selections": 2, "tasks_unavailable": 0})
+    );
+    let file = reply["execution_config_file"].as_str().expect("a file");
+    assert_eq!(reply["message"], std::fs::read_to_string(house.data().join(file)).expect("readable"));
+}
+
+#[test]
+fn keeping_plans_can_be_switched_off_and_limited() {
+    let house = House::new();
+    house.file("off.yaml", "decisions: {save_plan: false}");
+    house.file("two.yaml", "decisions: {plan_keep: 2, plan_dir: mine}");
+    house.run(&["plan", "describe /images/a.png", "--config", "off.yaml"]);
+    assert!(!house.data().join("execution_configs").exists());
+    for _ in 0..3 {
+        house.run(&["plan", "describe /images/a.png", "--config", "two.yaml"]);
+    }
+    assert_eq!(std::fs::read_dir(house.work().join("mine")).expect("a folder").count(), 2);
+}
+
+#[test]
+fn a_saved_plan_is_carried_out() {
+    let (house, _) = planned();
+    let ended = house.run(&["plan", REQUEST, "--out", "plan.json"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
+    let (code, document) = house.json(&["run", "--plan", "plan.json", "--json"]);
+    assert_eq!((code, &document["planner"], &document["request"]), (0, &json!("plan"), &json!(REQUEST)));
+    assert_eq!(
+        outcomes(&document),
+        ["0 image-segmentation succeeded native/graph-segmenter", "1 canny-control succeeded native/canny"]
+    );
+    assert_eq!(picture_of(&document["outcomes"][1]).dimensions(), (200, 120));
+    // The journal has it like any other run.
+    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    assert_eq!(runs.as_array().expect("runs").len(), 1, "{runs}");
+}
+
+#[test]
+fn an_edited_plan_is_carried_out_as_it_was_edited() {
+    let (house, mut plan) = planned();
+    // The first task goes, the second takes the picture itself; another is added, in a person's words.
+    let tasks = plan["execution_config"]["tasks"].as_array_mut().expect("tasks");
+    let mut edges = tasks.remove(1);
+    tasks.clear();
+    edges["args"]["image"] = "photo.png".into();
+    tasks.push(edges);
+    tasks.push(json!({"task_id": 8, "task_type": "Image to Text", "args": {"image": "public/photo.png"}}));
+    let (code, document) = {
+        write(&house, &plan);
+        house.json(&["run", "--plan", "plan.json", "--json"])
+    };
+    assert_eq!(code, 0, "{document:#}");
+    let told = outcomes(&document);
+    assert_eq!(told[0], "0 canny-control succeeded native/canny");
+    assert!(told[1].starts_with("1 image-to-text succeeded native/"), "{told:?}");
+    // From standard input, with a request of its own, and in words.
+    let ended = house.run_with_input(&["run", "only look", "--plan", "-"], &plan.to_string());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("as the given plan says; done by native/canny"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_text_file_of_a_plan_is_read_when_it_is_carried_out() {
+    let house = House::new();
+    house.file("notes.txt", "Ada Lovelace met Charles Babbage in London in 1833.");
+    let ended = house.run(&["plan", "list the names in notes.txt", "--out", "plan.json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let (code, document) = house.json(&["run", "--plan", "plan.json", "--json"]);
+    assert_eq!(code, 0, "{document:#}");
+    assert!(document["results"]["0"].to_string().contains("Ada Lovelace"), "{document:#}");
+    // Asked for in other words, the arguments still name the file.
+    let (code, document) = house.json(&["run", "do it", "--plan", "plan.json", "--json"]);
+    assert_eq!(code, 0, "{document:#}");
+}
+
+#[test]
+fn a_plan_with_faults_is_refused_whole() {
+    let (house, mut plan) = planned();
+    plan["execution_config"]["tasks"][0]["model_id"] = "native/nobody".into();
+    plan["execution_config"]["tasks"][1]["args"]["image"] = "<GENERATED>-7".into();
+    write(&house, &plan);
+    insta::assert_snapshot!(house.told(&["run", "--plan", "plan.json"]), @r#"
+exit 2
+--- stdout
+--- stderr
+error: the plan cannot be executed: task 0, `model_id`: no model `native/nobody` is known; task 1, `args.image`: it refers to the output of task 7, which is not in the plan
+
+hint: task 0, `model_id`: `jarvis models list --task image-segmentation` shows those that do; without a model one is chosen; task 1, `args.image`: name a file or text, or refer to one of the tasks 0, 1
+"#);
+    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    assert_eq!(runs, json!([]), "nothing was begun");
+    let (code, document) = house.json(&["run", "--plan", "plan.json", "--json"]);
+    assert_eq!((code, &document["error"]["code"]), (2, &json!("usage")));
+}
+
+#[test]
+fn what_is_no_plan_file_is_told() {
+    let house = House::new();
+    house.file("broken.json", "{\"tasks\": [");
+    house.file("other.json", "{\"hello\": 1}");
+    insta::assert_snapshot!(house.told(&["run", "--plan", "nowhere.json"]), @r#"
+exit 2
+--- stdout
+--- stderr
+error: cannot read the plan from `nowhere.json`: No such file or directory (os error 2)
+
+hint: make one with `jarvis plan "…" --out plan.json`
+"#);
+    insta::assert_snapshot!(house.told(&["run", "--plan", "broken.json"]), @r#"
+exit 2
+--- stdout
+--- stderr
+error: the plan in `broken.json` is not valid JSON: EOF while parsing a list at line 1 column 11
+
+hint: a plan is what `jarvis plan` writes, for example with --out plan.json
+"#);
+    insta::assert_snapshot!(house.told(&["run", "--plan", "other.json"]), @r#"
+exit 2
+--- stdout
+--- stderr
+error: the plan cannot be executed: `tasks`: there is no list of tasks
+
+hint: a plan is what `jarvis plan` prints: {"execution_config": {"tasks": […]}}
+"#);
+    let bare = house.run(&["run"]);
+    assert!(bare.code == 2 && bare.stderr.contains("--plan"), "{}", bare.stderr);
+}
