@@ -11,3 +11,4 @@ mod outcomes;
 mod pipelines;
 mod plans;
 mod runs;
+mod trials;
