@@ -40,15 +40,15 @@ pub(super) async fn map(
     events: &Events,
 ) -> Result<Vec<Mapped>, DecisionError> {
     let unknown = |task: &&jarvis_plan::Task| task.fault == Some(Fault::UnknownTask);
-    let names: Vec<(TaskId, String)> =
-        plan.tasks.iter().filter(unknown).map(|task| (task.id, task.task.clone())).collect();
+    let names: Vec<(Option<TaskId>, String)> =
+        plan.tasks.iter().filter(unknown).map(|task| (Some(task.id), task.task.clone())).collect();
     let aliases = |tool: &jarvis_plan::Tool| tool.aliases.clone();
     let known: Vec<Known> =
         tasks.offered.iter().map(|tool| Known { id: tool.name.clone(), aliases: aliases(tool) }).collect();
     let found = names_of(decisions, chat, &names, &known, &request.text, events).await?;
     Ok(names
         .into_iter()
-        .filter_map(|(task, from)| found.get(&from).map(|to| Mapped { task, from: from.clone(), to: to.clone() }))
+        .filter_map(|(task, from)| Some(Mapped { task: task?, to: found.get(&from)?.clone(), from }))
         .collect())
 }
 
@@ -66,13 +66,13 @@ pub(super) struct Known {
 pub(super) async fn names_of(
     decisions: &Decisions,
     chat: Option<&dyn ChatModel>,
-    names: &[(TaskId, String)],
+    names: &[(Option<TaskId>, String)],
     known: &[Known],
     input: &str,
     events: &Events,
 ) -> Result<HashMap<String, String>, DecisionError> {
     let mut found = HashMap::new();
-    let mut open: Vec<(TaskId, &str)> = Vec::new();
+    let mut open: Vec<(Option<TaskId>, &str)> = Vec::new();
     for (id, name) in names {
         let served =
             decisions.settings.is_llm_served(name) || find(name).is_some_and(|kind| kind.family != Family::Ordinary);
@@ -126,7 +126,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// Asks about one name. What goes wrong is a note and no mapping; only a replay that does not hold the call fails.
-    async fn ask(&self, task: TaskId, name: &str) -> Result<Option<String>, ChatError> {
+    async fn ask(&self, task: Option<TaskId>, name: &str) -> Result<Option<String>, ChatError> {
         let pipeline = &self.decisions.pipeline;
         let name = clean(name, NAME);
         let mut closest = self.ids.to_vec();
@@ -154,7 +154,7 @@ impl Asking<'_> {
         if pipeline.settings.structured {
             call.schema = Some(ReplySchema { name: "mapping".into(), schema: schema(self.ids) });
         }
-        match call_model(self.chat, self.events, Some(task), &call).await {
+        match call_model(self.chat, self.events, task, &call).await {
             Ok(reply) => Ok(read(&reply.text, self.ids)),
             Err(error @ ChatError::ReplayMiss { .. }) => Err(error),
             Err(error) => failed(error.to_string()),
