@@ -129,8 +129,8 @@ impl Decisions {
         let log = self.prompt_logs.as_ref().map(|root| PromptLog::new(root, &events.run_id().0));
         let chat = chat_of(self)?;
         let chat = log.as_ref().map_or_else(|| Arc::clone(&chat), |log| log.wrap(Arc::clone(&chat)));
-        let records = records(self).await?;
-        let examples = self.source.examples().await.few_shots();
+        let (records, examples) = tokio::join!(records(self), self.source.examples());
+        let (records, examples) = (records?, examples.few_shots());
         let steps = Steps { decisions: self, chat: chat.as_ref(), records: &records.tasks, scenario, events };
         let mut planned = match self.settings.method {
             Method::Separate => {
