@@ -4,6 +4,7 @@
 
 mod answers;
 mod choices;
+mod decided;
 mod decisions;
 mod house;
 mod offline;

@@ -5,9 +5,11 @@ mod pipeline;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use jarvis_chat::Message;
 use jarvis_engine::Events;
 use jarvis_hugginggpt::decisions::{Decision, DecisionError};
 use jarvis_plan::{Event, EventKind, RunId, TaskId, export};
+use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +34,16 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
     let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
     told.iter().for_each(|told| printer.warning(told));
     let decisions = app.decisions()?;
+    if args.dry_run_prompts {
+        let asked = decisions.planning_prompt(&request).await.map_err(failure)?;
+        let asked = asked.ok_or_else(|| {
+            Failure::usage("without a chat model nothing is asked").hint("name one with --llm; it is not called")
+        })?;
+        let message = |message: &Message| json!({"role": message.role, "content": message.joined_text()});
+        let shown = json!({"prompt_type": "parse_task", "messages": asked.iter().map(message).collect::<Vec<_>>()});
+        deliver(&serde_json::to_string_pretty(&shown).map_err(Failure::work)?, &args, printer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let (events, receiver) = Events::channel(RunId(App::new_run_id()));
     let told = tokio::spawn(tell(receiver, printer));
     let cancel = CancellationToken::new();

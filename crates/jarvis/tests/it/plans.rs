@@ -289,3 +289,15 @@ fn prompts_are_written_down_where_that_is_configured() {
     let asked: Value = serde_json::from_str(&std::fs::read_to_string(asked).expect("readable")).expect("JSON");
     assert!(asked["messages"].to_string().contains("how are you?"));
 }
+
+#[test]
+fn the_first_prompt_can_be_seen_without_asking() {
+    let house = House::new();
+    let args = ["plan", "find the edges of /images/a.png", "--dry-run-prompts"];
+    let nobody_is_there = ["--llm", "some-model", "--base-url", "http://127.0.0.1:1/v1"];
+    let (code, prompt) = house.json(&[&args[..], &nobody_is_there].concat());
+    let messages = prompt["messages"].as_array().expect("messages");
+    assert_eq!((code, &messages[0]["role"]), (0, &json!("system")));
+    assert!(messages.last().expect("one")["content"].as_str().expect("text").contains("/images/a.png"));
+    assert_eq!(house.run(&args).code, 2, "the offline planner asks nobody");
+}

@@ -96,19 +96,21 @@ fn odd_json() -> impl Strategy<Value = Value> {
 /// Task lists of which many can be executed.
 fn task_list() -> impl Strategy<Value = Value> {
     let task = (
-        0..30i64,
         prop::sample::select(vec!["image-to-text", "canny-control", "summarization", "text-to-speech"]),
         prop::collection::vec(0..30i64, 0..3),
         prop::sample::select(vec!["image", "text"]),
         prop::option::of(0..30i64),
     );
     prop::collection::btree_map(0..30i64, task, 1..7).prop_map(|tasks| {
-        let row = |(id, (_, task, dep, arg, of)): (i64, (i64, &str, Vec<i64>, &str, Option<i64>))| {
-            let value = of.filter(|of| *of < id).map_or("/images/a.png".to_owned(), |of| format!("<GENERATED>-{of}"));
-            let dep: Vec<i64> = dep.into_iter().filter(|dep| *dep < id).collect();
-            json!({"id": id, "task": task, "dep": dep, "args": {arg: value}})
-        };
-        tasks.into_iter().map(row).collect()
+        tasks
+            .into_iter()
+            .map(|(id, (task, dep, arg, of))| {
+                let value =
+                    of.filter(|of| *of < id).map_or("/images/a.png".to_owned(), |of| format!("<GENERATED>-{of}"));
+                let dep: Vec<i64> = dep.into_iter().filter(|dep| *dep < id).collect();
+                json!({"id": id, "task": task, "dep": dep, "args": {arg: value}})
+            })
+            .collect()
     })
 }
 
