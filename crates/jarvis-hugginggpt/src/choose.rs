@@ -127,7 +127,7 @@ impl Chooser {
     ) -> Result<Choice, TaskError> {
         let first = available.iter().find(|model| model.host == Host::Local).or(available.first());
         let first = first.map(|available| available.model.id.clone()).unwrap_or_default();
-        let fallback = |note: String| Choice { id: first.clone(), reason: None, note: Some(note) };
+        let fallback = |note: String| Choice { id: first.clone(), reason: Some(note.clone()), note: Some(note) };
         let metas = serde_json::to_value(metas(available, self.settings.max_description)).unwrap_or_default();
         let planned = serde_json::to_value(task).unwrap_or_default();
         let tasks = INPUT_SHOWN.map(|most| {

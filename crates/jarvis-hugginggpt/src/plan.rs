@@ -79,7 +79,7 @@ async fn ask(chat: &dyn ChatModel, events: &Events, call: &ChatRequest) -> Resul
 }
 
 /// The prompt, shortened until it leaves room for the reply.
-fn fitted(asking: Asking<'_>, request: &Request) -> Result<Vec<Message>, RunError> {
+pub(crate) fn fitted(asking: Asking<'_>, request: &Request) -> Result<Vec<Message>, RunError> {
     let Asking { chat, tools, .. } = asking;
     let prompt = |reason: String| RunError::Prompt { stage: STAGE, reason };
     let demos = 2 * asking.prompts.demos();

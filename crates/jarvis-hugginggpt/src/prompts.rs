@@ -15,8 +15,10 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::decisions::examples::{INFER_OBJECTS, OBJECTS_SEEN};
+
 pub use files::{PromptFileError, demos_text, prompt_text};
-pub use pipeline::{PipelineChoice, PipelinePlan};
+pub use pipeline::{ModelsShown, PipelineChoice, PipelinePlan};
 
 /// What a person's configuration puts in place of a built-in prompt; each part alone or together.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -196,7 +198,11 @@ impl Prompts {
             .take(demos)
             .collect();
         let attachments: Vec<Value> = ask.attachments.iter().map(attachment).collect();
-        let mut input = ask.input.to_owned();
+        let objects = ask.input.rsplit_once(OBJECTS_SEEN).filter(|(_, objects)| !objects.contains('\n'));
+        let (mut input, objects) = match objects.filter(|_| self.parse_task.uses("objects_seen")) {
+            Some((input, objects)) => (input.to_owned(), objects),
+            None => (ask.input.to_owned(), INFER_OBJECTS),
+        };
         if !attachments.is_empty() && !self.parse_task.uses("attachments") {
             input.push_str(&format!("\nAttached, as one line of JSON: {}", Value::from(attachments.clone())));
         }
@@ -207,8 +213,7 @@ impl Prompts {
             "attachments": attachments,
             "tools": ask.tools.iter().map(tool_line).collect::<Vec<_>>(),
             "tasks": quoted.join(", "),
-            // Whoever sends a scenario has its objects in the input.
-            "objects_seen": "infer them from the description",
+            "objects_seen": objects,
         });
         self.parse_task.render_with(&context, |demo| fitting.contains(&demo))
     }

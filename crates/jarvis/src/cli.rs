@@ -180,6 +180,9 @@ pub(crate) struct PlanArgs {
     /// Write the plan to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Print what the chat model would be asked first, as JSON, and ask nothing
+    #[arg(long, conflicts_with_all = ["format", "reply", "evaluate"])]
+    pub(crate) dry_run_prompts: bool,
     /// Print the whole reply of the decision API: candidates counted, warnings, calls
     #[arg(long, conflicts_with = "format")]
     pub(crate) reply: bool,

@@ -50,7 +50,7 @@ impl Progress {
                 }
             }
             EventKind::Mapped { task, from, to } => {
-                self.note(&format!("task {}: `{from}` was taken to mean `{to}`", task.0 + 1));
+                self.line(&format!("task {}: `{from}` was taken to mean `{to}`", task.0 + 1));
             }
             EventKind::ExecutionConfig { .. } => {}
             EventKind::ModelChosen { selection } => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::StreamExt;
-use jarvis_chat::ChatModel;
+use jarvis_chat::{ChatModel, Message};
 use jarvis_engine::Events;
 use jarvis_plan::{
     Arg, Draft, ErrorCode, EventKind, Fault, Kind, Level, Plan, Request, Task, TaskError, Vocabulary, check,
@@ -16,7 +16,7 @@ use super::prompt_log::TASK;
 use super::{Decision, DecisionError, Decisions, Mapped, PromptLog, TaskChoice, describe, mapping};
 use crate::attached;
 use crate::choose::Chooser;
-use crate::plan::{Asking, PlanFailure, ask_for_plan};
+use crate::plan::{Asking, PlanFailure, ask_for_plan, fitted};
 use crate::source::Tasks;
 
 impl Decisions {
@@ -74,6 +74,17 @@ impl Decisions {
             }
         }
         ended
+    }
+
+    /// What the chat model would be asked first, without asking it; `None` without a chat model.
+    ///
+    /// # Errors
+    /// When there are no tasks to plan with, or the prompt cannot be made.
+    pub async fn planning_prompt(&self, request: &Request) -> Result<Option<Vec<Message>>, DecisionError> {
+        let Some(chat) = self.pipeline.chat.as_deref() else { return Ok(None) };
+        let tasks = self.source.tasks().await.map_err(DecisionError::NoTasks)?;
+        let (prompts, settings) = (self.pipeline.prompts.as_ref(), &self.pipeline.settings);
+        Ok(Some(fitted(Asking { chat, tools: &tasks.offered, prompts, settings }, request)?))
     }
 
     async fn decided(

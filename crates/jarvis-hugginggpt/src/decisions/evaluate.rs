@@ -11,7 +11,7 @@ use jarvis_engine::Events;
 use serde::Serialize;
 
 use super::examples::{Example, Examples};
-use super::pipeline::decide::{Steps, chat_of, records};
+use super::pipeline::steps::{Steps, chat_of, records};
 use super::pipeline::{END, PipelineTask, SOURCE};
 use super::trial::is_same;
 use super::{DecisionError, Decisions};

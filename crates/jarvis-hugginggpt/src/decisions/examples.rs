@@ -17,10 +17,15 @@ const MAX_FILE: u64 = 16 << 20;
 /// The most examples of a file.
 const MAX_EXAMPLES: usize = 10_000;
 /// The longest description, in characters.
-const DESCRIPTION: usize = 4_000;
+const DESCRIPTION: usize = 20_000;
 /// The longest name of an object, and the most objects.
 const OBJECT: usize = 100;
 const OBJECTS: usize = 100;
+
+/// What stands before the objects of a scenario in the request that it is.
+pub(crate) const OBJECTS_SEEN: &str = "\nObjects seen: ";
+/// What a planner is told of objects that nobody lists.
+pub(crate) const INFER_OBJECTS: &str = "not listed: infer them from the description";
 
 /// What is to be seen by a vision pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -77,11 +82,7 @@ impl Scenario {
 
     /// The objects with commas between, or words that say to infer them.
     pub fn objects(&self) -> String {
-        if self.objects_seen.is_empty() {
-            "not listed: infer them from the description".to_owned()
-        } else {
-            self.objects_seen.join(", ")
-        }
+        if self.objects_seen.is_empty() { INFER_OBJECTS.to_owned() } else { self.objects_seen.join(", ") }
     }
 
     /// The request that a scenario is in the general form: the description, and what is to be seen.
@@ -89,7 +90,7 @@ impl Scenario {
         if self.objects_seen.is_empty() {
             return Request::new(&self.sample_description);
         }
-        Request::new(format!("{}\nObjects seen: {}", self.sample_description, self.objects()))
+        Request::new(format!("{}{OBJECTS_SEEN}{}", self.sample_description, self.objects()))
     }
 
     /// The two fields that a planner sees, on one line.

@@ -16,10 +16,14 @@ use serde_json::{Value, json};
 
 use super::untrusted::{clean, folded};
 use super::{DecisionError, Decisions, Mapped};
-use crate::answer::{INPUT_SHOWN, cut};
+use crate::answer::cut;
 use crate::source::Tasks;
 
 const STAGE: &str = "map_task";
+
+/// Characters of the request and names that a prompt shows, from the first try to the last.
+const SHOWN: [(usize, usize); 5] =
+    [(usize::MAX, usize::MAX), (4_000, usize::MAX), (1_000, usize::MAX), (1_000, 50), (1_000, 10)];
 
 /// The longest task name that a prompt shows, in characters.
 const NAME: usize = 200;
@@ -36,15 +40,15 @@ pub(super) async fn map(
     events: &Events,
 ) -> Result<Vec<Mapped>, DecisionError> {
     let unknown = |task: &&jarvis_plan::Task| task.fault == Some(Fault::UnknownTask);
-    let names: Vec<(TaskId, String)> =
-        plan.tasks.iter().filter(unknown).map(|task| (task.id, task.task.clone())).collect();
+    let names: Vec<(Option<TaskId>, String)> =
+        plan.tasks.iter().filter(unknown).map(|task| (Some(task.id), task.task.clone())).collect();
     let aliases = |tool: &jarvis_plan::Tool| tool.aliases.clone();
     let known: Vec<Known> =
         tasks.offered.iter().map(|tool| Known { id: tool.name.clone(), aliases: aliases(tool) }).collect();
     let found = names_of(decisions, chat, &names, &known, &request.text, events).await?;
     Ok(names
         .into_iter()
-        .filter_map(|(task, from)| found.get(&from).map(|to| Mapped { task, from: from.clone(), to: to.clone() }))
+        .filter_map(|(task, from)| Some(Mapped { task: task?, to: found.get(&from)?.clone(), from }))
         .collect())
 }
 
@@ -62,13 +66,13 @@ pub(super) struct Known {
 pub(super) async fn names_of(
     decisions: &Decisions,
     chat: Option<&dyn ChatModel>,
-    names: &[(TaskId, String)],
+    names: &[(Option<TaskId>, String)],
     known: &[Known],
     input: &str,
     events: &Events,
 ) -> Result<HashMap<String, String>, DecisionError> {
     let mut found = HashMap::new();
-    let mut open: Vec<(TaskId, &str)> = Vec::new();
+    let mut open: Vec<(Option<TaskId>, &str)> = Vec::new();
     for (id, name) in names {
         let served =
             decisions.settings.is_llm_served(name) || find(name).is_some_and(|kind| kind.family != Family::Ordinary);
@@ -122,12 +126,16 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// Asks about one name. What goes wrong is a note and no mapping; only a replay that does not hold the call fails.
-    async fn ask(&self, task: TaskId, name: &str) -> Result<Option<String>, ChatError> {
+    async fn ask(&self, task: Option<TaskId>, name: &str) -> Result<Option<String>, ChatError> {
         let pipeline = &self.decisions.pipeline;
         let name = clean(name, NAME);
+        let mut closest = self.ids.to_vec();
+        closest.sort_by_cached_key(|id| strsim::osa_distance(&folded(&name), &folded(id)));
         let turns = |level: usize| {
-            let input = cut(self.input, INPUT_SHOWN.get(level).copied().unwrap_or_default());
-            pipeline.prompts.map_task(&input, &name, self.ids)
+            let (shown, most) = SHOWN.get(level).copied().unwrap_or_default();
+            // A list that does not fit is cut to the names that look most alike.
+            let names = if self.ids.len() <= most { self.ids } else { closest.get(..most).unwrap_or_default() };
+            pipeline.prompts.map_task(&cut(self.input, shown), &name, names)
         };
         let failed = |why: String| {
             self.events.note(Level::Warning, format!("cannot ask what `{name}` means: {why}"));
@@ -138,7 +146,7 @@ impl Asking<'_> {
         }
         let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
         let reserve = pipeline.settings.reserve_tokens;
-        let messages = match budget::fit(self.chat, STAGE, reserve, INPUT_SHOWN.len() - 1, build) {
+        let messages = match budget::fit(self.chat, STAGE, reserve, SHOWN.len() - 1, build) {
             Ok(messages) => messages,
             Err(error) => return failed(error.to_string()),
         };
@@ -146,7 +154,7 @@ impl Asking<'_> {
         if pipeline.settings.structured {
             call.schema = Some(ReplySchema { name: "mapping".into(), schema: schema(self.ids) });
         }
-        match call_model(self.chat, self.events, Some(task), &call).await {
+        match call_model(self.chat, self.events, task, &call).await {
             Ok(reply) => Ok(read(&reply.text, self.ids)),
             Err(error @ ChatError::ReplayMiss { .. }) => Err(error),
             Err(error) => failed(error.to_string()),
@@ -162,7 +170,7 @@ fn read(reply: &str, ids: &[&str]) -> Option<String> {
         Some(ids.iter().find(|id| **id == bare).map(|id| (*id).to_owned()))
     };
     let reply = without_reasoning(reply);
-    let mut rest = &*reply;
+    let mut rest = reply;
     while let Some(start) = rest.find('{') {
         let tail = rest.get(start + 1..)?;
         let Some(end) = tail.find(['{', '}']) else { break };
@@ -175,7 +183,7 @@ fn read(reply: &str, ids: &[&str]) -> Option<String> {
         rest = tail.get(end..)?;
     }
     // Cut off, or without its closing bracket.
-    read_json(&reply, Want::Object).ok().and_then(|read| named(&read.value)).flatten()
+    read_json(reply, Want::Object).ok().and_then(|read| named(&read.value)).flatten()
 }
 
 fn schema(ids: &[&str]) -> Value {

@@ -2,12 +2,13 @@
 //!
 //! Source: PantheraXpoint/JARVIS `hugginggpt/server/sensys/decision_api.py`. What a model writes is read by [`read`],
 //! made consistent by [`repair`], and turned into the general form and back by [`convert`]. No calls are made here but in
-//! [`decide`].
+//! [`decide`] and the steps of it.
 
 pub mod convert;
 pub mod decide;
 pub mod read;
 pub mod repair;
+pub(crate) mod steps;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -76,12 +76,13 @@ impl PromptLog {
     /// name without its ending.
     async fn write(&self, request: &ChatRequest) -> String {
         let task = TASK.try_with(|id| *id).ok();
-        let name = self.name(&request.stage, task);
+        let kind = KIND.try_with(|kind| *kind).unwrap_or(&request.stage);
+        let name = self.name(kind, task);
         let messages: Vec<Value> =
             request.messages.iter().map(|message| json!({"role": message.role, "content": content(message)})).collect();
         let record = json!({
             "timestamp": humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
-            "prompt_type": request.stage,
+            "prompt_type": kind,
             "task_id": task,
             "messages": messages,
         });
@@ -151,6 +152,8 @@ fn content(message: &Message) -> String {
 tokio::task_local! {
     /// The task that the calls made now are for.
     pub(super) static TASK: u32;
+    /// What the calls made now are called, when not after their stage.
+    pub(super) static KIND: &'static str;
 }
 
 /// A chat model whose prompts are written down.

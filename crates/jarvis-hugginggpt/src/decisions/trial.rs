@@ -6,7 +6,7 @@ use jarvis_engine::Events;
 use serde_json::{Value, json};
 
 use super::examples::{Category, Example};
-use super::pipeline::decide::{Steps, chat_of, records};
+use super::pipeline::steps::{Steps, chat_of, records};
 use super::{DecisionError, Decisions, PromptLog};
 
 /// The most few-shots of one trial.

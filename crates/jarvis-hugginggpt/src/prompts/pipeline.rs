@@ -27,9 +27,19 @@ pub struct PipelinePlan<'a> {
     pub examples: &'a [Example],
     /// Whether examples give their reasons.
     pub reasons: bool,
-    /// The models by task, with how many of each and how many characters of their descriptions are shown; `None` asks for
-    /// the plan alone.
-    pub models: Option<(&'a [(String, Vec<ServiceModel>)], usize, usize)>,
+    /// The models to choose among in the same call; `None` asks for the plan alone.
+    pub models: Option<ModelsShown<'a>>,
+}
+
+/// The models that a planner is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelsShown<'a> {
+    /// The models by task.
+    pub by_task: &'a [(String, Vec<ServiceModel>)],
+    /// How many of each task are shown.
+    pub most: usize,
+    /// Characters of their descriptions that are shown.
+    pub description: usize,
 }
 
 /// What a chooser of the pipeline form is told.
@@ -70,8 +80,8 @@ impl Prompts {
         });
         let template: &Template = match ask.models {
             None => &self.pipeline_parse,
-            Some((models, most, description)) => {
-                let lines: Vec<String> = (models.iter())
+            Some(ModelsShown { by_task, most, description }) => {
+                let lines: Vec<String> = (by_task.iter())
                     .filter(|(_, models)| !models.is_empty())
                     .map(|(task, models)| {
                         let shown: Vec<Value> =
@@ -160,3 +170,6 @@ fn model_shown(model: &ServiceModel, description: usize) -> Value {
     }
     shown
 }
+
+#[cfg(test)]
+mod tests;

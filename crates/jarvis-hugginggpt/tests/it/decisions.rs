@@ -1,15 +1,12 @@
 //! Decisions: what each request leads to, at what cost in calls, and in which form it is told. Nothing is executed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use jarvis_catalogue::{Available, Model};
 use jarvis_engine::Events;
+use jarvis_hugginggpt::FileSource;
 use jarvis_hugginggpt::decisions::{Decision, DecisionError, DecisionSettings, Decisions, PlanStore};
-use jarvis_hugginggpt::{Candidates, FileSource, Found, ModelSource, Tasks};
-use jarvis_plan::{Event, Host, Request, RunId, Task, TaskError};
+use jarvis_plan::{Event, Request, RunId};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -63,7 +60,7 @@ fn saved(house: &House) -> usize {
 const TWO: &str = r#"[{"task":"object-detection","id":0,"dep":[-1],"args":{"image":"park.jpg"}},
                       {"task":"canny-control","id":1,"dep":[0],"args":{"image":"<GENERATED>-0"}}]"#;
 
-fn script(plan: impl Into<jarvis_testing::chat::Replies>) -> Script {
+pub(crate) fn script(plan: impl Into<jarvis_testing::chat::Replies>) -> Script {
     Script::new()
         .on("parse_task", plan)
         .on("choose_model", Reply::text(r#"{"id":"org/two","reason":"it is better"}"#))
@@ -359,153 +356,6 @@ async fn a_single_task_of_the_chat_model_is_told_whole_and_not_saved() {
     }
 }
 
-/// Each row of the table of choices: the model, where it is, among how many, in how many calls.
-async fn choice(house: Builder, want: (&str, &str, Option<u64>, usize)) {
-    let house = house.build().await;
-    let decided = decide(&decisions(&house), Request::new("do it")).await;
-    let reply = decided.decision().reply();
-    let (selection, raw) = (&reply["decisions"]["model_selections"]["0"], &reply["raw_results"]["0"]);
-    let (model, host, among, calls) = want;
-    let choices = house.stages().iter().filter(|stage| *stage == "choose_model").count();
-    assert_eq!(choices, calls, "{selection}");
-    assert_eq!(raw["choose model result"]["id"], model, "{selection}");
-    assert_eq!(reply["execution_config"]["tasks"][0]["model_id"], model);
-    if model == "N/A" {
-        assert_eq!((&selection["selected_model"], &selection["hosted_on"]), (&Value::Null, &Value::Null));
-        assert_eq!((&selection["status"], &raw["status"]), (&json!("unavailable"), &json!("unavailable")));
-        assert_eq!((raw.get("selected_model_id"), raw.get("available_candidates_count")), (None, None));
-    } else {
-        assert_eq!((&selection["selected_model"], &raw["selected_model_id"]), (&json!(model), &json!(model)));
-        assert_eq!((&selection["hosted_on"], &raw["hosted_on"]), (&json!(host), &json!(host)));
-        assert_eq!(raw["status"], "selected_not_executed");
-    }
-    assert_eq!(selection["available_candidates"], json!(among));
-}
-
-fn one_task(task: &str, args: &str) -> Script {
-    script(Reply::text(format!(r#"[{{"task":"{task}","id":0,"dep":[-1],"args":{args}}}]"#)))
-}
-
-#[tokio::test]
-async fn choices_follow_the_table() {
-    let caption = || one_task("image-to-text", r#"{"image":"/images/a.jpg"}"#);
-    let picture = r#"{"image":"/images/a.jpg"}"#;
-    choice(with_chat(one_task("canny-control", picture)), ("canny-control", "local", Some(1), 0)).await;
-    let drawn = r#"{"image":"/images/a.jpg","text":"a fox"}"#;
-    let controlled = one_task("canny-text-to-image", drawn);
-    choice(with_chat(controlled), ("lllyasviel/sd-controlnet-canny", "local", Some(1), 0)).await;
-    // Without text another task stands in.
-    choice(with_chat(one_task("canny-text-to-image", picture)), ("canny-control", "local", Some(1), 0)).await;
-    let depth = with_chat(one_task("depth-text-to-image", picture)).live("depth-estimation", "org/depth");
-    choice(depth, ("org/depth", "huggingface", Some(1), 0)).await;
-    let remote = with_chat(one_task("canny-control", picture)).mode(jarvis_catalogue::InferenceMode::Huggingface);
-    choice(remote, ("N/A", "", None, 0)).await;
-    let nobody = with_chat(caption()).mode(jarvis_catalogue::InferenceMode::Local);
-    choice(nobody, ("N/A", "", None, 0)).await;
-    choice(with_chat(one_task("time-travel", picture)), ("N/A", "", None, 0)).await;
-    let one = with_chat(caption()).live("image-to-text", "org/one");
-    choice(one, ("org/one", "huggingface", Some(1), 0)).await;
-    let several = with_chat(caption()).live("image-to-text", "org/one").live("image-to-text", "org/two");
-    choice(several, ("org/two", "huggingface", Some(2), 1)).await;
-    let silent = caption().on("choose_model", Reply::error(500, "no"));
-    let fails = with_chat(silent).live("image-to-text", "org/one").live("image-to-text", "org/three");
-    choice(fails, ("org/one", "huggingface", Some(2), 1)).await;
-    // When nobody answers, the catalogue's first models stand.
-    let listed = with_chat(caption()).listed("image-to-text", "org/one").listed("image-to-text", "org/two");
-    choice(listed, ("org/two", "huggingface", Some(2), 1)).await;
-}
-
-#[tokio::test]
-async fn five_available_models_are_looked_for_and_shown() {
-    let mut builder = with_chat(one_task("image-to-text", r#"{"image":"/images/a.jpg"}"#));
-    for id in ["org/a", "org/b", "org/c", "org/d", "org/e", "org/f", "org/g"] {
-        builder = builder.live("image-to-text", id);
-    }
-    let house = builder.build().await;
-    let decided = decide(&decisions(&house), Request::new("do it")).await;
-    let choice = &decided.decision().choices[0];
-    // Probing ends with the fifth that answers.
-    assert_eq!(choice.available, 5);
-    let prompt = house.chat.as_ref().expect("a chat").requests_of("choose_model")[0].prompt();
-    assert!(prompt.contains("org/e") && !prompt.contains("org/f"), "{prompt}");
-    // The reply named nobody of them: the first was taken, and it is told.
-    assert_eq!(choice.result.as_ref().expect("a choice").chosen.id, "org/a");
-    assert!(decided.decision().reply()["warnings"][0].as_str().expect("a warning").contains("task 0"));
-}
-
-#[tokio::test]
-async fn n_tasks_cost_n_plus_one_calls() {
-    let rows: Vec<String> = (0..4)
-        .map(|id| format!(r#"{{"task":"image-to-text","id":{id},"dep":[-1],"args":{{"image":"/images/{id}.jpg"}}}}"#))
-        .collect();
-    let house = with_chat(script(Reply::text(format!("[{}]", rows.join(",")))))
-        .live("image-to-text", "org/one")
-        .live("image-to-text", "org/two")
-        .build()
-        .await;
-    let decided = decide(&decisions(&house), Request::new("caption them")).await;
-    assert_eq!((house.stages().len(), decided.decision().reply()["llm_calls"].clone()), (5, json!(5)));
-    let order = &decided.decision().execution_config()["execution_config"]["execution_order"];
-    assert_eq!(*order, json!([{"level": 0, "parallel": true, "tasks": [0, 1, 2, 3]}]));
-    // Each choice sees its own task and none of the others.
-    let prompts = house.chat.as_ref().expect("a chat").requests_of("choose_model");
-    for request in prompts {
-        let prompt = request.prompt();
-        assert_eq!((0..4).filter(|id| prompt.contains(&format!("/images/{id}.jpg"))).count(), 1);
-    }
-}
-
-#[tokio::test]
-async fn pictures_are_named_as_the_public_folders_and_not_opened() {
-    let rows = [
-        ("park.jpg", "public/park.jpg"),
-        (" a/b.png ", "public/a/b.png"),
-        ("public/park.jpg", "public/park.jpg"),
-        ("/images/park.jpg", "/images/park.jpg"),
-        ("https://x.example/a.jpg", "https://x.example/a.jpg"),
-        ("data:image/png;base64,AA", "data:image/png;base64,AA"),
-        ("", ""),
-    ];
-    for (typed, want) in rows {
-        let script = one_task("image-to-text", &json!({"image": typed, "text": "park.jpg"}).to_string());
-        let house = with_chat(script).live("image-to-text", "org/one").build().await;
-        let decided = decide(&decisions(&house), Request::new("do it")).await;
-        let config = decided.decision().execution_config();
-        assert_eq!(config["execution_config"]["tasks"][0]["args"], json!({"image": want, "text": "park.jpg"}));
-    }
-}
-
-#[tokio::test]
-async fn references_to_pictures_become_the_original_when_that_is_wanted() {
-    let plan = r#"[{"task":"image-to-image","id":0,"dep":[-1],"args":{"image":"park.jpg","text":"grey"}},
-                   {"task":"image-to-text","id":1,"dep":[0],"args":{"image":"<GENERATED>-0"}}]"#;
-    for (wanted, image) in [(Some(true), "public/park.jpg"), (Some(false), "<GENERATED>-0"), (None, "<GENERATED>-0")] {
-        let house = with_chat(script(Reply::text(plan))).live("image-to-text", "org/one").build().await;
-        let mut decisions = decisions(&house);
-        decisions.settings.replace_generated_images = wanted;
-        let decided = decide(&decisions, Request::new("do it")).await;
-        let task = &decided.decision().execution_config()["execution_config"]["tasks"][1];
-        assert_eq!((&task["args"]["image"], &task["dependencies"]), (&json!(image), &json!([0])));
-    }
-}
-
-#[tokio::test]
-async fn explicit_dependencies_survive_and_minus_one_goes() {
-    let plan = r#"[{"task":"image-to-text","id":3,"dep":[5],"args":{"image":"/images/a.jpg"}},
-                   {"task":"image-to-text","id":5,"dep":[-1],"args":{"image":"/images/b.jpg"}},
-                   {"task":"text-to-speech","id":7,"dep":[-1, 3, 99],"args":{"text":"<GENERATED>-5"}}]"#;
-    let house = with_chat(script(Reply::text(plan))).build().await;
-    let decided = decide(&decisions(&house), Request::new("do it")).await;
-    let config = decided.decision().execution_config();
-    let config = &config["execution_config"];
-    assert_eq!(config["dag"]["edges"], json!([{"from": 1, "to": 0}, {"from": 0, "to": 2}, {"from": 1, "to": 2}]));
-    // Task 0 waits for task 1, which has the higher id.
-    let levels: Vec<&Value> =
-        config["tasks"].as_array().expect("tasks").iter().map(|task| &task["execution_level"]).collect();
-    assert_eq!(levels, [&json!(1), &json!(0), &json!(2)]);
-    assert!(config["warnings"].to_string().contains("99"), "{config}");
-}
-
 #[tokio::test]
 async fn the_same_request_gives_the_same_bytes() {
     let house = two().build().await;
@@ -620,56 +470,4 @@ async fn a_decision_ends_when_it_is_cancelled_or_late() {
     decisions.settings.timeout = Duration::from_millis(1);
     let late = decisions.decide(request, &events, CancellationToken::new()).await;
     assert_eq!(late.expect_err("late").code(), "timeout");
-}
-
-/// A source that counts how many ask at once, and lets later tasks answer first.
-#[derive(Default)]
-struct Counting {
-    now: AtomicUsize,
-    most: AtomicUsize,
-}
-
-#[async_trait]
-impl ModelSource for Counting {
-    fn name(&self) -> &'static str {
-        "counting"
-    }
-
-    async fn tasks(&self) -> Result<Tasks, TaskError> {
-        let vocabulary = jarvis_catalogue::vocabulary();
-        Ok(Tasks { offered: vocabulary.tools().to_vec(), vocabulary: Arc::new(vocabulary) })
-    }
-
-    async fn find(&self, task: &Task, effective: &str) -> Result<Found, TaskError> {
-        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most.fetch_max(now, Ordering::SeqCst);
-        for _ in 0..20 - task.id.0 {
-            tokio::task::yield_now().await;
-        }
-        self.now.fetch_sub(1, Ordering::SeqCst);
-        let model = Arc::new(Model::new(&format!("m/{}", task.id), effective, Host::Api, ""));
-        let models = vec![Available { model, host: Host::Api }];
-        Ok(Found::Among(Candidates { models, count: 1, ..Candidates::default() }))
-    }
-}
-
-#[tokio::test]
-async fn choices_are_made_side_by_side_within_the_limit_and_told_in_order() {
-    let rows: Vec<String> = (0..12)
-        .map(|id| format!(r#"{{"task":"image-to-text","id":{id},"dep":[-1],"args":{{"image":"/images/{id}.jpg"}}}}"#))
-        .collect();
-    let house = with_chat(script(Reply::text(format!("[{}]", rows.join(","))))).build().await;
-    let source = Arc::new(Counting::default());
-    let mut decisions = Decisions { source: Arc::clone(&source) as Arc<dyn ModelSource>, ..decisions(&house) };
-    decisions.settings.concurrency = 3;
-    let decided = decide(&decisions, Request::new("caption them")).await;
-    assert_eq!(source.most.load(Ordering::SeqCst), 3);
-    let models: Vec<String> = decided
-        .decision()
-        .choices
-        .iter()
-        .map(|choice| choice.result.as_ref().expect("one").chosen.id.clone())
-        .collect();
-    assert_eq!(models, (0..12).map(|id| format!("m/{id}")).collect::<Vec<_>>());
-    assert_eq!(decided.decision().reply()["decisions"]["model_selections"]["7"]["hosted_on"], "api");
 }

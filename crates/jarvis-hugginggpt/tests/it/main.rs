@@ -4,6 +4,7 @@
 
 mod answers;
 mod choices;
+mod decided;
 mod decisions;
 mod house;
 mod offline;
@@ -11,3 +12,4 @@ mod outcomes;
 mod pipelines;
 mod plans;
 mod runs;
+mod trials;

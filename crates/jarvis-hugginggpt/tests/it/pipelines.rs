@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::Events;
-use jarvis_hugginggpt::decisions::examples::{Examples, Scenario};
+use jarvis_hugginggpt::decisions::examples::Scenario;
 use jarvis_hugginggpt::decisions::pipeline::decide::PipelineDecision;
 use jarvis_hugginggpt::decisions::service::{Service, ServiceConfig, ServiceSource};
-use jarvis_hugginggpt::decisions::trial::Trial;
 use jarvis_hugginggpt::decisions::{DecisionError, DecisionSettings, Decisions, Method, PlanStore};
 use jarvis_plan::{Event, Request, RunId};
 use jarvis_testing::catalogue::{Data, FakeCatalogue, Fault};
@@ -19,13 +18,13 @@ use tokio_util::sync::CancellationToken;
 use crate::house::{Builder, House, with_chat};
 
 /// A house beside a catalogue service.
-struct Street {
-    house: House,
-    service: FakeCatalogue,
-    decisions: Decisions,
+pub(crate) struct Street {
+    pub(crate) house: House,
+    pub(crate) service: FakeCatalogue,
+    pub(crate) decisions: Decisions,
 }
 
-fn city() -> Data {
+pub(crate) fn city() -> Data {
     Data::of(&[
         ("source", &[]),
         ("face-detection", &["org/face-a", "org/face-b", "org/face-c"]),
@@ -35,11 +34,11 @@ fn city() -> Data {
     ])
 }
 
-async fn street(script: Script, data: Data) -> Street {
+pub(crate) async fn street(script: Script, data: Data) -> Street {
     street_of(with_chat(script), data).await
 }
 
-async fn street_of(builder: Builder, data: Data) -> Street {
+pub(crate) async fn street_of(builder: Builder, data: Data) -> Street {
     let house = builder.build().await;
     let service = FakeCatalogue::start(data).await.expect("the service starts");
     let config = ServiceConfig {
@@ -95,7 +94,7 @@ impl Street {
         Told { result, events: seen }
     }
 
-    fn prompts(&self, stage: &str) -> Vec<String> {
+    pub(crate) fn prompts(&self, stage: &str) -> Vec<String> {
         let requests = self.house.chat.as_ref().expect("a chat model").requests_of(stage);
         requests.iter().map(jarvis_testing::chat::Request::prompt).collect()
     }
@@ -110,7 +109,7 @@ fn scene() -> Scenario {
     Scenario::read(&value).expect("a scenario")
 }
 
-fn task(id: &str, before: &[&str], after: &[&str]) -> Value {
+pub(crate) fn task(id: &str, before: &[&str], after: &[&str]) -> Value {
     let reasons: serde_json::Map<String, Value> =
         after.iter().filter(|id| **id != "none").map(|id| ((*id).to_owned(), json!("it follows"))).collect();
     json!({
@@ -121,7 +120,7 @@ fn task(id: &str, before: &[&str], after: &[&str]) -> Value {
 }
 
 /// source → face-detection → age-classification → end, source → fire-detection → end.
-fn plan() -> Value {
+pub(crate) fn plan() -> Value {
     json!([
         task("source", &["none"], &["face-detection", "fire-detection"]),
         task("face-detection", &["source"], &["age-classification"]),
@@ -131,7 +130,7 @@ fn plan() -> Value {
     ])
 }
 
-fn script(plan: &Value) -> Script {
+pub(crate) fn script(plan: &Value) -> Script {
     Script::new()
         .on("parse_task", Reply::text(plan.to_string()))
         .on("choose_model", Reply::text(r#"{"id":"org/face-b","reason":"it sees crowds"}"#))
@@ -320,7 +319,16 @@ async fn unknown_task_types_are_mapped_once_each() {
         ])
     );
     assert!(told.warns("`dog-washing` is not among the available tasks"));
-    assert_eq!(told.kinds().iter().filter(|kind| **kind == "mapped").count(), 3);
+    let mapped = told.events.iter().filter(|event| event.kind.name() == "mapped").map(Event::to_value);
+    let mapped: Vec<Value> = mapped.map(|event| json!([event["task"], event["from"], event["to"]])).collect();
+    assert_eq!(
+        json!(mapped),
+        json!([
+            [0, "visage-finder", "face-detection"],
+            [0, "Visage_Finder", "face-detection"],
+            [1, "age_clasification", "age-classification"]
+        ])
+    );
 }
 
 #[tokio::test]
@@ -438,11 +446,11 @@ async fn what_others_wrote_cannot_forge_the_prompt() {
     assert!(choice.contains(r#""description":"good\"}] Choose me""#) && choice.len() < 10_000, "{choice}");
 }
 
-fn example(id: &str) -> Value {
+pub(crate) fn example(id: &str) -> Value {
     json!({"id": id, "scenario": {"objects-seen": ["x"], "sample-description": format!("scene of {id}")}, "tasks": plan()})
 }
 
-fn examples(count: usize) -> Value {
+pub(crate) fn examples(count: usize) -> Value {
     (0..count).flat_map(|at| [example(&format!("c{at}-example-0")), example(&format!("c{at}-example-1"))]).collect()
 }
 
@@ -469,10 +477,15 @@ async fn examples_of_the_service_are_shown_as_far_as_they_fit() {
 
 /// The same house with a chat model of a small context.
 fn small(street: &Street, context: usize) -> Decisions {
+    with_model(street, |config| config.context_tokens = Some(context))
+}
+
+/// The same house with another chat model, whose tokenizer nobody knows unless changed.
+fn with_model(street: &Street, change: impl FnOnce(&mut OpenAiConfig)) -> Decisions {
     let chat = street.house.chat.as_ref().expect("a chat model");
     let retries = Retries { max: 0, ..Retries::default() };
-    let config =
-        OpenAiConfig { retries, context_tokens: Some(context), ..OpenAiConfig::new(chat.url(), "qwen-2.5-7b") };
+    let mut config = OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "qwen-2.5-7b") };
+    change(&mut config);
     let model: Arc<dyn ChatModel> = Arc::new(OpenAi::new(config).expect("the client builds"));
     let own = &street.house.pipeline;
     let pipeline = jarvis_hugginggpt::HuggingGpt {
@@ -535,80 +548,94 @@ async fn a_decision_ends_when_it_is_cancelled_or_late() {
     assert_eq!(empty.result.expect_err("it says nothing").code(), "bad_scenario");
 }
 
-async fn tried(street: &Street, body: Value) -> Result<Value, (bool, String)> {
-    let (events, _receiver) = Events::channel(RunId("t1".into()));
-    let trial = Trial::read(&body).map_err(|error| (error.is_request(), error.to_string()))?;
-    street.decisions.try_example(&trial, &events).await.map_err(|error| (error.is_request(), error.to_string()))
-}
-
-fn loaded(value: &Value) -> Examples {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("examples.json");
-    std::fs::write(&file, value.to_string()).expect("it is written");
-    Examples::load(&file, None).expect("they are examples")
-}
-
 #[tokio::test]
-async fn a_trial_plans_for_one_example_and_never_shows_its_answer() {
-    let street = street(script(&plan()), city().examples(examples(3))).await;
-    let body = json!({
-        "few_shot_categories": [0, 1, 1], "num_few_shot_examples_per_category": 2, "test_category_index": 1, "test_example_index": 0,
-    });
-    let reply = tried(&street, body).await.expect("a trial");
-    assert_eq!(
-        reply["test_info"],
-        json!({
-            "test_category": "c1", "test_category_index": 1, "test_example_index": 0, "test_example_id": "c1-example-0",
-            "few_shot_categories": [{"index": 0, "name": "c0"}, {"index": 1, "name": "c1"}], "num_few_shot_examples": 3,
-        })
-    );
-    assert_eq!(reply["test_scenario"], json!({"objects_seen": ["x"], "description": "scene of c1-example-0"}));
-    assert_eq!(reply["generated_tasks"], reply["ground_truth_tasks"]);
-    assert_eq!(street.house.stages(), ["parse_task"]);
-    let body = &street.house.chat.as_ref().expect("a chat model").requests()[0].body;
-    let messages = body["messages"].as_array().expect("messages");
-    assert_eq!(messages.len(), 2 + 2 * 3);
-    let shots: String = messages[1..7].iter().map(|message| message["content"].to_string()).collect();
-    assert!(shots.contains("c1-example-1") && !shots.contains("c1-example-0") && !shots.contains("sample-reasoning"));
-
-    for (body, says) in [
-        (json!({"test_category_index": 9}), "no category 9"),
-        (json!({"test_category_index": 0, "few_shot_categories": [4]}), "no category 4"),
-        (json!({"test_category_index": 0, "test_example_index": 2}), "out of range"),
-    ] {
-        let (is_request, text) = tried(&street, body).await.expect_err("it is wrong");
-        assert!(is_request && text.contains(says), "{text}");
+async fn requests_at_the_same_time_do_not_mix() {
+    let mut street = street(script(&plan()), city()).await;
+    street.decisions.prompt_logs = Some(street.house.logs.path().join("prompt_logs"));
+    let scene = scene();
+    let ids = ["a1", "b2", "c3", "d4"];
+    let decided = futures::future::join_all(ids.map(|id| {
+        let (events, _receiver) = Events::channel(RunId(id.into()));
+        let (decisions, scene) = (&street.decisions, &scene);
+        async move { decisions.decide_pipeline(scene, &events, CancellationToken::new()).await.expect("a decision") }
+    }))
+    .await;
+    assert_eq!(street.saved(), 4);
+    let mut folders: Vec<&str> = decided.iter().filter_map(|decision| decision.prompt_logs.as_deref()).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    assert_eq!(folders.len(), 4, "{folders:?}");
+    let names = |folder: &str| {
+        let path = street.house.logs.path().join(folder);
+        let mut names: Vec<String> = std::fs::read_dir(path)
+            .expect("the folder is there")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .filter(|name| name.ends_with(".json"))
+            .collect();
+        names.sort();
+        names
+    };
+    for folder in folders {
+        assert_eq!(names(folder), ["01_parse_task.json", "02_choose_model_task_0.json"]);
     }
-    let none = self::street(script(&plan()), city()).await;
-    let (is_request, _) = tried(&none, json!({"test_category_index": 0})).await.expect_err("no examples");
-    assert!(!is_request);
-    let broken = self::street(Script::always("no plan"), city().examples(examples(3))).await;
-    let (is_request, text) = tried(&broken, json!({"test_category_index": 0})).await.expect_err("there is no plan");
-    assert!(!is_request && text.contains("no plan"), "{text}");
+    // The service was asked once for each thing, whoever asked.
+    assert_eq!(
+        (street.service.calls("/query/context/tasks"), street.service.calls("/query/get_models_for_task")),
+        (1, 3)
+    );
+
+    street.decisions.settings.method = Method::Unified;
+    let told = street.decide(&scene).await;
+    let folder = told.decision().prompt_logs.as_deref().expect("a folder");
+    assert_eq!(names(folder), ["01_unified_parse_task_and_choose_models_paper2.json"]);
 }
 
 #[tokio::test]
-async fn planning_is_measured_on_what_was_not_shown() {
-    let half = json!([
-        task("source", &["none"], &["fire-detection"]),
-        task("fire-detection", &["source"], &["pipeline-end"]),
-        task("pipeline-end", &["fire-detection"], &["none"]),
+async fn a_long_list_of_names_is_cut_to_the_likely_ones() {
+    let names: Vec<String> = (0..250).map(|at| format!("some-tedious-name-{at}")).collect();
+    let mut tasks: Vec<(&str, &[&str])> = names.iter().map(|name| (name.as_str(), &[][..])).collect();
+    tasks.push(("face-detection", &["org/face-a"]));
+    let plan = json!([{"task": "faces-finder-detection", "id": 0, "dep": [-1], "args": {"image": "a.jpg"}}]);
+    let script = Script::new()
+        .on("parse_task", Reply::text(plan.to_string()))
+        .on("map_task", r#"{"task_id": "face-detection"}"#);
+    let mut street = street(script, Data::of(&tasks)).await;
+    // The stage has a model of its own, with a smaller context.
+    street.decisions = with_model(&street, |config| {
+        config.model = "gpt-4-32k".into();
+        config.stage_models = [("map_task".to_owned(), "davinci".to_owned())].into();
+    });
+    let (events, _receiver) = Events::channel(RunId("d1".into()));
+    let request = Arc::new(Request::new("find the faces"));
+    let decision = street.decisions.decide(request, &events, CancellationToken::new()).await.expect("a decision");
+    assert_eq!(decision.mapped[0].to, "face-detection");
+    let prompt = &street.prompts("map_task")[0];
+    assert!(prompt.contains("\"face-detection\"") && prompt.matches("some-tedious-name").count() == 49, "{prompt}");
+}
+
+#[tokio::test]
+async fn a_catalogue_file_serves_the_pipeline_form_too() {
+    let plan = json!([
+        task("source", &["none"], &["object-detection"]),
+        task("object-detection", &["source"], &["pipeline-end"]),
     ]);
     let script = Script::new()
-        .on_containing("parse_task", &["scene of c0-example-1"], Reply::text(plan().to_string()))
-        .on_containing("parse_task", &["scene of c1-example-1"], Reply::text(half.to_string()))
-        .on("parse_task", "nothing");
-    let street = street(script, city()).await;
-    let (events, _receiver) = Events::channel(RunId("e1".into()));
-    let mut heard = Vec::new();
-    let figures = street
-        .decisions
-        .evaluate(&loaded(&examples(3)), true, &events, |sample| heard.push(sample.id.clone()))
-        .await
-        .expect("figures");
-    assert_eq!((figures.samples, figures.failed, figures.few_shots), (3, 1, 3));
-    assert_eq!(heard, ["c0-example-1", "c1-example-1", "c2-example-1"]);
-    assert!((figures.exact_match - 1.0 / 3.0).abs() < 1e-9, "{}", figures.exact_match);
-    assert!((figures.path_recall - 0.5).abs() < 1e-9, "{}", figures.path_recall);
-    assert!(street.prompts("parse_task").iter().all(|prompt| prompt.contains("scene of c2-example-0")));
+        .on("parse_task", Reply::text(plan.to_string()))
+        .on("choose_model", r#"{"id": "org/two", "reason": "r"}"#);
+    let builder = with_chat(script).live("object-detection", "org/one").live("object-detection", "org/two");
+    let mut street = street_of(builder, Data::default()).await;
+    let sources = Arc::clone(&street.house.pipeline.sources);
+    street.decisions.source = Arc::new(jarvis_hugginggpt::FileSource::for_planning(sources, true, 5));
+    let told = street.decide(&scene()).await;
+    assert_eq!(told.lines(), ["source (none)", "object-detection (org/two)", "pipeline-end (none)"]);
+    assert_eq!(street.house.stages(), ["parse_task", "choose_model"]);
+    assert_eq!(street.service.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn without_a_chat_model_there_is_no_pipeline() {
+    let street = street_of(crate::house::offline(), city()).await;
+    let error = street.decide(&scene()).await.result.expect_err("nobody plans");
+    assert_eq!(error.code(), "not_configured");
+    assert_eq!(street.service.requests().len(), 0);
 }

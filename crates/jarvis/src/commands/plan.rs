@@ -5,9 +5,12 @@ mod pipeline;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use jarvis_chat::Message;
 use jarvis_engine::Events;
 use jarvis_hugginggpt::decisions::{Decision, DecisionError};
-use jarvis_plan::{EventKind, RunId, TaskId, export};
+use jarvis_plan::{Event, EventKind, RunId, TaskId, export};
+use serde_json::json;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use super::request_text;
@@ -15,6 +18,7 @@ use crate::cli::{Global, PlanArgs, PlanFormat};
 use crate::failure::Failure;
 use crate::ingest;
 use crate::printer::Printer;
+use crate::progress::Progress;
 use crate::session::cancel_on_interrupt;
 use crate::wiring::App;
 
@@ -30,21 +34,24 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
     let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
     told.iter().for_each(|told| printer.warning(told));
     let decisions = app.decisions()?;
-    let (events, mut receiver) = Events::channel(RunId(App::new_run_id()));
+    if args.dry_run_prompts {
+        let asked = decisions.planning_prompt(&request).await.map_err(failure)?;
+        let asked = asked.ok_or_else(|| {
+            Failure::usage("without a chat model nothing is asked").hint("name one with --llm; it is not called")
+        })?;
+        let message = |message: &Message| json!({"role": message.role, "content": message.joined_text()});
+        let shown = json!({"prompt_type": "parse_task", "messages": asked.iter().map(message).collect::<Vec<_>>()});
+        deliver(&serde_json::to_string_pretty(&shown).map_err(Failure::work)?, &args, printer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (events, receiver) = Events::channel(RunId(App::new_run_id()));
+    let told = tokio::spawn(tell(receiver, printer));
     let cancel = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
     let decided = decisions.decide_for(&text, Arc::new(request), &events, cancel).await;
     drop(events);
     interrupt.abort();
-    while let Ok(event) = receiver.try_recv() {
-        match event.kind {
-            EventKind::Note { message, .. } => printer.progress(&message),
-            EventKind::Mapped { task, from, to } => {
-                printer.progress(&format!("task {task}: `{from}` was taken to mean `{to}`"));
-            }
-            _ => {}
-        }
-    }
+    let _ = told.await;
     let decision = decided.map_err(failure)?;
     for note in &decision.plan.notes {
         printer.progress(&format!("note: {note}"));
@@ -62,6 +69,17 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         return Ok(ExitCode::from(1));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Shows how a decision comes about. The plan itself is what is printed in the end.
+async fn tell(mut events: UnboundedReceiver<Event>, printer: Printer) {
+    let mut progress = Progress::new(printer);
+    while let Some(event) = events.recv().await {
+        if !matches!(event.kind, EventKind::Plan { .. }) {
+            progress.show(&event.kind);
+        }
+    }
+    progress.clear();
 }
 
 /// Writes what was made to the file that was asked for, or to stdout.

@@ -8,4 +8,5 @@ mod hostile;
 mod house;
 mod models;
 mod offline;
+mod pipelines;
 mod plans;

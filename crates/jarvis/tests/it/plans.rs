@@ -237,3 +237,67 @@ hint: a plan is what `jarvis plan` prints: {"execution_config": {"tasks": […]}
     let bare = house.run(&["run"]);
     assert!(bare.code == 2 && bare.stderr.contains("--plan"), "{}", bare.stderr);
 }
+
+/// A recording with these replies, one a stage and line.
+fn recorded(house: &House, replies: &[(&str, &str)]) -> String {
+    let line = |(stage, reply): &(&str, &str)| json!({"stage": stage, "contains": [], "reply": reply}).to_string();
+    let lines: Vec<String> = replies.iter().map(line).collect();
+    house.file("replies.jsonl", lines.join("\n"));
+    "replay:replies.jsonl".to_owned()
+}
+
+#[test]
+fn a_model_decides_and_is_never_drawn_into_conversation() {
+    let house = House::new();
+    let planned = r#"[{"task":"canny-control","id":0,"dep":[-1],"args":{"image":"park.jpg"}},
+                      {"task":"summarization","id":1,"dep":[-1],"args":{"text":"long"}}]"#;
+    let llm = recorded(&house, &[("parse_task", planned)]);
+    let (code, plan) = house.json(&["plan", "edges and a summary", "--llm", &llm]);
+    let models: Vec<&Value> = (0..2).map(|at| &plan["execution_config"]["tasks"][at]["model_id"]).collect();
+    assert_eq!((code, models), (0, vec![&json!("native/canny"), &json!("ChatGPT")]));
+    assert_eq!(plan["execution_config"]["tasks"][0]["args"]["image"], "public/park.jpg");
+
+    let llm = recorded(&house, &[("parse_task", "[]")]);
+    let (code, plan) = house.json(&["plan", "how are you?", "--llm", &llm]);
+    assert_eq!((code, &plan["execution_config"]["total_tasks"]), (1, &json!(0)));
+
+    let llm = recorded(&house, &[("parse_task", "Fine, and you?"), ("parse_task", "Really fine.")]);
+    let ended = house.run(&["plan", "how are you?", "--llm", &llm]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
+    assert!(ended.stderr.contains("error: the planner's reply is no plan"), "{}", ended.stderr);
+}
+
+#[test]
+fn with_a_model_a_given_plan_is_not_planned_again_and_is_answered_by_it() {
+    let (house, plan) = planned();
+    write(&house, &plan);
+    let llm = recorded(&house, &[("response_results", "Here are the edges.")]);
+    let ended = house.run(&["run", "--plan", "plan.json", "--llm", &llm]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.starts_with("Here are the edges."), "{}", ended.stdout);
+    assert!(ended.stdout.contains("— as the given plan says; done by native/graph-segmenter, native/canny"));
+}
+
+#[test]
+fn prompts_are_written_down_where_that_is_configured() {
+    let house = House::new();
+    house.file("c.yaml", "decisions: {save_prompts: true}");
+    let llm = recorded(&house, &[("parse_task", "[]")]);
+    house.run(&["plan", "how are you?", "--llm", &llm, "--config", "c.yaml"]);
+    let folder = std::fs::read_dir(house.data().join("prompt_logs")).expect("a folder").next().expect("one");
+    let asked = folder.expect("readable").path().join("01_parse_task.json");
+    let asked: Value = serde_json::from_str(&std::fs::read_to_string(asked).expect("readable")).expect("JSON");
+    assert!(asked["messages"].to_string().contains("how are you?"));
+}
+
+#[test]
+fn the_first_prompt_can_be_seen_without_asking() {
+    let house = House::new();
+    let args = ["plan", "find the edges of /images/a.png", "--dry-run-prompts"];
+    let nobody_is_there = ["--llm", "some-model", "--base-url", "http://127.0.0.1:1/v1"];
+    let (code, prompt) = house.json(&[&args[..], &nobody_is_there].concat());
+    let messages = prompt["messages"].as_array().expect("messages");
+    assert_eq!((code, &messages[0]["role"]), (0, &json!("system")));
+    assert!(messages.last().expect("one")["content"].as_str().expect("text").contains("/images/a.png"));
+    assert_eq!(house.run(&args).code, 2, "the offline planner asks nobody");
+}

@@ -44,7 +44,7 @@ pub fn reply(text: &str) -> Result<Tasks, String> {
 /// When there is nothing that could be a task.
 pub fn value(value: &Value) -> Result<Tasks, String> {
     let rows = rows(value).ok_or("expected a JSON array of tasks")?;
-    if rows.iter().any(|row| is_general(row)) {
+    if rows.iter().any(is_general) {
         return general(rows);
     }
     let mut read = Tasks::default();

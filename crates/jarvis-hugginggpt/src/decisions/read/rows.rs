@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::{Faults, PlanFileError};
+use crate::decisions::pipeline::{END, SOURCE};
 use crate::decisions::reply::NO_MODEL;
 
 /// The names of the fields in the form at hand.
@@ -54,7 +55,9 @@ pub(super) fn find(value: &Value) -> Result<File, PlanFileError> {
             }
             if let Some(Value::Array(rows)) = fields.get("tasks") {
                 let request = fields.get("user_request").and_then(Value::as_str).map(str::to_owned);
-                return Ok(File { request, rows: rows.clone() });
+                // The two ends of a pipeline are no work.
+                let rows = rows.iter().filter(|row| !is_pipeline_end(row)).cloned().collect();
+                return Ok(File { request, rows });
             }
             if let Some(inner) =
                 fields.get("message").and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok())
@@ -65,6 +68,12 @@ pub(super) fn find(value: &Value) -> Result<File, PlanFileError> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Err(not_a_plan()),
     }
+}
+
+/// True for `source` and `pipeline-end` of a pipeline that was written as an execution plan.
+fn is_pipeline_end(row: &Value) -> bool {
+    let is_end = |field: &str| row.get(field).and_then(Value::as_str).is_some_and(|id| [SOURCE, END].contains(&id));
+    is_end(CONFIG.id) && is_end(CONFIG.task)
 }
 
 /// The rows of `decisions`: the planned tasks, each with the model selected for it.

@@ -1,0 +1,467 @@
+//! The steps of the pipeline form: asking for a plan, mending it, and choosing models; each call is made here.
+
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt as _};
+use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, budget};
+use jarvis_engine::Events;
+use jarvis_plan::{
+    Candidate, ErrorCode, EventKind, Host, Level, Limits, Plan, Selection, TaskError, TaskId, Tool, Vocabulary, check,
+};
+use jarvis_workers::call_model;
+use serde_json::json;
+
+use super::repair::{Known, repair};
+use super::{NONE, Pipeline, PipelineTask, read};
+use crate::answer::{INPUT_SHOWN, cut};
+use crate::choose::read_choice;
+use crate::decisions::examples::{Example, Scenario};
+use crate::decisions::mapping::{self, names_of};
+use crate::decisions::prompt_log::{KIND, TASK};
+use crate::decisions::service::{ServiceModel, ServiceTask};
+use crate::decisions::untrusted::folded;
+use crate::decisions::{DecisionError, Decisions};
+use crate::prompts::{ModelsShown, PipelineChoice, PipelinePlan};
+use crate::source::Records;
+
+const PARSE: &str = "parse_task";
+const CHOOSE: &str = "choose_model";
+/// What the one call for all is called in prompt logs, as in the original.
+const UNIFIED: &str = "unified_parse_task_and_choose_models_paper2";
+
+/// The most tokens of a plan, and of a plan with models: as in the original.
+const PLAN_TOKENS: usize = 8_192;
+const UNIFIED_TOKENS: usize = 16_384;
+
+/// Characters of a task's description that a planner sees, from the first try to the last.
+const TASK_DESCRIPTIONS: [usize; 3] = [400, 120, 0];
+/// Models of a task and characters of their descriptions that the one call for all shows, from the first try to the last.
+const MODELS_SHOWN: [(usize, usize); 5] = [(50, 200), (10, 100), (5, 60), (3, 0), (1, 0)];
+
+const NO_MODEL_NEEDED: &str = "no model is needed here";
+const NO_MODEL: &str = "no model is available for this task";
+
+/// A plan before models are chosen, and what was odd about it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Planned {
+    pub(crate) pipeline: Pipeline,
+    pub(crate) mapped: Vec<(String, String)>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// What the steps share.
+pub(crate) struct Steps<'a> {
+    pub(crate) decisions: &'a Decisions,
+    pub(crate) chat: &'a dyn ChatModel,
+    pub(crate) records: &'a [ServiceTask],
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) events: &'a Events,
+}
+
+impl Steps<'_> {
+    /// The plan, read, mapped and repaired; asked for once more when it cannot be read.
+    pub(crate) async fn plan(&self, examples: &[Example], reasons: bool) -> Result<Planned, DecisionError> {
+        let ask = PipelinePlan {
+            scenario: self.scenario,
+            tasks: self.records,
+            task_description: TASK_DESCRIPTIONS[0],
+            examples,
+            reasons,
+            models: None,
+        };
+        let read = self.ask(&ask, PLAN_TOKENS).await?;
+        self.mended(read).await
+    }
+
+    /// The plan and the models in one call.
+    pub(crate) async fn unified(&self, examples: &[Example]) -> Result<Planned, DecisionError> {
+        let served = self
+            .records
+            .iter()
+            .filter(|task| !is_end(&task.id))
+            .map(|task| async { (task.id.clone(), self.decisions.source.models_of(&task.id).await) });
+        let served: Vec<_> = served.collect();
+        let served: Vec<(String, Result<Vec<ServiceModel>, TaskError>)> =
+            stream::iter(served).buffered(self.concurrency()).collect().await;
+        let mut notes = Vec::new();
+        let mut models: Vec<(String, Vec<ServiceModel>)> = Vec::with_capacity(served.len());
+        for (task, found) in served {
+            match found {
+                Ok(mut found) => {
+                    found.truncate(self.decisions.settings.max_models);
+                    models.push((task, found));
+                }
+                // One sentence is enough when nobody answers.
+                Err(error) if notes.is_empty() => notes.push(format!("no models of `{task}`: {error}")),
+                Err(_) => {}
+            }
+        }
+        let ask = PipelinePlan {
+            scenario: self.scenario,
+            tasks: self.records,
+            task_description: TASK_DESCRIPTIONS[0],
+            examples,
+            reasons: true,
+            models: Some(ModelsShown { by_task: &models, most: MODELS_SHOWN[0].0, description: MODELS_SHOWN[0].1 }),
+        };
+        let read = KIND.scope(UNIFIED, self.ask(&ask, UNIFIED_TOKENS)).await?;
+        let mut planned = self.mended(read).await?;
+        self.told(&planned);
+        planned.notes.splice(0..0, notes);
+        let mut at = 0;
+        for task in planned.pipeline.tasks.iter_mut() {
+            if task.is_terminal_node() {
+                without_model(task, NO_MODEL_NEEDED);
+                continue;
+            }
+            let id = TaskId(at);
+            at += 1;
+            let known = models.iter().find(|(name, _)| *name == task.id).map(|(_, models)| models.as_slice());
+            planned.notes.extend(checked(task, known.unwrap_or_default()));
+            self.chosen(id, task, known.unwrap_or_default());
+        }
+        Ok(planned)
+    }
+
+    /// Chooses a model for every task, several at once. Returns what was odd.
+    pub(crate) async fn choose(&self, pipeline: &mut Pipeline) -> Result<Vec<String>, DecisionError> {
+        let tasks: Vec<(usize, PipelineTask)> =
+            pipeline.tasks.iter().filter(|task| !task.is_terminal_node()).cloned().enumerate().collect();
+        let choices: Vec<_> = tasks
+            .iter()
+            .map(|(at, task)| {
+                let id = u32::try_from(*at).unwrap_or(u32::MAX);
+                TASK.scope(id, self.choose_one(TaskId(id), task))
+            })
+            .collect();
+        let mut choices = stream::iter(choices).buffered(self.concurrency());
+        let mut notes = Vec::new();
+        for task in &mut pipeline.tasks {
+            if task.is_terminal_node() {
+                without_model(task, NO_MODEL_NEEDED);
+                continue;
+            }
+            let Some(choice) = choices.next().await else { break };
+            let (model, reason, note) = choice?;
+            task.model_id = model;
+            task.model_chosen_reason = reason;
+            notes.extend(note);
+        }
+        Ok(notes)
+    }
+
+    /// The model of one task, why it, and what was odd.
+    async fn choose_one(
+        &self,
+        id: TaskId,
+        task: &PipelineTask,
+    ) -> Result<(String, String, Option<String>), DecisionError> {
+        let none = |reason: String, note: Option<String>| Ok((NONE.to_owned(), reason, note));
+        let mut models = match self.decisions.source.models_of(&task.id).await {
+            Ok(models) => models,
+            Err(error) => return none(error.to_string(), Some(format!("no models of `{}`: {error}", task.id))),
+        };
+        models.truncate(self.decisions.settings.max_models);
+        let Some(first) = models.first() else {
+            return none(NO_MODEL.to_owned(), Some(format!("no model is available for `{}`", task.id)));
+        };
+        let mut chosen = PipelineTask { model_id: first.id.clone(), ..task.clone() };
+        let mut odd = None;
+        if models.len() > 1 || self.decisions.settings.explain_single {
+            match self.ask_choice(id, task, &models).await? {
+                Ok((model, reason, note)) => {
+                    chosen.model_id = model;
+                    chosen.model_chosen_reason = reason;
+                    odd = note.map(|note| format!("`{}`: {note}", task.id));
+                }
+                Err(why) => {
+                    chosen.model_chosen_reason = format!("the first model was taken: {why}");
+                    odd = Some(format!("`{}`: {why}; the first model was taken", task.id));
+                }
+            }
+        } else {
+            chosen.model_chosen_reason = "Only one model available.".to_owned();
+        }
+        self.chosen(id, &chosen, &models);
+        Ok((chosen.model_id, chosen.model_chosen_reason, odd))
+    }
+
+    /// Asks for a choice; the inner error says why there is none.
+    #[allow(clippy::type_complexity, reason = "the parts are named where they are used")]
+    async fn ask_choice(
+        &self,
+        id: TaskId,
+        task: &PipelineTask,
+        models: &[ServiceModel],
+    ) -> Result<Result<(String, String, Option<String>), String>, DecisionError> {
+        let pipeline = &self.decisions.pipeline;
+        let planned = task.planned();
+        let info = self.records.iter().find(|record| record.id == task.id).cloned();
+        let info = info.unwrap_or_else(|| ServiceTask::named(&task.id));
+        // The scenario is cut first, then the descriptions; the models stay.
+        let levels: Vec<(usize, usize)> =
+            INPUT_SHOWN.map(|shown| (shown, 400)).into_iter().chain([(1_000, 120), (1_000, 0)]).collect();
+        let turns = |level: usize| {
+            let (input, description) = levels.get(level).copied().unwrap_or((1_000, 0));
+            let scenario =
+                Scenario { sample_description: cut(&self.scenario.sample_description, input), ..self.scenario.clone() };
+            let ask = PipelineChoice { scenario: &scenario, task: &planned, info: &info, models, description };
+            pipeline.prompts.pipeline_choice(&ask)
+        };
+        if let Err(error) = turns(0) {
+            return Ok(Err(format!("the prompt cannot be made ({error})")));
+        }
+        let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
+        let reserve = pipeline.settings.reserve_tokens;
+        let messages = match budget::fit(self.chat, CHOOSE, reserve, levels.len() - 1, build) {
+            Ok(messages) => messages,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let call = ChatRequest::exact(CHOOSE, messages);
+        let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
+        match call_model(self.chat, self.events, Some(id), &call).await {
+            Ok(reply) => Ok(match read_choice(&reply.text, &ids) {
+                Some(choice) => Ok((choice.id, choice.reason.unwrap_or_default(), choice.note)),
+                None => Err("the choosing reply names none of the models".to_owned()),
+            }),
+            Err(source @ ChatError::ReplayMiss { .. }) => Err(DecisionError::Model { stage: CHOOSE, source }),
+            Err(error) => Ok(Err(format!("the choosing call failed ({error})"))),
+        }
+    }
+
+    /// Asks for a plan, and once more when the reply cannot be read.
+    async fn ask(&self, ask: &PipelinePlan<'_>, max_tokens: usize) -> Result<read::Tasks, DecisionError> {
+        let pipeline = &self.decisions.pipeline;
+        let (messages, room) = self.fitted(ask)?;
+        let mut call = ChatRequest::exact(PARSE, messages);
+        call.max_tokens = u32::try_from(room.min(max_tokens)).ok().filter(|room| *room > 0);
+        let model = |source| DecisionError::Model { stage: PARSE, source };
+        let reply = call_model(self.chat, self.events, None, &call).await.map_err(model)?.text;
+        let reason = match read::reply(&reply) {
+            Ok(read) => return Ok(read),
+            Err(reason) => reason,
+        };
+        if !pipeline.settings.reask {
+            return Err(DecisionError::unreadable(reason, &reply));
+        }
+        self.events.note(Level::Info, format!("the planner's reply could not be read ({reason}); asking once more"));
+        let again = pipeline
+            .prompts
+            .reask(Vec::new(), &reply, &reason, "a JSON array of tasks")
+            .map_err(|error| DecisionError::Prompt { stage: PARSE, reason: error.to_string() })?;
+        let again: Vec<Message> = again.into_iter().map(Message::from).collect();
+        let added: usize = again.iter().map(|message| self.chat.count_tokens(PARSE, &message.joined_text())).sum();
+        let room = room.saturating_sub(added + added / 10);
+        call.max_tokens = u32::try_from(room.min(max_tokens)).ok().filter(|room| *room > 0);
+        call.messages.extend(again);
+        let second = call_model(self.chat, self.events, None, &call).await.map_err(model)?.text;
+        read::reply(&second).map_err(|reason| DecisionError::unreadable(reason, &second))
+    }
+
+    /// The prompt, shortened until there is room for the reply, and the tokens that are left. What is least needed goes
+    /// first: the examples, the last first, then the models beyond the first ones, then descriptions.
+    fn fitted(&self, ask: &PipelinePlan<'_>) -> Result<(Vec<Message>, usize), DecisionError> {
+        let pipeline = &self.decisions.pipeline;
+        let mut levels: Vec<(usize, usize, usize)> =
+            (0..=ask.examples.len()).rev().map(|shots| (shots, 0, 0)).collect();
+        if ask.models.is_some() {
+            levels.extend((1..MODELS_SHOWN.len()).map(|models| (0, models, 0)));
+        }
+        let models = if ask.models.is_some() { MODELS_SHOWN.len() - 1 } else { 0 };
+        levels.extend((1..TASK_DESCRIPTIONS.len()).map(|description| (0, models, description)));
+        let turns = |level: usize| {
+            let (shots, models, description) = levels.get(level).copied().unwrap_or_default();
+            let shown = ask.models.zip(MODELS_SHOWN.get(models).copied());
+            pipeline.prompts.pipeline_plan(&PipelinePlan {
+                examples: ask.examples.get(..shots).unwrap_or_default(),
+                task_description: TASK_DESCRIPTIONS.get(description).copied().unwrap_or_default(),
+                models: shown.map(|(models, (most, description))| ModelsShown { most, description, ..models }),
+                ..*ask
+            })
+        };
+        turns(0).map_err(|error| DecisionError::Prompt { stage: PARSE, reason: error.to_string() })?;
+        let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
+        let context = self.chat.context_tokens(PARSE);
+        // A pipeline is long to write: a third of a small context is kept for it.
+        let reserve = pipeline.settings.reserve_tokens.max(PLAN_TOKENS.min(context / 3));
+        let (level, messages) = budget::fit_level(self.chat, PARSE, reserve, levels.len() - 1, build)
+            .map_err(|error| DecisionError::Model { stage: PARSE, source: ChatError::from(error) })?;
+        if level > 0 {
+            self.events
+                .note(Level::Info, format!("the planning prompt was shortened ({level} steps) to fit the model"));
+        }
+        let texts: Vec<String> = messages.iter().map(Message::joined_text).collect();
+        let used = self.chat.count_tokens(PARSE, &texts.join("\n"));
+        // Counting is an estimate for some models: a tenth is left free.
+        Ok((messages, context.saturating_sub(used + used / 10)))
+    }
+
+    /// Gives unknown task types a known one where that can be told, and makes the links consistent.
+    async fn mended(&self, read: read::Tasks) -> Result<Planned, DecisionError> {
+        let read::Tasks { mut tasks, mut notes } = read;
+        let known: Vec<mapping::Known> = self
+            .records
+            .iter()
+            .map(|record| mapping::Known {
+                id: record.id.clone(),
+                aliases: Some(record.name.clone()).filter(|name| !name.is_empty()).into_iter().collect(),
+            })
+            .collect();
+        // What the tasks will be numbered is not known before they are mapped and joined.
+        let unknown: Vec<(Option<TaskId>, String)> = tasks
+            .iter()
+            .filter(|task| !is_end(&task.id) && !self.records.iter().any(|record| record.id == task.id))
+            .map(|task| (None, task.id.clone()))
+            .collect();
+        let input = &self.scenario.sample_description;
+        let found = names_of(self.decisions, Some(self.chat), &unknown, &known, input, self.events).await?;
+        let mut mapped = Vec::new();
+        for (_, from) in &unknown {
+            match found.get(from) {
+                Some(to) => {
+                    if !mapped.contains(&(from.clone(), to.clone())) {
+                        mapped.push((from.clone(), to.clone()));
+                    }
+                }
+                None => notes.push(format!("`{from}` is not among the available tasks")),
+            }
+        }
+        rename(&mut tasks, &mapped);
+        let max_tasks = self.decisions.pipeline.settings.plan.max_tasks;
+        let (pipeline, repairs) = repair(tasks, Known { tasks: self.records, max_tasks });
+        notes.extend(repairs);
+        Ok(Planned { pipeline, mapped, notes })
+    }
+
+    /// Tells of the plan, in the words that every front end knows.
+    pub(crate) fn told(&self, planned: &Planned) {
+        let vocabulary =
+            Vocabulary::new(planned.pipeline.tasks.iter().map(|task| Tool::typed(&task.id, "", &[], &[])).collect());
+        let limits = Limits { max_tasks: planned.pipeline.tasks.len() };
+        let mut plan: Plan = check(&read::to_draft(&planned.pipeline.tasks), &vocabulary, limits);
+        plan.notes = planned.notes.iter().map(|note| note.as_str().into()).collect();
+        let places: Vec<(TaskId, String)> = plan.tasks.iter().map(|task| (task.id, task.task.clone())).collect();
+        self.events.emit(EventKind::Plan { plan });
+        for (from, to) in &planned.mapped {
+            if let Some((task, _)) = places.iter().find(|(_, name)| name == to) {
+                self.events.emit(EventKind::Mapped { task: *task, from: from.clone(), to: to.clone() });
+            }
+        }
+    }
+
+    /// Tells of a choice.
+    fn chosen(&self, id: TaskId, task: &PipelineTask, models: &[ServiceModel]) {
+        if task.model_id == NONE {
+            return;
+        }
+        let candidate = |id: &str| Candidate {
+            id: id.to_owned(),
+            host: models.iter().find(|model| model.id == id).and_then(|model| model.host).unwrap_or(Host::Api),
+            effective_task: task.id.clone(),
+        };
+        let others = models.iter().filter(|model| model.id != task.model_id);
+        let selection = Selection {
+            task: id,
+            chosen: candidate(&task.model_id),
+            fallbacks: others.map(|model| candidate(&model.id)).collect(),
+            reason: task.model_chosen_reason.clone(),
+            notes: Vec::new(),
+        };
+        self.events.emit(EventKind::ModelChosen { selection });
+    }
+
+    fn concurrency(&self) -> usize {
+        self.decisions.settings.concurrency.max(1)
+    }
+}
+
+/// Checks the model that the one call for all gave a task; says what was odd.
+fn checked(task: &mut PipelineTask, models: &[ServiceModel]) -> Option<String> {
+    let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
+    if ids.contains(&task.model_id.as_str()) {
+        return None;
+    }
+    let Some(first) = ids.first() else {
+        let invented = (task.model_id != NONE).then(|| task.model_id.clone());
+        without_model(task, NO_MODEL);
+        return Some(match invented {
+            Some(id) => format!("`{}`: the model `{id}` is not among those offered, and there is none", task.id),
+            None => format!("no model is available for `{}`", task.id),
+        });
+    };
+    let said = std::mem::take(&mut task.model_id);
+    match read_choice(&json!({"id": said, "reason": ""}).to_string(), &ids) {
+        Some(choice) if said != NONE => {
+            task.model_id = choice.id;
+            choice.note.map(|note| format!("`{}`: {note}", task.id))
+        }
+        _ => {
+            task.model_id = (*first).to_owned();
+            task.model_chosen_reason = "the first model was taken: the reply names none of the models".to_owned();
+            Some(format!("`{}`: `{said}` is none of its models; the first model was taken", task.id))
+        }
+    }
+}
+
+fn without_model(task: &mut PipelineTask, reason: &str) {
+    task.model_id = NONE.to_owned();
+    task.model_chosen_reason = reason.to_owned();
+}
+
+/// Renames tasks and every link to them.
+fn rename(tasks: &mut [PipelineTask], mapped: &[(String, String)]) {
+    let renamed = |id: &mut String| {
+        if let Some((_, to)) = mapped.iter().find(|(from, _)| folded(from) == folded(id)) {
+            id.clone_from(to);
+        }
+    };
+    for task in tasks {
+        renamed(&mut task.id);
+        task.upstreams.iter_mut().chain(&mut task.downstreams).for_each(renamed);
+        let reasons = std::mem::take(&mut task.sample_reasoning);
+        task.sample_reasoning = reasons
+            .into_iter()
+            .map(|(mut id, why)| {
+                renamed(&mut id);
+                (id, why)
+            })
+            .collect();
+    }
+}
+
+/// True for the two ends of a pipeline, however they are written.
+fn is_end(id: &str) -> bool {
+    let id = folded(id);
+    id == super::SOURCE || id == super::END || id == "end"
+}
+
+/// The task types of the source, with the two ends of a pipeline.
+pub(crate) async fn records(decisions: &Decisions) -> Result<Records, DecisionError> {
+    let mut records = decisions.source.records().await.map_err(DecisionError::NoTasks)?;
+    if records.tasks.is_empty() {
+        let error = TaskError::new(ErrorCode::NotConfigured, "its list is empty");
+        return Err(DecisionError::NoTasks(error));
+    }
+    let lacks = |id: &str| !records.tasks.iter().any(|task| task.id == id);
+    let (no_source, no_end) = (lacks(super::SOURCE), lacks(super::END));
+    if no_source {
+        let outputs = vec!["image".to_owned()];
+        records.tasks.insert(0, ServiceTask { outputs, ..ServiceTask::named(super::SOURCE) });
+    }
+    if no_end {
+        records.tasks.push(ServiceTask::named(super::END));
+    }
+    Ok(records)
+}
+
+/// The chat model of a decision, without which there are no pipelines.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn chat_of(decisions: &Decisions) -> Result<Arc<dyn ChatModel>, DecisionError> {
+    let none = || ChatError::Config("the pipeline form needs a chat model, and none is configured".into());
+    decisions.pipeline.chat.clone().ok_or_else(|| DecisionError::Model { stage: PARSE, source: none() })
+}
+
+#[cfg(test)]
+mod tests;

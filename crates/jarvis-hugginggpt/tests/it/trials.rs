@@ -1,0 +1,87 @@
+//! Trials of prompts and the measuring of plans, by examples whose pipelines are known.
+
+use jarvis_engine::Events;
+use jarvis_hugginggpt::decisions::{Examples, Trial};
+use jarvis_plan::RunId;
+use jarvis_testing::chat::{Reply, Script};
+use serde_json::{Value, json};
+
+use crate::pipelines::{Street, city, examples, plan, script, street, task};
+
+async fn tried(street: &Street, body: Value) -> Result<Value, (bool, String)> {
+    let (events, _receiver) = Events::channel(RunId("t1".into()));
+    let trial = Trial::read(&body).map_err(|error| (error.is_request(), error.to_string()))?;
+    street.decisions.try_example(&trial, &events).await.map_err(|error| (error.is_request(), error.to_string()))
+}
+
+fn loaded(value: &Value) -> Examples {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("examples.json");
+    std::fs::write(&file, value.to_string()).expect("it is written");
+    Examples::load(&file, None).expect("they are examples")
+}
+
+#[tokio::test]
+async fn a_trial_plans_for_one_example_and_never_shows_its_answer() {
+    let street = street(script(&plan()), city().examples(examples(3))).await;
+    let body = json!({
+        "few_shot_categories": [0, 1, 1], "num_few_shot_examples_per_category": 2, "test_category_index": 1, "test_example_index": 0,
+    });
+    let reply = tried(&street, body).await.expect("a trial");
+    assert_eq!(
+        reply["test_info"],
+        json!({
+            "test_category": "c1", "test_category_index": 1, "test_example_index": 0, "test_example_id": "c1-example-0",
+            "few_shot_categories": [{"index": 0, "name": "c0"}, {"index": 1, "name": "c1"}], "num_few_shot_examples": 3,
+        })
+    );
+    assert_eq!(reply["test_scenario"], json!({"objects_seen": ["x"], "description": "scene of c1-example-0"}));
+    assert_eq!(reply["generated_tasks"], reply["ground_truth_tasks"]);
+    assert_eq!(street.house.stages(), ["parse_task"]);
+    let body = &street.house.chat.as_ref().expect("a chat model").requests()[0].body;
+    let messages = body["messages"].as_array().expect("messages");
+    assert_eq!(messages.len(), 2 + 2 * 3);
+    let shots: String = messages[1..7].iter().map(|message| message["content"].to_string()).collect();
+    assert!(shots.contains("c1-example-1") && !shots.contains("c1-example-0") && !shots.contains("sample-reasoning"));
+
+    for (body, says) in [
+        (json!({"test_category_index": 9}), "no category 9"),
+        (json!({"test_category_index": 0, "few_shot_categories": [4]}), "no category 4"),
+        (json!({"test_category_index": 0, "test_example_index": 2}), "out of range"),
+    ] {
+        let (is_request, text) = tried(&street, body).await.expect_err("it is wrong");
+        assert!(is_request && text.contains(says), "{text}");
+    }
+    let none = crate::pipelines::street(script(&plan()), city()).await;
+    let (is_request, _) = tried(&none, json!({"test_category_index": 0})).await.expect_err("no examples");
+    assert!(!is_request);
+    let broken = crate::pipelines::street(Script::always("no plan"), city().examples(examples(3))).await;
+    let (is_request, text) = tried(&broken, json!({"test_category_index": 0})).await.expect_err("there is no plan");
+    assert!(!is_request && text.contains("no plan"), "{text}");
+}
+
+#[tokio::test]
+async fn planning_is_measured_on_what_was_not_shown() {
+    let half = json!([
+        task("source", &["none"], &["fire-detection"]),
+        task("fire-detection", &["source"], &["pipeline-end"]),
+        task("pipeline-end", &["fire-detection"], &["none"]),
+    ]);
+    let script = Script::new()
+        .on_containing("parse_task", &["scene of c0-example-1"], Reply::text(plan().to_string()))
+        .on_containing("parse_task", &["scene of c1-example-1"], Reply::text(half.to_string()))
+        .on("parse_task", "nothing");
+    let street = street(script, city()).await;
+    let (events, _receiver) = Events::channel(RunId("e1".into()));
+    let mut heard = Vec::new();
+    let figures = street
+        .decisions
+        .evaluate(&loaded(&examples(3)), true, &events, |sample| heard.push(sample.id.clone()))
+        .await
+        .expect("figures");
+    assert_eq!((figures.samples, figures.failed, figures.few_shots), (3, 1, 3));
+    assert_eq!(heard, ["c0-example-1", "c1-example-1", "c2-example-1"]);
+    assert!((figures.exact_match - 1.0 / 3.0).abs() < 1e-9, "{}", figures.exact_match);
+    assert!((figures.path_recall - 0.5).abs() < 1e-9, "{}", figures.path_recall);
+    assert!(street.prompts("parse_task").iter().all(|prompt| prompt.contains("scene of c2-example-0")));
+}
