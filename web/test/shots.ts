@@ -35,7 +35,7 @@ const scenes: Scene[] = [
       await page.locator('input[type="file"]').setInputFiles({ name: "lake.png", mimeType: "image/png", buffer: await readFile(join(process.cwd(), "dist/icon.svg")) });
       await page.locator(".upload-ready").waitFor();
       await ask(page, "Make a report about this picture and read it to me");
-      for (let i = 0; i < 4; i++) { await page.waitForTimeout(120); mock.pace.release(); }
+      for (let i = 0; i < 4; i++) await mock.pace.next();
       await page.locator(".node.is-running").first().waitFor();
     } },
   { name: "report", planner: "llm", act: async (page) => { await page.locator(".example").first().waitFor(); await ask(page, "Make a report about this picture and read it to me"); await done(page); await page.locator('[data-task="1"]').click(); } },

@@ -71,7 +71,7 @@ function Provenance({ run }: { run: RunView }) {
   const tokens = (run.usage?.promptTokens ?? 0) + (run.usage?.completionTokens ?? 0);
   const shown = models.length > 4 ? [...models.slice(0, 3), `+${models.length - 3}`] : models;
   const parts = [planner, ...shown.map((m) => label(m, 60)), run.ms === null ? "" : duration(run.ms, language.value), tokens ? t("tokens", { n: tokens }) : ""];
-  return <span class="provenance">{parts.filter(Boolean).map((p, i) => <span key={i}>{p}</span>)}</span>;
+  return <span class="provenance">{parts.filter(Boolean).join(" · ")}</span>;
 }
 
 /** An error as a message of the system: what happened, what to try, and the button to try it. */

@@ -1,4 +1,5 @@
 // Shows the tree of model/markdown.ts as elements. Text stays text: there is no HTML string anywhere on the way.
+import { useSignal } from "@preact/signals";
 import { createContext, type ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 import { baseName, clean } from "../model/text";
@@ -78,11 +79,12 @@ export const FileNames = createContext<ReadonlyMap<string, string>>(new Map());
 export function MediaChip({ path }: { path: string }) {
   const kind = mediaKind(path);
   const known = useContext(FileNames).get(path);
+  const gone = useSignal(false);
   if (!kind) return <>{path}</>;
   const file = baseName(path);
   return (
     <a class="chip" href={path} target="_blank" rel="noopener noreferrer">
-      {kind === "image" ? <img src={path} alt="" loading="lazy" /> : <Icon name={kind} size={16} />}
+      {kind === "image" && !gone.value ? <img src={path} alt="" loading="lazy" onError={() => (gone.value = true)} /> : <Icon name={kind} size={16} />}
       <span title={file}>{known ?? (file.length > 20 ? `${file.slice(0, 8)}…${file.slice(file.lastIndexOf("."))}` : file)}</span>
     </a>
   );

@@ -16,6 +16,7 @@ const NEAR = 90;
 export function Thread({ chat }: { chat: Chat | null }) {
   const box = useRef<HTMLDivElement>(null);
   const pinned = useRef(false);
+  const top = useRef(0);
   const away = useSignal(false);
   const amount = chat?.exchanges.length ?? 0;
 
@@ -23,8 +24,12 @@ export function Thread({ chat }: { chat: Chat | null }) {
   const onScroll = () => {
     const e = box.current;
     if (!e) return;
-    pinned.current = e.scrollHeight - e.scrollTop - e.clientHeight < NEAR;
-    away.value = !pinned.current;
+    // Only the reader moves up; what is new only moves the end away, which must not look like a wish to stay.
+    const near = e.scrollHeight - e.scrollTop - e.clientHeight < NEAR;
+    if (near) pinned.current = true;
+    else if (e.scrollTop < top.current - 1) pinned.current = false;
+    top.current = e.scrollTop;
+    away.value = !near && !pinned.current;
   };
   // Who opens something reads it: a click ends the following until the reader is at the end again.
   // A new request, or another chat: to the end. After that the end is kept in sight as things grow.

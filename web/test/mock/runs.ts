@@ -29,15 +29,27 @@ export interface MockRun {
 export class Pace {
   held = false;
   #waiting: (() => void)[] = [];
+  #wanted: (() => void)[] = [];
   constructor(public ms: number) {}
 
   async step(run: MockRun): Promise<void> {
     if (this.held) {
       await new Promise<void>((go) => {
         this.#waiting.push(go);
-        run.listeners.add(() => run.cancelled && go());
+        for (const tell of this.#wanted.splice(0)) tell();
+        run.listeners.add(() => {
+          if (!run.cancelled) return;
+          this.#waiting = this.#waiting.filter((other) => other !== go);
+          go();
+        });
       });
     } else if (this.ms > 0) await new Promise((go) => setTimeout(go, this.ms));
+  }
+
+  /** Lets exactly one step go on, as soon as one waits. */
+  async next(): Promise<void> {
+    if (!this.#waiting.length) await new Promise<void>((tell) => this.#wanted.push(tell));
+    this.#waiting.shift()?.();
   }
 
   /** Lets the steps that wait now go on, and holds the next ones. */

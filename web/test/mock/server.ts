@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { cancelRun, configOf, newRun, Pace, play, store, type Media, type MockEvent, type MockRun } from "./runs";
+import { shapes } from "./media";
 import { scriptFor, type Script } from "./scripts";
 
 export const POLICY =
@@ -37,6 +38,8 @@ export async function startMock(options: Options): Promise<Mock> {
   const pace = new Pace(options.pace ?? 0);
   const media: Media = new Map();
   const runs: MockRun[] = [];
+  /** Stands for the picture when a request has none. */
+  const anyPicture = store(media, "images", "png", "image/png", shapes());
   const calls: Mock["calls"] = [];
   const failures = new Map<string, { status: number; body: unknown; headers: Record<string, string> }>();
   const streams = new Set<ServerResponse>();
@@ -82,7 +85,7 @@ export async function startMock(options: Options): Promise<Mock> {
     const body = parse(raw) as { messages?: { content: string }[]; attachments?: { kind: string; path?: string }[]; token?: string; detached?: boolean; execution_config?: { user_request: string; tasks: ConfigTask[] } };
     const request = body.messages?.at(-1)?.content ?? body.execution_config?.user_request ?? "";
     const attachments = body.attachments ?? [];
-    const image = attachments.find((a) => a.kind === "image")?.path ?? "/images/missing.png";
+    const image = attachments.find((a) => a.kind === "image")?.path ?? anyPicture;
     const key = `${req.method} ${path}`;
     if (key === "GET /health" || key === "GET /ready")
       return json(res, 200, { status: "healthy", version: "0.1.0", planner, model: planner === "llm" ? "gpt-4o-mini" : "offline", tasks_loaded: 37, auth: !!options.token, checks: [{ name: "catalogue", ok: true }] });
