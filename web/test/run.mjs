@@ -1,5 +1,5 @@
 // Bundles the TypeScript of this folder and runs parts of it: unit and page tests, tests against a server, the mock, shots.
-// Usage: node test/run.mjs unit|page|server|mock|shots …
+// Usage: node test/run.mjs unit|page|server|mock|dev|shots …
 import { build } from "esbuild";
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, ".out");
-const programs = new Set(["mock", "shots"]);
+const programs = new Set(["mock", "dev", "shots"]);
 const wanted = process.argv.slice(2);
 
 await build({
   absWorkingDir: here,
-  entryPoints: { unit: "unit.test.ts", page: "page.test.ts", server: "server.test.ts", mock: "mock/main.ts", shots: "shots.ts" },
+  entryPoints: { unit: "unit.test.ts", page: "page.test.ts", server: "server.test.ts", mock: "mock/main.ts", dev: "dev.ts", shots: "shots.ts" },
   outdir: out,
   outExtension: { ".js": ".mjs" },
   bundle: true,
