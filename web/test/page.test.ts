@@ -369,6 +369,11 @@ test("a server with a token asks for it, and goes on where it was", () =>
     await phase(page, "done").waitFor();
     assert.equal(mock.runs.length, 1);
     assert.ok(!(await page.evaluate(() => JSON.stringify(localStorage))).includes("sesame"), "the token is not kept");
+    await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Log out" }).click()]);
+    await ask(page, "hello");
+    await dialog.getByLabel("Token").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".error-bubble", { hasText: "needs a token" }).waitFor();
   }));
 
 test("three languages, the choice is kept", () =>
@@ -577,4 +582,20 @@ test("sounds get a player, sentiment its figures", () =>
     await page.locator('.exchange[data-phase="done"]').nth(1).waitFor();
     await node(page, 0).click();
     await page.getByText("87.9%").waitFor();
+  }));
+
+test("the store makes room for what is new", () =>
+  on({}, async (page) => {
+    await page.evaluate(() => {
+      for (let i = 0; i < 40; i++) localStorage.setItem(`jarvis.1.chat.old${i}`, JSON.stringify({ id: `old${i}`, title: `old ${i}`, updated: 1000 + i, exchanges: [{ id: "x", mode: "run", text: "y".repeat(90_000), run: { phase: "done", text: "z" } }] }));
+    });
+    await page.reload();
+    await ask(page, "hello");
+    await phase(page, "done").waitFor();
+    await page.reload();
+    await phase(page, "done").waitFor();
+    const kept = await page.evaluate(() => ({ size: Object.keys(localStorage).reduce((n, k) => n + (localStorage.getItem(k)?.length ?? 0), 0), first: localStorage.getItem("jarvis.1.chat.old0"), last: localStorage.getItem("jarvis.1.chat.old39") }));
+    assert.ok(kept.size < 3_100_000, `${kept.size} characters`);
+    assert.equal(kept.first, null, "the oldest went");
+    assert.ok(kept.last, "the newer stayed");
   }));

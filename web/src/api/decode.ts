@@ -229,7 +229,7 @@ export const model = (v: unknown): Model => {
 
 export const taskType = (v: unknown): TaskType => {
   const o = record(v);
-  return { name: str(o.name), inputs: strings(o.inputs), outputs: strings(o.outputs), description: str(o.description) };
+  return { name: str(o.name), outputs: strings(o.outputs) };
 };
 
 export function health(v: unknown): Health {

@@ -76,6 +76,11 @@ export async function logIn(token: string): Promise<boolean> {
   return true;
 }
 
+/** Ends the session. */
+export async function logOut(): Promise<void> {
+  await call("/session", { method: "DELETE" });
+}
+
 /** Uploads one file with progress, which fetch cannot report: hence XMLHttpRequest. */
 export async function upload(file: Blob, name: string, onProgress: (part: number) => void, signal: AbortSignal): Promise<unknown> {
   for (let tries = 0; ; tries++) {

@@ -7,6 +7,7 @@ import { clean } from "../model/text";
 import { startSettings } from "../state/settings";
 import { CopyButton } from "../ui/common";
 import { Icon, Logo } from "../ui/icons";
+import { Markdown } from "../ui/markdown";
 import { curl, readApi, type Api, type Body, type Operation } from "./openapi";
 import { notation } from "./schema";
 
@@ -66,7 +67,7 @@ function OperationView({ operation: o }: { operation: Operation }) {
         <span class="muted">{clean(o.summary)}</span>
       </summary>
       <div class="operation-body">
-        {o.description && o.description !== o.summary && <p class="docs-text">{clean(o.description)}</p>}
+        {o.description && o.description !== o.summary && <Text text={o.description} />}
         {o.parameters.length > 0 && (
           <>
             <h3>Parameters</h3>
@@ -74,7 +75,7 @@ function OperationView({ operation: o }: { operation: Operation }) {
               {o.parameters.map((p) => (
                 <div class="row" key={p.where + p.name}>
                   <dt><code>{p.name}</code><br /><span class="muted">{p.where}{p.required ? ", required" : ""}</span></dt>
-                  <dd><Schema schema={p.schema} />{p.description && <p>{clean(p.description)}</p>}</dd>
+                  <dd><Schema schema={p.schema} />{p.description && <Text text={p.description} />}</dd>
                 </div>
               ))}
             </dl>
@@ -86,7 +87,7 @@ function OperationView({ operation: o }: { operation: Operation }) {
           {o.responses.map((r) => (
             <div class="row" key={r.status}>
               <dt><code>{r.status}</code></dt>
-              <dd>{r.description && <p>{clean(r.description)}</p>}{r.content.map((c) => <BodyView key={c.type} body={c} />)}</dd>
+              <dd>{r.description && <Text text={r.description} />}{r.content.map((c) => <BodyView key={c.type} body={c} />)}</dd>
             </div>
           ))}
         </dl>
@@ -96,6 +97,9 @@ function OperationView({ operation: o }: { operation: Operation }) {
     </details>
   );
 }
+
+/** A description, which OpenAPI says is Markdown. Its single line ends are where an editor broke the line. */
+const Text = ({ text }: { text: string }) => <Markdown text={text.replace(/([^\n])\n(?![\n\s*\-\d>`|])/g, "$1 ")} />;
 
 function BodyView({ body }: { body: Body }) {
   return <div class="body"><code class="muted">{body.type}</code>{body.schema ? <Schema schema={body.schema} /> : null}</div>;

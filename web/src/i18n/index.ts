@@ -44,6 +44,9 @@ export const taskName = (task: string): string => nameOf(task, language.value);
 /** Names joined as the language does: "a, b and c". */
 export const joined = (names: string[]): string => new Intl.ListFormat(language.value, { type: "conjunction" }).format(names);
 
+/** The language with the region the browser is set to, where that is the same language: dates differ between them. */
+const regional = (): string => navigator.languages.find((tag) => tag.toLowerCase().startsWith(language.value)) ?? language.value;
+
 /** A moment, with the day only when it was not today. */
 export function moment(ms: number, now = Date.now()): string {
   const date = new Date(ms);
@@ -52,5 +55,5 @@ export function moment(ms: number, now = Date.now()): string {
   const format: Intl.DateTimeFormatOptions = today
     ? { hour: "2-digit", minute: "2-digit" }
     : { day: "numeric", month: "short", ...(year ? {} : { year: "numeric" }), hour: "2-digit", minute: "2-digit" };
-  return new Intl.DateTimeFormat(language.value, format).format(date);
+  return new Intl.DateTimeFormat(regional(), format).format(date);
 }

@@ -169,7 +169,7 @@ async function drive(chatId: string, exchangeId: string, source: (signal: AbortS
 
 const errorOf = (e: ApiError): RunError => ({
   code: e.code, message: e.message,
-  ...(e.retryAfter !== null ? { hint: t("err_retry_after", { n: e.retryAfter }) } : e.hint ? { hint: e.hint } : {}),
+  ...(e.hint || e.retryAfter !== null ? { hint: [e.hint, e.retryAfter === null ? null : t("err_retry_after", { n: e.retryAfter })].filter(Boolean).join(". ") } : {}),
 });
 
 function fail(chatId: string, exchangeId: string, error: RunError): void {

@@ -97,18 +97,21 @@ export const removeChat = (id: string): void => drop(CHAT + id);
 export function writeChat(chat: Chat): void {
   const kept = { ...chat, exchanges: chat.exchanges.slice(-MAX_EXCHANGES).map(slim) };
   while (JSON.stringify(kept).length > MAX_CHAT && kept.exchanges.length > 1) kept.exchanges.shift();
+  if (keys().length < MAX_CHATS && used() < MAX_ALL && write(CHAT + chat.id, kept)) return;
+  // There is no room, which is rare: only now are the others read, to tell which are the oldest.
   const others = readChats().filter((c) => c.id !== chat.id);
-  const sizes = others.map((c) => JSON.stringify(c).length);
-  let total = sizes.reduce((a, b) => a + b, 0) + JSON.stringify(kept).length;
-  while (others.length && (others.length >= MAX_CHATS || total > MAX_ALL)) {
-    const oldest = others.pop();
-    total -= sizes.pop() ?? 0;
-    if (oldest) drop(CHAT + oldest.id);
-  }
-  while (!write(CHAT + chat.id, kept)) {
-    const oldest = others.pop();
-    if (!oldest) return;
-    drop(CHAT + oldest.id);
+  while (others.length >= MAX_CHATS || (others.length && used() > MAX_ALL)) forget(others.pop());
+  while (!write(CHAT + chat.id, kept) && others.length) forget(others.pop());
+}
+
+const forget = (chat: Chat | undefined): void => (chat ? drop(CHAT + chat.id) : undefined);
+
+/** What all chats take now, in characters. */
+function used(): number {
+  try {
+    return keys().reduce((sum, key) => sum + (localStorage.getItem(key)?.length ?? 0), 0);
+  } catch {
+    return 0;
   }
 }
 

@@ -53,7 +53,7 @@ function Progress({ run }: { run: RunView }) {
   );
 }
 
-/** The files of the answer, once each; while the run goes on, those that are already there. */
+/** The files of the answer, once each. */
 function Gallery({ run }: { run: RunView }) {
   const seen = new Set<string>();
   const items = run.resources.filter((r) => mediaKind(r.url) && !seen.has(r.url) && seen.add(r.url));

@@ -13,7 +13,7 @@ import { Media } from "./media";
 
 export function Inspector({ task, tasks, onClose }: { task: TaskView; tasks: TaskView[]; onClose: () => void }) {
   const ref = useRef<HTMLElement>(null);
-  useEffect(() => ref.current?.scrollIntoView({ block: "nearest", behavior: "smooth" }), []);
+  useEffect(() => ref.current?.scrollIntoView({ block: "nearest" }), []);
   const name = taskName(task.task);
   return (
     <section class="inspector" ref={ref} aria-label={`${t("details")}: ${name}`}>

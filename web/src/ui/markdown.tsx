@@ -1,7 +1,7 @@
 // Shows the tree of model/markdown.ts as elements. Text stays text: there is no HTML string anywhere on the way.
 import { useSignal } from "@preact/signals";
 import { createContext, type ComponentChildren } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useMemo } from "preact/hooks";
 import { baseName, clean } from "../model/text";
 import { type Block, type Inline, parse } from "../model/markdown";
 import { mediaKind } from "../model/outputs";
@@ -9,7 +9,8 @@ import { CopyButton } from "./common";
 import { Icon } from "./icons";
 
 export function Markdown({ text }: { text: string }) {
-  return <div class="prose">{parse(clean(text)).map(block)}</div>;
+  const blocks = useMemo(() => parse(clean(text)), [text]);
+  return <div class="prose">{blocks.map(block)}</div>;
 }
 
 function block(b: Block, key: number): ComponentChildren {

@@ -129,7 +129,7 @@ function choices(task: ConfigTask, all: Model[]): { id: string; host: string }[]
 }
 
 function ModelChoice({ task, onModel }: { task: ConfigTask; onModel: (id: string, host: string) => void }) {
-  const all = choices(task, models.value ?? []).sort((a, b) => a.id.localeCompare(b.id));
+  const all = choices(task, models.value?.models ?? []).sort((a, b) => a.id.localeCompare(b.id));
   const id = `model-${task.task_id}`;
   return (
     <div class="field">
@@ -164,7 +164,8 @@ function ArgumentField({ id, name, value, task, config, attachments, problem, on
   const refs = plan.referencesIn(value);
   // A file is one of those attached, or what another task makes: offered as a list, while anything may be written.
   const files = attachments.flatMap((a) => (a.path && a.kind === name ? [{ value: a.path, text: label(a.name ?? a.path, 60) }] : []));
-  const made = config.tasks.filter((x) => !plan.reaches(config.tasks, x.task_id, task.task_id)).map((x) => ({ value: `<GENERATED>-${x.task_id}`, text: title(x) }));
+  const gives = (type: string) => models.value?.tasks.find((x) => x.name === type)?.outputs.includes(name) ?? true;
+  const made = config.tasks.filter((x) => gives(x.task_type) && !plan.reaches(config.tasks, x.task_id, task.task_id)).map((x) => ({ value: `<GENERATED>-${x.task_id}`, text: title(x) }));
   const tasks = config.tasks.map(taskOfConfig);
   return (
     <div class="field">

@@ -1,12 +1,14 @@
 // Chats, runs, and the settings that everyone looks for: language and appearance. A drawer on a narrow screen.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { logOut } from "../api/http";
 import { language, LANGUAGES, t, type Language } from "../i18n";
 import { label } from "../model/text";
 import { isLive } from "../model/run";
 import { announce } from "../state/announce";
 import { chats, currentChat, deleteChat } from "../state/chats";
 import { chatLink, go, route } from "../state/route";
+import { health } from "../state/server";
 import { chosenLanguage, theme, type Theme } from "../state/settings";
 import type { Chat } from "../state/storage";
 import { Choice, IconButton, StateMark } from "./common";
@@ -43,11 +45,16 @@ export function Sidebar() {
         ) : (
           <p class="side-empty">{t("no_chats")}</p>
         )}
+        {serverAsksToken() && (
+          <button type="button" class="quiet log-out" onClick={() => void logOut().then(() => location.reload(), () => undefined)}><Icon name="out" size={16} />{t("log_out")}</button>
+        )}
         <Settings />
       </nav>
     </>
   );
 }
+
+const serverAsksToken = (): boolean => health.value !== null && health.value !== "unreachable" && health.value.auth;
 
 function ChatItem({ chat, onOpen }: { chat: Chat; onOpen: () => void }) {
   const title = label(chat.title, 80) || t("untitled");

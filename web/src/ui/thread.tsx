@@ -1,6 +1,6 @@
 // The conversation: its exchanges, and scrolling that follows what is new until the reader scrolls up.
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { t } from "../i18n";
 import type { Chat, Exchange } from "../state/storage";
 import { takeBack } from "../state/runs";
@@ -9,6 +9,11 @@ import { draft, focusComposer } from "./composer";
 import { ExchangeView } from "./exchange";
 import { Icon } from "./icons";
 import { Welcome } from "./welcome";
+
+/** An exchange that is drawn again only when it has changed: a long chat must not slow the one that is running. */
+function Kept({ chatId, exchange, onEdit }: { chatId: string; exchange: Exchange; onEdit: (exchange: Exchange) => void }) {
+  return useMemo(() => <ExchangeView chatId={chatId} exchange={exchange} onEdit={() => onEdit(exchange)} />, [chatId, exchange]);
+}
 
 /** Nearer to the end than this counts as being there, in pixels. */
 const NEAR = 90;
@@ -20,7 +25,7 @@ export function Thread({ chat }: { chat: Chat | null }) {
   const away = useSignal(false);
   const amount = chat?.exchanges.length ?? 0;
 
-  const toEnd = (smooth = false) => box.current?.scrollTo({ top: box.current.scrollHeight, behavior: smooth ? "smooth" : "instant" });
+  const toEnd = (smooth = false) => box.current?.scrollTo({ top: box.current.scrollHeight, behavior: smooth && !matchMedia("(prefers-reduced-motion: reduce)").matches ? "smooth" : "instant" });
   const onScroll = () => {
     const e = box.current;
     if (!e) return;
@@ -64,7 +69,7 @@ export function Thread({ chat }: { chat: Chat | null }) {
     <div class="thread" ref={box} onScroll={onScroll} onClickCapture={() => (pinned.current = false)}>
       <div class="thread-inner">
         {chat?.exchanges.length
-          ? chat.exchanges.map((e) => <ExchangeView key={e.id} chatId={chat.id} exchange={e} onEdit={() => edit(e)} />)
+          ? chat.exchanges.map((e) => <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={edit} />)
           : <Welcome />}
       </div>
       {away.value && amount > 0 && (

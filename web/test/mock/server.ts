@@ -94,6 +94,10 @@ export async function startMock(options: Options): Promise<Mock> {
       res.writeHead(204, { "set-cookie": "session=yes; HttpOnly; SameSite=Strict; Path=/" });
       return void res.end();
     }
+    if (key === "DELETE /session") {
+      res.writeHead(204, { "set-cookie": "session=; Max-Age=0; Path=/" });
+      return void res.end();
+    }
     if (key === "GET /openapi.json") return json(res, 200, OPENAPI);
     if (options.token && !req.headers.cookie?.includes("session=yes")) return error(res, 401, "unauthorized", "This server needs a token");
     if (key === "POST /upload") return uploaded(req, res, raw);
@@ -106,7 +110,7 @@ export async function startMock(options: Options): Promise<Mock> {
       if (typeof script === "string") return error(res, 422, "bad_plan", script, "Put the task back, or change the argument");
       return stream(res, begin(request, script, attachments), -1, body.detached !== true);
     }
-    if (key === "GET /models") return json(res, 200, { models: MODELS, tasks: [] });
+    if (key === "GET /models") return json(res, 200, { models: MODELS, tasks: [{ name: "visual-question-answering", inputs: ["image", "text"], outputs: ["text"] }] });
     if (key === "GET /runs") return json(res, 200, { runs: runs.map(summary) });
     const one = /^(GET|POST) \/runs\/([\w-]+)(\/events|\/cancel)?$/.exec(key);
     if (one) {
