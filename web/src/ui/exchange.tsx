@@ -72,7 +72,7 @@ export function RequestView({ text, attachments, onEdit }: { text: string; attac
         <span class="bubble-text">{clean(text)}</span>
       </div>
       {onEdit && (
-        <button type="button" class="quiet request-edit" onClick={onEdit}><Icon name="pencil" size={15} />{t("edit_request")}</button>
+        <button type="button" class="quiet request-edit" aria-label={t("edit_request")} title={t("edit_request")} onClick={onEdit}><Icon name="pencil" size={15} /><span>{t("edit_request")}</span></button>
       )}
     </div>
   );

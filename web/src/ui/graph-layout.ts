@@ -84,7 +84,8 @@ function lay(tasks: TaskView[], down: boolean, size: Size): Layout {
   for (const t of tasks) graph.setNode(String(t.id), { ...size });
   graph.setNode(END, { ...PILL });
   const all = links(tasks);
-  for (const { from, to } of all) graph.setEdge(from, to);
+  // A task that waits for nothing stands at the top, where it starts: its edge is the one to keep short.
+  for (const { from, to } of all) graph.setEdge(from, to, { weight: from === START ? 8 : 1 });
   layout(graph);
   const whole = graph.graph() as Partial<Size>;
   const width = Math.ceil(whole.width ?? 0);

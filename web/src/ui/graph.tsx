@@ -31,6 +31,14 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
   const scale = Math.max(MIN_SCALE, Math.min(1, room.value / layout.width));
   const task = run.tasks.find((x) => x.id === open.value) ?? null;
   const done = run.tasks.filter((x) => x.state === "succeeded").length;
+  // The room for the graph shrinks when details open; the task they are about stays in sight.
+  useLayoutEffect(() => {
+    const node = box.current?.querySelector<HTMLElement>(`[data-task="${open.value}"]`);
+    if (!node || !box.current) return;
+    const [inner, outer] = [node.getBoundingClientRect(), box.current.getBoundingClientRect()];
+    if (inner.bottom > outer.bottom) box.current.scrollTop += inner.bottom - outer.bottom + 12;
+    else if (inner.top < outer.top) box.current.scrollTop -= outer.top - inner.top + 12;
+  }, [open.value]);
   const close = () => {
     const id = open.value;
     open.value = null;
@@ -41,7 +49,7 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
     <section class="graph-card" aria-label={t("graph")} onKeyDown={(e) => e.key === "Escape" && task && (e.stopPropagation(), close())}>
       <header class="graph-head">
         <PhaseLabel run={run} />
-        {run.tasks.length > 0 && <span class="graph-count">{done}/{run.tasks.length}</span>}
+        {run.tasks.length > 0 && <span class={`graph-count ${run.tasks.some((x) => x.state === "failed") ? "graph-count-bad" : ""}`}>{done}/{run.tasks.length}</span>}
         {(layout.width * scale > room.value + 2 || wide) && (
           <IconButton icon={wide ? "shrink" : "expand"} label={t("graph")} pressed={wide} onClick={() => onWide(!wide)} class="graph-wide" />
         )}
