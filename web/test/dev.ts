@@ -7,7 +7,13 @@ import { POLICY } from "./mock/server";
 
 const target = new URL(process.env.JARVIS_URL ?? "http://127.0.0.1:8004");
 const port = Number(process.env.PORT ?? 8015);
-const types: Record<string, string> = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8" };
+const types: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
+};
 
 createServer(async (req, res) => {
   const path = new URL(req.url ?? "/", target).pathname;
@@ -20,11 +26,22 @@ createServer(async (req, res) => {
     }
   }
   const { origin: _, ...headers } = req.headers;
-  const onward = request({ host: target.hostname, port: target.port, path: req.url, method: req.method, headers: { ...headers, host: target.host } }, (reply) => {
-    res.writeHead(reply.statusCode ?? 502, reply.headers);
-    reply.pipe(res);
-  });
+  const onward = request(
+    {
+      host: target.hostname,
+      port: target.port,
+      path: req.url,
+      method: req.method,
+      headers: { ...headers, host: target.host },
+    },
+    (reply) => {
+      res.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(res);
+    },
+  );
   onward.on("error", () => (res.headersSent ? res.destroy() : res.writeHead(502).end()));
   res.on("close", () => onward.destroy());
   req.pipe(onward);
-}).listen(port, "127.0.0.1", () => console.log(`The page is at http://127.0.0.1:${port}, with the server at ${target.origin}`));
+}).listen(port, "127.0.0.1", () =>
+  console.log(`The page is at http://127.0.0.1:${port}, with the server at ${target.origin}`),
+);

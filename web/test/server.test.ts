@@ -1,4 +1,4 @@
-// The page against a real `jarvis serve` with its offline planner, at the address in JARVIS_URL. As in page.test.ts, every
+// The page against a real `jarvis serve` with its offline planner, at the address in JARVIS_URL. As in the page tests, every
 // test fails on console errors, refusals by the content policy, and requests that leave the origin.
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
@@ -16,7 +16,10 @@ before(async () => {
 });
 after(() => browser.close());
 
-async function on(setting: BrowserContextOptions & { path?: string; allow?: RegExp }, act: (page: Page) => Promise<void>): Promise<void> {
+async function on(
+  setting: BrowserContextOptions & { path?: string; allow?: RegExp },
+  act: (page: Page) => Promise<void>,
+): Promise<void> {
   const { path, allow, ...context } = setting;
   const at = await open(browser, url, context, path);
   at.page.setDefaultTimeout(60_000);
@@ -57,12 +60,18 @@ async function watchStates(page: Page): Promise<() => Promise<string[]>> {
 }
 
 const pictures = (page: Page, at: string, n: number) =>
-  page.waitForFunction(([where, count]) => [...document.querySelectorAll<HTMLImageElement>(`${where} img`)].filter((i) => i.complete && i.naturalWidth > 0).length >= Number(count), [at, n] as const);
+  page.waitForFunction(
+    ([where, count]) =>
+      [...document.querySelectorAll<HTMLImageElement>(`${where} img`)].filter((i) => i.complete && i.naturalWidth > 0)
+        .length >= Number(count),
+    [at, n] as const,
+  );
 
 test("the server sends the content policy the page is made for", async () => {
   const reply = await fetch(`${url}/`);
   const policy = reply.headers.get("content-security-policy") ?? "";
-  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"]) assert.ok(policy.includes(part), part);
+  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"])
+    assert.ok(policy.includes(part), part);
   assert.ok(!/unsafe-/.test(policy));
 });
 
@@ -121,8 +130,16 @@ test("plan only shows the document and runs nothing", () =>
     await attach(page);
     await ask(page, "segment this picture, then find the edges of the result");
     const text = await page.locator(".plan-json pre").innerText();
-    const { execution_config } = JSON.parse(text) as { execution_config: { tasks: { task_type: string; dependencies: number[] }[] } };
-    assert.deepEqual(execution_config.tasks.map((t) => [t.task_type, t.dependencies]), [["image-segmentation", []], ["canny-control", [0]]]);
+    const { execution_config } = JSON.parse(text) as {
+      execution_config: { tasks: { task_type: string; dependencies: number[] }[] };
+    };
+    assert.deepEqual(
+      execution_config.tasks.map((t) => [t.task_type, t.dependencies]),
+      [
+        ["image-segmentation", []],
+        ["canny-control", [0]],
+      ],
+    );
   }));
 
 test("hostile words stay words", () =>
@@ -138,7 +155,9 @@ test("hostile words stay words", () =>
       xss: (window as unknown as Record<string, unknown>).__xss,
       scripts: document.querySelectorAll("script:not([src^='/'])").length,
       handlers: document.querySelectorAll("[onerror], [onload]").length,
-      media: [...document.querySelectorAll<HTMLImageElement>("img, audio, video")].filter((i) => !i.src.startsWith(location.origin) && !i.src.startsWith("blob:")).length,
+      media: [...document.querySelectorAll<HTMLImageElement>("img, audio, video")].filter(
+        (i) => !i.src.startsWith(location.origin) && !i.src.startsWith("blob:"),
+      ).length,
     }));
     assert.deepEqual(bad, { xss: undefined, scripts: 0, handlers: 0, media: 0 });
   }));
@@ -154,13 +173,17 @@ test("what was said is there after a reload, with its pictures", () =>
     await pictures(page, ".gallery", 1);
     assert.equal(await page.locator(".answer .prose").innerText(), words);
     await page.getByRole("link", { name: "Runs" }).click();
-    await page.getByRole("link", { name: /Open run “make it grey/ }).first().click();
+    await page
+      .getByRole("link", { name: /Open run “make it grey/ })
+      .first()
+      .click();
     await pictures(page, ".gallery", 1);
     assert.equal(await page.locator(".answer .prose").innerText(), words);
   }));
 
 /** A picture with so much going on that its segmentation takes a while. */
-const busy = (): Buffer => png(1800, 1300, (x, y) => [(x * y) % 251, (x * 7 + y * 13) % 256, ((x >> 3) * (y >> 2)) % 256]);
+const busy = (): Buffer =>
+  png(1800, 1300, (x, y) => [(x * y) % 251, (x * 7 + y * 13) % 256, ((x >> 3) * (y >> 2)) % 256]);
 
 test("stop ends the run on the server too", () =>
   on({}, async (page) => {
@@ -198,8 +221,13 @@ for (const [language, heading] of Object.entries(HEADINGS))
         await page.evaluate(() => (location.hash = "#/"));
         await page.locator(".example").nth(i).click();
         await page.locator('.exchange:is([data-phase="done"], [data-phase="failed"])').waitFor();
-        const states = await page.locator(".node").evaluateAll((all) => all.map((e) => (e as HTMLElement).dataset.state));
-        assert.ok(states.length >= 1 && states.every((s) => s === "succeeded"), `example ${i + 1}: ${states.join()}; ${await page.locator(".answer").innerText()}`);
+        const states = await page
+          .locator(".node")
+          .evaluateAll((all) => all.map((e) => (e as HTMLElement).dataset.state));
+        assert.ok(
+          states.length >= 1 && states.every((s) => s === "succeeded"),
+          `example ${i + 1}: ${states.join()}; ${await page.locator(".answer").innerText()}`,
+        );
       }
     }));
 
@@ -213,8 +241,12 @@ test("dark and light", () =>
 
 test("the API page shows every operation", () =>
   on({ path: "/docs" }, async (page) => {
-    const described = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, Record<string, unknown>> };
-    const wanted = Object.values(described.paths).flatMap((p) => Object.keys(p)).filter((m) => ["get", "post", "put", "patch", "delete"].includes(m)).length;
+    const described = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    const wanted = Object.values(described.paths)
+      .flatMap((p) => Object.keys(p))
+      .filter((m) => ["get", "post", "put", "patch", "delete"].includes(m)).length;
     await page.locator(".method").first().waitFor();
     assert.equal(await page.locator(".method").count(), wanted);
     for (const operation of await page.locator(".operation").all()) await operation.locator("summary").first().click();

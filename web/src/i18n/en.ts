@@ -24,7 +24,8 @@ export const en = {
   log_out: "Log out",
 
   welcome: "What shall I get done?",
-  welcome_sub: "Say it in your words, with pictures, sounds or texts. I plan the tasks, choose a model for each, and run them in parallel. You see every step.",
+  welcome_sub:
+    "Say it in your words, with pictures, sounds or texts. I plan the tasks, choose a model for each, and run them in parallel. You see every step.",
   examples: "Try one",
   sample_name: "sample picture",
 
@@ -194,7 +195,8 @@ export const en = {
   ex_grey: "Make it grey and half the size",
   ex_chain: "Segment this picture, then find the edges of the result",
   ex_speak: "Read this text aloud: Good evening. Your tasks are done, and the kettle is on.",
-  ex_mood: "Tell the mood of this text and list the names in it: Anna came back from Lisbon in May and could not stop smiling.",
+  ex_mood:
+    "Tell the mood of this text and list the names in it: Anna came back from Lisbon in May and could not stop smiling.",
   ex_turn: "Turn this picture upside down and describe it",
 };
 

@@ -24,7 +24,9 @@ const plurals = computed(() => new Intl.PluralRules(language.value));
 type Params = Record<string, string | number>;
 
 function fill(text: string, params: Params): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(params, name) ? String(params[name]) : whole));
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    Object.hasOwn(params, name) ? String(params[name]) : whole,
+  );
 }
 
 /** The text of a key, filled in. */
@@ -42,10 +44,12 @@ export function count(key: PluralKey, n: number): string {
 export const taskName = (task: string): string => nameOf(task, language.value);
 
 /** Names joined as the language does: "a, b and c". */
-export const joined = (names: string[]): string => new Intl.ListFormat(language.value, { type: "conjunction" }).format(names);
+export const joined = (names: string[]): string =>
+  new Intl.ListFormat(language.value, { type: "conjunction" }).format(names);
 
 /** The language with the region the browser is set to, where that is the same language: dates differ between them. */
-const regional = (): string => navigator.languages.find((tag) => tag.toLowerCase().startsWith(language.value)) ?? language.value;
+const regional = (): string =>
+  navigator.languages.find((tag) => tag.toLowerCase().startsWith(language.value)) ?? language.value;
 
 /** A moment, with the day only when it was not today. */
 export function moment(ms: number, now = Date.now()): string {

@@ -26,14 +26,22 @@ function block(b: Block, key: number): ComponentChildren {
       return (
         <div class="code" key={key}>
           <CopyButton text={() => b.text} />
-          <pre tabIndex={0}><code>{b.text}</code></pre>
+          <pre tabIndex={0}>
+            <code>{b.text}</code>
+          </pre>
         </div>
       );
     case "quote":
       return <blockquote key={key}>{b.children.map(block)}</blockquote>;
     case "list": {
       const items = b.items.map((item, i) => <li key={i}>{tight(item) ?? item.map(block)}</li>);
-      return b.ordered ? <ol key={key} start={b.start}>{items}</ol> : <ul key={key}>{items}</ul>;
+      return b.ordered ? (
+        <ol key={key} start={b.start}>
+          {items}
+        </ol>
+      ) : (
+        <ul key={key}>{items}</ul>
+      );
     }
     case "rule":
       return <hr key={key} />;
@@ -85,8 +93,14 @@ export function MediaChip({ path }: { path: string }) {
   const file = baseName(path);
   return (
     <a class="chip" href={path} target="_blank" rel="noopener noreferrer">
-      {kind === "image" && !gone.value ? <img src={path} alt="" loading="lazy" onError={() => (gone.value = true)} /> : <Icon name={kind} size={16} />}
-      <span title={file}>{known ?? (file.length > 20 ? `${file.slice(0, 8)}…${file.slice(file.lastIndexOf("."))}` : file)}</span>
+      {kind === "image" && !gone.value ? (
+        <img src={path} alt="" loading="lazy" onError={() => (gone.value = true)} />
+      ) : (
+        <Icon name={kind} size={16} />
+      )}
+      <span title={file}>
+        {known ?? (file.length > 20 ? `${file.slice(0, 8)}…${file.slice(file.lastIndexOf("."))}` : file)}
+      </span>
     </a>
   );
 }

@@ -11,8 +11,19 @@ import { Icon } from "./icons";
 import { Welcome } from "./welcome";
 
 /** An exchange that is drawn again only when it has changed: a long chat must not slow the one that is running. */
-function Kept({ chatId, exchange, onEdit }: { chatId: string; exchange: Exchange; onEdit: (exchange: Exchange) => void }) {
-  return useMemo(() => <ExchangeView chatId={chatId} exchange={exchange} onEdit={() => onEdit(exchange)} />, [chatId, exchange]);
+function Kept({
+  chatId,
+  exchange,
+  onEdit,
+}: {
+  chatId: string;
+  exchange: Exchange;
+  onEdit: (exchange: Exchange) => void;
+}) {
+  return useMemo(
+    () => <ExchangeView chatId={chatId} exchange={exchange} onEdit={() => onEdit(exchange)} />,
+    [chatId, exchange],
+  );
 }
 
 /** Nearer to the end than this counts as being there, in pixels. */
@@ -25,7 +36,11 @@ export function Thread({ chat }: { chat: Chat | null }) {
   const away = useSignal(false);
   const amount = chat?.exchanges.length ?? 0;
 
-  const toEnd = (smooth = false) => box.current?.scrollTo({ top: box.current.scrollHeight, behavior: smooth && !matchMedia("(prefers-reduced-motion: reduce)").matches ? "smooth" : "instant" });
+  const toEnd = (smooth = false) =>
+    box.current?.scrollTo({
+      top: box.current.scrollHeight,
+      behavior: smooth && !matchMedia("(prefers-reduced-motion: reduce)").matches ? "smooth" : "instant",
+    });
   const onScroll = () => {
     const e = box.current;
     if (!e) return;
@@ -68,12 +83,17 @@ export function Thread({ chat }: { chat: Chat | null }) {
   return (
     <div class="thread" ref={box} onScroll={onScroll} onClickCapture={() => (pinned.current = false)}>
       <div class="thread-inner">
-        {chat?.exchanges.length
-          ? chat.exchanges.map((e) => <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={edit} />)
-          : <Welcome />}
+        {chat?.exchanges.length ? (
+          chat.exchanges.map((e) => <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={edit} />)
+        ) : (
+          <Welcome />
+        )}
       </div>
       {away.value && amount > 0 && (
-        <button type="button" class="jump" onClick={() => toEnd(true)}><Icon name="down" size={16} />{t("jump_latest")}</button>
+        <button type="button" class="jump" onClick={() => toEnd(true)}>
+          <Icon name="down" size={16} />
+          {t("jump_latest")}
+        </button>
       )}
     </div>
   );

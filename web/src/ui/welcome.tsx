@@ -20,7 +20,8 @@ const EXAMPLES: ({ text: Key } & ({ effect: Effect } | { icon: IconName }))[] = 
 
 /** Sends an example. When its picture cannot be uploaded, or other files wait, its words go into the message box. */
 async function tryExample(text: string, picture: boolean): Promise<void> {
-  if (picture && uploads.value.length === 0) await addFiles([await samplePicture(`${t("sample_name").replace(/\s+/g, "-")}.png`)]);
+  if (picture && uploads.value.length === 0)
+    await addFiles([await samplePicture(`${t("sample_name").replace(/\s+/g, "-")}.png`)]);
   if (uploading.value || uploads.value.some((u) => u.error)) {
     draft.value = text;
     focusComposer.value++;
@@ -39,7 +40,13 @@ export function Welcome() {
         {EXAMPLES.map((e) => (
           <li key={e.text}>
             <button type="button" class="example" onClick={() => void tryExample(t(e.text), "effect" in e)}>
-              {"effect" in e ? <Thumbnail effect={e.effect} /> : <span class="example-icon"><Icon name={e.icon} size={22} /></span>}
+              {"effect" in e ? (
+                <Thumbnail effect={e.effect} />
+              ) : (
+                <span class="example-icon">
+                  <Icon name={e.icon} size={22} />
+                </span>
+              )}
               <span>{t(e.text)}</span>
             </button>
           </li>
