@@ -34,7 +34,8 @@ try {
   // Text from outside must have no way to become markup or code: the sources name none of the ways.
   const unsafe = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(|javascript:/;
   for (const file of await readdir(join(root, "src"), { recursive: true, withFileTypes: true }))
-    if (file.isFile() && unsafe.test(await readFile(join(file.parentPath ?? file.path, file.name), "utf8"))) problems.push(`src: ${file.name} names a way to make markup or code of text`);
+    if (file.isFile() && unsafe.test(await readFile(join(file.parentPath ?? file.path, file.name), "utf8")))
+      problems.push(`src: ${file.name} names a way to make markup or code of text`);
 } finally {
   await rm(fresh, { recursive: true, force: true });
 }

@@ -4,7 +4,10 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import assert from "node:assert/strict";
 
 export async function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required"] });
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required"],
+  });
 }
 
 export interface Watched {
@@ -15,7 +18,12 @@ export interface Watched {
   close(): Promise<void>;
 }
 
-export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}, path = "/"): Promise<Watched> {
+export async function open(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+  path = "/",
+): Promise<Watched> {
   const context = await browser.newContext({ locale: "en-GB", viewport: { width: 1280, height: 860 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
@@ -25,15 +33,23 @@ export async function open(browser: Browser, url: string, options: BrowserContex
   page.on("pageerror", (e) => wrong.push(`exception: ${e.stack ?? e.message}`));
   page.on("request", (r) => {
     const to = r.url();
-    if (!to.startsWith(origin) && !to.startsWith("blob:") && !to.startsWith("data:")) wrong.push(`left the origin: ${to}`);
+    if (!to.startsWith(origin) && !to.startsWith("blob:") && !to.startsWith("data:"))
+      wrong.push(`left the origin: ${to}`);
   });
   await page.addInitScript(() => {
-    document.addEventListener("securitypolicyviolation", (e) => console.error(`content policy: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`));
+    document.addEventListener("securitypolicyviolation", (e) =>
+      console.error(`content policy: ${e.violatedDirective} ${e.blockedURI} ${e.sample}`),
+    );
   });
   await page.goto(url + path);
   return {
-    page, context,
-    verify: (allowed) => assert.deepEqual(wrong.filter((w) => !allowed?.test(w)), []),
+    page,
+    context,
+    verify: (allowed) =>
+      assert.deepEqual(
+        wrong.filter((w) => !allowed?.test(w)),
+        [],
+      ),
     close: () => context.close(),
   };
 }

@@ -1,5 +1,5 @@
 // Bundles the TypeScript of this folder and runs parts of it: unit and page tests, tests against a server, the mock, shots.
-// Usage: node test/run.mjs unit|page|server|mock|shots …
+// Usage: node test/run.mjs unit|page|server|mock|dev|shots …
 import { build } from "esbuild";
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -7,12 +7,22 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, ".out");
-const programs = new Set(["mock", "shots"]);
+const programs = new Set(["mock", "dev", "shots"]);
 const wanted = process.argv.slice(2);
 
 await build({
   absWorkingDir: here,
-  entryPoints: { unit: "unit.test.ts", page: "page.test.ts", server: "server.test.ts", mock: "mock/main.ts", shots: "shots.ts" },
+  entryPoints: {
+    unit: "unit.test.ts",
+    "page-runs": "page-runs.test.ts",
+    "page-plans": "page-plans.test.ts",
+    "page-keeping": "page-keeping.test.ts",
+    "page-looks": "page-looks.test.ts",
+    server: "server.test.ts",
+    mock: "mock/main.ts",
+    dev: "dev.ts",
+    shots: "shots.ts",
+  },
   outdir: out,
   outExtension: { ".js": ".mjs" },
   bundle: true,
@@ -23,8 +33,12 @@ await build({
   external: ["../build.mjs", "../../build.mjs"],
   logLevel: "warning",
 });
-const files = wanted.filter((name) => !name.startsWith("-")).map((name) => join(out, `${name}.mjs`));
+const pages = ["page-runs", "page-plans", "page-keeping", "page-looks"];
+const names = wanted.filter((name) => !name.startsWith("-")).flatMap((name) => (name === "page" ? pages : [name]));
+const files = names.map((name) => join(out, `${name}.mjs`));
 const program = wanted.some((name) => programs.has(name));
-const args = program ? files : ["--test", "--test-reporter=spec", "--test-concurrency=1", ...wanted.filter((a) => a.startsWith("-")), ...files];
+const args = program
+  ? files
+  : ["--test", "--test-reporter=spec", "--test-concurrency=1", ...wanted.filter((a) => a.startsWith("-")), ...files];
 const child = spawn(process.execPath, args, { stdio: "inherit", cwd: dirname(here) });
 child.on("exit", (code) => process.exit(code ?? 1));

@@ -19,43 +19,202 @@ async function ask(page: Page, text: string): Promise<void> {
 
 const done = (page: Page) => page.locator('.exchange[data-phase="done"]').last().waitFor();
 
-type Scene = { name: string; sizes?: (keyof typeof sizes)[]; schemes?: ("light" | "dark")[]; locale?: string; planner?: "llm" | "offline"; token?: string; path?: string; act: (page: Page, mock: Awaited<ReturnType<typeof startMock>>) => Promise<void> };
+type Scene = {
+  name: string;
+  sizes?: (keyof typeof sizes)[];
+  schemes?: ("light" | "dark")[];
+  locale?: string;
+  planner?: "llm" | "offline";
+  token?: string;
+  path?: string;
+  act: (page: Page, mock: Awaited<ReturnType<typeof startMock>>) => Promise<void>;
+};
 
 const settle = (page: Page) => page.waitForTimeout(500);
 
 const scenes: Scene[] = [
   { name: "welcome", act: async (page) => void (await page.getByRole("heading", { level: 1 }).waitFor()) },
-  { name: "welcome-ru", schemes: ["light"], locale: "ru-RU", act: async (page) => void (await page.getByRole("heading", { level: 1 }).waitFor()) },
-  { name: "welcome-zh", schemes: ["dark"], locale: "zh-CN", act: async (page) => void (await page.getByRole("heading", { level: 1 }).waitFor()) },
-  { name: "done", act: async (page) => { await page.locator(".example").first().click(); await done(page); await page.waitForLoadState("networkidle"); } },
-  { name: "inspector", act: async (page) => { await page.locator(".example").nth(1).click(); await done(page); await page.locator('[data-task="1"]').click(); } },
-  { name: "running", planner: "llm", act: async (page, mock) => {
+  {
+    name: "welcome-ru",
+    schemes: ["light"],
+    locale: "ru-RU",
+    act: async (page) => void (await page.getByRole("heading", { level: 1 }).waitFor()),
+  },
+  {
+    name: "welcome-zh",
+    schemes: ["dark"],
+    locale: "zh-CN",
+    act: async (page) => void (await page.getByRole("heading", { level: 1 }).waitFor()),
+  },
+  {
+    name: "done",
+    act: async (page) => {
+      await page.locator(".example").first().click();
+      await done(page);
+      await page.waitForLoadState("networkidle");
+    },
+  },
+  {
+    name: "inspector",
+    act: async (page) => {
+      await page.locator(".example").nth(1).click();
+      await done(page);
+      await page.locator('[data-task="1"]').click();
+    },
+  },
+  {
+    name: "running",
+    planner: "llm",
+    act: async (page, mock) => {
       mock.pace.held = true;
       await page.locator(".example").first().waitFor();
-      await page.locator('input[type="file"]').setInputFiles({ name: "lake.png", mimeType: "image/png", buffer: await readFile(join(process.cwd(), "dist/icon.svg")) });
+      await page.locator('input[type="file"]').setInputFiles({
+        name: "lake.png",
+        mimeType: "image/png",
+        buffer: await readFile(join(process.cwd(), "dist/icon.svg")),
+      });
       await page.locator(".upload-ready").waitFor();
       await ask(page, "Make a report about this picture and read it to me");
-      for (let i = 0; i < 4; i++) { await page.waitForTimeout(120); mock.pace.release(); }
+      for (let i = 0; i < 4; i++) await mock.pace.next();
       await page.locator(".node.is-running").first().waitFor();
-    } },
-  { name: "report", planner: "llm", act: async (page) => { await page.locator(".example").first().waitFor(); await ask(page, "Make a report about this picture and read it to me"); await done(page); await page.locator('[data-task="1"]').click(); } },
-  { name: "failed", act: async (page) => { await page.locator(".example").first().waitFor(); await ask(page, "Find the edges and what is wrong in it, then read it aloud to me; fail if you must"); await done(page); await page.locator('[data-task="1"]').click(); } },
-  { name: "review", act: async (page) => { await page.getByRole("radio", { name: "Review plan" }).check(); await page.locator(".example").nth(1).click(); await page.locator(".plan").waitFor(); await page.locator("[data-plan-task='0'] .icon-button").click(); } },
-  { name: "planned", schemes: ["light"], act: async (page) => { await page.getByRole("radio", { name: "Plan only" }).check(); await page.locator(".example").first().click(); await page.locator(".plan").waitFor(); } },
-  { name: "speech", schemes: ["dark"], act: async (page) => { await page.locator(".example").nth(4).click(); await done(page); await ask(page, "Tell the mood of this text: I am happy"); await done(page); await page.locator(".exchange").nth(1).waitFor(); await done(page); await page.locator('[data-task="0"]').last().click(); } },
-  { name: "error", act: async (page, mock) => { await page.locator(".example").first().waitFor(); mock.failNext("/hugginggpt/stream", 503, { error: { code: "busy", message: "Every place is taken, and the queue is full", hint: "Try again in a moment" } }, { "retry-after": "7" }); await ask(page, "Find the edges"); await page.locator(".error-bubble").waitFor(); } },
-  { name: "runs", act: async (page) => { for (const i of [0, 1, 4]) { await page.goto(page.url().replace(/#.*/, "#/")); await page.locator(".example").nth(i).click(); await done(page); } await page.goto(page.url().replace(/#.*/, "#/")); await page.locator(".example").first().waitFor(); await ask(page, "Find what is wrong"); await done(page); await page.goto(page.url().replace(/#.*/, "#/runs")); await page.locator(".runs tbody tr").first().waitFor(); } },
-  { name: "login", schemes: ["light"], token: "secret", act: async (page) => { await page.locator(".example").nth(4).click(); await page.getByLabel("Token", { exact: true }).waitFor(); } },
-  { name: "drawer", sizes: ["phone"], act: async (page) => { await page.locator(".example").first().click(); await done(page); await page.getByRole("button", { name: "Menu" }).click(); } },
-  { name: "docs", path: "/docs", act: async (page) => { await page.locator("main").waitFor(); const first = page.locator("details.operation").first(); if (await first.count()) await first.locator("summary").first().click(); } },
+    },
+  },
+  {
+    name: "report",
+    planner: "llm",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "Make a report about this picture and read it to me");
+      await done(page);
+      await page.locator('[data-task="1"]').click();
+    },
+  },
+  {
+    name: "failed",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "Find the edges and what is wrong in it, then read it aloud to me; fail if you must");
+      await done(page);
+      await page.locator('[data-task="1"]').click();
+    },
+  },
+  {
+    name: "review",
+    act: async (page) => {
+      await page.getByRole("radio", { name: "Review plan" }).check();
+      await page.locator(".example").nth(1).click();
+      await page.locator(".plan").waitFor();
+      await page.locator("[data-plan-task='0'] .icon-button").click();
+    },
+  },
+  {
+    name: "planned",
+    schemes: ["light"],
+    act: async (page) => {
+      await page.getByRole("radio", { name: "Plan only" }).check();
+      await page.locator(".example").first().click();
+      await page.locator(".plan").waitFor();
+    },
+  },
+  {
+    name: "speech",
+    schemes: ["dark"],
+    act: async (page) => {
+      await page.locator(".example").nth(4).click();
+      await done(page);
+      await ask(page, "Tell the mood of this text: I am happy");
+      await done(page);
+      await page.locator(".exchange").nth(1).waitFor();
+      await done(page);
+      await page.locator('[data-task="0"]').last().click();
+    },
+  },
+  {
+    name: "error",
+    act: async (page, mock) => {
+      await page.locator(".example").first().waitFor();
+      mock.failNext(
+        "/hugginggpt/stream",
+        503,
+        {
+          error: {
+            code: "busy",
+            message: "Every place is taken, and the queue is full",
+            hint: "Try again in a moment",
+          },
+        },
+        { "retry-after": "7" },
+      );
+      await ask(page, "Find the edges");
+      await page.locator(".error-bubble").waitFor();
+    },
+  },
+  {
+    name: "runs",
+    act: async (page) => {
+      for (const i of [0, 1, 4]) {
+        await page.goto(page.url().replace(/#.*/, "#/"));
+        await page.locator(".example").nth(i).click();
+        await done(page);
+      }
+      await page.goto(page.url().replace(/#.*/, "#/"));
+      await page.locator(".example").first().waitFor();
+      await ask(page, "Find what is wrong");
+      await done(page);
+      await page.goto(page.url().replace(/#.*/, "#/runs"));
+      await page.locator(".runs tbody tr").first().waitFor();
+    },
+  },
+  {
+    name: "login",
+    schemes: ["light"],
+    token: "secret",
+    act: async (page) => {
+      await page.locator(".example").nth(4).click();
+      await page.getByLabel("Token", { exact: true }).waitFor();
+    },
+  },
+  {
+    name: "drawer",
+    sizes: ["phone"],
+    act: async (page) => {
+      await page.locator(".example").first().click();
+      await done(page);
+      await page.getByRole("button", { name: "Menu" }).click();
+    },
+  },
+  {
+    name: "docs",
+    path: "/docs",
+    act: async (page) => {
+      await page.locator("main").waitFor();
+      const first = page.locator("details.operation").first();
+      if (await first.count()) await first.locator("summary").first().click();
+    },
+  },
 ];
 
 for (const scene of scenes) {
   if (only && !scene.name.startsWith(only)) continue;
   for (const size of scene.sizes ?? (["desktop", "phone"] as const))
     for (const scheme of scene.schemes ?? (["light", "dark"] as const)) {
-      const mock = await startMock({ dist, pace: 30, planner: scene.planner ?? "offline", ...(scene.token ? { token: scene.token } : {}) });
-      const at = await open(browser, mock.url, { viewport: sizes[size], colorScheme: scheme, locale: scene.locale ?? "en-GB", deviceScaleFactor: size === "phone" ? 2 : 1 }, scene.path);
+      const mock = await startMock({
+        dist,
+        pace: 30,
+        planner: scene.planner ?? "offline",
+        ...(scene.token ? { token: scene.token } : {}),
+      });
+      const at = await open(
+        browser,
+        mock.url,
+        {
+          viewport: sizes[size],
+          colorScheme: scheme,
+          locale: scene.locale ?? "en-GB",
+          deviceScaleFactor: size === "phone" ? 2 : 1,
+        },
+        scene.path,
+      );
       try {
         await scene.act(at.page, mock);
         await settle(at.page);

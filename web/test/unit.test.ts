@@ -17,8 +17,13 @@ import { clean, duration, label } from "../src/model/text";
 import { arrange, END, links, START } from "../src/ui/graph-layout";
 
 test("events are read however the stream is cut", () => {
-  const stream = ": hello\r\n\r\nevent: plan\r\nid: 4\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\ndata: bare\n\nevent: lost\n\nid: 9\rdata: x\r\r";
-  const expected = [{ event: "plan", data: '{"a":\n1}', id: "4" }, { event: "message", data: "bare", id: "4" }, { event: "message", data: "x", id: "9" }];
+  const stream =
+    ': hello\r\n\r\nevent: plan\r\nid: 4\r\ndata: {"a":\r\ndata: 1}\r\n\r\ndata: bare\n\nevent: lost\n\nid: 9\rdata: x\r\r';
+  const expected = [
+    { event: "plan", data: '{"a":\n1}', id: "4" },
+    { event: "message", data: "bare", id: "4" },
+    { event: "message", data: "x", id: "9" },
+  ];
   for (let size = 1; size <= stream.length; size++) {
     const parser = new EventParser();
     const got = [];
@@ -35,30 +40,74 @@ test("an endless event is refused, not kept", () => {
   });
 });
 
-const wire = (seq: number, event: string, rest: object = {}) => decode.event({ run_id: "r1", seq, at_ms: 1000 + seq, event, ...rest });
+const wire = (seq: number, event: string, rest: object = {}) =>
+  decode.event({ run_id: "r1", seq, at_ms: 1000 + seq, event, ...rest });
 
-function follow(...events: (ReturnType<typeof wire>)[]): RunView {
+function follow(...events: ReturnType<typeof wire>[]): RunView {
   return events.reduce((run, e) => (e ? apply(run, e) : run), newRun());
 }
 
-const outcome = (id: number, status: string, more: object = {}) => ({ outcome: { id, task: "t", status, args: { image: "/images/a.png" }, selection: null, attempts: [], inference: { "generated image": "/images/b.png" }, error: null, ms: 5, ...more } });
-const twoTasks = { plan: { tasks: [{ id: 0, task: "a", dep: [-1], args: {} }, { id: 1, task: "b", dep: [0], args: { image: "<GENERATED>-0" } }], notes: ["mended"] } };
+const outcome = (id: number, status: string, more: object = {}) => ({
+  outcome: {
+    id,
+    task: "t",
+    status,
+    args: { image: "/images/a.png" },
+    selection: null,
+    attempts: [],
+    inference: { "generated image": "/images/b.png" },
+    error: null,
+    ms: 5,
+    ...more,
+  },
+});
+const twoTasks = {
+  plan: {
+    tasks: [
+      { id: 0, task: "a", dep: [-1], args: {} },
+      { id: 1, task: "b", dep: [0], args: { image: "<GENERATED>-0" } },
+    ],
+    notes: ["mended"],
+  },
+};
 
 test("a run goes through its phases", () => {
   const events = [
-    wire(0, "queued", { ahead: 2 }), wire(1, "run_started", { request: { text: "x" }, planner: "offline", model: "offline" }), wire(2, "plan", twoTasks),
-    wire(3, "task_started", { id: 0, task: "a", model: "m" }), wire(4, "task_finished", outcome(0, "succeeded")), wire(5, "task_finished", outcome(1, "failed", { error: { code: "c", message: "no", hint: "h" } })),
-    wire(6, "token", { text: "An " }), wire(7, "answer", { answer: { text: "An answer", resources: [{ kind: "image", url: "/images/b.png", from: 0 }] } }), wire(8, "done", { ok: true, usage: {}, ms: 9 }),
+    wire(0, "queued", { ahead: 2 }),
+    wire(1, "run_started", { request: { text: "x" }, planner: "offline", model: "offline" }),
+    wire(2, "plan", twoTasks),
+    wire(3, "task_started", { id: 0, task: "a", model: "m" }),
+    wire(4, "task_finished", outcome(0, "succeeded")),
+    wire(5, "task_finished", outcome(1, "failed", { error: { code: "c", message: "no", hint: "h" } })),
+    wire(6, "token", { text: "An " }),
+    wire(7, "answer", { answer: { text: "An answer", resources: [{ kind: "image", url: "/images/b.png", from: 0 }] } }),
+    wire(8, "done", { ok: true, usage: {}, ms: 9 }),
   ];
   const phases = events.map((_, i) => follow(...events.slice(0, i + 1)).phase);
-  assert.deepEqual(phases, ["queued", "planning", "running", "running", "running", "answering", "answering", "answering", "done"]);
+  assert.deepEqual(phases, [
+    "queued",
+    "planning",
+    "running",
+    "running",
+    "running",
+    "answering",
+    "answering",
+    "answering",
+    "done",
+  ]);
   const run = follow(...events);
-  assert.deepEqual(run.tasks.map((t) => t.state), ["succeeded", "failed"]);
+  assert.deepEqual(
+    run.tasks.map((t) => t.state),
+    ["succeeded", "failed"],
+  );
   assert.equal(run.text, "An answer");
   assert.equal(run.tasks[1]?.error?.hint, "h");
   assert.deepEqual(run.notes, ["mended"]);
   // Seen twice, after a reconnection: nothing changes.
-  assert.deepEqual(events.reduce((r, e) => (e ? apply(r, e) : r), run), run);
+  assert.deepEqual(
+    events.reduce((r, e) => (e ? apply(r, e) : r), run),
+    run,
+  );
 });
 
 test("a run that ends early leaves nothing running", () => {
@@ -70,31 +119,63 @@ test("a run that ends early leaves nothing running", () => {
   const end = wire(4, "done", { ok: true, ms: 1 });
   const halted = [late, end].reduce((r, e) => (e ? apply(r, e) : r), stopped(follow(...begun)));
   assert.equal(halted.phase, "cancelled", "what comes after a stop does not undo it");
-  assert.deepEqual(halted.tasks.map((t) => t.state), ["succeeded", "cancelled"]);
+  assert.deepEqual(
+    halted.tasks.map((t) => t.state),
+    ["succeeded", "cancelled"],
+  );
   assert.ok(!isLive(halted.phase));
 });
 
 test("unknown events and odd shapes do no harm", () => {
   assert.equal(wire(0, "brand_new", { a: 1 }), null);
-  for (const odd of [null, 1, "x", [], {}, { event: "plan", plan: 5 }, { event: "task_finished", outcome: [] }, { event: "answer" }, { event: "model_chosen", selection: "x" }, { event: "execution_config", value: { tasks: [{}] } }]) {
+  for (const odd of [
+    null,
+    1,
+    "x",
+    [],
+    {},
+    { event: "plan", plan: 5 },
+    { event: "task_finished", outcome: [] },
+    { event: "answer" },
+    { event: "model_chosen", selection: "x" },
+    { event: "execution_config", value: { tasks: [{}] } },
+  ]) {
     const e = decode.event(odd);
     if (e) apply(newRun(), e);
   }
-  const back = replay([wire(0, "run_started", { request: { text: "hi", attachments: [{ kind: "image", source: { public: "/images/a.png" }, name: "a.png" }] } })].filter((e) => e !== null));
+  const back = replay(
+    [
+      wire(0, "run_started", {
+        request: { text: "hi", attachments: [{ kind: "image", source: { public: "/images/a.png" }, name: "a.png" }] },
+      }),
+    ].filter((e) => e !== null),
+  );
   assert.deepEqual(back.attachments, [{ kind: "image", path: "/images/a.png", name: "a.png" }]);
 });
 
 test("an attachment goes back with exactly one of path, text and address", () => {
-  assert.deepEqual(decode.attachmentOut({ kind: "text", path: "/x", text: "t", url: "u", name: "n", bytes: 3 }), { kind: "text", path: "/x", name: "n" });
+  assert.deepEqual(decode.attachmentOut({ kind: "text", path: "/x", text: "t", url: "u", name: "n", bytes: 3 }), {
+    kind: "text",
+    path: "/x",
+    name: "n",
+  });
   assert.deepEqual(decode.attachmentOut({ kind: "text", text: "t" }), { kind: "text", text: "t" });
 });
 
 const config = (): ExecutionConfig =>
   decode.executionConfig({
-    user_request: "x", version: 7,
+    user_request: "x",
+    version: 7,
     tasks: [
       { task_id: 0, task_type: "a", model_id: "m0", args: { image: "/images/a.png" }, dependencies: [], extra: "kept" },
-      { task_id: 1, task_type: "b", model_id: "m1", args: { image: "<GENERATED>-0", text: "now" }, dependencies: [0], alternatives: [{ id: "m2", hosted_on: "local" }] },
+      {
+        task_id: 1,
+        task_type: "b",
+        model_id: "m1",
+        args: { image: "<GENERATED>-0", text: "now" },
+        dependencies: [0],
+        alternatives: [{ id: "m2", hosted_on: "local" }],
+      },
       { task_id: 2, task_type: "c", model_id: "m1", args: { text: "of <GENERATED-1>" }, dependencies: [1] },
       { task_id: 3, task_type: "d", model_id: "m1", args: { text: "plain" }, dependencies: [0] },
     ],
@@ -103,18 +184,30 @@ const config = (): ExecutionConfig =>
 test("deleting a task tells and does what follows", () => {
   const c = plan.rebuild(config(), config().tasks);
   assert.deepEqual([...plan.withUsers(c.tasks, 0)].sort(), [0, 1, 2]);
-  assert.deepEqual(plan.waitersOf(c.tasks, 0).map((t) => t.task_id), [3]);
+  assert.deepEqual(
+    plan.waitersOf(c.tasks, 0).map((t) => t.task_id),
+    [3],
+  );
   const less = plan.removeTasks(c, plan.withUsers(c.tasks, 0));
-  assert.deepEqual(less.tasks.map((t) => t.task_id), [3]);
+  assert.deepEqual(
+    less.tasks.map((t) => t.task_id),
+    [3],
+  );
   assert.deepEqual(less.tasks[0]?.dependencies, []);
-  assert.deepEqual([less.total_tasks, less.dag.edges, less.execution_order], [1, [], [{ level: 0, parallel: false, tasks: [3] }]]);
+  assert.deepEqual(
+    [less.total_tasks, less.dag.edges, less.execution_order],
+    [1, [], [{ level: 0, parallel: false, tasks: [3] }]],
+  );
   assert.equal(less.version, 7, "fields the page does not know are kept");
 });
 
 test("changing an argument moves the dependencies with it", () => {
   const c = plan.setArg(config(), 1, "image", "/images/other.png");
   assert.deepEqual(c.tasks[1]?.dependencies, []);
-  assert.deepEqual(c.tasks.map((t) => t.execution_level), [0, 0, 1, 1]);
+  assert.deepEqual(
+    c.tasks.map((t) => t.execution_level),
+    [0, 0, 1, 1],
+  );
   assert.deepEqual(plan.problems(c), []);
   assert.deepEqual(plan.problems(plan.setArg(c, 1, "image", "<GENERATED>-9")), [{ task: 1, arg: "image", missing: 9 }]);
   assert.ok(plan.problems(plan.setArg(config(), 0, "image", "<GENERATED>-2")).some((p) => "cycle" in p));
@@ -122,7 +215,10 @@ test("changing an argument moves the dependencies with it", () => {
 
 test("the model given up can be chosen again", () => {
   const c = plan.setModel(config(), 1, "m2", "local", "by hand");
-  assert.deepEqual([c.tasks[1]?.model_id, c.tasks[1]?.hosted_on, c.tasks[1]?.alternatives], ["m2", "local", [{ id: "m1", hosted_on: "" }]]);
+  assert.deepEqual(
+    [c.tasks[1]?.model_id, c.tasks[1]?.hosted_on, c.tasks[1]?.alternatives],
+    ["m2", "local", [{ id: "m1", hosted_on: "" }]],
+  );
 });
 
 test("references are split in both spellings", () => {
@@ -131,25 +227,45 @@ test("references are split in both spellings", () => {
 
 /** The tree as text with its marks, to compare by eye. */
 function said(nodes: Inline[]): string {
-  return nodes.map((n) => {
-    switch (n.t) {
-      case "text": return n.text;
-      case "code": return `‹${n.text}›`;
-      case "br": return "⏎";
-      case "media": return `{${n.path}}`;
-      case "link": return `[${said(n.children)}→${n.href}]`;
-      default: return `${n.t}(${said(n.children)})`;
-    }
-  }).join("");
+  return nodes
+    .map((n) => {
+      switch (n.t) {
+        case "text":
+          return n.text;
+        case "code":
+          return `‹${n.text}›`;
+        case "br":
+          return "⏎";
+        case "media":
+          return `{${n.path}}`;
+        case "link":
+          return `[${said(n.children)}→${n.href}]`;
+        default:
+          return `${n.t}(${said(n.children)})`;
+      }
+    })
+    .join("");
 }
 
 test("inline Markdown", () => {
   const cases: [string, string][] = [
-    ["a **b** c", "a strong(b) c"], ["*a* and _b_", "em(a) and em(b)"], ["snake_case_word", "snake_case_word"], ["2 * 3 * 4", "2 * 3 * 4"], ["`<b>`", "‹<b>›"],
-    ["see https://example.org/a_b.", "see [https://example.org/a_b→https://example.org/a_b]."], ["[x](https://e.org)", "[x→https://e.org/]"],
-    ["[x](javascript:alert(1))", "[x](javascript:alert(1))"], ["[x](data:text/html,1)", "[x](data:text/html,1)"], ["[x](//e.org)", "[x](//e.org)"], ["[x](https://user:pw@e.org)", "[x](https://user:pw@e.org)"],
-    ["at /images/ab12.png now", "at {/images/ab12.png} now"], ["/images/../etc/passwd", "/images/../etc/passwd"], ["https://e.org/images/a.png", "[https://e.org/images/a.png→https://e.org/images/a.png]"],
-    ["![x](https://evil.example/p.png)", "[x→https://evil.example/p.png]"], ["<img src=x>", "<img src=x>"], ["a\nb", "a⏎b"],
+    ["a **b** c", "a strong(b) c"],
+    ["*a* and _b_", "em(a) and em(b)"],
+    ["snake_case_word", "snake_case_word"],
+    ["2 * 3 * 4", "2 * 3 * 4"],
+    ["`<b>`", "‹<b>›"],
+    ["see https://example.org/a_b.", "see [https://example.org/a_b→https://example.org/a_b]."],
+    ["[x](https://e.org)", "[x→https://e.org/]"],
+    ["[x](javascript:alert(1))", "[x](javascript:alert(1))"],
+    ["[x](data:text/html,1)", "[x](data:text/html,1)"],
+    ["[x](//e.org)", "[x](//e.org)"],
+    ["[x](https://user:pw@e.org)", "[x](https://user:pw@e.org)"],
+    ["at /images/ab12.png now", "at {/images/ab12.png} now"],
+    ["/images/../etc/passwd", "/images/../etc/passwd"],
+    ["https://e.org/images/a.png", "[https://e.org/images/a.png→https://e.org/images/a.png]"],
+    ["![x](https://evil.example/p.png)", "[x→https://evil.example/p.png]"],
+    ["<img src=x>", "<img src=x>"],
+    ["a\nb", "a⏎b"],
   ];
   for (const [source, expected] of cases) {
     const [first] = parse(source);
@@ -158,32 +274,76 @@ test("inline Markdown", () => {
 });
 
 test("blocks of Markdown", () => {
-  const shape = (source: string) => parse(source).map((b) => (b.t === "list" ? `${b.ordered ? `ol${b.start}` : "ul"}:${b.items.length}` : b.t)).join(" ");
-  assert.equal(shape("# a\n\ntext\nmore\n\n- x\n- y\n\n3. z\n\n> q\n\n---\n```js\n- no\n```"), "heading p ul:2 ol3:1 quote rule code");
+  const shape = (source: string) =>
+    parse(source)
+      .map((b) => (b.t === "list" ? `${b.ordered ? `ol${b.start}` : "ul"}:${b.items.length}` : b.t))
+      .join(" ");
+  assert.equal(
+    shape("# a\n\ntext\nmore\n\n- x\n- y\n\n3. z\n\n> q\n\n---\n```js\n- no\n```"),
+    "heading p ul:2 ol3:1 quote rule code",
+  );
   assert.equal(shape("1. a\n   /images/b.png\n2. c"), "ol1:2");
   assert.equal(shape("```\nnever closed"), "code");
 });
 
 test("hostile Markdown ends, and soon", () => {
   const begun = performance.now();
-  for (const bad of ["*".repeat(50_000), "**a ".repeat(20_000), "[".repeat(50_000), "`".repeat(30_000), "> ".repeat(20_000), "- ".repeat(20_000), "_a".repeat(40_000), `${"[a](".repeat(20_000)}`, "  - a\n".repeat(5000)]) parse(bad);
+  for (const bad of [
+    "*".repeat(50_000),
+    "**a ".repeat(20_000),
+    "[".repeat(50_000),
+    "`".repeat(30_000),
+    "> ".repeat(20_000),
+    "- ".repeat(20_000),
+    "_a".repeat(40_000),
+    `${"[a](".repeat(20_000)}`,
+    "  - a\n".repeat(5000),
+  ])
+    parse(bad);
   assert.ok(performance.now() - begun < 20_000);
 });
 
 test("addresses of links", () => {
-  for (const bad of ["javascript:1", "JAVASCRIPT:1", " https://a", "ftp://a", "https://", "http://a:b@c", "/x", "data:,"]) assert.equal(webAddress(bad), null, bad);
+  for (const bad of [
+    "javascript:1",
+    "JAVASCRIPT:1",
+    " https://a",
+    "ftp://a",
+    "https://",
+    "http://a:b@c",
+    "/x",
+    "data:,",
+  ])
+    assert.equal(webAddress(bad), null, bad);
   assert.equal(webAddress("HTTPS://E.org/x")?.host, "e.org");
 });
 
 test("only our own media paths are media", () => {
   assert.equal(mediaKind("/images/ab.png"), "image");
   assert.equal(mediaKind("/audios/ab.wav"), "audio");
-  for (const bad of ["images/a.png", "//images/a.png", "/images/a/b.png", "/images/..png", "/images/", "/images/a.png?x", "https://e.org/images/a.png", "/images/a\".png", "/images/.a"]) assert.equal(mediaKind(bad), null, bad);
+  for (const bad of [
+    "images/a.png",
+    "//images/a.png",
+    "/images/a/b.png",
+    "/images/..png",
+    "/images/",
+    "/images/a.png?x",
+    "https://e.org/images/a.png",
+    '/images/a".png',
+    "/images/.a",
+  ])
+    assert.equal(mediaKind(bad), null, bad);
 });
 
 test("outputs of results", () => {
-  const types = (v: unknown) => outputs(v).map((o) => o.type).join();
-  assert.equal(types({ "generated image": "/images/a.png", predicted: [{ label: "cat", score: 0.5, box: {} }] }), "media,scores");
+  const types = (v: unknown) =>
+    outputs(v)
+      .map((o) => o.type)
+      .join();
+  assert.equal(
+    types({ "generated image": "/images/a.png", predicted: [{ label: "cat", score: 0.5, box: {} }] }),
+    "media,scores",
+  );
   assert.equal(types({ "generated image": "https://evil.example/a.png" }), "json");
   assert.equal(types([{ label: "a", score: 1 }]), "scores");
   assert.equal(types([{ answer: "red", score: 0.9 }]), "text");
@@ -197,7 +357,14 @@ test("text is cleaned of what deceives", () => {
 });
 
 test("durations", () => {
-  const cases: [number, string, string][] = [[0, "en", "0 ms"], [999, "en", "999 ms"], [1500, "en", "1.5 s"], [1500, "ru", "1,5 с"], [59_900, "en", "1 min"], [125_000, "zh", "2 分 5 秒"]];
+  const cases: [number, string, string][] = [
+    [0, "en", "0 ms"],
+    [999, "en", "999 ms"],
+    [1500, "en", "1.5 s"],
+    [1500, "ru", "1,5 с"],
+    [59_900, "en", "1 min"],
+    [125_000, "zh", "2 分 5 秒"],
+  ];
   for (const [ms, language, expected] of cases) assert.equal(duration(ms, language), expected);
 });
 
@@ -210,31 +377,67 @@ test("the languages fill in the same blanks", () => {
     }
 });
 
-const view = (id: number, dep: number[], planned: Record<string, string> = {}) => ({ ...newRun().tasks[0], id, task: "t", dep, planned }) as unknown as RunView["tasks"][number];
+const view = (id: number, dep: number[], planned: Record<string, string> = {}) =>
+  ({ ...newRun().tasks[0], id, task: "t", dep, planned }) as unknown as RunView["tasks"][number];
 
 test("the graph is laid out in order and within the room", () => {
   const tasks = [view(0, []), view(1, []), view(2, [0, 1], { text: "<GENERATED>-0" })];
-  assert.deepEqual(links(tasks).map((l) => `${l.from}>${l.to}${l.orderOnly ? "?" : ""}`), [`${START}>0`, `${START}>1`, "0>2", "1>2?", `2>${END}`]);
+  assert.deepEqual(
+    links(tasks).map((l) => `${l.from}>${l.to}${l.orderOnly ? "?" : ""}`),
+    [`${START}>0`, `${START}>1`, "0>2", "1>2?", `2>${END}`],
+  );
   const wide = arrange(tasks, 400);
   assert.ok(wide.width <= 400);
   assert.ok((wide.nodes.get("0")?.x ?? 0) < (wide.nodes.get("1")?.x ?? 0), "the first task comes first");
   for (const a of wide.nodes.values())
-    for (const b of wide.nodes.values()) assert.ok(a === b || a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y, `${a.key} and ${b.key} overlap`);
+    for (const b of wide.nodes.values())
+      assert.ok(
+        a === b || a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y,
+        `${a.key} and ${b.key} overlap`,
+      );
   assert.equal(arrange([], 300).nodes.size, 2);
-  assert.ok(arrange([0, 1, 2, 3, 4, 5, 6, 7].map((i) => view(i, [])), 340).width <= 340, "a wide plan turns on its side");
+  assert.ok(
+    arrange(
+      [0, 1, 2, 3, 4, 5, 6, 7].map((i) => view(i, [])),
+      340,
+    ).width <= 340,
+    "a wide plan turns on its side",
+  );
 });
 
 test("the API notation", () => {
-  const document = { components: { schemas: { A: { type: "object", required: ["x"], properties: { x: { type: "integer", minimum: 3 }, more: { type: ["string", "null"] } } }, B: { type: "array", items: { $ref: "#/components/schemas/A" } } } } };
-  const flat = (s: unknown) => notation(s).map((w) => (typeof w === "string" ? w : `@${w.ref}`)).join("");
+  const document = {
+    components: {
+      schemas: {
+        A: {
+          type: "object",
+          required: ["x"],
+          properties: { x: { type: "integer", minimum: 3 }, more: { type: ["string", "null"] } },
+        },
+        B: { type: "array", items: { $ref: "#/components/schemas/A" } },
+      },
+    },
+  };
+  const flat = (s: unknown) =>
+    notation(s)
+      .map((w) => (typeof w === "string" ? w : `@${w.ref}`))
+      .join("");
   assert.equal(flat(document.components.schemas.A), "{\n  x: integer\n  more?: string | null\n}");
   assert.equal(flat(document.components.schemas.B), "@A[]");
   assert.equal(flat({ enum: ["a", 1] }), '"a" | 1');
   assert.deepEqual(sample(document, document.components.schemas.B), [{ x: 3 }]);
-  const loop = { components: { schemas: { L: { type: "object", properties: { l: { $ref: "#/components/schemas/L" } } } } } };
+  const loop = {
+    components: { schemas: { L: { type: "object", properties: { l: { $ref: "#/components/schemas/L" } } } } },
+  };
   assert.ok(sample(loop, loop.components.schemas.L), "a schema that holds itself ends");
-  const api = readApi({ info: { title: "t" }, paths: { "/a/{id}": { post: { requestBody: { content: { "application/json": { example: { s: "it's" } } } } } } } });
+  const api = readApi({
+    info: { title: "t" },
+    paths: { "/a/{id}": { post: { requestBody: { content: { "application/json": { example: { s: "it's" } } } } } } },
+  });
   const operation = api.tags[0]?.operations[0];
   assert.ok(operation);
-  assert.equal(curl(operation, "http://h"), "curl 'http://h/a/ID' \\\n  -H 'content-type: application/json' \\\n  -d '{\"s\":\"it'\\''s\"}'");
+  assert.equal(
+    curl(operation, "http://h"),
+    "curl 'http://h/a/ID' \\\n  -H 'content-type: application/json' \\\n  -d '{\"s\":\"it'\\''s\"}'",
+  );
 });

@@ -33,9 +33,18 @@ export async function* decide(body: ChatBody, signal: AbortSignal): AsyncGenerat
 }
 
 /** Runs a plan as the person left it. */
-export async function* runPlan(config: ExecutionConfig, attachments: Attachment[], planId: string | null, signal: AbortSignal): AsyncGenerator<RunEvent> {
+export async function* runPlan(
+  config: ExecutionConfig,
+  attachments: Attachment[],
+  planId: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<RunEvent> {
   const path = planId === null ? "/plans/run/stream" : `/plans/${encodeURIComponent(planId)}/run/stream`;
-  const body = { execution_config: config, detached: true, ...(attachments.length ? { attachments: attachments.map(decode.attachmentOut) } : {}) };
+  const body = {
+    execution_config: config,
+    detached: true,
+    ...(attachments.length ? { attachments: attachments.map(decode.attachmentOut) } : {}),
+  };
   yield* stream(await call(path, postInit(body, SSE, signal)));
 }
 
@@ -74,7 +83,12 @@ export async function health(): Promise<Health> {
   return decode.health(await getJson("/health"));
 }
 
-export async function upload(file: Blob, name: string, onProgress: (part: number) => void, signal: AbortSignal): Promise<Attachment> {
+export async function upload(
+  file: Blob,
+  name: string,
+  onProgress: (part: number) => void,
+  signal: AbortSignal,
+): Promise<Attachment> {
   const reply = decode.record(await sendFile(file, name, onProgress, signal));
   const first = decode.list(reply.files)[0] ?? reply;
   return { name, ...decode.attachment(first) };

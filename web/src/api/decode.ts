@@ -1,19 +1,40 @@
 // From unknown JSON to the types of types.ts. Nothing the server says is trusted to have its shape: a missing or
 // odd field becomes a harmless default, an event of an unknown kind becomes null.
 import type {
-  AnswerResource, Attachment, Attempt, Candidate, ConfigTask, ExecutionConfig, Health, Kind, Model, Outcome,
-  PlannedTask, RunEvent, RunStatus, RunSummary, Selection, Status, TaskError, TaskType, Usage,
+  AnswerResource,
+  Attachment,
+  Attempt,
+  Candidate,
+  ConfigTask,
+  ExecutionConfig,
+  Health,
+  Kind,
+  Model,
+  Outcome,
+  PlannedTask,
+  RunEvent,
+  RunStatus,
+  RunSummary,
+  Selection,
+  Status,
+  TaskError,
+  TaskType,
+  Usage,
 } from "./types";
 
 type Json = Record<string, unknown>;
 
-export const record = (v: unknown): Json => (v !== null && typeof v === "object" && !Array.isArray(v) ? (v as Json) : {});
+export const record = (v: unknown): Json =>
+  v !== null && typeof v === "object" && !Array.isArray(v) ? (v as Json) : {};
 export const list = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
 export const str = (v: unknown, or = ""): string => (typeof v === "string" ? v : or);
 export const num = (v: unknown, or = 0): number => (typeof v === "number" && Number.isFinite(v) ? v : or);
 const orNull = (v: unknown): string | null => (typeof v === "string" ? v : null);
 const numOrNull = (v: unknown): number | null => (typeof v === "number" && Number.isFinite(v) ? v : null);
-const strings = (v: unknown): string[] => list(v).map(noteText).filter((s) => s !== "");
+const strings = (v: unknown): string[] =>
+  list(v)
+    .map(noteText)
+    .filter((s) => s !== "");
 const noteText = (v: unknown): string => (typeof v === "string" ? v : str(record(v).text, str(record(v).message)));
 
 function oneOf<T extends string>(v: unknown, all: readonly T[], or: T): T {
@@ -24,7 +45,8 @@ export const kindOf = (v: unknown): Kind => oneOf(v, ["text", "image", "audio", 
 
 function args(v: unknown): Record<string, string> {
   const out: Record<string, string> = {};
-  for (const [name, value] of Object.entries(record(v))) out[name] = typeof value === "string" ? value : JSON.stringify(value);
+  for (const [name, value] of Object.entries(record(v)))
+    out[name] = typeof value === "string" ? value : JSON.stringify(value);
   return out;
 }
 
@@ -105,7 +127,9 @@ export function plannedTask(v: unknown): PlannedTask {
   return {
     id: num(o.id, -1),
     task: str(o.task, "unknown"),
-    dep: list(o.dep).map((d) => num(d, -1)).filter((d) => d >= 0),
+    dep: list(o.dep)
+      .map((d) => num(d, -1))
+      .filter((d) => d >= 0),
     args: args(o.args),
     ...(fault === undefined ? {} : { fault }),
   };
@@ -137,7 +161,14 @@ export function event(v: unknown, kind?: string): RunEvent | null {
       return { ...head, event: "run_started", text, attachments, planner: str(o.planner), model: str(o.model) };
     }
     case "model_call":
-      return { ...head, event: "model_call", stage: str(o.stage), task: numOrNull(o.task), ms: num(o.ms), ok: o.ok !== false };
+      return {
+        ...head,
+        event: "model_call",
+        stage: str(o.stage),
+        task: numOrNull(o.task),
+        ms: num(o.ms),
+        ok: o.ok !== false,
+      };
     case "plan": {
       const plan = Array.isArray(o.plan) ? { tasks: o.plan } : record(o.plan ?? o);
       return { ...head, event: "plan", tasks: list(plan.tasks).map(plannedTask), notes: strings(plan.notes) };
@@ -156,18 +187,41 @@ export function event(v: unknown, kind?: string): RunEvent | null {
       return { ...head, event: "note", level: str(o.level, "info"), message: str(o.message) };
     case "answer": {
       const answer = record(o.answer);
-      return { ...head, event: "answer", text: str(answer.text), resources: list(answer.resources).map(resource), notes: strings(answer.notes) };
+      return {
+        ...head,
+        event: "answer",
+        text: str(answer.text),
+        resources: list(answer.resources).map(resource),
+        notes: strings(answer.notes),
+      };
     }
     case "execution_config":
-      return { ...head, event: "execution_config", config: executionConfig(o.execution_config ?? o.value ?? o), planId: orNull(o.plan_id) };
+      return {
+        ...head,
+        event: "execution_config",
+        config: executionConfig(o.execution_config ?? o.value ?? o),
+        planId: orNull(o.plan_id),
+      };
     case "done":
-      return { ...head, event: "done", ok: o.ok !== false, usage: usage(o.usage), ms: num(o.ms), planId: orNull(o.plan_id), message: orNull(o.message) };
+      return {
+        ...head,
+        event: "done",
+        ok: o.ok !== false,
+        usage: usage(o.usage),
+        ms: num(o.ms),
+        planId: orNull(o.plan_id),
+        message: orNull(o.message),
+      };
     case "error": {
       const inner = record(o.error);
       const hint = orNull(o.hint) ?? orNull(inner.hint);
       return {
-        ...head, event: "error", code: str(o.code, str(inner.code, "error")), message: str(o.message, str(inner.message)),
-        ms: num(o.ms), ...(hint ? { hint } : {}),
+        ...head,
+        event: "error",
+        code: str(o.code, str(inner.code, "error")),
+        message: str(o.message, str(inner.message)),
+        ms: num(o.ms),
+        ...(hint ? { hint } : {}),
       };
     }
     default:
@@ -184,7 +238,9 @@ const configTask = (v: unknown): ConfigTask => {
     model_id: str(o.model_id, "N/A"),
     model_reason: str(o.model_reason),
     args: args(o.args),
-    dependencies: list(o.dependencies).map((d) => num(d, -1)).filter((d) => d >= 0),
+    dependencies: list(o.dependencies)
+      .map((d) => num(d, -1))
+      .filter((d) => d >= 0),
     execution_level: num(o.execution_level),
     ...(typeof o.hosted_on === "string" ? { hosted_on: o.hosted_on } : {}),
     alternatives: list(o.alternatives).map((a) => ({ id: str(record(a).id), hosted_on: str(record(a).hosted_on) })),
@@ -206,7 +262,9 @@ export function executionConfig(v: unknown): ExecutionConfig {
       edges: list(dag.edges).map((e) => ({ from: num(record(e).from, -1), to: num(record(e).to, -1) })),
     },
     execution_order: list(o.execution_order).map((l) => ({
-      level: num(record(l).level), parallel: record(l).parallel === true, tasks: list(record(l).tasks).map((n) => num(n, -1)),
+      level: num(record(l).level),
+      parallel: record(l).parallel === true,
+      tasks: list(record(l).tasks).map((n) => num(n, -1)),
     })),
   };
 }
@@ -217,8 +275,14 @@ export function runSummary(v: unknown): RunSummary {
   const o = record(v);
   const request = typeof o.request === "string" ? o.request : str(record(o.request).text);
   return {
-    runId: str(o.run_id), request, status: oneOf(o.status, RUN_STATUSES, "interrupted"), startedAtMs: num(o.started_at_ms),
-    ms: numOrNull(o.ms), tasks: num(o.tasks), ok: num(o.ok), failed: num(o.failed),
+    runId: str(o.run_id),
+    request,
+    status: oneOf(o.status, RUN_STATUSES, "interrupted"),
+    startedAtMs: num(o.started_at_ms),
+    ms: numOrNull(o.ms),
+    tasks: num(o.tasks),
+    ok: num(o.ok),
+    failed: num(o.failed),
   };
 }
 
@@ -229,13 +293,21 @@ export const model = (v: unknown): Model => {
 
 export const taskType = (v: unknown): TaskType => {
   const o = record(v);
-  return { name: str(o.name), inputs: strings(o.inputs), outputs: strings(o.outputs), description: str(o.description) };
+  return { name: str(o.name), outputs: strings(o.outputs) };
 };
 
 export function health(v: unknown): Health {
   const o = record(v);
   return {
-    status: str(o.status, "healthy"), version: str(o.version), planner: str(o.planner), model: str(o.model), auth: o.auth === true,
-    checks: list(o.checks).map((c) => ({ name: str(record(c).name), ok: record(c).ok === true, detail: orNull(record(c).detail) })),
+    status: str(o.status, "healthy"),
+    version: str(o.version),
+    planner: str(o.planner),
+    model: str(o.model),
+    auth: o.auth === true,
+    checks: list(o.checks).map((c) => ({
+      name: str(record(c).name),
+      ok: record(c).ok === true,
+      detail: orNull(record(c).detail),
+    })),
   };
 }

@@ -40,7 +40,13 @@ export function errorOf(status: number, body: string, retryAfter: string | null)
   }
   const error = taskError(record(parsed).error);
   const seconds = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null;
-  return new ApiError(error?.code ?? `http_${status}`, error?.message || `HTTP ${status}`, error?.hint ?? null, status, seconds);
+  return new ApiError(
+    error?.code ?? `http_${status}`,
+    error?.message || `HTTP ${status}`,
+    error?.hint ?? null,
+    status,
+    seconds,
+  );
 }
 
 /** One call. Throws ApiError for any status but 2xx. */
@@ -76,8 +82,18 @@ export async function logIn(token: string): Promise<boolean> {
   return true;
 }
 
+/** Ends the session. */
+export async function logOut(): Promise<void> {
+  await call("/session", { method: "DELETE" });
+}
+
 /** Uploads one file with progress, which fetch cannot report: hence XMLHttpRequest. */
-export async function upload(file: Blob, name: string, onProgress: (part: number) => void, signal: AbortSignal): Promise<unknown> {
+export async function upload(
+  file: Blob,
+  name: string,
+  onProgress: (part: number) => void,
+  signal: AbortSignal,
+): Promise<unknown> {
   for (let tries = 0; ; tries++) {
     const reply = await send(file, name, onProgress, signal);
     if (reply.status >= 200 && reply.status < 300) return JSON.parse(reply.body);
@@ -101,7 +117,8 @@ function send(file: Blob, name: string, onProgress: (part: number) => void, sign
     xhr.open("POST", "/upload");
     xhr.setRequestHeader("accept", "application/json");
     xhr.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
-    xhr.onload = () => resolve({ status: xhr.status, body: str(xhr.responseText), retryAfter: xhr.getResponseHeader("retry-after") });
+    xhr.onload = () =>
+      resolve({ status: xhr.status, body: str(xhr.responseText), retryAfter: xhr.getResponseHeader("retry-after") });
     xhr.onerror = () => reject(new ApiError("unreachable", ""));
     xhr.onabort = () => reject(new DOMException("aborted", "AbortError"));
     if (signal.aborted) return reject(new DOMException("aborted", "AbortError"));

@@ -67,7 +67,9 @@ export class EventParser {
   }
 
   #dispatch(): ServerEvent | null {
-    const event = this.#data.length ? { event: this.#event || "message", data: this.#data.join("\n"), id: this.#id } : null;
+    const event = this.#data.length
+      ? { event: this.#event || "message", data: this.#data.join("\n"), id: this.#id }
+      : null;
     this.#data = [];
     this.#event = "";
     this.#size = 0;

@@ -146,9 +146,7 @@ export interface Model {
 
 export interface TaskType {
   name: string;
-  inputs: string[];
   outputs: string[];
-  description: string;
 }
 
 export interface Health {

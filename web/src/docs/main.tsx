@@ -7,6 +7,7 @@ import { clean } from "../model/text";
 import { startSettings } from "../state/settings";
 import { CopyButton } from "../ui/common";
 import { Icon, Logo } from "../ui/icons";
+import { Markdown } from "../ui/markdown";
 import { curl, readApi, type Api, type Body, type Operation } from "./openapi";
 import { notation } from "./schema";
 
@@ -16,18 +17,38 @@ const failed = signal<string | null>(null);
 function Page() {
   const filter = useSignal("");
   const wanted = filter.value.trim().toLowerCase();
-  const shows = (o: Operation) => !wanted || `${o.method} ${o.path} ${o.summary} ${o.tag}`.toLowerCase().includes(wanted);
+  const shows = (o: Operation) =>
+    !wanted || `${o.method} ${o.path} ${o.summary} ${o.tag}`.toLowerCase().includes(wanted);
   const a = api.value;
   return (
     <div class="docs">
       <header class="docs-bar">
-        <a class="brand-link" href="/"><Logo /><span>jarvis</span></a>
+        <a class="brand-link" href="/">
+          <Logo />
+          <span>jarvis</span>
+        </a>
         <span class="muted">HTTP API{a?.version ? ` ${clean(a.version)}` : ""}</span>
-        <label class="search"><Icon name="search" size={16} /><input type="search" placeholder="Filter" aria-label="Filter operations" value={filter.value} onInput={(e) => (filter.value = e.currentTarget.value)} /></label>
-        <a class="quiet" href="/openapi.json" download="openapi.json"><Icon name="download" size={16} />openapi.json</a>
+        <label class="search">
+          <Icon name="search" size={16} />
+          <input
+            type="search"
+            placeholder="Filter"
+            aria-label="Filter operations"
+            value={filter.value}
+            onInput={(e) => (filter.value = e.currentTarget.value)}
+          />
+        </label>
+        <a class="quiet" href="/openapi.json" download="openapi.json">
+          <Icon name="download" size={16} />
+          openapi.json
+        </a>
       </header>
       <main>
-        {failed.value && <p class="problem" role="alert">{failed.value}</p>}
+        {failed.value && (
+          <p class="problem" role="alert">
+            {failed.value}
+          </p>
+        )}
         {a && (
           <>
             <h1>{clean(a.title)}</h1>
@@ -38,7 +59,9 @@ function Page() {
                 <section key={tag.name} aria-label={tag.name}>
                   {tag.name && <h2>{clean(tag.name)}</h2>}
                   {tag.description && <p class="muted">{clean(tag.description)}</p>}
-                  {shown.map((o) => <OperationView key={o.id} operation={o} />)}
+                  {shown.map((o) => (
+                    <OperationView key={o.id} operation={o} />
+                  ))}
                 </section>
               ) : null;
             })}
@@ -46,7 +69,14 @@ function Page() {
               <section aria-label="Schemas">
                 <h2>Schemas</h2>
                 {a.schemas.map(([name, schema]) => (
-                  <details class="operation" key={name} id={`schema-${name}`}><summary><code class="path">{name}</code></summary><div class="operation-body"><Schema schema={schema} /></div></details>
+                  <details class="operation" key={name} id={`schema-${name}`}>
+                    <summary>
+                      <code class="path">{name}</code>
+                    </summary>
+                    <div class="operation-body">
+                      <Schema schema={schema} />
+                    </div>
+                  </details>
                 ))}
               </section>
             )}
@@ -66,39 +96,76 @@ function OperationView({ operation: o }: { operation: Operation }) {
         <span class="muted">{clean(o.summary)}</span>
       </summary>
       <div class="operation-body">
-        {o.description && o.description !== o.summary && <p class="docs-text">{clean(o.description)}</p>}
+        {o.description && o.description !== o.summary && <Text text={o.description} />}
         {o.parameters.length > 0 && (
           <>
             <h3>Parameters</h3>
             <dl>
               {o.parameters.map((p) => (
                 <div class="row" key={p.where + p.name}>
-                  <dt><code>{p.name}</code><br /><span class="muted">{p.where}{p.required ? ", required" : ""}</span></dt>
-                  <dd><Schema schema={p.schema} />{p.description && <p>{clean(p.description)}</p>}</dd>
+                  <dt>
+                    <code>{p.name}</code>
+                    <br />
+                    <span class="muted">
+                      {p.where}
+                      {p.required ? ", required" : ""}
+                    </span>
+                  </dt>
+                  <dd>
+                    <Schema schema={p.schema} />
+                    {p.description && <Text text={p.description} />}
+                  </dd>
                 </div>
               ))}
             </dl>
           </>
         )}
-        {o.body.length > 0 && <><h3>Body{o.bodyRequired ? "" : " (may be left out)"}</h3>{o.body.map((b) => <BodyView key={b.type} body={b} />)}</>}
+        {o.body.length > 0 && (
+          <>
+            <h3>Body{o.bodyRequired ? "" : " (may be left out)"}</h3>
+            {o.body.map((b) => (
+              <BodyView key={b.type} body={b} />
+            ))}
+          </>
+        )}
         <h3>Replies</h3>
         <dl>
           {o.responses.map((r) => (
             <div class="row" key={r.status}>
-              <dt><code>{r.status}</code></dt>
-              <dd>{r.description && <p>{clean(r.description)}</p>}{r.content.map((c) => <BodyView key={c.type} body={c} />)}</dd>
+              <dt>
+                <code>{r.status}</code>
+              </dt>
+              <dd>
+                {r.description && <Text text={r.description} />}
+                {r.content.map((c) => (
+                  <BodyView key={c.type} body={c} />
+                ))}
+              </dd>
             </div>
           ))}
         </dl>
         <h3>Call</h3>
-        <div class="code"><CopyButton text={() => curl(o, location.origin)} /><pre tabIndex={0}><code>{curl(o, location.origin)}</code></pre></div>
+        <div class="code">
+          <CopyButton text={() => curl(o, location.origin)} />
+          <pre tabIndex={0}>
+            <code>{curl(o, location.origin)}</code>
+          </pre>
+        </div>
       </div>
     </details>
   );
 }
 
+/** A description, which OpenAPI says is Markdown. Its single line ends are where an editor broke the line. */
+const Text = ({ text }: { text: string }) => <Markdown text={text.replace(/([^\n])\n(?![\n\s*\-\d>`|])/g, "$1 ")} />;
+
 function BodyView({ body }: { body: Body }) {
-  return <div class="body"><code class="muted">{body.type}</code>{body.schema ? <Schema schema={body.schema} /> : null}</div>;
+  return (
+    <div class="body">
+      <code class="muted">{body.type}</code>
+      {body.schema ? <Schema schema={body.schema} /> : null}
+    </div>
+  );
 }
 
 /** Opens the schema that a link leads to: a closed `details` cannot be scrolled to. */
@@ -111,7 +178,15 @@ function Schema({ schema }: { schema: unknown }) {
   const words = notation(schema);
   return (
     <pre class="schema" tabIndex={0}>
-      {words.map((w, i) => (typeof w === "string" ? clean(w) : <a key={i} href={`#schema-${w.ref}`} onClick={() => openSchema(w.ref)}>{w.ref}</a>))}
+      {words.map((w, i) =>
+        typeof w === "string" ? (
+          clean(w)
+        ) : (
+          <a key={i} href={`#schema-${w.ref}`} onClick={() => openSchema(w.ref)}>
+            {w.ref}
+          </a>
+        ),
+      )}
     </pre>
   );
 }

@@ -12,7 +12,8 @@ export const refName = (ref: string): string => decodeURIComponent(ref.split("/"
 export function resolve(document: unknown, ref: string): Json {
   if (!ref.startsWith("#/")) return {};
   let at: unknown = document;
-  for (const part of ref.slice(2).split("/")) at = record(at)[decodeURIComponent(part).replace(/~1/g, "/").replace(/~0/g, "~")];
+  for (const part of ref.slice(2).split("/"))
+    at = record(at)[decodeURIComponent(part).replace(/~1/g, "/").replace(/~0/g, "~")];
   return record(at);
 }
 
@@ -23,10 +24,23 @@ export function notation(schema: unknown, depth = 3, indent = ""): Word[] {
   if (Array.isArray(s.enum)) return [s.enum.map((v) => JSON.stringify(v)).join(" | ")];
   if ("const" in s) return [JSON.stringify(s.const)];
   const some = [...list(s.oneOf), ...list(s.anyOf)];
-  if (some.length) return join(some.map((x) => notation(x, depth, indent)), " | ");
-  if (list(s.allOf).length) return join(list(s.allOf).map((x) => notation(x, depth, indent)), " & ");
-  const types = Array.isArray(s.type) ? s.type.map((x) => str(x)) : [str(s.type, s.properties ? "object" : s.items ? "array" : "any")];
-  return join(types.map((type) => ofType(type, s, depth, indent)), " | ");
+  if (some.length)
+    return join(
+      some.map((x) => notation(x, depth, indent)),
+      " | ",
+    );
+  if (list(s.allOf).length)
+    return join(
+      list(s.allOf).map((x) => notation(x, depth, indent)),
+      " & ",
+    );
+  const types = Array.isArray(s.type)
+    ? s.type.map((x) => str(x))
+    : [str(s.type, s.properties ? "object" : s.items ? "array" : "any")];
+  return join(
+    types.map((type) => ofType(type, s, depth, indent)),
+    " | ",
+  );
 }
 
 function ofType(type: string, s: Json, depth: number, indent: string): Word[] {
@@ -40,13 +54,20 @@ function ofType(type: string, s: Json, depth: number, indent: string): Word[] {
 
 function object(s: Json, depth: number, indent: string): Word[] {
   const properties = Object.entries(record(s.properties));
-  if (!properties.length) return s.additionalProperties && typeof s.additionalProperties === "object" ? ["map of ", ...notation(s.additionalProperties, depth - 1, indent)] : ["object"];
+  if (!properties.length)
+    return s.additionalProperties && typeof s.additionalProperties === "object"
+      ? ["map of ", ...notation(s.additionalProperties, depth - 1, indent)]
+      : ["object"];
   if (depth <= 0) return ["object"];
   const required = new Set(list(s.required).map((x) => str(x)));
   const out: Word[] = ["{\n"];
   for (const [name, value] of properties) {
     const says = str(record(value).description).split("\n")[0] ?? "";
-    out.push(`${indent}  ${name}${required.has(name) ? "" : "?"}: `, ...notation(value, depth - 1, `${indent}  `), says ? `  // ${says}\n` : "\n");
+    out.push(
+      `${indent}  ${name}${required.has(name) ? "" : "?"}: `,
+      ...notation(value, depth - 1, `${indent}  `),
+      says ? `  // ${says}\n` : "\n",
+    );
   }
   out.push(`${indent}}`);
   return out;

@@ -24,7 +24,8 @@ export const en = {
   log_out: "Log out",
 
   welcome: "What shall I get done?",
-  welcome_sub: "Say it in your words, with pictures, sounds or texts. I plan the tasks, choose a model for each, and run them in parallel. You see every step.",
+  welcome_sub:
+    "Say it in your words, with pictures, sounds or texts. I plan the tasks, choose a model for each, and run them in parallel. You see every step.",
   examples: "Try one",
   sample_name: "sample picture",
 
@@ -50,7 +51,6 @@ export const en = {
   mode_review_hint: "Look at the plan and change it before it runs",
   mode_plan_hint: "Make the plan and stop: nothing is executed",
 
-  you: "You",
   jarvis: "jarvis",
   system: "System",
   copy: "Copy",
@@ -61,17 +61,13 @@ export const en = {
   jump_latest: "Latest",
   answer: "Answer",
   empty_answer: "The answer is empty.",
-  made_by: "by {model}",
   planned_by_offline: "Offline planner",
   planned_by_llm: "Planned by {model}",
-  took: "{time}",
   tokens: "{n} tokens",
   notes: "Notes",
   attachments: "Attachments",
   open_full: "Open {name}",
   from_task: "{n}. {task}",
-  picture: "Picture",
-  sound: "Sound",
   video: "Video",
   media_gone: "This file is no longer there",
 
@@ -116,7 +112,6 @@ export const en = {
   candidates: "Other candidates",
   no_candidates: "None: it is the only one for this task",
   not_chosen: "Not chosen yet",
-  time: "Time",
   arguments: "Inputs",
   no_arguments: "None",
   outputs: "Outputs",
@@ -138,7 +133,6 @@ export const en = {
   planned_sub: "Nothing has been executed.",
   run_plan: "Run this plan",
   edit_plan: "Review and run",
-  discard: "Discard",
   reset: "Undo changes",
   delete_task: "Delete task {n}, {task}",
   delete: "Delete",
@@ -152,7 +146,6 @@ export const en = {
   problem_cycle: "Uses its own output, directly or by a circle",
   after_tasks: "after {tasks}",
   runs_first: "starts at once",
-  model_hint_current: "chosen",
   chosen_by_person: "Chosen by hand",
   json: "Plan as JSON",
   plan_none: "There is nothing to plan in this request.",
@@ -191,20 +184,19 @@ export const en = {
   err_interrupted: "The run ended when the page was left",
   err_page: "The page made a mistake: {message}",
   err_retry_after: "Try again in {n} s",
-  err_unauthorized: "Not logged in",
   err_storage: "This browser does not let the page keep the chat; it will be gone when you leave",
 
   foot_offline: "Offline planner, native models: nothing leaves this machine",
   foot_llm: "Planned and answered by {model}",
   foot_degraded: "degraded",
   foot_unreachable: "Server not reachable",
-  health_title: "Server state",
 
   ex_edges: "Find the edges of this picture and tell me its main colours",
   ex_grey: "Make it grey and half the size",
   ex_chain: "Segment this picture, then find the edges of the result",
   ex_speak: "Read this text aloud: Good evening. Your tasks are done, and the kettle is on.",
-  ex_mood: "Tell the mood of this text and list the names in it: Anna came back from Lisbon in May and could not stop smiling.",
+  ex_mood:
+    "Tell the mood of this text and list the names in it: Anna came back from Lisbon in May and could not stop smiling.",
   ex_turn: "Turn this picture upside down and describe it",
 };
 

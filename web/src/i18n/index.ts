@@ -24,7 +24,9 @@ const plurals = computed(() => new Intl.PluralRules(language.value));
 type Params = Record<string, string | number>;
 
 function fill(text: string, params: Params): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(params, name) ? String(params[name]) : whole));
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    Object.hasOwn(params, name) ? String(params[name]) : whole,
+  );
 }
 
 /** The text of a key, filled in. */
@@ -42,7 +44,12 @@ export function count(key: PluralKey, n: number): string {
 export const taskName = (task: string): string => nameOf(task, language.value);
 
 /** Names joined as the language does: "a, b and c". */
-export const joined = (names: string[]): string => new Intl.ListFormat(language.value, { type: "conjunction" }).format(names);
+export const joined = (names: string[]): string =>
+  new Intl.ListFormat(language.value, { type: "conjunction" }).format(names);
+
+/** The language with the region the browser is set to, where that is the same language: dates differ between them. */
+const regional = (): string =>
+  navigator.languages.find((tag) => tag.toLowerCase().startsWith(language.value)) ?? language.value;
 
 /** A moment, with the day only when it was not today. */
 export function moment(ms: number, now = Date.now()): string {
@@ -52,5 +59,5 @@ export function moment(ms: number, now = Date.now()): string {
   const format: Intl.DateTimeFormatOptions = today
     ? { hour: "2-digit", minute: "2-digit" }
     : { day: "numeric", month: "short", ...(year ? {} : { year: "numeric" }), hour: "2-digit", minute: "2-digit" };
-  return new Intl.DateTimeFormat(language.value, format).format(date);
+  return new Intl.DateTimeFormat(regional(), format).format(date);
 }

@@ -24,7 +24,8 @@ export const ru: Texts = {
   log_out: "Выйти",
 
   welcome: "Что нужно сделать?",
-  welcome_sub: "Скажите своими словами, приложите картинки, звук или тексты. Я составлю план, выберу модель для каждой задачи и выполню их параллельно. Каждый шаг виден.",
+  welcome_sub:
+    "Скажите своими словами, приложите картинки, звук или тексты. Я составлю план, выберу модель для каждой задачи и выполню их параллельно. Каждый шаг виден.",
   examples: "Попробуйте",
   sample_name: "пример картинки",
 
@@ -50,7 +51,6 @@ export const ru: Texts = {
   mode_review_hint: "Посмотреть и поправить план до запуска",
   mode_plan_hint: "Составить план и остановиться: ничего не выполняется",
 
-  you: "Вы",
   jarvis: "jarvis",
   system: "Система",
   copy: "Копировать",
@@ -61,17 +61,13 @@ export const ru: Texts = {
   jump_latest: "К последнему",
   answer: "Ответ",
   empty_answer: "Ответ пуст.",
-  made_by: "модель {model}",
   planned_by_offline: "Офлайн-планировщик",
   planned_by_llm: "План: {model}",
-  took: "{time}",
   tokens: "токенов: {n}",
   notes: "Замечания",
   attachments: "Вложения",
   open_full: "Открыть {name}",
   from_task: "{n}. {task}",
-  picture: "Картинка",
-  sound: "Звук",
   video: "Видео",
   media_gone: "Этого файла больше нет",
 
@@ -116,7 +112,6 @@ export const ru: Texts = {
   candidates: "Другие кандидаты",
   no_candidates: "Нет: для этой задачи она одна",
   not_chosen: "Ещё не выбрана",
-  time: "Время",
   arguments: "Входные данные",
   no_arguments: "Нет",
   outputs: "Результат",
@@ -138,7 +133,6 @@ export const ru: Texts = {
   planned_sub: "Ничего не выполнено.",
   run_plan: "Выполнить план",
   edit_plan: "Проверить и выполнить",
-  discard: "Отказаться",
   reset: "Вернуть как было",
   delete_task: "Удалить задачу {n}, {task}",
   delete: "Удалить",
@@ -152,7 +146,6 @@ export const ru: Texts = {
   problem_cycle: "Задаче нужен её собственный результат, прямо или по кругу",
   after_tasks: "после {tasks}",
   runs_first: "начинается сразу",
-  model_hint_current: "выбрана",
   chosen_by_person: "Выбрано вручную",
   json: "План в JSON",
   plan_none: "В этом запросе нечего планировать.",
@@ -180,7 +173,8 @@ export const ru: Texts = {
   column_took: "Заняло",
 
   login_title: "Сервер просит токен",
-  login_sub: "Это токен, с которым запущен jarvis serve. Он отправляется только на этот сервер и не хранится на странице.",
+  login_sub:
+    "Это токен, с которым запущен jarvis serve. Он отправляется только на этот сервер и не хранится на странице.",
   token: "Токен",
   log_in: "Войти",
   token_wrong: "Сервер не принимает этот токен.",
@@ -191,19 +185,18 @@ export const ru: Texts = {
   err_interrupted: "Запуск закончился, когда страницу закрыли",
   err_page: "Ошибка на странице: {message}",
   err_retry_after: "Повторите через {n} с",
-  err_unauthorized: "Вход не выполнен",
   err_storage: "Браузер не даёт сохранить чат: он исчезнет, когда вы уйдёте",
 
   foot_offline: "Офлайн-планировщик и встроенные модели: ничего не уходит с этой машины",
   foot_llm: "Планирует и отвечает {model}",
   foot_degraded: "с ограничениями",
   foot_unreachable: "Сервер недоступен",
-  health_title: "Состояние сервера",
 
   ex_edges: "Найди контуры этой картинки и назови главные цвета",
   ex_grey: "Сделай её серой и вдвое меньше",
   ex_chain: "Разбей картинку на области и найди контуры результата",
   ex_speak: "Прочитай вслух этот текст: Добрый вечер. Все задачи выполнены, чайник уже закипает.",
-  ex_mood: "Определи настроение текста и найди в нём имена: Anna came back from Lisbon in May and could not stop smiling.",
+  ex_mood:
+    "Определи настроение текста и найди в нём имена: Anna came back from Lisbon in May and could not stop smiling.",
   ex_turn: "Переверни эту картинку и опиши её",
 };

@@ -64,7 +64,13 @@ function blocks(lines: string[], depth: number): Block[] {
     if (depth < MAX_DEPTH && QUOTE.test(line)) {
       let end = at;
       while (end < lines.length && QUOTE.test(lines[end] ?? "")) end++;
-      out.push({ t: "quote", children: blocks(lines.slice(at, end).map((l) => l.replace(QUOTE, "")), depth + 1) });
+      out.push({
+        t: "quote",
+        children: blocks(
+          lines.slice(at, end).map((l) => l.replace(QUOTE, "")),
+          depth + 1,
+        ),
+      });
       at = end;
       continue;
     }
@@ -77,17 +83,37 @@ function blocks(lines: string[], depth: number): Block[] {
     }
     let end = at + 1;
     while (end < lines.length && !startsBlock(lines[end] ?? "", depth)) end++;
-    out.push({ t: "p", children: inline(lines.slice(at, end).map((l) => l.trim()).join("\n"), depth) });
+    out.push({
+      t: "p",
+      children: inline(
+        lines
+          .slice(at, end)
+          .map((l) => l.trim())
+          .join("\n"),
+        depth,
+      ),
+    });
     at = end;
   }
   return out;
 }
 
 function startsBlock(line: string, depth: number): boolean {
-  return line.trim() === "" || FENCE.test(line) || HEADING.test(line) || RULE.test(line) || (depth < MAX_DEPTH && (QUOTE.test(line) || ITEM.test(line)));
+  return (
+    line.trim() === "" ||
+    FENCE.test(line) ||
+    HEADING.test(line) ||
+    RULE.test(line) ||
+    (depth < MAX_DEPTH && (QUOTE.test(line) || ITEM.test(line)))
+  );
 }
 
-function takeList(lines: string[], from: number, first: RegExpExecArray, depth: number): { block: Block; next: number } {
+function takeList(
+  lines: string[],
+  from: number,
+  first: RegExpExecArray,
+  depth: number,
+): { block: Block; next: number } {
   const ordered = first[2] === undefined;
   const items: Block[][] = [];
   let at = from;
@@ -175,8 +201,11 @@ function link(target: string, text: string, depth: number): Inline | null {
   if (mediaKind(target)) return { t: "media", path: target };
   const url = webAddress(target);
   if (!url) return null;
-  const children: Inline[] = text === "" ? [{ t: "text", text: target }] : inline(text, MAX_DEPTH - 1 > depth ? depth + 1 : MAX_DEPTH + 1);
+  const children: Inline[] =
+    text === "" ? [{ t: "text", text: target }] : inline(text, MAX_DEPTH - 1 > depth ? depth + 1 : MAX_DEPTH + 1);
   // A link inside a link makes no sense in HTML.
-  const flat = children.map((c): Inline => (c.t === "link" ? { t: "text", text: c.children.map((k) => (k.t === "text" ? k.text : "")).join("") } : c));
+  const flat = children.map((c): Inline =>
+    c.t === "link" ? { t: "text", text: c.children.map((k) => (k.t === "text" ? k.text : "")).join("") } : c,
+  );
   return { t: "link", href: url.href, host: url.host, children: flat };
 }

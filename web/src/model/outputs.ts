@@ -17,7 +17,15 @@ export function mediaKind(path: string): Kind | null {
   return folder === undefined || path.includes("..") ? null : (FOLDERS[folder] ?? null);
 }
 
-const TEXT_KEYS = ["generated text", "response", "text", "answer", "generated_text", "summary_text", "translation_text"];
+const TEXT_KEYS = [
+  "generated text",
+  "response",
+  "text",
+  "answer",
+  "generated_text",
+  "summary_text",
+  "translation_text",
+];
 const MEDIA_KEYS = ["generated image", "generated audio", "generated video"];
 
 function scoreRow(v: unknown): { label: string; score: number } | null {
@@ -32,7 +40,8 @@ export function outputs(inference: unknown): Output[] {
   if (typeof inference === "string") return [{ type: "text", text: inference }];
   if (Array.isArray(inference)) {
     const rows = inference.map(scoreRow);
-    if (rows.length === 1 && rows[0] && "answer" in record(inference[0])) return [{ type: "text", text: rows[0].label }];
+    if (rows.length === 1 && rows[0] && "answer" in record(inference[0]))
+      return [{ type: "text", text: rows[0].label }];
     if (rows.length && rows.every((r) => r !== null)) return [{ type: "scores", rows: rows.slice(0, 12) }];
     return inference.length ? [{ type: "json", value: inference }] : [];
   }
@@ -43,9 +52,15 @@ export function outputs(inference: unknown): Output[] {
     if (key === "error") continue;
     const kind = typeof value === "string" && MEDIA_KEYS.includes(key) ? mediaKind(value) : null;
     if (kind) out.push({ type: "media", kind, url: value as string });
-    else if (typeof value === "string" && (TEXT_KEYS.includes(key) || key === "note")) out.push({ type: "text", text: value });
+    else if (typeof value === "string" && (TEXT_KEYS.includes(key) || key === "note"))
+      out.push({ type: "text", text: value });
     else if (key === "predicted" && list(value).length && list(value).every((v) => scoreRow(v)))
-      out.push({ type: "scores", rows: list(value).flatMap((v) => scoreRow(v) ?? []).slice(0, 12) });
+      out.push({
+        type: "scores",
+        rows: list(value)
+          .flatMap((v) => scoreRow(v) ?? [])
+          .slice(0, 12),
+      });
     else rest[key] = value;
   }
   if (Object.keys(rest).length) out.push({ type: "json", value: rest });

@@ -36,7 +36,7 @@ export function waitersOf(tasks: ConfigTask[], id: number): ConfigTask[] {
 /** `id` and every task that cannot run without it, directly or not. */
 export function withUsers(tasks: ConfigTask[], id: number): Set<number> {
   const gone = new Set([id]);
-  for (let grew = true; grew; ) {
+  for (let grew = true; grew;) {
     grew = false;
     for (const t of tasks) {
       if (gone.has(t.task_id)) continue;
@@ -54,7 +54,9 @@ export function rebuild(config: ExecutionConfig, tasks: ConfigTask[]): Execution
   const ids = new Set(tasks.map((t) => t.task_id));
   const linked = tasks.map((t) => {
     const used = Object.values(t.args).flatMap(referencesIn);
-    const dependencies = [...new Set([...t.dependencies, ...used])].filter((d) => ids.has(d) && d !== t.task_id).sort((a, b) => a - b);
+    const dependencies = [...new Set([...t.dependencies, ...used])]
+      .filter((d) => ids.has(d) && d !== t.task_id)
+      .sort((a, b) => a - b);
     return { ...t, dependencies };
   });
   const levels = levelsOf(linked);
@@ -104,20 +106,37 @@ export function setArg(config: ExecutionConfig, id: number, name: string, value:
   return rebuild(config, tasks);
 }
 
-export function setModel(config: ExecutionConfig, id: number, model: string, host: string, reason: string): ExecutionConfig {
+export function setModel(
+  config: ExecutionConfig,
+  id: number,
+  model: string,
+  host: string,
+  reason: string,
+): ExecutionConfig {
   return {
     ...config,
     tasks: config.tasks.map((t) => {
       if (t.task_id !== id || t.model_id === model) return t;
       // The model given up stays selectable.
-      const others = [{ id: t.model_id, hosted_on: t.hosted_on ?? "" }, ...(t.alternatives ?? [])].filter((a) => a.id !== model && a.id !== "N/A");
-      return { ...t, model_id: model, model_reason: reason, ...(host ? { hosted_on: host } : {}), alternatives: others };
+      const others = [{ id: t.model_id, hosted_on: t.hosted_on ?? "" }, ...(t.alternatives ?? [])].filter(
+        (a) => a.id !== model && a.id !== "N/A",
+      );
+      return {
+        ...t,
+        model_id: model,
+        model_reason: reason,
+        ...(host ? { hosted_on: host } : {}),
+        alternatives: others,
+      };
     }),
   };
 }
 
 export function removeTasks(config: ExecutionConfig, gone: Set<number>): ExecutionConfig {
-  return rebuild(config, config.tasks.filter((t) => !gone.has(t.task_id)));
+  return rebuild(
+    config,
+    config.tasks.filter((t) => !gone.has(t.task_id)),
+  );
 }
 
 export type PlanProblem = { task: number; arg: string; missing: number } | { task: number; arg: string; cycle: true };
@@ -130,7 +149,8 @@ export function problems(config: ExecutionConfig): PlanProblem[] {
     for (const [arg, value] of Object.entries(t.args))
       for (const ref of referencesIn(value)) {
         if (!ids.has(ref)) out.push({ task: t.task_id, arg, missing: ref });
-        else if (ref === t.task_id || reaches(config.tasks, ref, t.task_id)) out.push({ task: t.task_id, arg, cycle: true });
+        else if (ref === t.task_id || reaches(config.tasks, ref, t.task_id))
+          out.push({ task: t.task_id, arg, cycle: true });
       }
   return out;
 }

@@ -1,10 +1,20 @@
 // A run as the page shows it, and how each event changes it. Pure: no network, no DOM, no clock.
 import type {
-  AnswerResource, Attachment, Attempt, ConfigTask, ExecutionConfig, PlannedTask, RunEvent, Selection, TaskError, Usage,
+  AnswerResource,
+  Attachment,
+  Attempt,
+  ConfigTask,
+  ExecutionConfig,
+  PlannedTask,
+  RunEvent,
+  Selection,
+  TaskError,
+  Usage,
 } from "../api/types";
 
 export type TaskState = "waiting" | "running" | "succeeded" | "failed" | "skipped" | "cancelled";
-export type Phase = "sending" | "queued" | "planning" | "running" | "answering" | "done" | "failed" | "cancelled" | "planned";
+export type Phase =
+  "sending" | "queued" | "planning" | "running" | "answering" | "done" | "failed" | "cancelled" | "planned";
 
 export interface TaskView {
   id: number;
@@ -57,8 +67,25 @@ export interface RunView {
 }
 
 export const newRun = (plansOnly = false): RunView => ({
-  plansOnly, stopped: false, runId: null, phase: "sending", lastSeq: -1, ahead: 0, planner: "", model: "", startedAt: null, tasks: [], notes: [], text: "",
-  resources: [], error: null, ok: false, usage: null, ms: null, config: null, planId: null,
+  plansOnly,
+  stopped: false,
+  runId: null,
+  phase: "sending",
+  lastSeq: -1,
+  ahead: 0,
+  planner: "",
+  model: "",
+  startedAt: null,
+  tasks: [],
+  notes: [],
+  text: "",
+  resources: [],
+  error: null,
+  ok: false,
+  usage: null,
+  ms: null,
+  config: null,
+  planId: null,
 });
 
 /** True while more events are expected. */
@@ -79,8 +106,20 @@ export function isLive(phase: Phase): boolean {
 }
 
 const newTask = (p: PlannedTask): TaskView => ({
-  id: p.id, task: p.task, dep: p.dep, state: "waiting", planned: p.args, resolved: null, selection: null, model: "", attempts: [],
-  inference: null, error: null, notes: p.fault ? [p.fault] : [], startedAt: null, ms: null,
+  id: p.id,
+  task: p.task,
+  dep: p.dep,
+  state: "waiting",
+  planned: p.args,
+  resolved: null,
+  selection: null,
+  model: "",
+  attempts: [],
+  inference: null,
+  error: null,
+  notes: p.fault ? [p.fault] : [],
+  startedAt: null,
+  ms: null,
 });
 
 /** The task as a plan under review shows it in the graph. */
@@ -120,19 +159,40 @@ function advance(run: RunView, e: RunEvent): RunView {
     case "plan": {
       const old = new Map(run.tasks.map((task) => [task.id, task]));
       const tasks = e.tasks.map((p) => ({ ...newTask(p), ...pick(old.get(p.id)) }));
-      return { ...next, tasks, notes: e.notes, phase: run.plansOnly ? "planning" : tasks.length ? "running" : "answering" };
+      return {
+        ...next,
+        tasks,
+        notes: e.notes,
+        phase: run.plansOnly ? "planning" : tasks.length ? "running" : "answering",
+      };
     }
     case "model_chosen":
-      return withTask(next, e.selection.task, (t) => ({ ...t, selection: e.selection, model: t.model || e.selection.chosen.id }));
+      return withTask(next, e.selection.task, (t) => ({
+        ...t,
+        selection: e.selection,
+        model: t.model || e.selection.chosen.id,
+      }));
     case "task_started":
-      return withTask(next, e.id, (t) => ({ ...t, state: "running", model: e.model || t.model, startedAt: e.atMs || null }));
+      return withTask(next, e.id, (t) => ({
+        ...t,
+        state: "running",
+        model: e.model || t.model,
+        startedAt: e.atMs || null,
+      }));
     case "task_attempt":
       return withTask(next, e.id, (t) => ({ ...t, attempts: [...t.attempts, e.attempt] }));
     case "task_finished": {
       const o = e.outcome;
       const ended = withTask(next, o.id, (t) => ({
-        ...t, state: o.status, resolved: o.args, selection: o.selection ?? t.selection, attempts: o.attempts.length ? o.attempts : t.attempts,
-        inference: o.inference, error: o.error, notes: [...t.notes, ...o.notes], ms: o.ms,
+        ...t,
+        state: o.status,
+        resolved: o.args,
+        selection: o.selection ?? t.selection,
+        attempts: o.attempts.length ? o.attempts : t.attempts,
+        inference: o.inference,
+        error: o.error,
+        notes: [...t.notes, ...o.notes],
+        ms: o.ms,
         model: o.attempts.find((a) => a.error === null)?.candidate.id ?? o.selection?.chosen.id ?? t.model,
       }));
       const open = ended.tasks.some((t) => t.state === "waiting" || t.state === "running");
@@ -153,7 +213,13 @@ function advance(run: RunView, e: RunEvent): RunView {
     case "done": {
       const phase = run.plansOnly && run.config?.tasks.length ? "planned" : "done";
       return {
-        ...next, phase, ok: e.ok, usage: e.usage, ms: e.ms, planId: e.planId ?? run.planId, text: phase === "planned" ? "" : run.text || (e.message ?? ""),
+        ...next,
+        phase,
+        ok: e.ok,
+        usage: e.usage,
+        ms: e.ms,
+        planId: e.planId ?? run.planId,
+        text: phase === "planned" ? "" : run.text || (e.message ?? ""),
         tasks: phase === "planned" ? run.tasks : closeTasks(run.tasks),
       };
     }
@@ -173,10 +239,20 @@ function pick(task: TaskView | undefined): Partial<TaskView> {
 }
 
 /** The run as the person's stop leaves it. */
-export const stopped = (run: RunView): RunView => ({ ...run, stopped: true, phase: "cancelled", tasks: closeTasks(run.tasks) });
+export const stopped = (run: RunView): RunView => ({
+  ...run,
+  stopped: true,
+  phase: "cancelled",
+  tasks: closeTasks(run.tasks),
+});
 
 /** The run as an error outside the stream (no connection, refused request) leaves it. */
-export const broken = (run: RunView, error: RunError): RunView => ({ ...run, phase: "failed", error, tasks: closeTasks(run.tasks) });
+export const broken = (run: RunView, error: RunError): RunView => ({
+  ...run,
+  phase: "failed",
+  error,
+  tasks: closeTasks(run.tasks),
+});
 
 /** A run and its request rebuilt from a list of events. */
 export function replay(events: RunEvent[]): { run: RunView; text: string; attachments: Attachment[] } {

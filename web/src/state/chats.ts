@@ -16,9 +16,12 @@ export const currentChat = computed<Chat | null>(() => {
 });
 
 /** The exchange of the current chat that is still running, if one is. */
-export const liveExchange = computed<Exchange | null>(() => currentChat.value?.exchanges.findLast((e) => isLive(e.run.phase)) ?? null);
+export const liveExchange = computed<Exchange | null>(
+  () => currentChat.value?.exchanges.findLast((e) => isLive(e.run.phase)) ?? null,
+);
 
-export const newId = (): string => crypto.getRandomValues(new Uint32Array(3)).reduce((id, n) => id + n.toString(36), "");
+export const newId = (): string =>
+  crypto.getRandomValues(new Uint32Array(3)).reduce((id, n) => id + n.toString(36), "");
 
 const unsaved = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -55,7 +58,12 @@ function touch(id: string, change: (chat: Chat) => Chat): void {
 /** Adds an exchange to a chat, or to a new one, and tells which chat it is in. */
 export function addExchange(chatId: string | null, exchange: Exchange): string {
   const id = chatId ?? newId();
-  const old = chats.value.find((chat) => chat.id === id) ?? { id, title: label(exchange.text, 80), updated: 0, exchanges: [] };
+  const old = chats.value.find((chat) => chat.id === id) ?? {
+    id,
+    title: label(exchange.text, 80),
+    updated: 0,
+    exchanges: [],
+  };
   const chat: Chat = { ...old, updated: Date.now(), exchanges: [...old.exchanges, exchange] };
   chats.value = [chat, ...chats.value.filter((c) => c.id !== id)];
   save(id);

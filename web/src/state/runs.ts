@@ -24,7 +24,15 @@ export const isDriven = (exchangeId: string): boolean => controllers.has(exchang
 
 /** Sends a request in a chat, or in a new one. */
 export function send(chatId: string | null, text: string, attachments: Attachment[], mode: Mode): void {
-  const exchange: Exchange = { id: newId(), text, attachments, mode, at: Date.now(), run: newRun(mode !== "run"), draft: null };
+  const exchange: Exchange = {
+    id: newId(),
+    text,
+    attachments,
+    mode,
+    at: Date.now(),
+    run: newRun(mode !== "run"),
+    draft: null,
+  };
   const id = addExchange(chatId, exchange);
   if (chatId === null) go(chatLink(id));
   void start(id, exchange);
@@ -58,7 +66,12 @@ export function runPlan(chatId: string, exchangeId: string, config: ExecutionCon
   const plan = rebuild(config, config.tasks);
   const before = exchange.run;
   changeRun(chatId, exchangeId, () => ({
-    ...newRun(), tasks: plan.tasks.map(taskOfConfig), config: plan, planId: before.planId, planner: before.planner, model: before.model,
+    ...newRun(),
+    tasks: plan.tasks.map(taskOfConfig),
+    config: plan,
+    planId: before.planId,
+    planner: before.planner,
+    model: before.model,
   }));
   void drive(chatId, exchangeId, (signal) => client.runPlan(plan, exchange.attachments, before.planId, signal));
 }
@@ -68,13 +81,25 @@ export function backToPlan(chatId: string, exchangeId: string): void {
   changeExchange(chatId, exchangeId, (e) => {
     const config = e.run.config;
     if (!config) return e;
-    const run: RunView = { ...newRun(true), phase: "planned", config, planId: e.run.planId, tasks: config.tasks.map(taskOfConfig), planner: e.run.planner, model: e.run.model };
+    const run: RunView = {
+      ...newRun(true),
+      phase: "planned",
+      config,
+      planId: e.run.planId,
+      tasks: config.tasks.map(taskOfConfig),
+      planner: e.run.planner,
+      model: e.run.model,
+    };
     return { ...e, mode: "review", run };
   });
 }
 
 export function setDraft(chatId: string, exchangeId: string, draft: ExecutionConfig | null): void {
-  changeExchange(chatId, exchangeId, (e) => ({ ...e, draft, run: { ...e.run, tasks: (draft ?? e.run.config)?.tasks.map(taskOfConfig) ?? [] } }));
+  changeExchange(chatId, exchangeId, (e) => ({
+    ...e,
+    draft,
+    run: { ...e.run, tasks: (draft ?? e.run.config)?.tasks.map(taskOfConfig) ?? [] },
+  }));
 }
 
 /** Stops a run: here at once, and on the server, which then tells what had been done until then. */
@@ -104,7 +129,9 @@ export function resumeAll(): void {
 function start(chatId: string, exchange: Exchange): Promise<void> {
   const chat = chats.value.find((c) => c.id === chatId);
   const body = bodyOf(chat, exchange);
-  return drive(chatId, exchange.id, (signal) => (exchange.mode === "run" ? client.run(body, signal) : client.decide(body, signal)));
+  return drive(chatId, exchange.id, (signal) =>
+    exchange.mode === "run" ? client.run(body, signal) : client.decide(body, signal),
+  );
 }
 
 /** The request with the turns before it. Errors and stopped answers are not part of the conversation. */
@@ -128,7 +155,11 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   });
 
 /** Follows a source of events to the end of the run, rejoining it when the connection breaks. */
-async function drive(chatId: string, exchangeId: string, source: (signal: AbortSignal) => AsyncGenerator<RunEvent>): Promise<void> {
+async function drive(
+  chatId: string,
+  exchangeId: string,
+  source: (signal: AbortSignal) => AsyncGenerator<RunEvent>,
+): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
   controllers.set(exchangeId, controller);
@@ -154,9 +185,17 @@ async function drive(chatId: string, exchangeId: string, source: (signal: AbortS
       if (!now || signal.aborted || now.stopped) return;
       if (!isLive(now.phase)) return ended(chatId, exchangeId);
       // A refusal by the server is final; a broken line is not, as long as the run has a name to ask for.
-      if (failure && failure.status > 0) return fail(chatId, exchangeId, tries === 0 ? errorOf(failure) : { code: failure.status === 404 ? "interrupted" : failure.code, message: failure.message });
+      if (failure && failure.status > 0)
+        return fail(
+          chatId,
+          exchangeId,
+          tries === 0
+            ? errorOf(failure)
+            : { code: failure.status === 404 ? "interrupted" : failure.code, message: failure.message },
+        );
       const wait = REJOIN[got > 1 ? 0 : tries];
-      if (!now.runId || wait === undefined || now.plansOnly) return fail(chatId, exchangeId, failure ? errorOf(failure) : { code: "lost", message: "" });
+      if (!now.runId || wait === undefined || now.plansOnly)
+        return fail(chatId, exchangeId, failure ? errorOf(failure) : { code: "lost", message: "" });
       await pause(wait, signal);
       const { runId } = now;
       from = (s) => client.follow(runId, run()?.lastSeq ?? -1, s);
@@ -168,8 +207,15 @@ async function drive(chatId: string, exchangeId: string, source: (signal: AbortS
 }
 
 const errorOf = (e: ApiError): RunError => ({
-  code: e.code, message: e.message,
-  ...(e.retryAfter !== null ? { hint: t("err_retry_after", { n: e.retryAfter }) } : e.hint ? { hint: e.hint } : {}),
+  code: e.code,
+  message: e.message,
+  ...(e.hint || e.retryAfter !== null
+    ? {
+        hint: [e.hint, e.retryAfter === null ? null : t("err_retry_after", { n: e.retryAfter })]
+          .filter(Boolean)
+          .join(". "),
+      }
+    : {}),
 });
 
 function fail(chatId: string, exchangeId: string, error: RunError): void {
@@ -188,8 +234,10 @@ function ended(chatId: string, exchangeId: string): void {
 
 /** Tells a screen reader what matters of an event. */
 function tell(event: RunEvent, run: RunView | undefined): void {
-  if (event.event === "plan" && event.tasks.length) announce(t("said_plan", { tasks: count("tasks", event.tasks.length) }));
-  else if (event.event === "task_finished") announce(t("said_task", { task: taskName(event.outcome.task), state: t(`state_${event.outcome.status}`) }));
+  if (event.event === "plan" && event.tasks.length)
+    announce(t("said_plan", { tasks: count("tasks", event.tasks.length) }));
+  else if (event.event === "task_finished")
+    announce(t("said_task", { task: taskName(event.outcome.task), state: t(`state_${event.outcome.status}`) }));
   else if (event.event === "error") announce(t("said_failed", { text: event.message }));
   else if (event.event === "done" && run?.text) announce(t("said_answer", { text: label(run.text, 1000) }));
 }

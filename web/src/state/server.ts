@@ -1,11 +1,11 @@
 // What the page knows of the server itself: its health, its models, and the difference between the two clocks.
 import { signal } from "@preact/signals";
 import * as client from "../api/client";
-import type { Health, Model } from "../api/types";
+import type { Health, Model, TaskType } from "../api/types";
 
 /** Null before the first answer; `"unreachable"` when the last one failed. */
 export const health = signal<Health | "unreachable" | null>(null);
-export const models = signal<Model[] | null>(null);
+export const models = signal<{ models: Model[]; tasks: TaskType[] } | null>(null);
 
 export async function loadHealth(): Promise<void> {
   try {
@@ -22,7 +22,7 @@ export async function loadModels(): Promise<void> {
   if (loading || models.value) return;
   loading = true;
   try {
-    models.value = (await client.models()).models;
+    models.value = await client.models();
   } catch {
     loading = false;
   }

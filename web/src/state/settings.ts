@@ -13,7 +13,8 @@ export const chosenLanguage = signal<Language | null>(null);
 /** Reads the settings, and from then on applies each change. */
 export function startSettings(): void {
   const kept = readSettings();
-  chosenLanguage.value = typeof kept.language === "string" && Object.hasOwn(LANGUAGES, kept.language) ? (kept.language as Language) : null;
+  chosenLanguage.value =
+    typeof kept.language === "string" && Object.hasOwn(LANGUAGES, kept.language) ? (kept.language as Language) : null;
   theme.value = kept.theme === "light" || kept.theme === "dark" ? kept.theme : "auto";
   mode.value = kept.mode === "review" || kept.mode === "plan" ? kept.mode : "run";
   effect(() => {

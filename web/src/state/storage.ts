@@ -89,7 +89,8 @@ export function readChats(): Chat[] {
   return out.sort((a, b) => b.updated - a.updated);
 }
 
-export const chatIdOfKey = (key: string | null): string | null => (key?.startsWith(CHAT) ? key.slice(CHAT.length) : null);
+export const chatIdOfKey = (key: string | null): string | null =>
+  key?.startsWith(CHAT) ? key.slice(CHAT.length) : null;
 export const readChat = (id: string): Chat | null => chatOf(read(CHAT + id));
 export const removeChat = (id: string): void => drop(CHAT + id);
 
@@ -97,18 +98,21 @@ export const removeChat = (id: string): void => drop(CHAT + id);
 export function writeChat(chat: Chat): void {
   const kept = { ...chat, exchanges: chat.exchanges.slice(-MAX_EXCHANGES).map(slim) };
   while (JSON.stringify(kept).length > MAX_CHAT && kept.exchanges.length > 1) kept.exchanges.shift();
+  if (keys().length < MAX_CHATS && used() < MAX_ALL && write(CHAT + chat.id, kept)) return;
+  // There is no room, which is rare: only now are the others read, to tell which are the oldest.
   const others = readChats().filter((c) => c.id !== chat.id);
-  const sizes = others.map((c) => JSON.stringify(c).length);
-  let total = sizes.reduce((a, b) => a + b, 0) + JSON.stringify(kept).length;
-  while (others.length && (others.length >= MAX_CHATS || total > MAX_ALL)) {
-    const oldest = others.pop();
-    total -= sizes.pop() ?? 0;
-    if (oldest) drop(CHAT + oldest.id);
-  }
-  while (!write(CHAT + chat.id, kept)) {
-    const oldest = others.pop();
-    if (!oldest) return;
-    drop(CHAT + oldest.id);
+  while (others.length >= MAX_CHATS || (others.length && used() > MAX_ALL)) forget(others.pop());
+  while (!write(CHAT + chat.id, kept) && others.length) forget(others.pop());
+}
+
+const forget = (chat: Chat | undefined): void => (chat ? drop(CHAT + chat.id) : undefined);
+
+/** What all chats take now, in characters. */
+function used(): number {
+  try {
+    return keys().reduce((sum, key) => sum + (localStorage.getItem(key)?.length ?? 0), 0);
+  } catch {
+    return 0;
   }
 }
 
@@ -154,7 +158,11 @@ function exchangeOf(v: unknown): Exchange | null {
     tasks: list(r.tasks).map(taskOf),
     notes: list(r.notes).map((n) => str(n)),
     text: str(r.text),
-    resources: list(r.resources).map((x) => ({ kind: decode.kindOf(record(x).kind), url: str(record(x).url), from: num(record(x).from, -1) })),
+    resources: list(r.resources).map((x) => ({
+      kind: decode.kindOf(record(x).kind),
+      url: str(record(x).url),
+      from: num(record(x).from, -1),
+    })),
     error: decode.taskError(r.error),
     ok: r.ok === true,
     usage: null,
@@ -163,7 +171,15 @@ function exchangeOf(v: unknown): Exchange | null {
     planId: typeof r.planId === "string" ? r.planId : null,
   };
   const draft = o.draft ? decode.executionConfig(o.draft) : null;
-  return { id: o.id, text: str(o.text), attachments: list(o.attachments).map(decode.attachment), mode: str(o.mode) as Mode, at: num(o.at), run, draft };
+  return {
+    id: o.id,
+    text: str(o.text),
+    attachments: list(o.attachments).map(decode.attachment),
+    mode: str(o.mode) as Mode,
+    at: num(o.at),
+    run,
+    draft,
+  };
 }
 
 /** A stored task goes through the decoders of the wire, so that both have the same defences. */
@@ -172,18 +188,36 @@ function taskOf(v: unknown): TaskView {
   const planned = decode.plannedTask({ id: o.id, task: o.task, dep: o.dep, args: o.planned });
   const rest = decode.outcome({ ...o, args: o.resolved, selection: null, error: o.error });
   const s = record(o.selection);
-  const who = (c: unknown) => ({ id: str(record(c).id), host: str(record(c).host), effectiveTask: str(record(c).effectiveTask) });
+  const who = (c: unknown) => ({
+    id: str(record(c).id),
+    host: str(record(c).host),
+    effectiveTask: str(record(c).effectiveTask),
+  });
   return {
-    id: planned.id, task: planned.task, dep: planned.dep, planned: planned.args,
+    id: planned.id,
+    task: planned.task,
+    dep: planned.dep,
+    planned: planned.args,
     state: (STATES.includes(str(o.state)) ? str(o.state) : "cancelled") as TaskView["state"],
     resolved: o.resolved ? rest.args : null,
     selection: o.selection
-      ? { task: planned.id, chosen: who(s.chosen), fallbacks: list(s.fallbacks).map(who), reason: str(s.reason), notes: list(s.notes).map((n) => str(n)) }
+      ? {
+          task: planned.id,
+          chosen: who(s.chosen),
+          fallbacks: list(s.fallbacks).map(who),
+          reason: str(s.reason),
+          notes: list(s.notes).map((n) => str(n)),
+        }
       : null,
     model: str(o.model),
-    attempts: list(o.attempts).map((a) => ({ candidate: who(record(a).candidate), error: decode.taskError(record(a).error), ms: num(record(a).ms) })),
+    attempts: list(o.attempts).map((a) => ({
+      candidate: who(record(a).candidate),
+      error: decode.taskError(record(a).error),
+      ms: num(record(a).ms),
+    })),
     inference: o.inference ?? null,
-    error: rest.error, notes: rest.notes,
+    error: rest.error,
+    notes: rest.notes,
     startedAt: typeof o.startedAt === "number" ? o.startedAt : null,
     ms: typeof o.ms === "number" ? o.ms : null,
   };

@@ -48,7 +48,10 @@ async function addFile(file: File): Promise<void> {
   const name = label(file.name || "file", 120);
   const kind = guess(file.type);
   const preview = /^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(file.type) ? URL.createObjectURL(file) : null;
-  uploads.value = [...uploads.value, { id, name, kind, bytes: file.size, preview, progress: 0, attachment: null, error: null }];
+  uploads.value = [
+    ...uploads.value,
+    { id, name, kind, bytes: file.size, preview, progress: 0, attachment: null, error: null },
+  ];
   const controller = new AbortController();
   controllers.set(id, controller);
   announce(t("uploading", { name }));
@@ -83,7 +86,13 @@ export function takeUploads(): Attachment[] {
 /** Puts files that are already on the server back into the message box. */
 export function putBack(attachments: Attachment[]): void {
   uploads.value = attachments.map((a) => ({
-    id: newId(), name: label(a.name ?? a.path ?? a.kind), kind: a.kind, bytes: a.bytes ?? 0,
-    preview: a.kind === "image" ? (a.path ?? null) : null, progress: 1, attachment: a, error: null,
+    id: newId(),
+    name: label(a.name ?? a.path ?? a.kind),
+    kind: a.kind,
+    bytes: a.bytes ?? 0,
+    preview: a.kind === "image" ? (a.path ?? null) : null,
+    progress: 1,
+    attachment: a,
+    error: null,
   }));
 }

@@ -21,7 +21,11 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
       {run.notes.length > 0 && !live && (
         <details class="notes">
           <summary>{t("notes")}</summary>
-          <ul>{[...new Set(run.notes)].map((n) => <li key={n}>{clean(n)}</li>)}</ul>
+          <ul>
+            {[...new Set(run.notes)].map((n) => (
+              <li key={n}>{clean(n)}</li>
+            ))}
+          </ul>
         </details>
       )}
       {!live && (
@@ -30,7 +34,10 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
           <span class="answer-actions">
             {run.text && <CopyButton text={() => run.text} />}
             {onAgain && !run.error && (
-              <button type="button" class="quiet" onClick={onAgain}><Icon name="again" size={16} />{t("again")}</button>
+              <button type="button" class="quiet" onClick={onAgain}>
+                <Icon name="again" size={16} />
+                {t("again")}
+              </button>
             )}
           </span>
         </footer>
@@ -45,15 +52,23 @@ function Progress({ run }: { run: RunView }) {
   const done = run.tasks.filter((x) => x.state !== "waiting" && x.state !== "running").length;
   return (
     <p class="progress">
-      <span class="dots" aria-hidden="true"><i /><i /><i /></span>
+      <span class="dots" aria-hidden="true">
+        <i />
+        <i />
+        <i />
+      </span>
       {t(`phase_${run.phase}`)}
       {run.phase === "queued" && run.ahead > 0 && <span class="muted">{count("queued_ahead", run.ahead)}</span>}
-      {run.phase === "running" && <span class="muted">{done}/{run.tasks.length}</span>}
+      {run.phase === "running" && (
+        <span class="muted">
+          {done}/{run.tasks.length}
+        </span>
+      )}
     </p>
   );
 }
 
-/** The files of the answer, once each; while the run goes on, those that are already there. */
+/** The files of the answer, once each. */
 function Gallery({ run }: { run: RunView }) {
   const seen = new Set<string>();
   const items = run.resources.filter((r) => mediaKind(r.url) && !seen.has(r.url) && seen.add(r.url));
@@ -62,16 +77,34 @@ function Gallery({ run }: { run: RunView }) {
     const task = run.tasks.find((x) => x.id === from);
     return task ? t("from_task", { n: from + 1, task: taskName(task.task) }) : t("answer");
   };
-  return <div class={`gallery gallery-${Math.min(items.length, 3)}`}>{items.map((r) => <Media key={r.url} url={r.url} caption={caption(r.from)} />)}</div>;
+  return (
+    <div class={`gallery gallery-${Math.min(items.length, 3)}`}>
+      {items.map((r) => (
+        <Media key={r.url} url={r.url} caption={caption(r.from)} />
+      ))}
+    </div>
+  );
 }
 
 function Provenance({ run }: { run: RunView }) {
   const models = [...new Set(run.tasks.filter((x) => x.state === "succeeded").map((x) => x.model))].filter(Boolean);
-  const planner = run.planner === "plan" ? t("plan_ran") : run.planner === "offline" ? t("planned_by_offline") : run.model ? t("planned_by_llm", { model: label(run.model, 60) }) : "";
+  const planner =
+    run.planner === "plan"
+      ? t("plan_ran")
+      : run.planner === "offline"
+        ? t("planned_by_offline")
+        : run.model
+          ? t("planned_by_llm", { model: label(run.model, 60) })
+          : "";
   const tokens = (run.usage?.promptTokens ?? 0) + (run.usage?.completionTokens ?? 0);
   const shown = models.length > 4 ? [...models.slice(0, 3), `+${models.length - 3}`] : models;
-  const parts = [planner, ...shown.map((m) => label(m, 60)), run.ms === null ? "" : duration(run.ms, language.value), tokens ? t("tokens", { n: tokens }) : ""];
-  return <span class="provenance">{parts.filter(Boolean).map((p, i) => <span key={i}>{p}</span>)}</span>;
+  const parts = [
+    planner,
+    ...shown.map((m) => label(m, 60)),
+    run.ms === null ? "" : duration(run.ms, language.value),
+    tokens ? t("tokens", { n: tokens }) : "",
+  ];
+  return <span class="provenance">{parts.filter(Boolean).join(" · ")}</span>;
 }
 
 /** An error as a message of the system: what happened, what to try, and the button to try it. */
@@ -81,11 +114,21 @@ export function ErrorBubble({ error, onAgain }: { error: RunError; onAgain: (() 
     <div class="error-bubble" role="alert">
       <Icon name="warn" />
       <div>
-        <p><b class="visually-hidden">{t("system")}: </b>{message}</p>
+        <p>
+          <b class="visually-hidden">{t("system")}: </b>
+          {message}
+        </p>
         {hint && <p class="hint">{hint}</p>}
-        <p class="error-code"><code>{label(error.code, 60)}</code></p>
+        <p class="error-code">
+          <code>{label(error.code, 60)}</code>
+        </p>
       </div>
-      {onAgain && <button type="button" class="secondary" onClick={onAgain}><Icon name="again" size={16} />{t("again")}</button>}
+      {onAgain && (
+        <button type="button" class="secondary" onClick={onAgain}>
+          <Icon name="again" size={16} />
+          {t("again")}
+        </button>
+      )}
     </div>
   );
 }

@@ -27,12 +27,29 @@ export function App() {
   useShortcuts();
   return (
     <div class="app">
-      <a class="skip" href="#message" onClick={(e) => (e.preventDefault(), focusComposer.value++)}>{t("skip_to_chat")}</a>
+      <a class="skip" href="#message" onClick={(e) => (e.preventDefault(), focusComposer.value++)}>
+        {t("skip_to_chat")}
+      </a>
       <Sidebar />
       <div class="main">
         <header class="topbar">
-          <IconButton icon="menu" label={t("menu")} expanded={drawerOpen.value} onClick={() => (drawerOpen.value = true)} />
-          <span class="topbar-title">{chat?.title ? <span>{label(chat.title, 60)}</span> : onChat ? <><Logo size={20} /> jarvis</> : t("runs")}</span>
+          <IconButton
+            icon="menu"
+            label={t("menu")}
+            expanded={drawerOpen.value}
+            onClick={() => (drawerOpen.value = true)}
+          />
+          <span class="topbar-title">
+            {chat?.title ? (
+              <span>{label(chat.title, 60)}</span>
+            ) : onChat ? (
+              <>
+                <Logo size={20} /> jarvis
+              </>
+            ) : (
+              t("runs")
+            )}
+          </span>
           <IconButton icon="plus" label={t("new_chat")} onClick={newChat} />
         </header>
         <main>
@@ -52,11 +69,17 @@ export function App() {
       <DropZone />
       <Lightbox />
       <Login />
-      <div class="visually-hidden" role="status" aria-live="polite">{announcement.value}</div>
+      <div class="visually-hidden" role="status" aria-live="polite">
+        {announcement.value}
+      </div>
       {notice.value && (
         <div class="notice" role="status">
           <span>{notice.value.text}</span>
-          {notice.value.undo && <button type="button" class="quiet" onClick={() => (notice.value?.undo?.(), dismissNotice())}>{t("undo")}</button>}
+          {notice.value.undo && (
+            <button type="button" class="quiet" onClick={() => (notice.value?.undo?.(), dismissNotice())}>
+              {t("undo")}
+            </button>
+          )}
           <IconButton icon="close" label={t("close")} onClick={dismissNotice} />
         </div>
       )}
@@ -68,14 +91,26 @@ export function App() {
 function ServerLine() {
   const h = health.value;
   if (h === null) return <p class="server-line">&nbsp;</p>;
-  if (h === "unreachable") return <p class="server-line"><span class="dot dot-failed" />{t("foot_unreachable")}</p>;
+  if (h === "unreachable")
+    return (
+      <p class="server-line">
+        <span class="dot dot-failed" />
+        {t("foot_unreachable")}
+      </p>
+    );
   const bad = h.checks.filter((c) => !c.ok);
   const words = h.planner === "llm" ? t("foot_llm", { model: label(h.model, 60) }) : t("foot_offline");
   return (
     <p class="server-line" title={bad.map((c) => `${c.name}: ${c.detail ?? ""}`).join("\n")}>
       <span class={`dot ${h.status === "healthy" ? "dot-ok" : "dot-warn"}`} />
       <span class="server-words">{words}</span>
-      {h.status !== "healthy" && <span> · {t("foot_degraded")}{bad.length ? `: ${bad.map((c) => label(c.name, 30)).join(", ")}` : ""}</span>}
+      {h.status !== "healthy" && (
+        <span>
+          {" "}
+          · {t("foot_degraded")}
+          {bad.length ? `: ${bad.map((c) => label(c.name, 30)).join(", ")}` : ""}
+        </span>
+      )}
       {h.version && <span class="server-version"> · {label(h.version, 20)}</span>}
     </p>
   );
@@ -87,7 +122,8 @@ function useShortcuts(): void {
       const chat = currentChat.peek();
       const live = liveExchange.peek();
       // Esc stops, unless something else was there to be closed by it.
-      if (e.key === "Escape" && !e.defaultPrevented && chat && live && !document.querySelector("dialog[open]")) stop(chat.id, live.id);
+      if (e.key === "Escape" && !e.defaultPrevented && chat && live && !document.querySelector("dialog[open]"))
+        stop(chat.id, live.id);
     };
     const onPaste = (e: ClipboardEvent) => {
       const files = [...(e.clipboardData?.files ?? [])];
@@ -109,7 +145,8 @@ function DropZone() {
   const over = useSignal(false);
   useEffect(() => {
     let depth = 0;
-    const hasFiles = (e: DragEvent) => route.peek().page === "chat" && [...(e.dataTransfer?.types ?? [])].includes("Files");
+    const hasFiles = (e: DragEvent) =>
+      route.peek().page === "chat" && [...(e.dataTransfer?.types ?? [])].includes("Files");
     const enter = (e: DragEvent) => {
       if (!hasFiles(e)) return;
       e.preventDefault();
@@ -135,5 +172,13 @@ function DropZone() {
     };
   }, []);
   if (!over.value) return null;
-  return <div class="drop-zone" aria-hidden="true"><div><Icon name="clip" size={32} /><b>{t("drop_here")}</b><span>{t("drop_sub")}</span></div></div>;
+  return (
+    <div class="drop-zone" aria-hidden="true">
+      <div>
+        <Icon name="clip" size={32} />
+        <b>{t("drop_here")}</b>
+        <span>{t("drop_sub")}</span>
+      </div>
+    </div>
+  );
 }

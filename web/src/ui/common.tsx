@@ -20,7 +20,14 @@ export function StateMark({ state, size = 18 }: { state: TaskState; size?: numbe
     cancelled: <rect x="7.3" y="7.3" width="5.4" height="5.4" rx=".8" fill="currentColor" stroke="none" />,
   }[state];
   return (
-    <svg class={`mark mark-${state}`} viewBox="0 0 20 20" width={size} height={size} aria-hidden="true" focusable="false">
+    <svg
+      class={`mark mark-${state}`}
+      viewBox="0 0 20 20"
+      width={size}
+      height={size}
+      aria-hidden="true"
+      focusable="false"
+    >
       <circle cx="10" cy="10" r="7" />
       {inner}
     </svg>
@@ -28,12 +35,24 @@ export function StateMark({ state, size = 18 }: { state: TaskState; size?: numbe
 }
 
 export function IconButton(props: {
-  icon: IconName; label: string; onClick: () => void; class?: string; pressed?: boolean; expanded?: boolean; disabled?: boolean;
+  icon: IconName;
+  label: string;
+  onClick: () => void;
+  class?: string;
+  pressed?: boolean;
+  expanded?: boolean;
+  disabled?: boolean;
 }) {
   return (
     <button
-      type="button" class={`icon-button ${props.class ?? ""}`} aria-label={props.label} title={props.label} onClick={props.onClick}
-      aria-pressed={props.pressed} aria-expanded={props.expanded} disabled={props.disabled ?? false}
+      type="button"
+      class={`icon-button ${props.class ?? ""}`}
+      aria-label={props.label}
+      title={props.label}
+      onClick={props.onClick}
+      aria-pressed={props.pressed}
+      aria-expanded={props.expanded}
+      disabled={props.disabled ?? false}
     >
       <Icon name={props.icon} />
     </button>
@@ -93,7 +112,10 @@ export function Dialog(props: { label: string; class?: string; onClose: () => vo
   }, []);
   return (
     <dialog
-      ref={ref} class={`dialog ${props.class ?? ""}`} aria-label={props.label} onCancel={props.onClose}
+      ref={ref}
+      class={`dialog ${props.class ?? ""}`}
+      aria-label={props.label}
+      onCancel={props.onClose}
       onClick={(e) => e.target === ref.current && props.onClose()}
     >
       {props.children}
@@ -114,7 +136,11 @@ export function Elapsed({ since }: { since: number }) {
 
 /** One choice out of few, as a row of buttons; a radio group to the keyboard and to a screen reader. */
 export function Choice<T extends string>(props: {
-  label: string; value: T; options: { value: T; text: ComponentChildren; name?: string; hint?: string }[]; onChange: (value: T) => void; class?: string;
+  label: string;
+  value: T;
+  options: { value: T; text: ComponentChildren; name?: string; hint?: string }[];
+  onChange: (value: T) => void;
+  class?: string;
 }) {
   const name = useRef(`choice-${Math.random().toString(36).slice(2)}`);
   return (
@@ -122,7 +148,11 @@ export function Choice<T extends string>(props: {
       {props.options.map((o) => (
         <label key={o.value} title={o.hint ?? o.name}>
           <input
-            type="radio" name={name.current} value={o.value} checked={o.value === props.value} aria-label={o.name}
+            type="radio"
+            name={name.current}
+            value={o.value}
+            checked={o.value === props.value}
+            aria-label={o.name}
             onChange={() => props.onChange(o.value)}
           />
           <span>{o.text}</span>

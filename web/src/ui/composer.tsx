@@ -52,15 +52,34 @@ export function Composer() {
 
   return (
     <form class="composer" onSubmit={(e) => (e.preventDefault(), submit())}>
-      {uploads.value.length > 0 && <ul class="uploads" aria-label={t("attachments")}>{uploads.value.map((u) => <UploadChip key={u.id} upload={u} />)}</ul>}
+      {uploads.value.length > 0 && (
+        <ul class="uploads" aria-label={t("attachments")}>
+          {uploads.value.map((u) => (
+            <UploadChip key={u.id} upload={u} />
+          ))}
+        </ul>
+      )}
       <textarea
-        id="message" ref={area} rows={1} value={draft.value} aria-label={t("message")} aria-describedby="keys-hint" autocomplete="off"
-        placeholder={t(currentChat.value?.exchanges.length ? "placeholder_next" : "placeholder")} enterkeyhint="send"
-        onInput={(e) => (draft.value = e.currentTarget.value)} onKeyDown={onKey}
+        id="message"
+        ref={area}
+        rows={1}
+        value={draft.value}
+        aria-label={t("message")}
+        aria-describedby="keys-hint"
+        autocomplete="off"
+        placeholder={t(currentChat.value?.exchanges.length ? "placeholder_next" : "placeholder")}
+        enterkeyhint="send"
+        onInput={(e) => (draft.value = e.currentTarget.value)}
+        onKeyDown={onKey}
       />
       <div class="composer-bar">
         <input
-          ref={picker} type="file" multiple class="visually-hidden" tabIndex={-1} aria-hidden="true"
+          ref={picker}
+          type="file"
+          multiple
+          class="visually-hidden"
+          tabIndex={-1}
+          aria-hidden="true"
           onChange={(e) => {
             void addFiles([...(e.currentTarget.files ?? [])]);
             e.currentTarget.value = "";
@@ -68,18 +87,33 @@ export function Composer() {
         />
         <IconButton icon="clip" label={t("attach")} onClick={() => picker.current?.click()} />
         <Choice
-          label={t("mode")} class="choice-mode" value={mode.value} onChange={(v) => (mode.value = v)}
+          label={t("mode")}
+          class="choice-mode"
+          value={mode.value}
+          onChange={(v) => (mode.value = v)}
           options={[
             { value: "run", text: t("mode_run"), hint: t("mode_run_hint") },
             { value: "review", text: t("mode_review"), hint: t("mode_review_hint") },
             { value: "plan", text: t("mode_plan"), hint: t("mode_plan_hint") },
           ]}
         />
-        <span class="visually-hidden" id="keys-hint">{t("keys_hint")}</span>
+        <span class="visually-hidden" id="keys-hint">
+          {t("keys_hint")}
+        </span>
         {live ? (
-          <button type="button" class="send send-stop" aria-label={t("stop")} title={`${t("stop")} (Esc)`} onClick={halt}><Icon name="stop" size={20} /></button>
+          <button
+            type="button"
+            class="send send-stop"
+            aria-label={t("stop")}
+            title={`${t("stop")} (Esc)`}
+            onClick={halt}
+          >
+            <Icon name="stop" size={20} />
+          </button>
         ) : (
-          <button type="submit" class="send" aria-label={t("send")} title={t("keys_hint")} disabled={!ready}><Icon name="send" size={20} /></button>
+          <button type="submit" class="send" aria-label={t("send")} title={t("keys_hint")} disabled={!ready}>
+            <Icon name="send" size={20} />
+          </button>
         )}
       </div>
     </form>
@@ -94,7 +128,15 @@ function UploadChip({ upload }: { upload: Upload }) {
       {preview ? <img src={preview} alt="" /> : <Icon name={kind} />}
       <span class="upload-text">
         <span>{name}</span>
-        <span class="muted">{error ? label(error, 160) : attachment ? (upload.bytes ? bytes(upload.bytes, language.value) : "") : `${Math.round(progress * 100)} %`}</span>
+        <span class="muted">
+          {error
+            ? label(error, 160)
+            : attachment
+              ? upload.bytes
+                ? bytes(upload.bytes, language.value)
+                : ""
+              : `${Math.round(progress * 100)} %`}
+        </span>
       </span>
       {state === "going" && <progress max={1} value={progress} aria-label={t("uploading", { name })} />}
       <IconButton icon="close" label={t("remove_file", { name })} onClick={() => removeUpload(id)} />

@@ -68,7 +68,12 @@ export function links(tasks: TaskView[]): Link[] {
 /** The graph laid out for a given width, in its own pixels. */
 export function arrange(tasks: TaskView[], room: number): Layout {
   let least: Layout | null = null;
-  for (const [down, size] of [[true, NODE], [false, NODE], [true, SMALL_NODE], [false, SMALL_NODE]] as const) {
+  for (const [down, size] of [
+    [true, NODE],
+    [false, NODE],
+    [true, SMALL_NODE],
+    [false, SMALL_NODE],
+  ] as const) {
     const layout = lay(tasks, down, size);
     if (layout.width <= room) return layout;
     if (!least || layout.width < least.width) least = layout;
@@ -78,13 +83,21 @@ export function arrange(tasks: TaskView[], room: number): Layout {
 
 function lay(tasks: TaskView[], down: boolean, size: Size): Layout {
   const graph = new Graph();
-  graph.setGraph({ rankdir: down ? "TB" : "LR", nodesep: 14, ranksep: down ? 34 : 24, edgesep: 12, marginx: 2, marginy: 2 });
+  graph.setGraph({
+    rankdir: down ? "TB" : "LR",
+    nodesep: 14,
+    ranksep: down ? 34 : 24,
+    edgesep: 12,
+    marginx: 2,
+    marginy: 2,
+  });
   graph.setDefaultEdgeLabel(() => ({}));
   graph.setNode(START, { ...PILL });
   for (const t of tasks) graph.setNode(String(t.id), { ...size });
   graph.setNode(END, { ...PILL });
   const all = links(tasks);
-  for (const { from, to } of all) graph.setEdge(from, to);
+  // A task that waits for nothing stands at the top, where it starts: its edge is the one to keep short.
+  for (const { from, to } of all) graph.setEdge(from, to, { weight: from === START ? 8 : 1 });
   layout(graph);
   const whole = graph.graph() as Partial<Size>;
   const width = Math.ceil(whole.width ?? 0);
@@ -138,7 +151,9 @@ function curve(a: Placed, b: Placed, points: Point[], down: boolean): { path: st
     const p = way[i - 1] ?? start;
     const q = way[i] ?? end;
     const half = down ? (q.y - p.y) / 2 : (q.x - p.x) / 2;
-    path += down ? `C${xy({ x: p.x, y: p.y + half })} ${xy({ x: q.x, y: q.y - half })} ${xy(q)}` : `C${xy({ x: p.x + half, y: p.y })} ${xy({ x: q.x - half, y: q.y })} ${xy(q)}`;
+    path += down
+      ? `C${xy({ x: p.x, y: p.y + half })} ${xy({ x: q.x, y: q.y - half })} ${xy(q)}`
+      : `C${xy({ x: p.x + half, y: p.y })} ${xy({ x: q.x - half, y: q.y })} ${xy(q)}`;
   }
   const tip = down ? `M${end.x - 4} ${end.y - 1}h8l-4 5.5z` : `M${end.x - 1} ${end.y - 4}v8l5.5-4z`;
   return { path, tip };

@@ -13,44 +13,86 @@ import { Media } from "./media";
 
 export function Inspector({ task, tasks, onClose }: { task: TaskView; tasks: TaskView[]; onClose: () => void }) {
   const ref = useRef<HTMLElement>(null);
-  useEffect(() => ref.current?.scrollIntoView({ block: "nearest", behavior: "smooth" }), []);
+  useEffect(() => ref.current?.scrollIntoView({ block: "nearest" }), []);
   const name = taskName(task.task);
   return (
     <section class="inspector" ref={ref} aria-label={`${t("details")}: ${name}`}>
       <header>
         <StateMark state={task.state} size={20} />
-        <h3>{task.id + 1}. {label(name, 80)}</h3>
+        <h3>
+          {task.id + 1}. {label(name, 80)}
+        </h3>
         <IconButton icon="close" label={t("close")} onClick={onClose} />
       </header>
       <p class="inspector-state">
         {t(`state_${task.state}`)}
         {task.ms !== null && <> · {duration(task.ms, language.value)}</>}
-        {task.state === "running" && task.startedAt !== null && <> · <Elapsed since={task.startedAt} /></>}
-        {name !== task.task && <> · <code>{label(task.task, 80)}</code></>}
+        {task.state === "running" && task.startedAt !== null && (
+          <>
+            {" "}
+            · <Elapsed since={task.startedAt} />
+          </>
+        )}
+        {name !== task.task && (
+          <>
+            {" "}
+            · <code>{label(task.task, 80)}</code>
+          </>
+        )}
       </p>
       {task.error && (
         <div class="task-error">
           <p>{clean(task.error.message)}</p>
-          {task.error.hint && <p class="hint"><b>{t("hint")}</b> {clean(task.error.hint)}</p>}
+          {task.error.hint && (
+            <p class="hint">
+              <b>{t("hint")}</b> {clean(task.error.hint)}
+            </p>
+          )}
           <code>{label(task.error.code, 60)}</code>
         </div>
       )}
       <dl>
         <Row name={t("outputs")}>
-          {outputs(task.inference).map((o, i) => <OutputView key={i} output={o} caption={name} />)}
-          {!outputs(task.inference).length && <span class="muted">{t(task.state === "waiting" || task.state === "running" ? "no_outputs" : "no_arguments")}</span>}
+          {outputs(task.inference).map((o, i) => (
+            <OutputView key={i} output={o} caption={name} />
+          ))}
+          {!outputs(task.inference).length && (
+            <span class="muted">
+              {t(task.state === "waiting" || task.state === "running" ? "no_outputs" : "no_arguments")}
+            </span>
+          )}
         </Row>
-        <Row name={t("arguments")}><Arguments task={task} tasks={tasks} /></Row>
+        <Row name={t("arguments")}>
+          <Arguments task={task} tasks={tasks} />
+        </Row>
         <Row name={t("model")}>
-          {task.selection ? <ModelName id={task.selection.chosen.id} host={task.selection.chosen.host} /> : <span class="muted">{t("not_chosen")}</span>}
+          {task.selection ? (
+            <ModelName id={task.selection.chosen.id} host={task.selection.chosen.host} />
+          ) : (
+            <span class="muted">{t("not_chosen")}</span>
+          )}
         </Row>
         {task.selection?.reason && <Row name={t("reason")}>{clean(task.selection.reason)}</Row>}
-        {task.selection && task.selection.notes.length > 0 && <Row name={t("notes")}>{task.selection.notes.map((n) => <p key={n}>{clean(n)}</p>)}</Row>}
+        {task.selection && task.selection.notes.length > 0 && (
+          <Row name={t("notes")}>
+            {task.selection.notes.map((n) => (
+              <p key={n}>{clean(n)}</p>
+            ))}
+          </Row>
+        )}
         {task.selection && (
           <Row name={t("candidates")}>
-            {task.selection.fallbacks.length
-              ? <ul>{task.selection.fallbacks.map((c) => <li key={c.id + c.host}><ModelName id={c.id} host={c.host} /></li>)}</ul>
-              : <span class="muted">{t("no_candidates")}</span>}
+            {task.selection.fallbacks.length ? (
+              <ul>
+                {task.selection.fallbacks.map((c) => (
+                  <li key={c.id + c.host}>
+                    <ModelName id={c.id} host={c.host} />
+                  </li>
+                ))}
+              </ul>
+            ) : (
+              <span class="muted">{t("no_candidates")}</span>
+            )}
           </Row>
         )}
         {(task.attempts.length > 1 || task.attempts.some((a) => a.error)) && (
@@ -59,20 +101,35 @@ export function Inspector({ task, tasks, onClose }: { task: TaskView; tasks: Tas
               {task.attempts.map((a, i) => (
                 <li key={i}>
                   <StateMark state={a.error ? "failed" : "succeeded"} size={16} />
-                  <div><ModelName id={a.candidate.id} host="" /> <span class="muted">{duration(a.ms, language.value)}</span>{a.error && <p>{clean(a.error.message)}</p>}</div>
+                  <div>
+                    <ModelName id={a.candidate.id} host="" />{" "}
+                    <span class="muted">{duration(a.ms, language.value)}</span>
+                    {a.error && <p>{clean(a.error.message)}</p>}
+                  </div>
                 </li>
               ))}
             </ol>
           </Row>
         )}
-        {task.notes.length > 0 && <Row name={t("notes")}>{task.notes.map((n) => <p key={n}>{clean(n)}</p>)}</Row>}
+        {task.notes.length > 0 && (
+          <Row name={t("notes")}>
+            {task.notes.map((n) => (
+              <p key={n}>{clean(n)}</p>
+            ))}
+          </Row>
+        )}
       </dl>
     </section>
   );
 }
 
 function Row({ name, children }: { name: string; children: ComponentChildren }) {
-  return <div class="row"><dt>{name}</dt><dd>{children}</dd></div>;
+  return (
+    <div class="row">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
 }
 
 const HOSTS = ["native", "local", "huggingface", "llm", "tool"] as const;
@@ -84,7 +141,12 @@ export function hostName(host: string): string {
 }
 
 export function ModelName({ id, host }: { id: string; host: string }) {
-  return <span class="model-name"><code>{label(id, 140)}</code>{host && <span class="muted"> {hostName(host)}</span>}</span>;
+  return (
+    <span class="model-name">
+      <code>{label(id, 140)}</code>
+      {host && <span class="muted"> {hostName(host)}</span>}
+    </span>
+  );
 }
 
 /** Each argument as it was given to the model; where it came from another task, that is said. */
@@ -101,7 +163,11 @@ function Arguments({ task, tasks }: { task: TaskView; tasks: TaskView[] }) {
           <li key={name}>
             <span class="argument-name">{label(name, 40)}</span>
             <ArgumentValue value={value} tasks={tasks} />
-            {task.resolved && sources.length > 0 && <span class="muted argument-source">{t("planned_as", { task: sources.map((s) => s + 1).join(", ") })}</span>}
+            {task.resolved && sources.length > 0 && (
+              <span class="muted argument-source">
+                {t("planned_as", { task: sources.map((s) => s + 1).join(", ") })}
+              </span>
+            )}
           </li>
         );
       })}
@@ -114,7 +180,13 @@ export function ArgumentValue({ value, tasks }: { value: string; tasks: TaskView
   return (
     <span class="argument-value">
       {splitReferences(clean(value)).map((part, i) =>
-        typeof part === "string" ? part : <span key={i} class="reference">{part + 1}. {taskName(tasks.find((x) => x.id === part)?.task ?? "?")}</span>,
+        typeof part === "string" ? (
+          part
+        ) : (
+          <span key={i} class="reference">
+            {part + 1}. {taskName(tasks.find((x) => x.id === part)?.task ?? "?")}
+          </span>
+        ),
       )}
     </span>
   );
@@ -129,7 +201,12 @@ function OutputView({ output, caption }: { output: Output; caption: string }) {
     case "scores":
       return <Scores rows={output.rows} />;
     case "json":
-      return <details><summary>{t("data")}</summary><pre tabIndex={0}>{JSON.stringify(output.value, null, 2).slice(0, 20_000)}</pre></details>;
+      return (
+        <details>
+          <summary>{t("data")}</summary>
+          <pre tabIndex={0}>{JSON.stringify(output.value, null, 2).slice(0, 20_000)}</pre>
+        </details>
+      );
   }
 }
 
@@ -140,7 +217,9 @@ function Scores({ rows }: { rows: { label: string; score: number }[] }) {
       {rows.map((r) => (
         <li key={r.label}>
           <span>{label(r.label, 60)}</span>
-          <span class="score-bar"><span style={{ width: `${Math.max(0, Math.min(1, r.score)) * 100}%` }} /></span>
+          <span class="score-bar">
+            <span style={{ width: `${Math.max(0, Math.min(1, r.score)) * 100}%` }} />
+          </span>
           <span class="muted">{percent.format(r.score)}</span>
         </li>
       ))}

@@ -51,11 +51,21 @@ function LoginDialog() {
         <p class="muted">{t("login_sub")}</p>
         <label for="token">{t("token")}</label>
         <input
-          id="token" type="password" autocomplete="current-password" autofocus value={token.value} aria-invalid={wrong.value !== null} aria-describedby="token-wrong"
+          id="token"
+          type="password"
+          autocomplete="current-password"
+          autofocus
+          value={token.value}
+          aria-invalid={wrong.value !== null}
+          aria-describedby="token-wrong"
           onInput={(e) => (token.value = e.currentTarget.value)}
         />
-        <p class="problem" id="token-wrong" role="alert">{wrong.value}</p>
-        <button type="submit" class="primary" disabled={busy.value || !token.value}>{t("log_in")}</button>
+        <p class="problem" id="token-wrong" role="alert">
+          {wrong.value}
+        </p>
+        <button type="submit" class="primary" disabled={busy.value || !token.value}>
+          {t("log_in")}
+        </button>
       </form>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 // Shows the tree of model/markdown.ts as elements. Text stays text: there is no HTML string anywhere on the way.
+import { useSignal } from "@preact/signals";
 import { createContext, type ComponentChildren } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useMemo } from "preact/hooks";
 import { baseName, clean } from "../model/text";
 import { type Block, type Inline, parse } from "../model/markdown";
 import { mediaKind } from "../model/outputs";
@@ -8,7 +9,8 @@ import { CopyButton } from "./common";
 import { Icon } from "./icons";
 
 export function Markdown({ text }: { text: string }) {
-  return <div class="prose">{parse(clean(text)).map(block)}</div>;
+  const blocks = useMemo(() => parse(clean(text)), [text]);
+  return <div class="prose">{blocks.map(block)}</div>;
 }
 
 function block(b: Block, key: number): ComponentChildren {
@@ -24,14 +26,22 @@ function block(b: Block, key: number): ComponentChildren {
       return (
         <div class="code" key={key}>
           <CopyButton text={() => b.text} />
-          <pre tabIndex={0}><code>{b.text}</code></pre>
+          <pre tabIndex={0}>
+            <code>{b.text}</code>
+          </pre>
         </div>
       );
     case "quote":
       return <blockquote key={key}>{b.children.map(block)}</blockquote>;
     case "list": {
       const items = b.items.map((item, i) => <li key={i}>{tight(item) ?? item.map(block)}</li>);
-      return b.ordered ? <ol key={key} start={b.start}>{items}</ol> : <ul key={key}>{items}</ul>;
+      return b.ordered ? (
+        <ol key={key} start={b.start}>
+          {items}
+        </ol>
+      ) : (
+        <ul key={key}>{items}</ul>
+      );
     }
     case "rule":
       return <hr key={key} />;
@@ -78,12 +88,19 @@ export const FileNames = createContext<ReadonlyMap<string, string>>(new Map());
 export function MediaChip({ path }: { path: string }) {
   const kind = mediaKind(path);
   const known = useContext(FileNames).get(path);
+  const gone = useSignal(false);
   if (!kind) return <>{path}</>;
   const file = baseName(path);
   return (
     <a class="chip" href={path} target="_blank" rel="noopener noreferrer">
-      {kind === "image" ? <img src={path} alt="" loading="lazy" /> : <Icon name={kind} size={16} />}
-      <span title={file}>{known ?? (file.length > 20 ? `${file.slice(0, 8)}…${file.slice(file.lastIndexOf("."))}` : file)}</span>
+      {kind === "image" && !gone.value ? (
+        <img src={path} alt="" loading="lazy" onError={() => (gone.value = true)} />
+      ) : (
+        <Icon name={kind} size={16} />
+      )}
+      <span title={file}>
+        {known ?? (file.length > 20 ? `${file.slice(0, 8)}…${file.slice(file.lastIndexOf("."))}` : file)}
+      </span>
     </a>
   );
 }

@@ -16,9 +16,16 @@ export function Media({ url, caption }: { url: string; caption: string }) {
   return (
     <figure class={`media media-${kind}`}>
       {gone.value ? (
-        <p class="media-gone"><Icon name="warn" /> {t("media_gone")}</p>
+        <p class="media-gone">
+          <Icon name="warn" /> {t("media_gone")}
+        </p>
       ) : kind === "image" ? (
-        <button type="button" class="media-open" aria-label={t("open_full", { name: caption })} onClick={() => (shown.value = { url, caption })}>
+        <button
+          type="button"
+          class="media-open"
+          aria-label={t("open_full", { name: caption })}
+          onClick={() => (shown.value = { url, caption })}
+        >
           <img src={url} alt={caption} decoding="async" onError={fail} />
         </button>
       ) : kind === "audio" ? (
@@ -46,8 +53,12 @@ export function Lightbox() {
     <Dialog label={at.caption} class="lightbox" onClose={close}>
       <div class="lightbox-bar">
         <span>{at.caption}</span>
-        <a class="quiet" href={at.url} download={baseName(at.url)}><Icon name="download" size={16} /> {t("download")}</a>
-        <button type="button" class="icon-button" aria-label={t("close")} onClick={close}><Icon name="close" /></button>
+        <a class="quiet" href={at.url} download={baseName(at.url)}>
+          <Icon name="download" size={16} /> {t("download")}
+        </a>
+        <button type="button" class="icon-button" aria-label={t("close")} onClick={close}>
+          <Icon name="close" />
+        </button>
       </div>
       <img src={at.url} alt={at.caption} onClick={close} />
     </Dialog>

@@ -31,13 +31,21 @@ export function PlanEditor({ original, config, attachments, onChange, onRun }: E
   const wrong = plan.problems(config);
   const changed = config !== original;
   return (
-    <form class="plan" aria-label={t("review_title")} onSubmit={(e) => (e.preventDefault(), wrong.length || !config.tasks.length || onRun(config))}>
+    <form
+      class="plan"
+      aria-label={t("review_title")}
+      onSubmit={(e) => (e.preventDefault(), wrong.length || !config.tasks.length || onRun(config))}
+    >
       <h3>{t("review_title")}</h3>
       <p class="muted">{t("review_sub")}</p>
       <ol class="plan-tasks">
         {ordered(config).map((task) => (
           <TaskForm
-            key={task.task_id} task={task} config={config} attachments={attachments} problems={wrong.filter((p) => p.task === task.task_id)}
+            key={task.task_id}
+            task={task}
+            config={config}
+            attachments={attachments}
+            problems={wrong.filter((p) => p.task === task.task_id)}
             onArg={(name, value) => onChange(plan.setArg(config, task.task_id, name, value))}
             onModel={(id, host) => onChange(plan.setModel(config, task.task_id, id, host, t("chosen_by_person")))}
             onDelete={() => onChange(plan.removeTasks(config, plan.withUsers(config.tasks, task.task_id)))}
@@ -46,15 +54,22 @@ export function PlanEditor({ original, config, attachments, onChange, onRun }: E
       </ol>
       {!config.tasks.length && <p class="problem">{t("plan_empty")}</p>}
       <div class="plan-actions">
-        <button type="submit" class="primary" disabled={wrong.length > 0 || !config.tasks.length}>{t("run_plan")}</button>
-        {changed && <button type="button" class="secondary" onClick={() => onChange(null)}>{t("reset")}</button>}
+        <button type="submit" class="primary" disabled={wrong.length > 0 || !config.tasks.length}>
+          {t("run_plan")}
+        </button>
+        {changed && (
+          <button type="button" class="secondary" onClick={() => onChange(null)}>
+            {t("reset")}
+          </button>
+        )}
       </div>
       <PlanJson config={config} open={false} />
     </form>
   );
 }
 
-const ordered = (config: ExecutionConfig): ConfigTask[] => [...config.tasks].sort((a, b) => a.execution_level - b.execution_level || a.task_id - b.task_id);
+const ordered = (config: ExecutionConfig): ConfigTask[] =>
+  [...config.tasks].sort((a, b) => a.execution_level - b.execution_level || a.task_id - b.task_id);
 
 interface TaskProps {
   task: ConfigTask;
@@ -75,34 +90,61 @@ function TaskForm({ task, config, attachments, problems, onArg, onModel, onDelet
   return (
     <li class="plan-task" data-plan-task={task.task_id}>
       <TaskHead task={task} config={config}>
-        <IconButton icon="trash" label={t("delete_task", { n: task.task_id + 1, task: taskName(task.task_type) })} expanded={asking.value} onClick={() => (asking.value = !asking.value)} />
+        <IconButton
+          icon="trash"
+          label={t("delete_task", { n: task.task_id + 1, task: taskName(task.task_type) })}
+          expanded={asking.value}
+          onClick={() => (asking.value = !asking.value)}
+        />
       </TaskHead>
       {asking.value && (
         <div class="delete-ask" role="group" aria-label={t("delete_ask", { n: task.task_id + 1 })}>
           <p>{consequences(config.tasks, task.task_id)}</p>
-          <button type="button" class="danger" ref={ask} onClick={onDelete}>{t("delete")}</button>
-          <button type="button" class="secondary" onClick={() => (asking.value = false)}>{t("keep")}</button>
+          <button type="button" class="danger" ref={ask} onClick={onDelete}>
+            {t("delete")}
+          </button>
+          <button type="button" class="secondary" onClick={() => (asking.value = false)}>
+            {t("keep")}
+          </button>
         </div>
       )}
       <ModelChoice task={task} onModel={onModel} />
       {Object.entries(task.args).map(([name, value]) => (
         <ArgumentField
-          key={name} id={`arg-${task.task_id}-${name}`} name={name} value={value} task={task} config={config} attachments={attachments}
-          problem={problems.find((p) => p.arg === name)} onInput={(v) => onArg(name, v)}
+          key={name}
+          id={`arg-${task.task_id}-${name}`}
+          name={name}
+          value={value}
+          task={task}
+          config={config}
+          attachments={attachments}
+          problem={problems.find((p) => p.arg === name)}
+          onInput={(v) => onArg(name, v)}
         />
       ))}
     </li>
   );
 }
 
-function TaskHead({ task, config, children }: { task: ConfigTask; config: ExecutionConfig; children?: ComponentChildren }) {
+function TaskHead({
+  task,
+  config,
+  children,
+}: {
+  task: ConfigTask;
+  config: ExecutionConfig;
+  children?: ComponentChildren;
+}) {
   const after = config.tasks.filter((x) => task.dependencies.includes(x.task_id));
   return (
     <header class="plan-head">
       <span class="plan-number">{task.task_id + 1}</span>
       <div>
         <h4>{label(taskName(task.task_type), 60)}</h4>
-        <p class="muted">{after.length ? t("after_tasks", { tasks: titles(after) }) : t("runs_first")} · <code>{label(task.task_type, 60)}</code></p>
+        <p class="muted">
+          {after.length ? t("after_tasks", { tasks: titles(after) }) : t("runs_first")} ·{" "}
+          <code>{label(task.task_type, 60)}</code>
+        </p>
       </div>
       {children}
     </header>
@@ -122,20 +164,32 @@ function consequences(tasks: ConfigTask[], id: number): string {
 
 /** The models that may do a task: the chosen one, the ranked others, then all that the catalogue has for it. */
 function choices(task: ConfigTask, all: Model[]): { id: string; host: string }[] {
-  const out = [{ id: task.model_id, host: task.hosted_on ?? "" }, ...(task.alternatives ?? []).map((a) => ({ id: a.id, host: a.hosted_on }))];
+  const out = [
+    { id: task.model_id, host: task.hosted_on ?? "" },
+    ...(task.alternatives ?? []).map((a) => ({ id: a.id, host: a.hosted_on })),
+  ];
   for (const m of all) if (m.task === task.task_type) out.push({ id: m.id, host: m.host });
   const seen = new Set<string>();
   return out.filter((m) => m.id !== "" && !seen.has(m.id) && seen.add(m.id));
 }
 
 function ModelChoice({ task, onModel }: { task: ConfigTask; onModel: (id: string, host: string) => void }) {
-  const all = choices(task, models.value ?? []).sort((a, b) => a.id.localeCompare(b.id));
+  const all = choices(task, models.value?.models ?? []).sort((a, b) => a.id.localeCompare(b.id));
   const id = `model-${task.task_id}`;
   return (
     <div class="field">
       <label for={id}>{t("model")}</label>
-      <select id={id} value={task.model_id} onChange={(e) => onModel(e.currentTarget.value, all.find((m) => m.id === e.currentTarget.value)?.host ?? "")}>
-        {all.map((m) => <option key={m.id} value={m.id} selected={m.id === task.model_id}>{label(m.id, 100)}{m.host ? ` — ${hostName(m.host)}` : ""}</option>)}
+      <select
+        id={id}
+        value={task.model_id}
+        onChange={(e) => onModel(e.currentTarget.value, all.find((m) => m.id === e.currentTarget.value)?.host ?? "")}
+      >
+        {all.map((m) => (
+          <option key={m.id} value={m.id} selected={m.id === task.model_id}>
+            {label(m.id, 100)}
+            {m.host ? ` — ${hostName(m.host)}` : ""}
+          </option>
+        ))}
       </select>
       {task.model_reason && <p class="field-note">{clean(task.model_reason)}</p>}
     </div>
@@ -163,20 +217,45 @@ function ArgumentField({ id, name, value, task, config, attachments, problem, on
   const isFile = ["image", "audio", "video"].includes(name);
   const refs = plan.referencesIn(value);
   // A file is one of those attached, or what another task makes: offered as a list, while anything may be written.
-  const files = attachments.flatMap((a) => (a.path && a.kind === name ? [{ value: a.path, text: label(a.name ?? a.path, 60) }] : []));
-  const made = config.tasks.filter((x) => !plan.reaches(config.tasks, x.task_id, task.task_id)).map((x) => ({ value: `<GENERATED>-${x.task_id}`, text: title(x) }));
+  const files = attachments.flatMap((a) =>
+    a.path && a.kind === name ? [{ value: a.path, text: label(a.name ?? a.path, 60) }] : [],
+  );
+  const gives = (type: string) => models.value?.tasks.find((x) => x.name === type)?.outputs.includes(name) ?? true;
+  const made = config.tasks
+    .filter((x) => gives(x.task_type) && !plan.reaches(config.tasks, x.task_id, task.task_id))
+    .map((x) => ({ value: `<GENERATED>-${x.task_id}`, text: title(x) }));
   const tasks = config.tasks.map(taskOfConfig);
   return (
     <div class="field">
       <label for={id}>{label(name, 40)}</label>
-      <textarea ref={area} id={id} rows={1} value={value} spellcheck={false} aria-invalid={!!problem} aria-describedby={`${id}-note`} onInput={(e) => onInput(e.currentTarget.value)} />
+      <textarea
+        ref={area}
+        id={id}
+        rows={1}
+        value={value}
+        spellcheck={false}
+        aria-invalid={!!problem}
+        aria-describedby={`${id}-note`}
+        onInput={(e) => onInput(e.currentTarget.value)}
+      />
       <div class="field-note" id={`${id}-note`}>
         {mediaKind(value) && <MediaChip path={value} />}
-        {refs.length > 0 && !problem && <ArgumentValue value={refs.map((r) => `<GENERATED>-${r}`).join(" ")} tasks={tasks} />}
-        {isFile && [...files, ...made].filter((f) => f.value !== value).map((f) => (
-          <button type="button" key={f.value} class="suggestion" onClick={() => onInput(f.value)}>{f.text}</button>
-        ))}
-        {problem && <span class="problem">{"missing" in problem ? t("problem_missing", { n: problem.missing + 1 }) : t("problem_cycle")}</span>}
+        {refs.length > 0 && !problem && (
+          <ArgumentValue value={refs.map((r) => `<GENERATED>-${r}`).join(" ")} tasks={tasks} />
+        )}
+        {isFile &&
+          [...files, ...made]
+            .filter((f) => f.value !== value)
+            .map((f) => (
+              <button type="button" key={f.value} class="suggestion" onClick={() => onInput(f.value)}>
+                {f.text}
+              </button>
+            ))}
+        {problem && (
+          <span class="problem">
+            {"missing" in problem ? t("problem_missing", { n: problem.missing + 1 }) : t("problem_cycle")}
+          </span>
+        )}
       </div>
     </div>
   );
@@ -193,13 +272,30 @@ export function PlanOnly({ config, onEdit }: { config: ExecutionConfig; onEdit: 
           <li key={task.task_id} class="plan-task">
             <TaskHead task={task} config={config} />
             <dl>
-              <div class="row"><dt>{t("model")}</dt><dd><ModelName id={task.model_id} host={task.hosted_on ?? ""} />{task.model_reason && <p class="muted">{clean(task.model_reason)}</p>}</dd></div>
-              {Object.entries(task.args).map(([name, value]) => <div class="row" key={name}><dt>{label(name, 40)}</dt><dd><ArgumentValue value={value} tasks={tasks} /></dd></div>)}
+              <div class="row">
+                <dt>{t("model")}</dt>
+                <dd>
+                  <ModelName id={task.model_id} host={task.hosted_on ?? ""} />
+                  {task.model_reason && <p class="muted">{clean(task.model_reason)}</p>}
+                </dd>
+              </div>
+              {Object.entries(task.args).map(([name, value]) => (
+                <div class="row" key={name}>
+                  <dt>{label(name, 40)}</dt>
+                  <dd>
+                    <ArgumentValue value={value} tasks={tasks} />
+                  </dd>
+                </div>
+              ))}
             </dl>
           </li>
         ))}
       </ol>
-      <div class="plan-actions"><button type="button" class="primary" onClick={onEdit}>{t("edit_plan")}</button></div>
+      <div class="plan-actions">
+        <button type="button" class="primary" onClick={onEdit}>
+          {t("edit_plan")}
+        </button>
+      </div>
       <PlanJson config={config} open={true} />
     </section>
   );
@@ -209,10 +305,16 @@ function PlanJson({ config, open }: { config: ExecutionConfig; open: boolean }) 
   const text = () => `${JSON.stringify({ execution_config: config }, null, 2)}\n`;
   return (
     <details class="plan-json" open={open}>
-      <summary><Icon name="braces" size={16} />{t("json")}</summary>
+      <summary>
+        <Icon name="braces" size={16} />
+        {t("json")}
+      </summary>
       <div class="plan-json-actions">
         <CopyButton text={text} />
-        <button type="button" class="quiet" onClick={() => saveText("execution_config.json", text())}><Icon name="download" size={16} />{t("download")}</button>
+        <button type="button" class="quiet" onClick={() => saveText("execution_config.json", text())}>
+          <Icon name="download" size={16} />
+          {t("download")}
+        </button>
       </div>
       <pre tabIndex={0}>{text()}</pre>
     </details>

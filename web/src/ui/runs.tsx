@@ -21,7 +21,13 @@ export function Runs() {
 }
 
 const LIMIT = 200;
-const MARKS: Record<RunStatus, TaskState> = { queued: "waiting", running: "running", done: "succeeded", failed: "failed", interrupted: "cancelled" };
+const MARKS: Record<RunStatus, TaskState> = {
+  queued: "waiting",
+  running: "running",
+  done: "succeeded",
+  failed: "failed",
+  interrupted: "cancelled",
+};
 const failure = (e: unknown): RunError => {
   const { code, message, hint } = asApiError(e);
   return { code, message, ...(hint ? { hint } : {}) };
@@ -45,12 +51,26 @@ function RunList() {
     await load();
   };
   const wanted = filter.value.trim().toLowerCase();
-  const shown = (runs.value ?? []).filter((r) => !wanted || r.request.toLowerCase().includes(wanted) || r.runId.includes(wanted));
+  const shown = (runs.value ?? []).filter(
+    (r) => !wanted || r.request.toLowerCase().includes(wanted) || r.runId.includes(wanted),
+  );
   return (
     <section aria-labelledby="runs-title">
       <div class="page-head">
-        <div><h1 id="runs-title">{t("runs_title")}</h1><p class="muted">{t("runs_sub")}</p></div>
-        <label class="search"><Icon name="search" size={16} /><input type="search" placeholder={t("runs_filter")} aria-label={t("runs_filter")} value={filter.value} onInput={(e) => (filter.value = e.currentTarget.value)} /></label>
+        <div>
+          <h1 id="runs-title">{t("runs_title")}</h1>
+          <p class="muted">{t("runs_sub")}</p>
+        </div>
+        <label class="search">
+          <Icon name="search" size={16} />
+          <input
+            type="search"
+            placeholder={t("runs_filter")}
+            aria-label={t("runs_filter")}
+            value={filter.value}
+            onInput={(e) => (filter.value = e.currentTarget.value)}
+          />
+        </label>
         <IconButton icon="again" label={t("refresh")} onClick={() => void load()} />
       </div>
       {error.value && <ErrorBubble error={error.value} onAgain={() => void load()} />}
@@ -59,9 +79,19 @@ function RunList() {
       {shown.length > 0 && (
         <table class="runs">
           <thead>
-            <tr><th scope="col">{t("column_state")}</th><th scope="col">{t("column_request")}</th><th scope="col">{t("column_tasks")}</th><th scope="col">{t("column_time")}</th><th scope="col">{t("column_took")}</th></tr>
+            <tr>
+              <th scope="col">{t("column_state")}</th>
+              <th scope="col">{t("column_request")}</th>
+              <th scope="col">{t("column_tasks")}</th>
+              <th scope="col">{t("column_time")}</th>
+              <th scope="col">{t("column_took")}</th>
+            </tr>
           </thead>
-          <tbody>{shown.map((r) => <RunRow key={r.runId} run={r} onCancel={() => void cancel(r.runId)} />)}</tbody>
+          <tbody>
+            {shown.map((r) => (
+              <RunRow key={r.runId} run={r} onCancel={() => void cancel(r.runId)} />
+            ))}
+          </tbody>
         </table>
       )}
     </section>
@@ -73,11 +103,33 @@ function RunRow({ run, onCancel }: { run: RunSummary; onCancel: () => void }) {
   const live = run.status === "running" || run.status === "queued";
   return (
     <tr data-run={run.runId}>
-      <td class="runs-state"><span class={`status status-${MARKS[run.status]}`}><StateMark state={MARKS[run.status]} />{t(`status_${run.status}`)}</span></td>
-      <td class="runs-request"><a href={runLink(run.runId)} aria-label={t("open_run", { request })}>{request}</a></td>
+      <td class="runs-state">
+        <span class={`status status-${MARKS[run.status]}`}>
+          <StateMark state={MARKS[run.status]} />
+          {t(`status_${run.status}`)}
+        </span>
+      </td>
+      <td class="runs-request">
+        <a href={runLink(run.runId)} aria-label={t("open_run", { request })}>
+          {request}
+        </a>
+      </td>
       <td class="runs-tasks">{run.tasks ? t("run_tasks", { ok: run.ok, n: run.tasks }) : "–"}</td>
-      <td class="runs-time"><time dateTime={new Date(run.startedAtMs).toISOString()}>{moment(run.startedAtMs)}</time></td>
-      <td class="runs-took">{live ? <button type="button" class="quiet" onClick={onCancel}><Icon name="stop" size={15} />{t("cancel_run")}</button> : run.ms === null ? "–" : duration(run.ms, language.value)}</td>
+      <td class="runs-time">
+        <time dateTime={new Date(run.startedAtMs).toISOString()}>{moment(run.startedAtMs)}</time>
+      </td>
+      <td class="runs-took">
+        {live ? (
+          <button type="button" class="quiet" onClick={onCancel}>
+            <Icon name="stop" size={15} />
+            {t("cancel_run")}
+          </button>
+        ) : run.ms === null ? (
+          "–"
+        ) : (
+          duration(run.ms, language.value)
+        )}
+      </td>
     </tr>
   );
 }
@@ -117,20 +169,43 @@ function OneRun({ id }: { id: string }) {
   return (
     <section>
       <div class="page-head">
-        <a class="quiet" href="#/runs"><Icon name="back" size={16} />{t("back_runs")}</a>
-        <span class="muted run-id">{at && at.at > 0 && <>{moment(at.at)} · </>}<code>{id}</code></span>
+        <a class="quiet" href="#/runs">
+          <Icon name="back" size={16} />
+          {t("back_runs")}
+        </a>
+        <span class="muted run-id">
+          {at && at.at > 0 && <>{moment(at.at)} · </>}
+          <code>{id}</code>
+        </span>
         {at && isLive(at.run.phase) && (
-          <button type="button" class="secondary" onClick={() => void client.cancel(id).catch((e: unknown) => (error.value = failure(e)))}><Icon name="stop" size={16} />{t("cancel_run")}</button>
+          <button
+            type="button"
+            class="secondary"
+            onClick={() => void client.cancel(id).catch((e: unknown) => (error.value = failure(e)))}
+          >
+            <Icon name="stop" size={16} />
+            {t("cancel_run")}
+          </button>
         )}
       </div>
       {error.value && <ErrorBubble error={error.value} onAgain={null} />}
       {at && (
         <Named run={at.run} attachments={at.attachments}>
-        <article class={`exchange ${wide.value ? "exchange-wide" : ""} ${at.run.tasks.length ? "" : "exchange-plain"}`} data-phase={at.run.phase} data-run={id}>
-          <RequestView text={at.text} attachments={at.attachments} onEdit={null} />
-          {at.run.tasks.length > 0 && <div class="beside"><Graph run={at.run} wide={wide.value} onWide={(on) => (wide.value = on)} /></div>}
-          <div class="reply"><Answer run={at.run} onAgain={null} /></div>
-        </article>
+          <article
+            class={`exchange ${wide.value ? "exchange-wide" : ""} ${at.run.tasks.length ? "" : "exchange-plain"}`}
+            data-phase={at.run.phase}
+            data-run={id}
+          >
+            <RequestView text={at.text} attachments={at.attachments} onEdit={null} />
+            {at.run.tasks.length > 0 && (
+              <div class="beside">
+                <Graph run={at.run} wide={wide.value} onWide={(on) => (wide.value = on)} />
+              </div>
+            )}
+            <div class="reply">
+              <Answer run={at.run} onAgain={null} />
+            </div>
+          </article>
         </Named>
       )}
     </section>

@@ -1,7 +1,7 @@
 // A picture drawn on the spot, so that the example requests about pictures work on a machine that has none at hand.
 
 /** Paints the picture: a house by a lake under a low sun. */
-export function paint(canvas: HTMLCanvasElement, width = 960, height = 640): void {
+function paint(canvas: HTMLCanvasElement, width = 960, height = 640): void {
   canvas.width = width;
   canvas.height = height;
   const c = canvas.getContext("2d");
@@ -50,7 +50,11 @@ export function paint(canvas: HTMLCanvasElement, width = 960, height = 640): voi
     c.rect(212, 385, 44, 44);
     c.rect(338, 385, 44, 44);
   });
-  for (const [x, y, s] of [[560, 505, 1], [650, 530, 1.3], [90, 500, 1.15]] as const) {
+  for (const [x, y, s] of [
+    [560, 505, 1],
+    [650, 530, 1.3],
+    [90, 500, 1.15],
+  ] as const) {
     fill("#4b3426", () => c.rect(x - 6 * s, y - 20 * s, 12 * s, 50 * s));
     for (let i = 0; i < 3; i++)
       fill(i % 2 ? "#2f5f3a" : "#28533a", () => {
@@ -61,11 +65,56 @@ export function paint(canvas: HTMLCanvasElement, width = 960, height = 640): voi
   }
 }
 
+export type Effect = "edges" | "regions" | "turned" | "grey";
+
+/** The picture small, its right half as the request would leave it. */
+export function preview(canvas: HTMLCanvasElement, effect: Effect): void {
+  const [width, height] = [156, 104];
+  paint(canvas, width, height);
+  const c = canvas.getContext("2d", { willReadFrequently: true });
+  if (!c) return;
+  const image = c.getImageData(0, 0, width, height);
+  const from = image.data.slice();
+  const at = (x: number, y: number) =>
+    (Math.max(0, Math.min(height - 1, y)) * width + Math.max(0, Math.min(width - 1, x))) * 4;
+  const light = (x: number, y: number) =>
+    [0.3, 0.59, 0.11].reduce((sum, part, i) => sum + part * (from[at(x, y) + i] ?? 0), 0);
+  const colours: Record<Effect, (x: number, y: number) => number[]> = {
+    edges: (x, y) => {
+      const steep = Math.hypot(light(x + 1, y) - light(x - 1, y), light(x, y + 1) - light(x, y - 1)) > 24;
+      return steep ? [245, 246, 248] : [16, 18, 20];
+    },
+    regions: (x, y) => {
+      const level = Math.floor(light(x, y) / 36);
+      return (
+        [
+          [61, 64, 91],
+          [129, 178, 154],
+          [224, 122, 95],
+          [242, 204, 143],
+          [106, 141, 199],
+          [244, 241, 222],
+          [190, 149, 196],
+        ][level % 7] ?? []
+      );
+    },
+    turned: (x, y) => [...from.slice(at(width - 1 - x, height - 1 - y), at(width - 1 - x, height - 1 - y) + 3)],
+    grey: (x, y) => Array<number>(3).fill(light(x, y)),
+  };
+  for (let y = 0; y < height; y++)
+    for (let x = width / 2; x < width; x++)
+      image.data.set(x < width / 2 + 2 ? [255, 255, 255] : colours[effect](x, y), at(x, y));
+  c.putImageData(image, 0, 0);
+}
+
 /** The picture as a file to upload. */
 export function samplePicture(name: string): Promise<File> {
   const canvas = document.createElement("canvas");
   paint(canvas);
   return new Promise((resolve, reject) => {
-    canvas.toBlob((blob) => (blob ? resolve(new File([blob], name, { type: "image/png" })) : reject(new Error("no picture"))), "image/png");
+    canvas.toBlob(
+      (blob) => (blob ? resolve(new File([blob], name, { type: "image/png" })) : reject(new Error("no picture"))),
+      "image/png",
+    );
   });
 }

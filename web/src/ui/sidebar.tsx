@@ -1,12 +1,14 @@
 // Chats, runs, and the settings that everyone looks for: language and appearance. A drawer on a narrow screen.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { logOut } from "../api/http";
 import { language, LANGUAGES, t, type Language } from "../i18n";
 import { label } from "../model/text";
 import { isLive } from "../model/run";
 import { announce } from "../state/announce";
 import { chats, currentChat, deleteChat } from "../state/chats";
 import { chatLink, go, route } from "../state/route";
+import { health } from "../state/server";
 import { chosenLanguage, theme, type Theme } from "../state/settings";
 import type { Chat } from "../state/storage";
 import { Choice, IconButton, StateMark } from "./common";
@@ -27,27 +29,64 @@ export function Sidebar() {
   return (
     <>
       {drawerOpen.value && <div class="scrim" onClick={close} />}
-      <nav class={`sidebar ${drawerOpen.value ? "sidebar-open" : ""}`} aria-label={t("menu")} onKeyDown={(e) => e.key === "Escape" && drawerOpen.value && (e.stopPropagation(), close())}>
+      <nav
+        class={`sidebar ${drawerOpen.value ? "sidebar-open" : ""}`}
+        aria-label={t("menu")}
+        onKeyDown={(e) => e.key === "Escape" && drawerOpen.value && (e.stopPropagation(), close())}
+      >
         <div class="brand">
-          <a href="#/" class="brand-link" onClick={(e) => (e.preventDefault(), newChat())}><Logo /><span>jarvis</span></a>
+          <a href="#/" class="brand-link" onClick={(e) => (e.preventDefault(), newChat())}>
+            <Logo />
+            <span>jarvis</span>
+          </a>
           <IconButton icon="close" label={t("close")} class="drawer-close" onClick={close} />
         </div>
-        <button type="button" class="new-chat" onClick={newChat}><Icon name="plus" />{t("new_chat")}</button>
+        <button type="button" class="new-chat" onClick={newChat}>
+          <Icon name="plus" />
+          {t("new_chat")}
+        </button>
         <div class="side-links">
-          <a href="#/runs" aria-current={route.value.page === "runs" ? "page" : undefined} onClick={close}><Icon name="list" />{t("runs")}</a>
-          <a href="/docs"><Icon name="braces" />{t("api")}</a>
+          <a href="#/runs" aria-current={route.value.page === "runs" ? "page" : undefined} onClick={close}>
+            <Icon name="list" />
+            {t("runs")}
+          </a>
+          <a href="/docs">
+            <Icon name="braces" />
+            {t("api")}
+          </a>
         </div>
         <h2 class="side-title">{t("chats")}</h2>
         {chats.value.length ? (
-          <ul class="chat-list">{chats.value.map((chat) => <ChatItem key={chat.id} chat={chat} onOpen={close} />)}</ul>
+          <ul class="chat-list">
+            {chats.value.map((chat) => (
+              <ChatItem key={chat.id} chat={chat} onOpen={close} />
+            ))}
+          </ul>
         ) : (
           <p class="side-empty">{t("no_chats")}</p>
+        )}
+        {serverAsksToken() && (
+          <button
+            type="button"
+            class="quiet log-out"
+            onClick={() =>
+              void logOut().then(
+                () => location.reload(),
+                () => undefined,
+              )
+            }
+          >
+            <Icon name="out" size={16} />
+            {t("log_out")}
+          </button>
         )}
         <Settings />
       </nav>
     </>
   );
 }
+
+const serverAsksToken = (): boolean => health.value !== null && health.value !== "unreachable" && health.value.auth;
 
 function ChatItem({ chat, onOpen }: { chat: Chat; onOpen: () => void }) {
   const title = label(chat.title, 80) || t("untitled");
@@ -76,10 +115,19 @@ function Settings() {
     { value: "light", text: <Icon name="sun" size={17} />, name: t("theme_light") },
     { value: "dark", text: <Icon name="moon" size={17} />, name: t("theme_dark") },
   ];
-  const languages = (Object.keys(LANGUAGES) as Language[]).map((value) => ({ value, text: <span lang={value}>{SHORT[value]}</span>, name: LANGUAGES[value].name }));
+  const languages = (Object.keys(LANGUAGES) as Language[]).map((value) => ({
+    value,
+    text: <span lang={value}>{SHORT[value]}</span>,
+    name: LANGUAGES[value].name,
+  }));
   return (
     <div class="settings" role="group" aria-label={t("settings")}>
-      <Choice label={t("language")} value={language.value} options={languages} onChange={(v) => (chosenLanguage.value = v)} />
+      <Choice
+        label={t("language")}
+        value={language.value}
+        options={languages}
+        onChange={(v) => (chosenLanguage.value = v)}
+      />
       <Choice label={t("theme")} value={theme.value} options={themes} onChange={(v) => (theme.value = v)} />
     </div>
   );

@@ -1,6 +1,6 @@
 // The conversation: its exchanges, and scrolling that follows what is new until the reader scrolls up.
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { t } from "../i18n";
 import type { Chat, Exchange } from "../state/storage";
 import { takeBack } from "../state/runs";
@@ -10,21 +10,46 @@ import { ExchangeView } from "./exchange";
 import { Icon } from "./icons";
 import { Welcome } from "./welcome";
 
+/** An exchange that is drawn again only when it has changed: a long chat must not slow the one that is running. */
+function Kept({
+  chatId,
+  exchange,
+  onEdit,
+}: {
+  chatId: string;
+  exchange: Exchange;
+  onEdit: (exchange: Exchange) => void;
+}) {
+  return useMemo(
+    () => <ExchangeView chatId={chatId} exchange={exchange} onEdit={() => onEdit(exchange)} />,
+    [chatId, exchange],
+  );
+}
+
 /** Nearer to the end than this counts as being there, in pixels. */
 const NEAR = 90;
 
 export function Thread({ chat }: { chat: Chat | null }) {
   const box = useRef<HTMLDivElement>(null);
   const pinned = useRef(false);
+  const top = useRef(0);
   const away = useSignal(false);
   const amount = chat?.exchanges.length ?? 0;
 
-  const toEnd = (smooth = false) => box.current?.scrollTo({ top: box.current.scrollHeight, behavior: smooth ? "smooth" : "instant" });
+  const toEnd = (smooth = false) =>
+    box.current?.scrollTo({
+      top: box.current.scrollHeight,
+      behavior: smooth && !matchMedia("(prefers-reduced-motion: reduce)").matches ? "smooth" : "instant",
+    });
   const onScroll = () => {
     const e = box.current;
     if (!e) return;
-    pinned.current = e.scrollHeight - e.scrollTop - e.clientHeight < NEAR;
-    away.value = !pinned.current;
+    // Only the reader moves up; what is new only moves the end away, which must not look like a wish to stay.
+    const near = e.scrollHeight - e.scrollTop - e.clientHeight < NEAR;
+    if (near) pinned.current = true;
+    else if (e.scrollTop < top.current - 1) pinned.current = false;
+    top.current = e.scrollTop;
+    away.value = !near && !pinned.current;
   };
   // Who opens something reads it: a click ends the following until the reader is at the end again.
   // A new request, or another chat: to the end. After that the end is kept in sight as things grow.
@@ -58,12 +83,17 @@ export function Thread({ chat }: { chat: Chat | null }) {
   return (
     <div class="thread" ref={box} onScroll={onScroll} onClickCapture={() => (pinned.current = false)}>
       <div class="thread-inner">
-        {chat?.exchanges.length
-          ? chat.exchanges.map((e) => <ExchangeView key={e.id} chatId={chat.id} exchange={e} onEdit={() => edit(e)} />)
-          : <Welcome />}
+        {chat?.exchanges.length ? (
+          chat.exchanges.map((e) => <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={edit} />)
+        ) : (
+          <Welcome />
+        )}
       </div>
       {away.value && amount > 0 && (
-        <button type="button" class="jump" onClick={() => toEnd(true)}><Icon name="down" size={16} />{t("jump_latest")}</button>
+        <button type="button" class="jump" onClick={() => toEnd(true)}>
+          <Icon name="down" size={16} />
+          {t("jump_latest")}
+        </button>
       )}
     </div>
   );

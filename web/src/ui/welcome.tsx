@@ -7,20 +7,21 @@ import { mode } from "../state/settings";
 import { addFiles, takeUploads, uploading, uploads } from "../state/uploads";
 import { draft, focusComposer } from "./composer";
 import { Icon, type IconName } from "./icons";
-import { paint, samplePicture } from "./sample";
+import { preview, samplePicture, type Effect } from "./sample";
 
-const EXAMPLES: { text: Key; picture: boolean; icon: IconName }[] = [
-  { text: "ex_edges", picture: true, icon: "image" },
-  { text: "ex_chain", picture: true, icon: "image" },
-  { text: "ex_turn", picture: true, icon: "image" },
-  { text: "ex_grey", picture: true, icon: "image" },
-  { text: "ex_speak", picture: false, icon: "audio" },
-  { text: "ex_mood", picture: false, icon: "text" },
+const EXAMPLES: ({ text: Key } & ({ effect: Effect } | { icon: IconName }))[] = [
+  { text: "ex_edges", effect: "edges" },
+  { text: "ex_chain", effect: "regions" },
+  { text: "ex_turn", effect: "turned" },
+  { text: "ex_grey", effect: "grey" },
+  { text: "ex_speak", icon: "audio" },
+  { text: "ex_mood", icon: "text" },
 ];
 
 /** Sends an example. When its picture cannot be uploaded, or other files wait, its words go into the message box. */
 async function tryExample(text: string, picture: boolean): Promise<void> {
-  if (picture && uploads.value.length === 0) await addFiles([await samplePicture(`${t("sample_name").replace(/\s+/g, "-")}.png`)]);
+  if (picture && uploads.value.length === 0)
+    await addFiles([await samplePicture(`${t("sample_name").replace(/\s+/g, "-")}.png`)]);
   if (uploading.value || uploads.value.some((u) => u.error)) {
     draft.value = text;
     focusComposer.value++;
@@ -38,8 +39,14 @@ export function Welcome() {
       <ul class="examples">
         {EXAMPLES.map((e) => (
           <li key={e.text}>
-            <button type="button" class="example" onClick={() => void tryExample(t(e.text), e.picture)}>
-              {e.picture ? <Thumbnail /> : <span class="example-icon"><Icon name={e.icon} size={22} /></span>}
+            <button type="button" class="example" onClick={() => void tryExample(t(e.text), "effect" in e)}>
+              {"effect" in e ? (
+                <Thumbnail effect={e.effect} />
+              ) : (
+                <span class="example-icon">
+                  <Icon name={e.icon} size={22} />
+                </span>
+              )}
               <span>{t(e.text)}</span>
             </button>
           </li>
@@ -49,10 +56,10 @@ export function Welcome() {
   );
 }
 
-function Thumbnail() {
+function Thumbnail({ effect }: { effect: Effect }) {
   const ref = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    if (ref.current) paint(ref.current, 144, 96);
+    if (ref.current) preview(ref.current, effect);
   }, []);
   return <canvas ref={ref} class="example-picture" aria-hidden="true" />;
 }

@@ -2,5 +2,10 @@
 import { join } from "node:path";
 import { startMock } from "./server";
 
-const mock = await startMock({ dist: join(process.cwd(), "dist"), port: Number(process.env.PORT ?? 8014), pace: Number(process.env.PACE ?? 700), ...(process.env.TOKEN ? { token: process.env.TOKEN } : {}) });
+const mock = await startMock({
+  dist: join(process.cwd(), "dist"),
+  port: Number(process.env.PORT ?? 8014),
+  pace: Number(process.env.PACE ?? 700),
+  ...(process.env.TOKEN ? { token: process.env.TOKEN } : {}),
+});
 console.log(`The mock server is at ${mock.url}`);

@@ -23,7 +23,12 @@ export function png(width: number, height: number, pixel: (x: number, y: number)
   size.writeUInt32BE(height, 4);
   size.set([8, 2, 0, 0, 0], 8);
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk("IHDR", size), chunk("IDAT", deflateSync(raw)), chunk("IEND", Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", size),
+    chunk("IDAT", deflateSync(raw)),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }
 
 const near = (a: number, b: number): boolean => Math.abs(a - b) < 1.2;
@@ -40,7 +45,8 @@ export const shapes = (): Buffer =>
 export const outlines = (): Buffer =>
   png(320, 220, (x, y) => {
     const onCircle = near(Math.hypot(x - 90, y - 110), 60);
-    const onBox = (near(x, 180) || near(x, 280)) ? y >= 60 && y <= 170 : (near(y, 60) || near(y, 170)) && x >= 180 && x <= 280;
+    const onBox =
+      near(x, 180) || near(x, 280) ? y >= 60 && y <= 170 : (near(y, 60) || near(y, 170)) && x >= 180 && x <= 280;
     return onCircle || onBox ? [255, 255, 255] : [12, 12, 14];
   });
 
@@ -68,6 +74,7 @@ export function tone(): Buffer {
   out.writeUInt16LE(16, 34);
   out.write("data", 36);
   out.writeUInt32LE(rate * 2, 40);
-  for (let i = 0; i < rate; i++) out.writeInt16LE(Math.round(6000 * Math.sin((i / rate) * 2 * Math.PI * 330)), 44 + i * 2);
+  for (let i = 0; i < rate; i++)
+    out.writeInt16LE(Math.round(6000 * Math.sin((i / rate) * 2 * Math.PI * 330)), 44 + i * 2);
   return out;
 }

@@ -29,15 +29,27 @@ export interface MockRun {
 export class Pace {
   held = false;
   #waiting: (() => void)[] = [];
+  #wanted: (() => void)[] = [];
   constructor(public ms: number) {}
 
   async step(run: MockRun): Promise<void> {
     if (this.held) {
       await new Promise<void>((go) => {
         this.#waiting.push(go);
-        run.listeners.add(() => run.cancelled && go());
+        for (const tell of this.#wanted.splice(0)) tell();
+        run.listeners.add(() => {
+          if (!run.cancelled) return;
+          this.#waiting = this.#waiting.filter((other) => other !== go);
+          go();
+        });
       });
     } else if (this.ms > 0) await new Promise((go) => setTimeout(go, this.ms));
+  }
+
+  /** Lets exactly one step go on, as soon as one waits. */
+  async next(): Promise<void> {
+    if (!this.#waiting.length) await new Promise<void>((tell) => this.#wanted.push(tell));
+    this.#waiting.shift()?.();
   }
 
   /** Lets the steps that wait now go on, and holds the next ones. */
@@ -63,7 +75,18 @@ export function store(media: Media, folder: string, extension: string, type: str
 }
 
 export function newRun(request: string): MockRun {
-  return { id: randomUUID(), request, started: Date.now(), status: "running", events: [], listeners: new Set(), cancelled: false, tasks: 0, ok: 0, failed: 0 };
+  return {
+    id: randomUUID(),
+    request,
+    started: Date.now(),
+    status: "running",
+    events: [],
+    listeners: new Set(),
+    cancelled: false,
+    tasks: 0,
+    ok: 0,
+    failed: 0,
+  };
 }
 
 export function emit(run: MockRun, event: string, fields: Record<string, unknown>): void {
@@ -75,22 +98,41 @@ export function emit(run: MockRun, event: string, fields: Record<string, unknown
 export function cancelRun(run: MockRun): void {
   if (run.status !== "running") return;
   run.cancelled = true;
-  emit(run, "answer", { answer: { text: `The run was cancelled; ${run.ok} of ${run.tasks} tasks had been done.`, resources: [] } });
-  emit(run, "done", { ok: run.ok > 0, usage: { calls: {}, prompt_tokens: 0, completion_tokens: 0 }, ms: Date.now() - run.started });
+  emit(run, "answer", {
+    answer: { text: `The run was cancelled; ${run.ok} of ${run.tasks} tasks had been done.`, resources: [] },
+  });
+  emit(run, "done", {
+    ok: run.ok > 0,
+    usage: { calls: {}, prompt_tokens: 0, completion_tokens: 0 },
+    ms: Date.now() - run.started,
+  });
   run.status = "interrupted";
   for (const tell of [...run.listeners]) tell();
 }
 
 const selection = (step: Step, id: number) => ({
-  task: id, chosen: { id: step.model, host: step.host ?? "native", effective_task: step.task },
-  fallbacks: (step.others ?? []).map((o) => ({ id: o.id, host: o.host, effective_task: step.task })), reason: step.reason ?? "the only one for this task",
+  task: id,
+  chosen: { id: step.model, host: step.host ?? "native", effective_task: step.task },
+  fallbacks: (step.others ?? []).map((o) => ({ id: o.id, host: o.host, effective_task: step.task })),
+  reason: step.reason ?? "the only one for this task",
 });
 
 /** Plays a script to its end. */
-export async function play(run: MockRun, script: Script, attachments: unknown[], planner: string, pace: Pace, media: Media): Promise<void> {
+export async function play(
+  run: MockRun,
+  script: Script,
+  attachments: unknown[],
+  planner: string,
+  pace: Pace,
+  media: Media,
+): Promise<void> {
   const begun = Date.now();
   run.tasks = script.steps.length;
-  emit(run, "run_started", { request: { text: run.request, attachments, history: [] }, planner, model: planner === "llm" ? "gpt-4o-mini" : "offline" });
+  emit(run, "run_started", {
+    request: { text: run.request, attachments, history: [] },
+    planner,
+    model: planner === "llm" ? "gpt-4o-mini" : "offline",
+  });
   await pace.step(run);
   const plan = script.steps.map((s, id) => ({ task: s.task, id, dep: s.dep ?? [-1], args: s.args }));
   emit(run, "plan", { plan: { tasks: plan, notes: script.notes ?? [] } });
@@ -99,7 +141,9 @@ export async function play(run: MockRun, script: Script, attachments: unknown[],
   const made: (string | null)[] = script.steps.map(() => null);
   const ended = script.steps.map(() => false);
   while (!run.cancelled && ended.includes(false)) {
-    const ready = script.steps.flatMap((s, id) => (!ended[id] && (s.dep ?? []).every((d) => d < 0 || ended[d]) ? [id] : []));
+    const ready = script.steps.flatMap((s, id) =>
+      !ended[id] && (s.dep ?? []).every((d) => d < 0 || ended[d]) ? [id] : [],
+    );
     if (!ready.length) break;
     for (const id of ready) {
       const s = script.steps[id];
@@ -121,31 +165,65 @@ export async function play(run: MockRun, script: Script, attachments: unknown[],
       emit(run, "token", { text: piece });
       if (!pace.held && pace.ms > 0) await new Promise((go) => setTimeout(go, 20));
     }
-  const resources = made.flatMap((url, from) => (url?.startsWith("/") ? [{ kind: url.startsWith("/images") ? "image" : "audio", url, from }] : []));
+  const resources = made.flatMap((url, from) =>
+    url?.startsWith("/") ? [{ kind: url.startsWith("/images") ? "image" : "audio", url, from }] : [],
+  );
   emit(run, "answer", { answer: { text: answer, resources } });
   const ok = script.steps.length === 0 || run.ok > 0;
   run.ms = Date.now() - begun;
-  emit(run, "done", { ok, usage: { calls: {}, prompt_tokens: planner === "llm" ? 1830 : 0, completion_tokens: planner === "llm" ? 412 : 0 }, ms: run.ms });
+  emit(run, "done", {
+    ok,
+    usage: { calls: {}, prompt_tokens: planner === "llm" ? 1830 : 0, completion_tokens: planner === "llm" ? 412 : 0 },
+    ms: run.ms,
+  });
   run.status = ok ? "done" : "failed";
   for (const tell of [...run.listeners]) tell();
 }
 
 function finish(run: MockRun, s: Step, id: number, made: (string | null)[], media: Media): string | null {
-  const files = { outlines: () => store(media, "images", "png", "image/png", outlines()), regions: () => store(media, "images", "png", "image/png", regions()), tone: () => store(media, "audios", "wav", "audio/wav", tone()) };
+  const files = {
+    outlines: () => store(media, "images", "png", "image/png", outlines()),
+    regions: () => store(media, "images", "png", "image/png", regions()),
+    tone: () => store(media, "audios", "wav", "audio/wav", tone()),
+  };
   const url = s.gives ? files[s.gives]() : null;
   const inference = url ? { [s.gives === "tone" ? "generated audio" : "generated image"]: url } : (s.inference ?? null);
   const skipped = s.error?.code === "no_output";
   const chosen = selection(s, id);
   const attempts = [
-    ...(s.firstTry ? [{ candidate: { id: s.firstTry.id, host: "huggingface", effective_task: s.task }, error: { code: "unavailable", message: s.firstTry.message }, ms: 240 }] : []),
+    ...(s.firstTry
+      ? [
+          {
+            candidate: { id: s.firstTry.id, host: "huggingface", effective_task: s.task },
+            error: { code: "unavailable", message: s.firstTry.message },
+            ms: 240,
+          },
+        ]
+      : []),
     ...(skipped ? [] : [{ candidate: chosen.chosen, error: s.error ?? null, ms: 120 }]),
   ];
-  const text = inference && typeof inference === "object" ? Object.values(inference).find((v) => typeof v === "string") : null;
-  const args = Object.fromEntries(Object.entries(s.args).map(([k, v]) => [k, v.replace(/<GENERATED>-(\d+)/g, (whole, n: string) => made[Number(n)] ?? whole)]));
+  const text =
+    inference && typeof inference === "object" ? Object.values(inference).find((v) => typeof v === "string") : null;
+  const args = Object.fromEntries(
+    Object.entries(s.args).map(([k, v]) => [
+      k,
+      v.replace(/<GENERATED>-(\d+)/g, (whole, n: string) => made[Number(n)] ?? whole),
+    ]),
+  );
   if (s.error) run.failed++;
   else run.ok++;
   emit(run, "task_finished", {
-    outcome: { id, task: s.task, status: skipped ? "skipped" : s.error ? "failed" : "succeeded", args, selection: chosen, attempts, inference: s.error ? null : inference, error: s.error ?? null, ms: skipped ? 0 : 120 + id * 90 },
+    outcome: {
+      id,
+      task: s.task,
+      status: skipped ? "skipped" : s.error ? "failed" : "succeeded",
+      args,
+      selection: chosen,
+      attempts,
+      inference: s.error ? null : inference,
+      error: s.error ?? null,
+      ms: skipped ? 0 : 120 + id * 90,
+    },
   });
   return url ?? (typeof text === "string" ? text : null);
 }
@@ -157,13 +235,30 @@ export function configOf(request: string, script: Script): Record<string, unknow
     return dep.length ? 1 + Math.max(...dep.map(level)) : 0;
   };
   const tasks = script.steps.map((s, id) => ({
-    task_id: id, task_type: s.task, model_id: s.model, model_reason: s.reason ?? "", args: s.args, dependencies: (s.dep ?? []).filter((d) => d >= 0),
-    execution_level: level(id), hosted_on: s.host ?? "native", alternatives: (s.others ?? []).map((o) => ({ id: o.id, hosted_on: o.host })),
+    task_id: id,
+    task_type: s.task,
+    model_id: s.model,
+    model_reason: s.reason ?? "",
+    args: s.args,
+    dependencies: (s.dep ?? []).filter((d) => d >= 0),
+    execution_level: level(id),
+    hosted_on: s.host ?? "native",
+    alternatives: (s.others ?? []).map((o) => ({ id: o.id, hosted_on: o.host })),
   }));
   const levels = [...new Set(tasks.map((x) => x.execution_level))].sort((a, b) => a - b);
   return {
-    user_request: request, total_tasks: tasks.length, tasks, version: 1,
-    dag: { nodes: tasks.map((x) => x.task_id), edges: tasks.flatMap((x) => x.dependencies.map((from) => ({ from, to: x.task_id }))) },
-    execution_order: levels.map((l) => ({ level: l, parallel: tasks.filter((x) => x.execution_level === l).length > 1, tasks: tasks.filter((x) => x.execution_level === l).map((x) => x.task_id) })),
+    user_request: request,
+    total_tasks: tasks.length,
+    tasks,
+    version: 1,
+    dag: {
+      nodes: tasks.map((x) => x.task_id),
+      edges: tasks.flatMap((x) => x.dependencies.map((from) => ({ from, to: x.task_id }))),
+    },
+    execution_order: levels.map((l) => ({
+      level: l,
+      parallel: tasks.filter((x) => x.execution_level === l).length > 1,
+      tasks: tasks.filter((x) => x.execution_level === l).map((x) => x.task_id),
+    })),
   };
 }

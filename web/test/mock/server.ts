@@ -4,11 +4,18 @@ import type { AddressInfo } from "node:net";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { cancelRun, configOf, newRun, Pace, play, store, type Media, type MockEvent, type MockRun } from "./runs";
+import { shapes } from "./media";
 import { scriptFor, type Script } from "./scripts";
 
 export const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const TYPES: Record<string, string> = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8" };
+const TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
+};
 
 export interface Options {
   dist: string;
@@ -37,6 +44,8 @@ export async function startMock(options: Options): Promise<Mock> {
   const pace = new Pace(options.pace ?? 0);
   const media: Media = new Map();
   const runs: MockRun[] = [];
+  /** Stands for the picture when a request has none. */
+  const anyPicture = store(media, "images", "png", "image/png", shapes());
   const calls: Mock["calls"] = [];
   const failures = new Map<string, { status: number; body: unknown; headers: Record<string, string> }>();
   const streams = new Set<ServerResponse>();
@@ -48,7 +57,8 @@ export async function startMock(options: Options): Promise<Mock> {
     res.writeHead(status, { "content-type": "application/json", ...headers });
     res.end(JSON.stringify(body));
   };
-  const error = (res: ServerResponse, status: number, code: string, message: string, hint?: string) => json(res, status, { error: { code, message, hint } });
+  const error = (res: ServerResponse, status: number, code: string, message: string, hint?: string) =>
+    json(res, status, { error: { code, message, hint } });
 
   const stream = (res: ServerResponse, run: MockRun, after: number, cancels: boolean) => {
     res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
@@ -79,31 +89,56 @@ export async function startMock(options: Options): Promise<Mock> {
   };
 
   const routes = async (req: IncomingMessage, res: ServerResponse, path: string, raw: Buffer): Promise<void> => {
-    const body = parse(raw) as { messages?: { content: string }[]; attachments?: { kind: string; path?: string }[]; token?: string; detached?: boolean; execution_config?: { user_request: string; tasks: ConfigTask[] } };
+    const body = parse(raw) as {
+      messages?: { content: string }[];
+      attachments?: { kind: string; path?: string }[];
+      token?: string;
+      detached?: boolean;
+      execution_config?: { user_request: string; tasks: ConfigTask[] };
+    };
     const request = body.messages?.at(-1)?.content ?? body.execution_config?.user_request ?? "";
     const attachments = body.attachments ?? [];
-    const image = attachments.find((a) => a.kind === "image")?.path ?? "/images/missing.png";
+    const image = attachments.find((a) => a.kind === "image")?.path ?? anyPicture;
     const key = `${req.method} ${path}`;
     if (key === "GET /health" || key === "GET /ready")
-      return json(res, 200, { status: "healthy", version: "0.1.0", planner, model: planner === "llm" ? "gpt-4o-mini" : "offline", tasks_loaded: 37, auth: !!options.token, checks: [{ name: "catalogue", ok: true }] });
+      return json(res, 200, {
+        status: "healthy",
+        version: "0.1.0",
+        planner,
+        model: planner === "llm" ? "gpt-4o-mini" : "offline",
+        tasks_loaded: 37,
+        auth: !!options.token,
+        checks: [{ name: "catalogue", ok: true }],
+      });
     if (key === "POST /session") {
       if (body.token !== options.token) return error(res, 401, "unauthorized", "The token is not right");
       res.writeHead(204, { "set-cookie": "session=yes; HttpOnly; SameSite=Strict; Path=/" });
       return void res.end();
     }
+    if (key === "DELETE /session") {
+      res.writeHead(204, { "set-cookie": "session=; Max-Age=0; Path=/" });
+      return void res.end();
+    }
     if (key === "GET /openapi.json") return json(res, 200, OPENAPI);
-    if (options.token && !req.headers.cookie?.includes("session=yes")) return error(res, 401, "unauthorized", "This server needs a token");
+    if (options.token && !req.headers.cookie?.includes("session=yes"))
+      return error(res, 401, "unauthorized", "This server needs a token");
     if (key === "POST /upload") return uploaded(req, res, raw);
-    if (key === "POST /hugginggpt/stream") return stream(res, begin(request, scriptFor(request, image), attachments), -1, body.detached !== true);
+    if (key === "POST /hugginggpt/stream")
+      return stream(res, begin(request, scriptFor(request, image), attachments), -1, body.detached !== true);
     if (key === "POST /decisions/stream") return decide(res, request, scriptFor(request, image));
     if (/^POST \/plans\/(?:[\w-]+\/)?run\/stream$/.test(key)) {
       const config = body.execution_config;
       if (!config) return error(res, 422, "bad_plan", "There is no plan in the request");
       const script = edited(config.tasks, scriptFor(request, image));
-      if (typeof script === "string") return error(res, 422, "bad_plan", script, "Put the task back, or change the argument");
+      if (typeof script === "string")
+        return error(res, 422, "bad_plan", script, "Put the task back, or change the argument");
       return stream(res, begin(request, script, attachments), -1, body.detached !== true);
     }
-    if (key === "GET /models") return json(res, 200, { models: MODELS, tasks: [] });
+    if (key === "GET /models")
+      return json(res, 200, {
+        models: MODELS,
+        tasks: [{ name: "visual-question-answering", inputs: ["image", "text"], outputs: ["text"] }],
+      });
     if (key === "GET /runs") return json(res, 200, { runs: runs.map(summary) });
     const one = /^(GET|POST) \/runs\/([\w-]+)(\/events|\/cancel)?$/.exec(key);
     if (one) {
@@ -129,7 +164,12 @@ export async function startMock(options: Options): Promise<Mock> {
     if (name.includes("too-large")) return error(res, 413, "too_large", "The file is larger than 32 MB");
     const file = type.startsWith("text/")
       ? { kind: "text", text: content.toString(), name, bytes: content.length }
-      : { kind: type.split("/")[0], path: store(media, `${type.split("/")[0]}s`, "png", type, Buffer.from(content)), name, bytes: content.length };
+      : {
+          kind: type.split("/")[0],
+          path: store(media, `${type.split("/")[0]}s`, "png", type, Buffer.from(content)),
+          name,
+          bytes: content.length,
+        };
     json(res, 200, { files: [file], ...file });
   };
 
@@ -138,8 +178,11 @@ export async function startMock(options: Options): Promise<Mock> {
     const planId = `plan-${plans.size + 1}`;
     plans.set(planId, script);
     res.writeHead(200, { "content-type": "text/event-stream" });
-    const send = (event: string, data: Record<string, unknown>) => res.write(`event: ${event}\ndata: ${JSON.stringify({ event, ...data })}\n\n`);
-    send("plan", { plan: { tasks: script.steps.map((s, id) => ({ task: s.task, id, dep: s.dep ?? [-1], args: s.args })), notes: [] } });
+    const send = (event: string, data: Record<string, unknown>) =>
+      res.write(`event: ${event}\ndata: ${JSON.stringify({ event, ...data })}\n\n`);
+    send("plan", {
+      plan: { tasks: script.steps.map((s, id) => ({ task: s.task, id, dep: s.dep ?? [-1], args: s.args })), notes: [] },
+    });
     send("execution_config", { value: config, plan_id: planId });
     send("done", { ok: true, ms: 12 });
     res.end();
@@ -161,7 +204,11 @@ export async function startMock(options: Options): Promise<Mock> {
       }
       const medium = media.get(path);
       if (medium) {
-        res.writeHead(200, { "content-type": medium.type, "accept-ranges": "none", "content-length": medium.bytes.length });
+        res.writeHead(200, {
+          "content-type": medium.type,
+          "accept-ranges": "none",
+          "content-length": medium.bytes.length,
+        });
         return void res.end(medium.bytes);
       }
       const file = path === "/" ? "index.html" : path === "/docs" ? "docs.html" : path.slice(1);
@@ -182,7 +229,9 @@ export async function startMock(options: Options): Promise<Mock> {
   await new Promise<void>((ready) => server.listen(options.port ?? 0, "127.0.0.1", ready));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    pace, runs, calls,
+    pace,
+    runs,
+    calls,
     failNext: (path, status, body, headers = {}) => void failures.set(path, { status, body, headers }),
     cutStreams: () => {
       for (const res of streams) {
@@ -212,11 +261,23 @@ function edited(tasks: ConfigTask[], base: Script): Script | string {
   const place = new Map(tasks.map((x, i) => [x.task_id, i]));
   for (const x of tasks)
     for (const value of Object.values(x.args))
-      for (const m of value.matchAll(/<GENERATED>-(\d+)/g)) if (!place.has(Number(m[1]))) return `Task ${x.task_id} uses the output of task ${m[1]}, which is not in the plan`;
+      for (const m of value.matchAll(/<GENERATED>-(\d+)/g))
+        if (!place.has(Number(m[1])))
+          return `Task ${x.task_id} uses the output of task ${m[1]}, which is not in the plan`;
   const steps = tasks.map((x) => {
     const like = base.steps.find((s) => s.task === x.task_type);
-    const args = Object.fromEntries(Object.entries(x.args).map(([k, v]) => [k, v.replace(/<GENERATED>-(\d+)/g, (_, n: string) => `<GENERATED>-${place.get(Number(n))}`)]));
-    return { ...(like ?? { task: x.task_type }), args, model: x.model_id, dep: x.dependencies.map((d) => place.get(d) ?? -1) };
+    const args = Object.fromEntries(
+      Object.entries(x.args).map(([k, v]) => [
+        k,
+        v.replace(/<GENERATED>-(\d+)/g, (_, n: string) => `<GENERATED>-${place.get(Number(n))}`),
+      ]),
+    );
+    return {
+      ...(like ?? { task: x.task_type }),
+      args,
+      model: x.model_id,
+      dep: x.dependencies.map((d) => place.get(d) ?? -1),
+    };
   });
   return { ...base, steps, answer: `Done as edited: ${steps.map((s) => `${s.task} with ${s.model}`).join(", ")}.` };
 }
@@ -229,36 +290,123 @@ function parse(raw: Buffer): Record<string, unknown> {
   }
 }
 
-const summary = (r: MockRun) => ({ run_id: r.id, request: r.request, status: r.status, started_at_ms: r.started, ms: r.ms, tasks: r.tasks, ok: r.ok, failed: r.failed });
+const summary = (r: MockRun) => ({
+  run_id: r.id,
+  request: r.request,
+  status: r.status,
+  started_at_ms: r.started,
+  ms: r.ms,
+  tasks: r.tasks,
+  ok: r.ok,
+  failed: r.failed,
+});
 
 const MODELS = [
   { id: "native/canny", task: "canny-control", host: "native", likes: 0, description: "Edges by Canny's method" },
-  { id: "lllyasviel/sd-controlnet-canny", task: "canny-control", host: "local", likes: 0, description: "A detector on a model server" },
-  { id: "native/graph-segmenter", task: "image-segmentation", host: "native", likes: 0, description: "Regions by a graph" },
+  {
+    id: "lllyasviel/sd-controlnet-canny",
+    task: "canny-control",
+    host: "local",
+    likes: 0,
+    description: "A detector on a model server",
+  },
+  {
+    id: "native/graph-segmenter",
+    task: "image-segmentation",
+    host: "native",
+    likes: 0,
+    description: "Regions by a graph",
+  },
 ];
 
 const OPENAPI = {
   openapi: "3.1.0",
   info: { title: "jarvis", version: "0.1.0", description: "Plans a request into a task graph, runs it and answers." },
-  tags: [{ name: "run", description: "Run requests" }, { name: "server", description: "The server itself" }],
+  tags: [
+    { name: "run", description: "Run requests" },
+    { name: "server", description: "The server itself" },
+  ],
   paths: {
     "/hugginggpt": {
       post: {
-        tags: ["run"], operationId: "run", summary: "Run a request", description: "Plans, chooses models, executes and answers.",
-        requestBody: { required: true, content: { "application/json": { schema: { $ref: "#/components/schemas/ChatBody" }, example: { messages: [{ role: "user", content: "find the edges" }] } } } },
-        responses: { "200": { description: "The answer", content: { "application/json": { schema: { $ref: "#/components/schemas/Reply" } } } }, "400": { description: "The body cannot be read", content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } } },
+        tags: ["run"],
+        operationId: "run",
+        summary: "Run a request",
+        description: "Plans, chooses models, executes and answers.",
+        requestBody: {
+          required: true,
+          content: {
+            "application/json": {
+              schema: { $ref: "#/components/schemas/ChatBody" },
+              example: { messages: [{ role: "user", content: "find the edges" }] },
+            },
+          },
+        },
+        responses: {
+          "200": {
+            description: "The answer",
+            content: { "application/json": { schema: { $ref: "#/components/schemas/Reply" } } },
+          },
+          "400": {
+            description: "The body cannot be read",
+            content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+          },
+        },
       },
     },
-    "/runs": { get: { tags: ["run"], summary: "The runs, newest first", parameters: [{ name: "limit", in: "query", description: "How many at most", schema: { type: "integer", default: 50, minimum: 1 } }], responses: { "200": { description: "The runs" } } } },
-    "/runs/{id}/cancel": { post: { tags: ["run"], summary: "Cancel a run", parameters: [{ name: "id", in: "path", required: true, schema: { type: "string", format: "uuid" } }], responses: { "200": { description: "Cancelled" }, "409": { description: "It had ended" } } } },
-    "/health": { get: { tags: ["server"], summary: "How the server is", responses: { "200": { description: "Its state" } } } },
+    "/runs": {
+      get: {
+        tags: ["run"],
+        summary: "The runs, newest first",
+        parameters: [
+          {
+            name: "limit",
+            in: "query",
+            description: "How many at most",
+            schema: { type: "integer", default: 50, minimum: 1 },
+          },
+        ],
+        responses: { "200": { description: "The runs" } },
+      },
+    },
+    "/runs/{id}/cancel": {
+      post: {
+        tags: ["run"],
+        summary: "Cancel a run",
+        parameters: [{ name: "id", in: "path", required: true, schema: { type: "string", format: "uuid" } }],
+        responses: { "200": { description: "Cancelled" }, "409": { description: "It had ended" } },
+      },
+    },
+    "/health": {
+      get: { tags: ["server"], summary: "How the server is", responses: { "200": { description: "Its state" } } },
+    },
   },
   components: {
     schemas: {
-      ChatBody: { type: "object", required: ["messages"], properties: { messages: { type: "array", items: { $ref: "#/components/schemas/Turn" }, description: "The last one is the request" }, attachments: { type: "array", items: { type: "object" } } } },
-      Turn: { type: "object", required: ["role", "content"], properties: { role: { type: "string", enum: ["user", "assistant", "system"] }, content: { type: "string" } } },
+      ChatBody: {
+        type: "object",
+        required: ["messages"],
+        properties: {
+          messages: {
+            type: "array",
+            items: { $ref: "#/components/schemas/Turn" },
+            description: "The last one is the request",
+          },
+          attachments: { type: "array", items: { type: "object" } },
+        },
+      },
+      Turn: {
+        type: "object",
+        required: ["role", "content"],
+        properties: { role: { type: "string", enum: ["user", "assistant", "system"] }, content: { type: "string" } },
+      },
       Reply: { type: "object", properties: { message: { type: "string" }, run: { type: "object" } } },
-      Error: { type: "object", properties: { error: { type: "object", properties: { code: { type: "string" }, message: { type: "string" } } } } },
+      Error: {
+        type: "object",
+        properties: {
+          error: { type: "object", properties: { code: { type: "string" }, message: { type: "string" } } },
+        },
+      },
     },
   },
 };

@@ -1,0 +1,197 @@
+// What lasts and what breaks: history, storage, reloads, lost connections, errors, log-in, the list of runs.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { amount, ask, example, on, phase, stateOf } from "./harness";
+
+test("chats are kept, can be deleted and taken back, and the talk before goes along", () =>
+  on({}, async (page, mock) => {
+    await ask(page, "hello there");
+    await phase(page, "done").waitFor();
+    await ask(page, "Find the edges");
+    await phase(page, "done").waitFor();
+    const bodies = mock.calls
+      .filter((c) => c.path === "/hugginggpt/stream")
+      .map((c) => (c.body as { messages: { role: string }[] }).messages.map((m) => m.role).join());
+    assert.deepEqual(bodies, ["user", "user,assistant,user"]);
+    await page.reload();
+    await phase(page, "done").waitFor();
+    await amount(page, ".exchange", 2);
+    await stateOf(page, 1, "succeeded");
+    await page.getByRole("button", { name: "New chat" }).first().click();
+    await example(page, 0).waitFor();
+    await page.getByRole("link", { name: "hello there" }).hover();
+    await page.getByRole("button", { name: "Delete chat “hello there”" }).click();
+    await page.getByText("Nothing here yet").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("link", { name: "hello there" }).click();
+    await page.locator(".exchange").nth(1).waitFor();
+  }));
+
+test("rubbish in the browser's storage is no obstacle", () =>
+  on({}, async (page) => {
+    await page.evaluate(() => {
+      for (const [key, value] of [
+        ["jarvis.1.chat.a", "{broken"],
+        [
+          "jarvis.1.chat.b",
+          '{"id":"b","exchanges":[{"id":1},null,{"id":"x","mode":"run","run":{"phase":"done","tasks":[null,{"selection":{"fallbacks":3}}],"config":{"tasks":"no"}}}]}',
+        ],
+        ["jarvis.1.chat.c", '{"id":"other","exchanges":[]}'],
+        ["jarvis.1.settings", '{"theme":5,"language":"constructor"}'],
+        ["unrelated", "kept"],
+      ] as const)
+        localStorage.setItem(key, value);
+    });
+    await page.reload();
+    await page.getByRole("link", { name: "Untitled" }).click();
+    await page.locator(".exchange").waitFor();
+    assert.deepEqual(
+      await page.evaluate(() =>
+        Object.keys(localStorage)
+          .filter((k) => k !== "jarvis.1.settings")
+          .sort(),
+      ),
+      ["jarvis.1.chat.b", "unrelated"],
+    );
+  }));
+
+test("a run that is live when the page is reloaded is picked up again", () =>
+  on({}, async (page, mock) => {
+    mock.pace.held = true;
+    await ask(page, "Segment, then edges");
+    await mock.pace.next();
+    await stateOf(page, 0, "running");
+    await page.reload();
+    await stateOf(page, 0, "running");
+    mock.pace.free();
+    await phase(page, "done").waitFor();
+    assert.equal(mock.runs.length, 1, "it was not asked twice");
+    assert.match(await page.locator(".answer").innerText(), /three regions/);
+  }));
+
+test("a broken connection is joined again without loss", () =>
+  on({ allow: /ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION|network error/i }, async (page, mock) => {
+    mock.pace.held = true;
+    await ask(page, "Segment, then edges");
+    await mock.pace.next();
+    await stateOf(page, 0, "running");
+    mock.cutStreams();
+    mock.pace.free();
+    await phase(page, "done").waitFor();
+    const joined = mock.calls.filter((c) => c.path.endsWith("/events"));
+    assert.ok(joined.length >= 1);
+    assert.equal(mock.runs.length, 1);
+  }));
+
+test("an error is a message with a way on", () =>
+  on({ allow: /503|ERR_/ }, async (page, mock, at) => {
+    mock.failNext(
+      "/hugginggpt/stream",
+      503,
+      { error: { code: "busy", message: "The queue is full", hint: "Wait" } },
+      { "retry-after": "9" },
+    );
+    await ask(page, "Find the edges");
+    const alert = page.getByRole("alert");
+    await alert.getByText("The queue is full").waitFor();
+    assert.match(await alert.innerText(), /Try again in 9 s/);
+    assert.match(await alert.innerText(), /busy/);
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await phase(page, "done").waitFor();
+    await at.context.setOffline(true);
+    await ask(page, "hello");
+    await alert.getByText("The server cannot be reached").waitFor();
+    await at.context.setOffline(false);
+    await page.getByRole("button", { name: "Try again" }).last().click();
+    await page.locator(".prose", { hasText: "Hello. I can" }).last().waitFor();
+  }));
+
+test("a server with a token asks for it, and goes on where it was", () =>
+  on({ mock: { token: "open sesame" }, allow: /401/ }, async (page, mock) => {
+    await example(page, 0).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Token").fill("wrong");
+    await page.keyboard.press("Enter");
+    await dialog.getByText("does not take this token").waitFor();
+    await dialog.getByLabel("Token").fill("open sesame");
+    await page.keyboard.press("Enter");
+    await phase(page, "done").waitFor();
+    assert.equal(mock.runs.length, 1);
+    assert.ok(!(await page.evaluate(() => JSON.stringify(localStorage))).includes("sesame"), "the token is not kept");
+    await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Log out" }).click()]);
+    await ask(page, "hello");
+    await dialog.getByLabel("Token").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".error-bubble", { hasText: "needs a token" }).waitFor();
+  }));
+
+test("the list of runs: open, rebuild, cancel", () =>
+  on({}, async (page, mock) => {
+    await example(page, 1).click();
+    await phase(page, "done").waitFor();
+    mock.pace.held = true;
+    await page.getByRole("button", { name: "New chat" }).first().click();
+    await ask(page, "Find the edges");
+    await mock.pace.next();
+    await stateOf(page, 0, "running");
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("row").nth(2).waitFor();
+    await page.getByRole("button", { name: "Cancel run" }).click();
+    await page.getByRole("cell", { name: "Interrupted" }).waitFor();
+    await page.getByRole("searchbox", { name: "Filter runs" }).fill("segment");
+    await amount(page, ".runs tbody tr", 1);
+    await page.getByRole("link", { name: /Open run “Segment/ }).click();
+    await stateOf(page, 1, "succeeded");
+    assert.match(await page.locator(".answer").innerText(), /three regions/);
+    await page.waitForFunction(
+      () =>
+        [...document.querySelectorAll<HTMLImageElement>(".gallery img, .file-picture img")].filter(
+          (i) => i.naturalWidth > 0,
+        ).length === 3,
+    );
+    await page.goBack();
+    await page.locator(".runs").waitFor();
+  }));
+
+test("a live run is followed from the list", () =>
+  on({}, async (page, mock) => {
+    mock.pace.held = true;
+    await ask(page, "Segment, then edges");
+    await mock.pace.next();
+    await stateOf(page, 0, "running");
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("link", { name: /Open run “Segment/ }).click();
+    await stateOf(page, 0, "running");
+    mock.pace.free();
+    await phase(page, "done").waitFor();
+    await page.locator(".prose", { hasText: "three regions" }).waitFor();
+  }));
+
+test("the store makes room for what is new", () =>
+  on({}, async (page) => {
+    await page.evaluate(() => {
+      for (let i = 0; i < 40; i++)
+        localStorage.setItem(
+          `jarvis.1.chat.old${i}`,
+          JSON.stringify({
+            id: `old${i}`,
+            title: `old ${i}`,
+            updated: 1000 + i,
+            exchanges: [{ id: "x", mode: "run", text: "y".repeat(90_000), run: { phase: "done", text: "z" } }],
+          }),
+        );
+    });
+    await page.reload();
+    await ask(page, "hello");
+    await phase(page, "done").waitFor();
+    await page.reload();
+    await phase(page, "done").waitFor();
+    const kept = await page.evaluate(() => ({
+      size: Object.keys(localStorage).reduce((n, k) => n + (localStorage.getItem(k)?.length ?? 0), 0),
+      first: localStorage.getItem("jarvis.1.chat.old0"),
+      last: localStorage.getItem("jarvis.1.chat.old39"),
+    }));
+    assert.ok(kept.size < 3_100_000, `${kept.size} characters`);
+    assert.equal(kept.first, null, "the oldest went");
+    assert.ok(kept.last, "the newer stayed");
+  }));

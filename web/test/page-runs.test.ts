@@ -1,0 +1,186 @@
+// Asking and watching: the live graph, details of tasks, stop, files, sounds. Against the mock server.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { amount, ask, attach, box, example, focused, node, on, phase, stateOf } from "./harness";
+import { shapes } from "./mock/media";
+
+test("a run changes the graph live, and its picture appears", () =>
+  on({}, async (page, mock) => {
+    mock.pace.held = true;
+    await attach(page);
+    await ask(page, "Segment this picture, then find the edges");
+    await phase(page, "planning").waitFor();
+    await mock.pace.next();
+    await stateOf(page, 0, "running");
+    await stateOf(page, 1, "waiting");
+    assert.equal(await page.locator(".edge.flows").count(), 1, "the edge to the running task flows");
+    await mock.pace.next();
+    await stateOf(page, 0, "succeeded");
+    await stateOf(page, 1, "running");
+    await node(page, 0).locator("img").waitFor();
+    mock.pace.free();
+    await phase(page, "done").waitFor();
+    const picture = page.locator(".gallery img").last();
+    await picture.waitFor();
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll<HTMLImageElement>(".gallery img")].every((i) => i.complete && i.naturalWidth > 0),
+    );
+    await amount(page, ".gallery img", 2);
+    assert.match(
+      await page.locator(".provenance").innerText(),
+      /Offline planner · native\/graph-segmenter · native\/canny/,
+    );
+    await picture.click();
+    await page.getByRole("dialog").getByRole("img").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const sent = mock.calls.find((c) => c.path === "/hugginggpt/stream")?.body as { attachments: object[] };
+    assert.deepEqual(Object.keys(sent.attachments[0] ?? {}), ["kind", "path", "name"]);
+  }));
+
+test("an example brings its own picture", () =>
+  on({}, async (page, mock) => {
+    await example(page, 0).click();
+    await phase(page, "done").waitFor();
+    assert.ok(mock.calls.some((c) => c.path === "/upload"));
+    await page.waitForFunction(
+      () => (document.querySelector<HTMLImageElement>(".file-picture img")?.naturalWidth ?? 0) === 960,
+    );
+  }));
+
+test("the details of a task, with the keyboard alone", () =>
+  on({ mock: { planner: "llm" } }, async (page) => {
+    await attach(page);
+    await ask(page, "Make a report");
+    await phase(page, "done").waitFor();
+    await node(page, 0).focus();
+    for (const key of ["ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft"]) await page.keyboard.press(key);
+    assert.equal(await page.evaluate(() => document.activeElement?.className.includes("node")), true);
+    await node(page, 1).focus();
+    await page.keyboard.press("Enter");
+    const details = page.locator(".inspector");
+    await details.waitFor();
+    const words = await details.innerText();
+    for (const wanted of [
+      "Describe picture",
+      "a house by a lake",
+      "shapes.png",
+      "Salesforce/blip-image-captioning-large",
+      "Hugging Face",
+      "Its description fits best",
+      "nlpconnect/vit-gpt2-image-captioning",
+      "microsoft/git-base-coco",
+      "still loading",
+      "210 ms",
+    ])
+      assert.ok(words.includes(wanted), wanted);
+    await page.keyboard.press("Escape");
+    await details.waitFor({ state: "detached" });
+    assert.equal(
+      await page.evaluate(() => (document.activeElement as HTMLElement).dataset.task),
+      "1",
+      "the focus goes back",
+    );
+    await node(page, 4).click();
+    assert.match(await details.innerText(), /from 2, 3/, "where an input came from");
+  }));
+
+test("a failed task says why, what to try, and what it took along", () =>
+  on({}, async (page) => {
+    await attach(page);
+    await ask(page, "Say what is wrong");
+    await phase(page, "done").waitFor();
+    await stateOf(page, 1, "failed");
+    await stateOf(page, 2, "skipped");
+    await node(page, 1).click();
+    const words = await page.locator(".inspector").innerText();
+    assert.match(words, /Set HF_TOKEN/);
+    assert.match(words, /not_configured/);
+  }));
+
+test("a stop is at once, here and on the server, and keeps what was done", () =>
+  on({}, async (page, mock) => {
+    mock.pace.held = true;
+    await attach(page);
+    await ask(page, "Segment, then edges");
+    await mock.pace.next();
+    await mock.pace.next();
+    await stateOf(page, 1, "running");
+    await page.keyboard.press("Escape");
+    await phase(page, "cancelled").waitFor();
+    await stateOf(page, 0, "succeeded");
+    await stateOf(page, 1, "cancelled");
+    await page.locator(".prose").getByText("1 of 2 tasks had been done").waitFor();
+    assert.ok(mock.calls.some((c) => c.path.endsWith("/cancel")));
+    assert.equal(mock.runs[0]?.status, "interrupted");
+    // and by the button, then again
+    await ask(page, "Find the edges");
+    await mock.pace.next();
+    await stateOf(page, 0, "running");
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await phase(page, "cancelled").waitFor();
+    mock.pace.free();
+    await page.getByRole("button", { name: "Try again" }).last().click();
+    await phase(page, "done").waitFor();
+  }));
+
+test("files are dropped anywhere and pasted; a refused one says why", () =>
+  on({ allow: /413/ }, async (page) => {
+    const transfer = await page.evaluateHandle(
+      (bytes) => {
+        const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array(bytes)], "dropped.png", { type: "image/png" }));
+        return data;
+      },
+      [...shapes()],
+    );
+    await page.dispatchEvent(".thread", "dragenter", { dataTransfer: transfer });
+    await page.getByText("Drop to attach").waitFor();
+    await page.dispatchEvent(".thread", "drop", { dataTransfer: transfer });
+    await page.locator(".upload-ready", { hasText: "dropped.png" }).waitFor();
+    await page.evaluate(
+      (bytes) => {
+        const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array(bytes)], "pasted.png", { type: "image/png" }));
+        document
+          .getElementById("message")
+          ?.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+      },
+      [...shapes()],
+    );
+    await page.locator(".upload-ready", { hasText: "pasted.png" }).waitFor();
+    await page
+      .locator('input[type="file"]')
+      .setInputFiles({ name: "too-large.png", mimeType: "image/png", buffer: shapes() });
+    await page.locator(".upload-failed", { hasText: "larger than 32 MB" }).waitFor();
+    await page.getByRole("button", { name: "Remove too-large.png" }).click();
+    await ask(page, "Find the edges");
+    await phase(page, "done").waitFor();
+    await amount(page, ".file-picture", 2);
+  }));
+
+test("Enter sends, Shift+Enter does not, and a sent message can be edited", () =>
+  on({}, async (page, mock) => {
+    await box(page).fill("hello");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("again");
+    assert.equal(mock.runs.length, 0);
+    await page.keyboard.press("Enter");
+    await phase(page, "done").waitFor();
+    assert.equal(mock.runs[0]?.request, "hello\nagain");
+    await page.getByRole("button", { name: "Edit" }).click();
+    await amount(page, ".exchange", 0);
+    await focused(page, "message");
+    assert.equal(await box(page).inputValue(), "hello\nagain");
+  }));
+
+test("sounds get a player, sentiment its figures", () =>
+  on({}, async (page) => {
+    await example(page, 4).click();
+    await phase(page, "done").waitFor();
+    await page.waitForFunction(() => (document.querySelector("audio")?.duration ?? 0) > 0.9);
+    await ask(page, "the mood of this text: fine");
+    await page.locator('.exchange[data-phase="done"]').nth(1).waitFor();
+    await node(page, 0).click();
+    await page.getByText("87.9%").waitFor();
+  }));
