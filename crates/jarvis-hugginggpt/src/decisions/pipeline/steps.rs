@@ -459,8 +459,7 @@ pub(crate) async fn records(decisions: &Decisions) -> Result<Records, DecisionEr
 /// # Errors
 /// When there is none.
 pub(crate) fn chat_of(decisions: &Decisions) -> Result<Arc<dyn ChatModel>, DecisionError> {
-    let none = || ChatError::Config("the pipeline form needs a chat model, and none is configured".into());
-    decisions.pipeline.chat.clone().ok_or_else(|| DecisionError::Model { stage: PARSE, source: none() })
+    decisions.pipeline.chat.clone().ok_or(DecisionError::NeedsModel("the pipeline form"))
 }
 
 #[cfg(test)]
