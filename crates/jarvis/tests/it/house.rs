@@ -64,8 +64,8 @@ impl House {
         self.run_with_input(args, "")
     }
 
-    /// Runs the binary with nothing of this machine's environment but the search path.
-    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Ended {
+    /// The binary with nothing of this machine's environment but the search path.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jarvis"));
         command
             .args(args)
@@ -74,10 +74,14 @@ impl House {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.data.path())
             .env("JARVIS_DATA_DIR", self.data.path())
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs the binary with nothing of this machine's environment but the search path.
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Ended {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let mut stdin = child.stdin.take().expect("a pipe");
         std::io::Write::write_all(&mut stdin, input.as_bytes()).expect("it reads");

@@ -10,3 +10,4 @@ mod models;
 mod offline;
 mod pipelines;
 mod plans;
+mod serve;

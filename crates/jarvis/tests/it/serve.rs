@@ -1,0 +1,176 @@
+//! `jarvis serve`: where it listens, how it ends, and what it says when something behind it is broken.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use jarvis_testing::chat::{FakeChat, Reply, Script};
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+/// How long a test waits for what must come; reached only when it does not.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server that runs until it is dropped.
+struct Server {
+    child: Child,
+    url: String,
+    client: reqwest::Client,
+}
+
+impl Server {
+    /// Starts one on a free port with the house's data folder.
+    fn start(house: &House, args: &[&str]) -> Server {
+        let mut child = house
+            .command(&[&["serve", "--http", "127.0.0.1:0"], args].concat())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut lines = stderr.lines().map_while(Result::ok);
+        let url = lines
+            .find_map(|line| Some(line.strip_prefix("jarvis serves ")?.trim_end_matches('/').to_owned()))
+            .expect("it says where it listens");
+        // Read on, so that it never waits for us.
+        std::thread::spawn(move || lines.for_each(drop));
+        Server { child, url, client: reqwest::Client::builder().timeout(PATIENCE).build().expect("a client") }
+    }
+
+    async fn get(&self, path: &str) -> (u16, Value) {
+        let reply = self.client.get(format!("{}{path}", self.url)).send().await.expect("a reply");
+        (reply.status().as_u16(), reply.json().await.unwrap_or_default())
+    }
+
+    async fn ask(&self, text: &str) -> (u16, Value) {
+        let body = json!({"messages": [{"role": "user", "content": text}]});
+        let reply = self.client.post(format!("{}/hugginggpt", self.url)).json(&body).send().await.expect("a reply");
+        (reply.status().as_u16(), reply.json().await.unwrap_or_default())
+    }
+
+    /// Sends a signal and waits for the end.
+    #[cfg(unix)]
+    fn end(mut self, signal: &str) -> Option<i32> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().expect("kill runs").success());
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn an_address_that_others_can_reach_needs_a_token() {
+    let house = House::new();
+    insta::assert_snapshot!(house.told(&["serve", "--http", "0.0.0.0:0"]), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: 0.0.0.0:0 can be reached from other machines, and no token is set
+    hint: set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1
+    ");
+    insta::assert_snapshot!(house.told(&["serve", "--http", "somewhere:80"]), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: `somewhere` is not an address to listen on
+    hint: give an IP address and a port, such as 127.0.0.1:8004 or [::1]:8004
+    ");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn it_serves_and_ends_when_told() {
+    let house = House::new();
+    let server = Server::start(&house, &[]);
+    let (status, reply) = server.ask("tell the mood of: I love it").await;
+    assert_eq!(status, 200, "{reply}");
+    assert!(reply["message"].as_str().is_some_and(|text| text.contains("positive")), "{reply}");
+    // Nothing of where files are on this machine's disk.
+    assert!(!reply.to_string().contains(&house.data().display().to_string()), "{reply}");
+    assert_eq!(server.end("-TERM"), Some(0));
+    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    assert_eq!(runs[0]["status"], "done");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_token_opens_a_server() {
+    let house = House::new().env("JARVIS_TOKEN", "a-long-token");
+    let server = Server::start(&house, &[]);
+    assert_eq!(server.get("/runs").await.0, 401);
+    let with = server.client.get(format!("{}/runs", server.url)).bearer_auth("a-long-token").send().await;
+    assert_eq!(with.expect("a reply").status().as_u16(), 200);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_that_is_killed_leaves_a_whole_journal_and_marks_what_it_was_doing() {
+    let chat = FakeChat::start(Script::new().on("parse_task", Reply::never())).await;
+    let house = House::new();
+    let url = chat.url();
+    let args = ["--llm", "gpt-4", "--base-url", url.as_str()];
+    let server = Server::start(&house, &args);
+    let asked: Vec<_> = (0..5)
+        .map(|_| {
+            let (client, url) = (server.client.clone(), server.url.clone());
+            let body = json!({"messages": [{"role": "user", "content": "say something"}]});
+            tokio::spawn(async move { client.post(format!("{url}/hugginggpt")).json(&body).send().await })
+        })
+        .collect();
+    // All five are going on, and the journal knows.
+    let known = async {
+        loop {
+            let (_, listed) = server.get("/runs").await;
+            let texts = listed["runs"].as_array().map(|runs| runs.iter().filter(|run| run["tasks"] == 0).count());
+            let asked = chat.requests_of("parse_task").len();
+            if texts == Some(5) && asked == 5 {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, known).await.expect("the runs go on");
+    assert_eq!(server.end("-KILL"), None);
+    for asked in asked {
+        assert!(asked.await.expect("no panic").is_err(), "nobody answers them any more");
+    }
+    let server = Server::start(&house, &args);
+    let (_, listed) = server.get("/runs").await;
+    let runs = listed["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 5, "{listed}");
+    assert!(runs.iter().all(|run| run["status"] == "interrupted"), "{listed}");
+    let id = runs[0]["run_id"].as_str().expect("an id");
+    let (status, run) = server.get(&format!("/runs/{id}")).await;
+    assert_eq!((status, run["events"][0]["event"].as_str()), (200, Some("run_started")), "{run}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_broken_model_is_told_and_no_key_with_it() {
+    let refusing = FakeChat::start(Script::always(Reply::error(401, "the key sk-very-secret is wrong"))).await;
+    let refusing = refusing.url();
+    // A port that was free a moment ago and that nobody listens on.
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let dead = format!("http://{dead}/v1");
+    for (url, code) in [(refusing.as_str(), "unauthorized"), (dead.as_str(), "unavailable")] {
+        let house = House::new().env("OPENAI_API_KEY", "sk-very-secret").env("JARVIS_LLM__MAX_RETRIES", "0");
+        let server = Server::start(&house, &["--llm", "gpt-4", "--base-url", url]);
+        let (status, health) = server.get("/health").await;
+        assert_eq!((status, health["status"].as_str()), (200, Some("degraded")), "{health}");
+        assert_eq!(server.get("/ready").await.0, 503);
+        let (status, reply) = server.ask("say something").await;
+        assert_eq!((status, reply["error"]["code"].as_str()), (502, Some(code)), "{reply}");
+        assert!(reply["error"]["hint"].is_string(), "{reply}");
+        for said in [&health, &reply] {
+            assert!(!said.to_string().contains("very-secret"), "{said}");
+        }
+    }
+}
