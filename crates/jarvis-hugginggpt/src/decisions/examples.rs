@@ -17,7 +17,7 @@ const MAX_FILE: u64 = 16 << 20;
 /// The most examples of a file.
 const MAX_EXAMPLES: usize = 10_000;
 /// The longest description, in characters.
-const DESCRIPTION: usize = 4_000;
+const DESCRIPTION: usize = 20_000;
 /// The longest name of an object, and the most objects.
 const OBJECT: usize = 100;
 const OBJECTS: usize = 100;

@@ -40,15 +40,16 @@ pub(super) async fn map(
     events: &Events,
 ) -> Result<Vec<Mapped>, DecisionError> {
     let unknown = |task: &&jarvis_plan::Task| task.fault == Some(Fault::UnknownTask);
-    let names: Vec<(TaskId, String)> =
-        plan.tasks.iter().filter(unknown).map(|task| (task.id, task.task.clone())).collect();
+    let names: Vec<(Option<TaskId>, String)> =
+        plan.tasks.iter().filter(unknown).map(|task| (Some(task.id), task.task.clone())).collect();
     let aliases = |tool: &jarvis_plan::Tool| tool.aliases.clone();
     let known: Vec<Known> =
         tasks.offered.iter().map(|tool| Known { id: tool.name.clone(), aliases: aliases(tool) }).collect();
-    let found = names_of(decisions, chat, &names, &known, &request.text, events).await?;
+    let Names { found, unmapped } = names_of(decisions, chat, &names, &known, &request.text, events).await?;
+    unmapped.into_iter().for_each(|note| events.note(Level::Warning, note));
     Ok(names
         .into_iter()
-        .filter_map(|(task, from)| found.get(&from).map(|to| Mapped { task, from: from.clone(), to: to.clone() }))
+        .filter_map(|(task, from)| Some(Mapped { task: task?, to: found.get(&from)?.clone(), from }))
         .collect())
 }
 
@@ -59,20 +60,29 @@ pub(super) struct Known {
     pub(super) aliases: Vec<String>,
 }
 
-/// Maps names to known ones. What cannot be mapped is told with a note and is not in the result.
+/// What became of names.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// The known name by the one that was mapped.
+    pub(super) found: HashMap<String, String>,
+    /// A sentence for each name that means no known one.
+    pub(super) unmapped: Vec<String>,
+}
+
+/// Maps names to known ones.
 ///
 /// # Errors
 /// Only when a recording does not hold a call: a replay must not go other ways than the recorded run.
 pub(super) async fn names_of(
     decisions: &Decisions,
     chat: Option<&dyn ChatModel>,
-    names: &[(TaskId, String)],
+    names: &[(Option<TaskId>, String)],
     known: &[Known],
     input: &str,
     events: &Events,
-) -> Result<HashMap<String, String>, DecisionError> {
-    let mut found = HashMap::new();
-    let mut open: Vec<(TaskId, &str)> = Vec::new();
+) -> Result<Names, DecisionError> {
+    let Names { mut found, mut unmapped } = Names::default();
+    let mut open: Vec<(Option<TaskId>, &str)> = Vec::new();
     for (id, name) in names {
         let served =
             decisions.settings.is_llm_served(name) || find(name).is_some_and(|kind| kind.family != Family::Ordinary);
@@ -88,10 +98,8 @@ pub(super) async fn names_of(
     }
     let chat = chat.filter(|_| decisions.settings.semantic_mapping && !known.is_empty());
     let Some(chat) = chat else {
-        for (_, name) in &open {
-            unmapped(name, events);
-        }
-        return Ok(found);
+        unmapped.extend(open.iter().map(|(_, name)| kept(name)));
+        return Ok(Names { found, unmapped });
     };
     let ids: Vec<&str> = known.iter().map(|known| known.id.as_str()).collect();
     let asking = Asking { decisions, chat, ids: &ids, input, events };
@@ -105,15 +113,14 @@ pub(super) async fn names_of(
                 let same = names.iter().filter(|(_, other)| folded(other) == folded(name));
                 found.extend(same.map(|(_, other)| (other.clone(), to.clone())));
             }
-            None => unmapped(name, events),
+            None => unmapped.push(kept(name)),
         }
     }
-    Ok(found)
+    Ok(Names { found, unmapped })
 }
 
-fn unmapped(name: &str, events: &Events) {
-    let name = clean(name, NAME);
-    events.note(Level::Warning, format!("no available task means `{name}`; the name was kept"));
+fn kept(name: &str) -> String {
+    format!("no available task means `{}`; the name was kept", clean(name, NAME))
 }
 
 struct Asking<'a> {
@@ -126,7 +133,7 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// Asks about one name. What goes wrong is a note and no mapping; only a replay that does not hold the call fails.
-    async fn ask(&self, task: TaskId, name: &str) -> Result<Option<String>, ChatError> {
+    async fn ask(&self, task: Option<TaskId>, name: &str) -> Result<Option<String>, ChatError> {
         let pipeline = &self.decisions.pipeline;
         let name = clean(name, NAME);
         let mut closest = self.ids.to_vec();
@@ -154,7 +161,7 @@ impl Asking<'_> {
         if pipeline.settings.structured {
             call.schema = Some(ReplySchema { name: "mapping".into(), schema: schema(self.ids) });
         }
-        match call_model(self.chat, self.events, Some(task), &call).await {
+        match call_model(self.chat, self.events, task, &call).await {
             Ok(reply) => Ok(read(&reply.text, self.ids)),
             Err(error @ ChatError::ReplayMiss { .. }) => Err(error),
             Err(error) => failed(error.to_string()),

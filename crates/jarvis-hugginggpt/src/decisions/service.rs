@@ -71,8 +71,11 @@ pub struct ServiceConfig {
     pub first_pause: Duration,
     /// How long a reply holds; 300 s.
     pub ttl: Duration,
-    /// How long a failure holds: long enough that the tasks of one request do not each repeat it; 2 s.
+    /// How long a failure holds: long enough that the tasks of one request do not each repeat it; 2 s. Fifteen times as
+    /// long where there is an earlier reply to serve.
     pub failure_ttl: Duration,
+    /// How long a failure to give examples holds: plans are made without them, and many services have none; 60 s.
+    pub no_examples_ttl: Duration,
     /// The most bytes of one reply; 4 MiB.
     pub max_body: usize,
 }
@@ -90,6 +93,7 @@ impl ServiceConfig {
             first_pause: Duration::from_millis(200),
             ttl: Duration::from_secs(300),
             failure_ttl: Duration::from_secs(2),
+            no_examples_ttl: Duration::from_secs(60),
             max_body: 4 << 20,
         }
     }
@@ -243,7 +247,7 @@ impl Service {
                 client,
                 tasks: Kept::new(config.ttl, config.failure_ttl),
                 models: Kept::new(config.ttl, config.failure_ttl),
-                examples: Kept::new(config.ttl, config.failure_ttl),
+                examples: Kept::new(config.ttl, config.no_examples_ttl),
                 config,
             }),
         })
@@ -303,7 +307,8 @@ impl Service {
             let timeout = self.inner.config.examples_timeout;
             let body = json!({"task_id": task, "scenario_id": scenario, "num_examples": count});
             let call = || self.inner.client.post(&["query", "get_examples_for_task_pipelines"], &body, max, timeout);
-            let value = self.retried(call).await.map_err(|source| self.failed(EXAMPLES, source))?;
+            // One try: planning waits for it, and goes on without.
+            let value = call().await.map_err(|source| self.failed(EXAMPLES, source))?;
             read::examples(&value, count).ok_or_else(|| self.odd("a list of examples"))
         };
         self.inner.examples.get((task.to_owned(), scenario.to_owned(), count), fetch).await

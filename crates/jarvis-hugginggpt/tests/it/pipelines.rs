@@ -318,8 +318,18 @@ async fn unknown_task_types_are_mapped_once_each() {
             {"from": "age_clasification", "to": "age-classification"},
         ])
     );
-    assert!(told.warns("`dog-washing` is not among the available tasks"));
-    assert_eq!(told.kinds().iter().filter(|kind| **kind == "mapped").count(), 3);
+    assert!(told.warns("no available task means `dog-washing`"));
+    assert!(street.prompts("map_task").iter().all(|prompt| !prompt.contains("\"source\"")));
+    let mapped = told.events.iter().filter(|event| event.kind.name() == "mapped").map(Event::to_value);
+    let mapped: Vec<Value> = mapped.map(|event| json!([event["task"], event["from"], event["to"]])).collect();
+    assert_eq!(
+        json!(mapped),
+        json!([
+            [0, "visage-finder", "face-detection"],
+            [0, "Visage_Finder", "face-detection"],
+            [1, "age_clasification", "age-classification"]
+        ])
+    );
 }
 
 #[tokio::test]
@@ -620,5 +630,13 @@ async fn a_catalogue_file_serves_the_pipeline_form_too() {
     let told = street.decide(&scene()).await;
     assert_eq!(told.lines(), ["source (none)", "object-detection (org/two)", "pipeline-end (none)"]);
     assert_eq!(street.house.stages(), ["parse_task", "choose_model"]);
+    assert_eq!(street.service.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn without_a_chat_model_there_is_no_pipeline() {
+    let street = street_of(crate::house::offline(), city()).await;
+    let error = street.decide(&scene()).await.result.expect_err("nobody plans");
+    assert_eq!(error.code(), "not_configured");
     assert_eq!(street.service.requests().len(), 0);
 }

@@ -89,6 +89,7 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
             chat(&app, &mut findings).await;
             native(&app, &mut findings);
             experts(&app, &mut findings).await;
+            service(&app, &mut findings).await;
         }
         Err(failure) if loaded.is_some() => findings.push(Finding::bad(
             "start",
@@ -139,6 +140,29 @@ async fn chat(app: &App, findings: &mut Vec<Finding>) {
             format!("{name}: {error}"),
             "check --llm, --base-url and the key; or use --llm offline",
         ),
+    });
+}
+
+/// The catalogue service of decisions, when there is one.
+async fn service(app: &App, findings: &mut Vec<Finding>) {
+    let Some(base) = &app.config.decisions.model_api_base_url else { return };
+    let what = "catalogue service";
+    let decisions = match app.decisions() {
+        Ok(decisions) => decisions,
+        Err(failure) => {
+            let fix = failure.advice().unwrap_or("see the message").to_owned();
+            findings.push(Finding::bad(what, false, failure.error().to_string(), fix));
+            return;
+        }
+    };
+    findings.push(match decisions.source.tasks().await {
+        Ok(tasks) => {
+            // Without what an address may hold besides: a password.
+            let origin =
+                base.parse().map_or_else(|_| String::new(), |base: url::Url| base.origin().ascii_serialization());
+            Finding::good(what, format!("{origin}: {} tasks", tasks.offered.len()))
+        }
+        Err(error) => Finding::bad(what, false, error.message, error.hint.unwrap_or_else(|| "see the message".into())),
     });
 }
 

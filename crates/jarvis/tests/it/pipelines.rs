@@ -132,3 +132,22 @@ async fn prompts_may_stand_in_json_files() {
     assert_eq!(wrong.code, 2);
     assert!(wrong.stderr.contains("user.json"), "{}", wrong.stderr);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_doctor_looks_at_the_service() {
+    let service = city().await;
+    let found = |base: &str| {
+        let house = House::new().env("JARVIS_DECISIONS__MODEL_API_BASE_URL", base);
+        let (_, findings) = house.json(&["doctor", "--json"]);
+        let finding = findings.as_array().expect("findings").iter().find(|row| row["what"] == "catalogue service");
+        let finding = finding.expect("the service is looked at").clone();
+        (finding["ok"].as_bool() == Some(true), finding["found"].as_str().unwrap_or_default().to_owned())
+    };
+    let (ok, text) = found(&service.base());
+    assert!(ok && text.ends_with(": 2 tasks"), "{text}");
+    service.fail(Fault::Body("<html>".into()));
+    let (ok, text) = found(&service.base());
+    assert!(!ok && text.contains("not JSON"), "{text}");
+    let (ok, text) = found("ftp://models.example");
+    assert!(!ok && text.contains("model_api_base_url"), "{text}");
+}

@@ -1,5 +1,6 @@
 //! The flow of the pipeline form, told and written down. The steps themselves are in [`super::steps`].
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use jarvis_engine::Events;
@@ -7,7 +8,7 @@ use jarvis_plan::{EventKind, Level, Request, Usage};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::steps::{Steps, records};
+use super::steps::{Steps, chat_of, records};
 use super::{Pipeline, convert};
 use crate::decisions::examples::Scenario;
 use crate::decisions::{DecisionError, Decisions, Method, PromptLog};
@@ -126,13 +127,10 @@ impl Decisions {
             return Err(DecisionError::Scenario("`sample-description` is missing or empty".into()));
         }
         let log = self.prompt_logs.as_ref().map(|root| PromptLog::new(root, &events.run_id().0));
-        let chat = match (self.pipeline.chat.clone(), &log) {
-            (Some(chat), Some(log)) => log.wrap(chat),
-            (Some(chat), None) => chat,
-            (None, _) => return Err(DecisionError::Planner("the pipeline form needs a chat model".into())),
-        };
-        let records = records(self).await?;
-        let examples = self.source.examples().await.few_shots();
+        let chat = chat_of(self)?;
+        let chat = log.as_ref().map_or_else(|| Arc::clone(&chat), |log| log.wrap(Arc::clone(&chat)));
+        let (records, examples) = tokio::join!(records(self), self.source.examples());
+        let (records, examples) = (records?, examples.few_shots());
         let steps = Steps { decisions: self, chat: chat.as_ref(), records: &records.tasks, scenario, events };
         let mut planned = match self.settings.method {
             Method::Separate => {

@@ -16,7 +16,7 @@ use super::{NONE, Pipeline, PipelineTask, read};
 use crate::answer::{INPUT_SHOWN, cut};
 use crate::choose::read_choice;
 use crate::decisions::examples::{Example, Scenario};
-use crate::decisions::mapping::{self, names_of};
+use crate::decisions::mapping::{self, Names, names_of};
 use crate::decisions::prompt_log::{KIND, TASK};
 use crate::decisions::service::{ServiceModel, ServiceTask};
 use crate::decisions::untrusted::folded;
@@ -249,7 +249,11 @@ impl Steps<'_> {
             .prompts
             .reask(Vec::new(), &reply, &reason, "a JSON array of tasks")
             .map_err(|error| DecisionError::Prompt { stage: PARSE, reason: error.to_string() })?;
-        call.messages.extend(again.into_iter().map(Message::from));
+        let again: Vec<Message> = again.into_iter().map(Message::from).collect();
+        let added: usize = again.iter().map(|message| self.chat.count_tokens(PARSE, &message.joined_text())).sum();
+        let room = room.saturating_sub(added + added / 10);
+        call.max_tokens = u32::try_from(room.min(max_tokens)).ok().filter(|room| *room > 0);
+        call.messages.extend(again);
         let second = call_model(self.chat, self.events, None, &call).await.map_err(model)?.text;
         read::reply(&second).map_err(|reason| DecisionError::unreadable(reason, &second))
     }
@@ -298,28 +302,26 @@ impl Steps<'_> {
         let known: Vec<mapping::Known> = self
             .records
             .iter()
+            .filter(|record| !is_end(&record.id))
             .map(|record| mapping::Known {
                 id: record.id.clone(),
                 aliases: Some(record.name.clone()).filter(|name| !name.is_empty()).into_iter().collect(),
             })
             .collect();
-        let unknown: Vec<(TaskId, String)> = (0..)
-            .zip(&tasks)
-            .filter(|(_, task)| !is_end(&task.id) && !self.records.iter().any(|record| record.id == task.id))
-            .map(|(at, task)| (TaskId(at), task.id.clone()))
+        // What the tasks will be numbered is not known before they are mapped and joined.
+        let unknown: Vec<(Option<TaskId>, String)> = tasks
+            .iter()
+            .filter(|task| !is_end(&task.id) && !self.records.iter().any(|record| record.id == task.id))
+            .map(|task| (None, task.id.clone()))
             .collect();
         let input = &self.scenario.sample_description;
-        let found = names_of(self.decisions, Some(self.chat), &unknown, &known, input, self.events).await?;
-        let mut mapped = Vec::new();
-        for (task, from) in &unknown {
-            match found.get(from) {
-                Some(to) => {
-                    self.events.emit(EventKind::Mapped { task: *task, from: from.clone(), to: to.clone() });
-                    if !mapped.contains(&(from.clone(), to.clone())) {
-                        mapped.push((from.clone(), to.clone()));
-                    }
-                }
-                None => notes.push(format!("`{from}` is not among the available tasks")),
+        let Names { found, unmapped } =
+            names_of(self.decisions, Some(self.chat), &unknown, &known, input, self.events).await?;
+        notes.extend(unmapped);
+        let mut mapped: Vec<(String, String)> = Vec::new();
+        for (_, from) in unknown {
+            if let Some(to) = found.get(&from).filter(|_| !mapped.iter().any(|(known, _)| *known == from)) {
+                mapped.push((from, to.clone()));
             }
         }
         rename(&mut tasks, &mapped);
@@ -336,7 +338,13 @@ impl Steps<'_> {
         let limits = Limits { max_tasks: planned.pipeline.tasks.len() };
         let mut plan: Plan = check(&read::to_draft(&planned.pipeline.tasks), &vocabulary, limits);
         plan.notes = planned.notes.iter().map(|note| note.as_str().into()).collect();
+        let places: Vec<(TaskId, String)> = plan.tasks.iter().map(|task| (task.id, task.task.clone())).collect();
         self.events.emit(EventKind::Plan { plan });
+        for (from, to) in &planned.mapped {
+            if let Some((task, _)) = places.iter().find(|(_, name)| name == to) {
+                self.events.emit(EventKind::Mapped { task: *task, from: from.clone(), to: to.clone() });
+            }
+        }
     }
 
     /// Tells of a choice.
@@ -444,9 +452,13 @@ pub(crate) async fn records(decisions: &Decisions) -> Result<Records, DecisionEr
     Ok(records)
 }
 
-/// The chat model of a decision, for what asks about pipelines without deciding.
+/// The chat model of a decision, without which there are no pipelines.
+///
+/// # Errors
+/// When there is none.
 pub(crate) fn chat_of(decisions: &Decisions) -> Result<Arc<dyn ChatModel>, DecisionError> {
-    decisions.pipeline.chat.clone().ok_or_else(|| DecisionError::Planner("the pipeline form needs a chat model".into()))
+    let none = || ChatError::Config("the pipeline form needs a chat model, and none is configured".into());
+    decisions.pipeline.chat.clone().ok_or_else(|| DecisionError::Model { stage: PARSE, source: none() })
 }
 
 #[cfg(test)]

@@ -14,12 +14,35 @@ use super::{Fetched, ServiceError};
 /// The most replies of one kind that are kept.
 const CAPACITY: u64 = 1_000;
 
-type Reply<T> = Result<Arc<T>, ServiceError>;
+/// How much longer a failure holds when there is an earlier reply to serve: a service that hangs must not delay every
+/// request for the sake of news.
+const LONGER_WHEN_STALE: u32 = 15;
+
+/// What asking led to.
+enum Reply<T> {
+    /// A reply.
+    Fresh(Arc<T>),
+    /// A failure, and the last good reply.
+    Stale(Arc<T>, ServiceError),
+    /// A failure.
+    Failed(ServiceError),
+}
+
+// Not derived, since the value need not be cloned.
+impl<T> Clone for Reply<T> {
+    fn clone(&self) -> Reply<T> {
+        match self {
+            Reply::Fresh(value) => Reply::Fresh(Arc::clone(value)),
+            Reply::Stale(value, error) => Reply::Stale(Arc::clone(value), error.clone()),
+            Reply::Failed(error) => Reply::Failed(error.clone()),
+        }
+    }
+}
 
 /// Replies by question.
 pub(super) struct Kept<K, T> {
-    /// What the service said last, good or bad, for as long as that holds.
-    fresh: Cache<K, Reply<T>>,
+    /// What asking led to last, for as long as that holds.
+    replies: Cache<K, Reply<T>>,
     /// The last good reply, for when there is no better.
     good: Cache<K, Arc<T>>,
 }
@@ -37,7 +60,11 @@ struct Holds {
 
 impl<K, T> Expiry<K, Reply<T>> for Holds {
     fn expire_after_create(&self, _key: &K, reply: &Reply<T>, _at: Instant) -> Option<Duration> {
-        Some(if reply.is_ok() { self.good } else { self.failure })
+        Some(match reply {
+            Reply::Fresh(_) => self.good,
+            Reply::Stale(..) => self.failure * LONGER_WHEN_STALE,
+            Reply::Failed(_) => self.failure,
+        })
     }
 }
 
@@ -48,7 +75,7 @@ where
 {
     pub(super) fn new(good: Duration, failure: Duration) -> Kept<K, T> {
         Kept {
-            fresh: Cache::builder().max_capacity(CAPACITY).expire_after(Holds { good, failure }).build(),
+            replies: Cache::builder().max_capacity(CAPACITY).expire_after(Holds { good, failure }).build(),
             good: Cache::new(CAPACITY),
         }
     }
@@ -60,24 +87,30 @@ where
         fetch: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<Fetched<T>, ServiceError> {
         let fetch = async {
-            let value = Arc::new(fetch.await?);
-            self.good.insert(key.clone(), Arc::clone(&value)).await;
-            Ok(value)
-        };
-        match self.fresh.get_with(key.clone(), fetch).await {
-            Ok(value) => Ok(Fetched { value, stale: None }),
-            Err(error) => match self.good.get(&key).await {
-                Some(value) => {
-                    tracing::warn!(%error, "using an earlier reply of the model catalogue service");
-                    Ok(Fetched { value, stale: Some(error) })
+            match fetch.await {
+                Ok(value) => {
+                    let value = Arc::new(value);
+                    self.good.insert(key.clone(), Arc::clone(&value)).await;
+                    Reply::Fresh(value)
                 }
-                None => Err(error),
-            },
+                Err(error) => match self.good.get(&key).await {
+                    Some(value) => {
+                        tracing::warn!(%error, "using an earlier reply of the model catalogue service");
+                        Reply::Stale(value, error)
+                    }
+                    None => Reply::Failed(error),
+                },
+            }
+        };
+        match self.replies.get_with(key.clone(), fetch).await {
+            Reply::Fresh(value) => Ok(Fetched { value, stale: None }),
+            Reply::Stale(value, error) => Ok(Fetched { value, stale: Some(error) }),
+            Reply::Failed(error) => Err(error),
         }
     }
 
     pub(super) fn clear(&self) {
-        self.fresh.invalidate_all();
+        self.replies.invalidate_all();
         self.good.invalidate_all();
     }
 }

@@ -113,6 +113,22 @@ async fn a_failure_is_not_repeated_for_every_task_of_a_request() {
 }
 
 #[tokio::test]
+async fn a_failure_with_an_earlier_reply_at_hand_delays_one_request_only() {
+    let fake = FakeCatalogue::start(Data::of(&[("a", &["m"])])).await.unwrap();
+    let config =
+        ServiceConfig { ttl: Duration::ZERO, failure_ttl: Duration::from_secs(60), retries: 0, ..config(&fake.base()) };
+    let service = Service::new(config).unwrap();
+    service.tasks().await.unwrap();
+    fake.fail(Fault::Hang);
+    for _ in 0..5 {
+        assert!(service.tasks().await.unwrap().stale.is_some());
+        assert!(service.examples("", "", 1).await.is_err());
+    }
+    assert_eq!(fake.calls("/query/context/tasks"), 2);
+    assert_eq!(fake.calls("/query/get_examples_for_task_pipelines"), 1);
+}
+
+#[tokio::test]
 async fn a_service_that_goes_down_is_served_stale_and_comes_back() {
     let fake = FakeCatalogue::start(Data::of(&[("a", &["m"])])).await.unwrap();
     let service = forgetful(&fake.base());

@@ -202,4 +202,15 @@ proptest! {
         prop_assert_eq!(twice, once);
         prop_assert_eq!(notes, Vec::<String>::new());
     }
+
+    #[test]
+    fn whatever_is_read_is_made_sound(tasks in any_tasks(), cut in 0_usize..4_000, text in "[\\[\\]{}\",:a-e \\\\]{0,40}") {
+        let mut whole = serde_json::to_string(&tasks).unwrap();
+        whole.truncate(cut.min(whole.len()));
+        for text in [whole, text] {
+            if let Ok(read) = read::reply(&text) {
+                assert_sound(&repair(read.tasks, KNOWN).0);
+            }
+        }
+    }
 }
