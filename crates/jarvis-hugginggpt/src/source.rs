@@ -88,7 +88,13 @@ pub trait ModelSource: Send + Sync {
     /// When they cannot be had.
     async fn records(&self) -> Result<Records, TaskError> {
         let words = |kinds: &mut dyn Iterator<Item = jarvis_plan::Kind>| {
-            kinds.map(|kind| kind.as_str().to_owned()).collect::<Vec<_>>()
+            let mut words: Vec<String> = Vec::new();
+            for kind in kinds {
+                if !words.iter().any(|word| word == kind.as_str()) {
+                    words.push(kind.as_str().to_owned());
+                }
+            }
+            words
         };
         let record = |tool: &Tool| ServiceTask {
             id: tool.name.clone(),

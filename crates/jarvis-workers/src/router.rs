@@ -126,6 +126,9 @@ mod tests {
             assert_eq!(error.code, ErrorCode::NotConfigured);
             assert!(error.message.contains(host.as_str()) && error.hint.is_some(), "{error:?}");
         }
+        // Those of a catalogue service are for others to call.
+        let error = workers.perform(&job(Host::Api, "m", "text-to-image", &[])).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::NotConfigured);
 
         let (_folder, inputs) = inputs();
         let mut config = MediaEndpointConfig::new("http://127.0.0.1:9/v1".parse().unwrap(), None);

@@ -45,7 +45,8 @@ pub(super) async fn map(
     let aliases = |tool: &jarvis_plan::Tool| tool.aliases.clone();
     let known: Vec<Known> =
         tasks.offered.iter().map(|tool| Known { id: tool.name.clone(), aliases: aliases(tool) }).collect();
-    let found = names_of(decisions, chat, &names, &known, &request.text, events).await?;
+    let Names { found, unmapped } = names_of(decisions, chat, &names, &known, &request.text, events).await?;
+    unmapped.into_iter().for_each(|note| events.note(Level::Warning, note));
     Ok(names
         .into_iter()
         .filter_map(|(task, from)| Some(Mapped { task: task?, to: found.get(&from)?.clone(), from }))
@@ -59,7 +60,16 @@ pub(super) struct Known {
     pub(super) aliases: Vec<String>,
 }
 
-/// Maps names to known ones. What cannot be mapped is told with a note and is not in the result.
+/// What became of names.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// The known name by the one that was mapped.
+    pub(super) found: HashMap<String, String>,
+    /// A sentence for each name that means no known one.
+    pub(super) unmapped: Vec<String>,
+}
+
+/// Maps names to known ones.
 ///
 /// # Errors
 /// Only when a recording does not hold a call: a replay must not go other ways than the recorded run.
@@ -70,8 +80,8 @@ pub(super) async fn names_of(
     known: &[Known],
     input: &str,
     events: &Events,
-) -> Result<HashMap<String, String>, DecisionError> {
-    let mut found = HashMap::new();
+) -> Result<Names, DecisionError> {
+    let Names { mut found, mut unmapped } = Names::default();
     let mut open: Vec<(Option<TaskId>, &str)> = Vec::new();
     for (id, name) in names {
         let served =
@@ -88,10 +98,8 @@ pub(super) async fn names_of(
     }
     let chat = chat.filter(|_| decisions.settings.semantic_mapping && !known.is_empty());
     let Some(chat) = chat else {
-        for (_, name) in &open {
-            unmapped(name, events);
-        }
-        return Ok(found);
+        unmapped.extend(open.iter().map(|(_, name)| kept(name)));
+        return Ok(Names { found, unmapped });
     };
     let ids: Vec<&str> = known.iter().map(|known| known.id.as_str()).collect();
     let asking = Asking { decisions, chat, ids: &ids, input, events };
@@ -105,15 +113,14 @@ pub(super) async fn names_of(
                 let same = names.iter().filter(|(_, other)| folded(other) == folded(name));
                 found.extend(same.map(|(_, other)| (other.clone(), to.clone())));
             }
-            None => unmapped(name, events),
+            None => unmapped.push(kept(name)),
         }
     }
-    Ok(found)
+    Ok(Names { found, unmapped })
 }
 
-fn unmapped(name: &str, events: &Events) {
-    let name = clean(name, NAME);
-    events.note(Level::Warning, format!("no available task means `{name}`; the name was kept"));
+fn kept(name: &str) -> String {
+    format!("no available task means `{}`; the name was kept", clean(name, NAME))
 }
 
 struct Asking<'a> {

@@ -32,7 +32,7 @@ pub fn repair(tasks: Vec<PipelineTask>, known: Known<'_>) -> (Pipeline, Vec<Stri
     if tasks.is_empty() {
         return (Pipeline::default(), notes);
     }
-    ends(&mut tasks, known, &mut notes);
+    let added = ends(&mut tasks, known, &mut notes);
     let count = tasks.len();
     let last = count - 1;
     let places: HashMap<String, usize> = tasks.iter().enumerate().map(|(at, task)| (folded(&task.id), at)).collect();
@@ -44,7 +44,8 @@ pub fn repair(tasks: Vec<PipelineTask>, known: Known<'_>) -> (Pipeline, Vec<Stri
         } else if graph.reaches(to, from) {
             notes.push(format!("the link from `{}` to `{}` closes a cycle and was left out", name(from), name(to)));
         } else {
-            if !sure {
+            // An end that was not there could not tell of its links.
+            if !sure && !added.iter().any(|id| *id == name(from) || *id == name(to)) {
                 notes.push(format!("the link from `{}` to `{}` stood at one end only", name(from), name(to)));
             }
             graph.add(from, to);
@@ -117,12 +118,15 @@ fn join(first: &mut PipelineTask, again: PipelineTask) {
     }
 }
 
-/// Puts `source` first and `pipeline-end` last, and keeps no more tasks between them than there may be.
-fn ends(tasks: &mut Vec<PipelineTask>, known: Known<'_>, notes: &mut Vec<String>) {
-    let mut take = |id: &str| match tasks.iter().position(|task| task.id == id) {
+/// Puts `source` first and `pipeline-end` last, and keeps no more tasks between them than there may be. Says which of the
+/// two were missing.
+fn ends(tasks: &mut Vec<PipelineTask>, known: Known<'_>, notes: &mut Vec<String>) -> Vec<&'static str> {
+    let mut added = Vec::new();
+    let mut take = |id: &'static str| match tasks.iter().position(|task| task.id == id) {
         Some(at) => tasks.remove(at),
         None => {
             notes.push(format!("`{id}` was missing and was added"));
+            added.push(id);
             PipelineTask { id: id.to_owned(), ..PipelineTask::default() }
         }
     };
@@ -135,6 +139,7 @@ fn ends(tasks: &mut Vec<PipelineTask>, known: Known<'_>, notes: &mut Vec<String>
     }
     tasks.insert(0, source);
     tasks.push(end);
+    added
 }
 
 /// Every link that some task speaks of, as places, each once: first those that both ends tell (true), then the others.

@@ -16,7 +16,7 @@ use super::{NONE, Pipeline, PipelineTask, read};
 use crate::answer::{INPUT_SHOWN, cut};
 use crate::choose::read_choice;
 use crate::decisions::examples::{Example, Scenario};
-use crate::decisions::mapping::{self, names_of};
+use crate::decisions::mapping::{self, Names, names_of};
 use crate::decisions::prompt_log::{KIND, TASK};
 use crate::decisions::service::{ServiceModel, ServiceTask};
 use crate::decisions::untrusted::folded;
@@ -302,6 +302,7 @@ impl Steps<'_> {
         let known: Vec<mapping::Known> = self
             .records
             .iter()
+            .filter(|record| !is_end(&record.id))
             .map(|record| mapping::Known {
                 id: record.id.clone(),
                 aliases: Some(record.name.clone()).filter(|name| !name.is_empty()).into_iter().collect(),
@@ -314,16 +315,13 @@ impl Steps<'_> {
             .map(|task| (None, task.id.clone()))
             .collect();
         let input = &self.scenario.sample_description;
-        let found = names_of(self.decisions, Some(self.chat), &unknown, &known, input, self.events).await?;
-        let mut mapped = Vec::new();
-        for (_, from) in &unknown {
-            match found.get(from) {
-                Some(to) => {
-                    if !mapped.contains(&(from.clone(), to.clone())) {
-                        mapped.push((from.clone(), to.clone()));
-                    }
-                }
-                None => notes.push(format!("`{from}` is not among the available tasks")),
+        let Names { found, unmapped } =
+            names_of(self.decisions, Some(self.chat), &unknown, &known, input, self.events).await?;
+        notes.extend(unmapped);
+        let mut mapped: Vec<(String, String)> = Vec::new();
+        for (_, from) in unknown {
+            if let Some(to) = found.get(&from).filter(|_| !mapped.iter().any(|(known, _)| *known == from)) {
+                mapped.push((from, to.clone()));
             }
         }
         rename(&mut tasks, &mapped);
