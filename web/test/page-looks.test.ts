@@ -213,3 +213,12 @@ test("a large plan is shown whole when it is given the whole width", () =>
     await page.getByRole("button", { name: "Task graph" }).click();
     await page.locator(".exchange-wide").waitFor({ state: "detached" });
   }));
+
+test("the drawer takes the focus and gives it back", () =>
+  on({ viewport: { width: 390, height: 780 } }, async (page) => {
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.waitForFunction(() => document.activeElement?.classList.contains("drawer-close"));
+    assert.ok(await page.locator(".main").evaluate((e) => e.hasAttribute("inert")));
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Menu");
+  }));
