@@ -194,3 +194,31 @@ test("the API page shows what there is", () =>
     await page.getByRole("searchbox").fill("cancel");
     await amount(page, ".operation", 1);
   }));
+
+test("a large plan is shown whole when it is given the whole width", () =>
+  on({ viewport: { width: 1440, height: 900 } }, async (page) => {
+    await ask(page, "many");
+    await phase(page, "done").waitFor();
+    await amount(page, ".node", 16);
+    const hidden = () =>
+      page.evaluate(
+        () => document.querySelector(".graph")!.scrollWidth - document.querySelector(".graph")!.clientWidth,
+      );
+    assert.ok((await hidden()) > 0, "it does not fit beside the answer");
+    await page.getByRole("button", { name: "Task graph" }).click();
+    await page.locator(".exchange-wide").waitFor();
+    await page.waitForFunction(
+      () => document.querySelector(".graph")!.scrollWidth <= document.querySelector(".graph")!.clientWidth,
+    );
+    await page.getByRole("button", { name: "Task graph" }).click();
+    await page.locator(".exchange-wide").waitFor({ state: "detached" });
+  }));
+
+test("the drawer takes the focus and gives it back", () =>
+  on({ viewport: { width: 390, height: 780 } }, async (page) => {
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.waitForFunction(() => document.activeElement?.classList.contains("drawer-close"));
+    assert.ok(await page.locator(".main").evaluate((e) => e.hasAttribute("inert")));
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Menu");
+  }));

@@ -3,6 +3,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { launch, open } from "./browser";
+import { shapes } from "./mock/media";
 import { startMock } from "./mock/server";
 
 const out = process.env.SHOTS ?? "test/.out/shots";
@@ -87,6 +88,35 @@ const scenes: Scene[] = [
       await ask(page, "Make a report about this picture and read it to me");
       await done(page);
       await page.locator('[data-task="1"]').click();
+    },
+  },
+  {
+    name: "many",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      await ask(page, "many");
+      await done(page);
+      const wide = page.getByRole("button", { name: "Task graph" });
+      if (await wide.count()) await wide.click();
+    },
+  },
+  {
+    name: "uploads",
+    act: async (page) => {
+      await page.locator(".example").first().waitFor();
+      for (const name of ["lake.png", "a-rather-long-name-of-a-picture-taken-in-summer.png", "too-large.png"])
+        await page.locator('input[type="file"]').setInputFiles({ name, mimeType: "image/png", buffer: shapes() });
+      await page.locator(".upload-failed").waitFor();
+      await page.locator("#message").fill("Find the edges of both\nand tell me their colours");
+    },
+  },
+  {
+    name: "lightbox",
+    schemes: ["dark"],
+    act: async (page) => {
+      await page.locator(".example").first().click();
+      await done(page);
+      await page.locator(".gallery .media-open").click();
     },
   },
   {
@@ -219,7 +249,7 @@ for (const scene of scenes) {
         await scene.act(at.page, mock);
         await settle(at.page);
         await at.page.screenshot({ path: join(out, `${scene.name}-${size}-${scheme}.png`) });
-        at.verify(/503|401|404/);
+        at.verify(/503|401|404|413/);
       } catch (e) {
         console.error(`${scene.name} ${size} ${scheme}: ${String(e).slice(0, 600)}`);
         await at.page.screenshot({ path: join(out, `${scene.name}-${size}-${scheme}-FAILED.png`) });

@@ -1,5 +1,6 @@
 // The parts without a browser: the event parser, the run reducer, plan editing, Markdown, outputs, the API notation.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import * as decode from "../src/api/decode";
 import { EventParser } from "../src/api/sse";
@@ -440,4 +441,41 @@ test("the API notation", () => {
     curl(operation, "http://h"),
     "curl 'http://h/a/ID' \\\n  -H 'content-type: application/json' \\\n  -d '{\"s\":\"it'\\''s\"}'",
   );
+});
+
+test("words can be read on their ground in both appearances", () => {
+  const css = readFileSync("src/styles/tokens.css", "utf8");
+  const pairs = ["ink paper", "ink side", "ink tint", "ink hover", "ink run-tint", "ink fail-tint", "ink-soft paper"];
+  pairs.push(
+    "ink-soft side",
+    "ink-soft surface",
+    "ink-soft tint",
+    "ink-soft run-tint",
+    "ink-soft fail-tint",
+    "on-ink ink",
+  );
+  pairs.push(
+    "run paper",
+    "run surface",
+    "run run-tint",
+    "done surface",
+    "fail surface",
+    "fail paper",
+    "fail fail-tint",
+  );
+  const colour = (name: string, at: number): number[] => {
+    const found = new RegExp(`--${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`).exec(css);
+    assert.ok(found, name);
+    return [1, 3, 5].map((i) => parseInt((found[at] ?? "").slice(i, i + 2), 16) / 255);
+  };
+  const light = (rgb: number[]): number =>
+    rgb
+      .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, c, i) => sum + c * ([0.2126, 0.7152, 0.0722][i] ?? 0), 0);
+  for (const pair of pairs)
+    for (const at of [1, 2]) {
+      const [a = 0, b = 0] = pair.split(" ").map((name) => light(colour(name, at)));
+      const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      assert.ok(ratio >= 4.5, `${pair} ${at === 1 ? "light" : "dark"}: ${ratio.toFixed(2)}`);
+    }
 });

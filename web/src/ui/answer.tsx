@@ -78,7 +78,7 @@ function Gallery({ run }: { run: RunView }) {
     return task ? t("from_task", { n: from + 1, task: taskName(task.task) }) : t("answer");
   };
   return (
-    <div class={`gallery gallery-${Math.min(items.length, 3)}`}>
+    <div class={`gallery gallery-${items.length > 4 ? "many" : items.length}`}>
       {items.map((r) => (
         <Media key={r.url} url={r.url} caption={caption(r.from)} />
       ))}

@@ -31,7 +31,7 @@ export function App() {
         {t("skip_to_chat")}
       </a>
       <Sidebar />
-      <div class="main">
+      <div class="main" inert={drawerOpen.value}>
         <header class="topbar">
           <IconButton
             icon="menu"

@@ -41,6 +41,11 @@ export function Graph({ run, wide, onWide }: { run: RunView; wide: boolean; onWi
     if (inner.bottom > outer.bottom) box.current.scrollTop += inner.bottom - outer.bottom + 12;
     else if (inner.top < outer.top) box.current.scrollTop -= outer.top - inner.top + 12;
   }, [open.value]);
+  const wasWide = useRef(wide);
+  useLayoutEffect(() => {
+    if (wasWide.current !== wide) box.current?.parentElement?.scrollIntoView({ block: "nearest" });
+    wasWide.current = wide;
+  }, [wide]);
   const close = () => {
     const id = open.value;
     open.value = null;

@@ -1,6 +1,7 @@
 // Chats, runs, and the settings that everyone looks for: language and appearance. A drawer on a narrow screen.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { logOut } from "../api/http";
 import { language, LANGUAGES, t, type Language } from "../i18n";
 import { label } from "../model/text";
@@ -26,10 +27,21 @@ export function newChat(): void {
 
 export function Sidebar() {
   const close = () => (drawerOpen.value = false);
+  const nav = useRef<HTMLElement>(null);
+  const open = drawerOpen.value;
+  const wasOpen = useRef(open);
+  useEffect(() => {
+    // The focus goes into the drawer and, when it closes, back to the button that opened it.
+    if (open) nav.current?.querySelector<HTMLElement>(".drawer-close")?.focus();
+    else if (wasOpen.current && nav.current?.contains(document.activeElement))
+      document.querySelector<HTMLElement>(".topbar button")?.focus();
+    wasOpen.current = open;
+  }, [open]);
   return (
     <>
       {drawerOpen.value && <div class="scrim" onClick={close} />}
       <nav
+        ref={nav}
         class={`sidebar ${drawerOpen.value ? "sidebar-open" : ""}`}
         aria-label={t("menu")}
         onKeyDown={(e) => e.key === "Escape" && drawerOpen.value && (e.stopPropagation(), close())}

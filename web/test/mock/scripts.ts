@@ -55,6 +55,14 @@ const colours = (image: string): Step => ({
 export function scriptFor(request: string, image: string): Script {
   const words = request.toLowerCase();
   const has = (...any: string[]) => any.some((w) => words.includes(w));
+  if (has("many"))
+    return {
+      steps: Array.from({ length: 16 }, (_, i) => ({
+        ...edges(i < 4 ? image : `<GENERATED>-${i - 4}`),
+        ...(i < 4 ? {} : { dep: i % 5 === 0 ? [i - 4, i - 3] : [i - 4] }),
+      })),
+      answer: "All 16 tasks are done.",
+    };
   if (has("hello", "привет", "你好"))
     return {
       steps: [],
