@@ -12,6 +12,7 @@ use axum::routing::get;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{Components, ContactBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -120,6 +121,16 @@ fn cors(origins: &[String]) -> CorsLayer {
         .max_age(Duration::from_secs(3600))
 }
 
+/// The groups of routes, in the order in which they are shown.
+const TAGS: [(&str, &str); 6] = [
+    ("pipeline", "Do what is asked"),
+    ("decisions", "Plan and choose, and carry plans out"),
+    ("runs", "What goes on, and what went on"),
+    ("media", "Files in and out"),
+    ("openai", "jarvis as a chat model"),
+    ("server", "How the server is"),
+];
+
 /// The head of the API's description.
 fn about() -> OpenApi {
     let mut components = Components::new();
@@ -141,5 +152,6 @@ fn about() -> OpenApi {
                 .build(),
         )
         .components(Some(components))
+        .tags(Some(TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build())))
         .build()
 }

@@ -51,7 +51,7 @@ pub(crate) async fn stream(
     State(server): State<Server>,
     ApiJson(ask): ApiJson<DecideAsk>,
 ) -> Result<Response, ApiError> {
-    Ok(streamed(&server, start(&server, ask)?))
+    Ok(streamed(&server, start(&server, ask)?, false))
 }
 
 /// What was decided for a request to the pipeline, in the main server's form.

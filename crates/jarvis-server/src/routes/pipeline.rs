@@ -45,14 +45,15 @@ pub(crate) async fn answer(
 /// Do what is asked, and tell what happens as it happens
 ///
 /// Server-sent events: `queued`, `run_started`, `model_call`, `plan`, `model_chosen`, `task_started`, `task_attempt`,
-/// `task_finished`, `token`, `note`, `answer`, and last `done` or `error`. Closing the connection cancels the run.
+/// `task_finished`, `token`, `note`, `answer`, and last `done` or `error`. Closing the connection cancels the run, unless
+/// `detached` says otherwise.
 #[utoipa::path(post, path = "/hugginggpt/stream", tag = "pipeline", request_body = Ask,
     responses((status = 200, description = "The events of the run", content_type = "text/event-stream", body = SseEvent),
         (status = "4XX", description = "The request is wrong", body = ErrorBody),
         (status = "5XX", description = "It could not be done", body = ErrorBody)))]
 pub(crate) async fn stream(State(server): State<Server>, ApiJson(ask): ApiJson<Ask>) -> Result<Response, ApiError> {
     let asked = Asked::of(&server, &ask)?;
-    Ok(streamed(&server, asked.start(&server)?))
+    Ok(streamed(&server, asked.start(&server)?, ask.detached))
 }
 
 /// Only plan
@@ -164,9 +165,9 @@ pub(crate) async fn wait<T>(started: Started<T>) -> Result<(String, Ended<T>), A
     Ok((started.live.run_id.0.clone(), ended))
 }
 
-/// The events of a run that is this caller's alone.
-pub(crate) fn streamed<T>(server: &Server, started: Started<T>) -> Response {
-    let guard = CancelOnDrop::new(&started.live);
+/// The events of a run that is this caller's alone. Unless it is detached, the run ends when nobody takes the reply.
+pub(crate) fn streamed<T>(server: &Server, started: Started<T>, detached: bool) -> Response {
+    let guard = (!detached).then(|| CancelOnDrop::new(&started.live));
     let frames = Arc::clone(&started.live.log).follow(0);
     let mut response = sse::reply(frames, guard, &server.metrics, server.options.heartbeat);
     if let Ok(id) = started.live.run_id.0.parse() {

@@ -61,8 +61,10 @@ pub(crate) async fn run_saved_streamed(
     Path(id): Path<String>,
     MaybeJson(ask): MaybeJson<PlanAsk>,
 ) -> Result<Response, ApiError> {
-    let planned = read(&server, Some(id), ask.unwrap_or_default()).await?;
-    Ok(streamed(&server, planned.start(&server)?))
+    let ask = ask.unwrap_or_default();
+    let detached = ask.detached;
+    let planned = read(&server, Some(id), ask).await?;
+    Ok(streamed(&server, planned.start(&server)?, detached))
 }
 
 /// Carry a plan out
@@ -91,8 +93,10 @@ pub(crate) async fn run_streamed(
     State(server): State<Server>,
     MaybeJson(ask): MaybeJson<PlanAsk>,
 ) -> Result<Response, ApiError> {
-    let planned = read(&server, None, ask.unwrap_or_default()).await?;
-    Ok(streamed(&server, planned.start(&server)?))
+    let ask = ask.unwrap_or_default();
+    let detached = ask.detached;
+    let planned = read(&server, None, ask).await?;
+    Ok(streamed(&server, planned.start(&server)?, detached))
 }
 
 /// A plan that may be carried out, and the request it is for.

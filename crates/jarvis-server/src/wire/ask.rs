@@ -22,6 +22,9 @@ pub(crate) struct Ask {
     /// Answer with the plan and the chosen models, and carry nothing out.
     #[serde(default)]
     pub(crate) return_decisions: bool,
+    /// Let a streamed run go on when the connection closes; it can be followed again, and cancelled, by its id.
+    #[serde(default)]
+    pub(crate) detached: bool,
     /// A chat endpoint of the caller's own; refused unless the server allows it.
     #[serde(default)]
     pub(crate) api_endpoint: Option<String>,

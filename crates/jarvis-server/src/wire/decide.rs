@@ -80,6 +80,7 @@ impl DecideAsk {
             messages: self.messages.unwrap_or_default(),
             attachments: self.attachments,
             return_decisions: false,
+            detached: false,
             api_endpoint: self.api_endpoint,
             api_key: self.api_key,
         };
@@ -107,6 +108,8 @@ pub(crate) struct NewPlanAsk {
     request: Option<String>,
     /// Texts and files that the plan names.
     attachments: Option<Vec<Attachment>>,
+    /// Let a streamed run go on when the connection closes.
+    detached: Option<bool>,
 }
 
 /// What to try of the planning prompt. Only its description is used.
@@ -136,4 +139,7 @@ pub(crate) struct PlanAsk {
     /// Texts and files that the plan names.
     #[serde(default)]
     pub(crate) attachments: Vec<Attachment>,
+    /// Let a streamed run go on when the connection closes.
+    #[serde(default)]
+    pub(crate) detached: bool,
 }

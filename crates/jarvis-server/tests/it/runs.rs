@@ -100,9 +100,19 @@ async fn a_client_that_goes_away_cancels_its_run_and_no_other() {
     house.worker.started.reach(2).await;
     drop(socket);
     house.worker.dropped.reach(2).await;
+    // A run that was let go goes on without its reader.
+    let mut detached = ask("x");
+    detached["detached"] = json!(true);
+    let own = house.open("/hugginggpt/stream", detached).await;
+    let fourth = own.headers()["x-run-id"].to_str().expect("text").to_owned();
+    house.worker.started.reach(3).await;
+    drop(own);
+    assert_eq!(house.get(&format!("/runs/{fourth}")).await.json["status"], "running");
+    assert_eq!(house.post(&format!("/runs/{fourth}/cancel"), json!({})).await.status, 200);
+    house.worker.dropped.reach(3).await;
     // A follower who leaves cancels nothing.
     let (third, own) = waiting(&house).await;
-    house.worker.started.reach(3).await;
+    house.worker.started.reach(4).await;
     drop(house.request(Method::GET, &format!("/runs/{third}/events")).send().await.expect("a reply"));
     assert_eq!(house.get(&format!("/runs/{third}")).await.json["status"], "running");
     assert_eq!(house.post(&format!("/runs/{third}/cancel"), json!({})).await.status, 200);

@@ -74,6 +74,7 @@ fn an_address_that_others_can_reach_needs_a_token() {
     --- stdout
     --- stderr
     error: 0.0.0.0:0 can be reached from other machines, and no token is set
+
     hint: set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1
     ");
     insta::assert_snapshot!(house.told(&["serve", "--http", "somewhere:80"]), @r"
@@ -81,6 +82,7 @@ fn an_address_that_others_can_reach_needs_a_token() {
     --- stdout
     --- stderr
     error: `somewhere` is not an address to listen on
+
     hint: give an IP address and a port, such as 127.0.0.1:8004 or [::1]:8004
     ");
 }
@@ -125,19 +127,15 @@ async fn a_server_that_is_killed_leaves_a_whole_journal_and_marks_what_it_was_do
             tokio::spawn(async move { client.post(format!("{url}/hugginggpt")).json(&body).send().await })
         })
         .collect();
-    // All five are going on, and the journal knows.
+    // All five are going on, and the journal on the disk knows.
+    let journal = jarvis_store::Journal::open(&house.data().join("runs.db")).expect("a journal");
     let known = async {
-        loop {
-            let (_, listed) = server.get("/runs").await;
-            let texts = listed["runs"].as_array().map(|runs| runs.iter().filter(|run| run["tasks"] == 0).count());
-            let asked = chat.requests_of("parse_task").len();
-            if texts == Some(5) && asked == 5 {
-                break;
-            }
+        while journal.runs(10).expect("readable").len() < 5 || chat.requests_of("parse_task").len() < 5 {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(PATIENCE, known).await.expect("the runs go on");
+    drop(journal);
     assert_eq!(server.end("-KILL"), None);
     for asked in asked {
         assert!(asked.await.expect("no panic").is_err(), "nobody answers them any more");
@@ -160,12 +158,15 @@ async fn a_broken_model_is_told_and_no_key_with_it() {
     // A port that was free a moment ago and that nobody listens on.
     let dead = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let dead = format!("http://{dead}/v1");
-    for (url, code) in [(refusing.as_str(), "unauthorized"), (dead.as_str(), "unavailable")] {
+    // The fake lists its models whoever asks, so only the dead endpoint is told by the look at it.
+    for (url, code, state, ready) in
+        [(refusing.as_str(), "unauthorized", "healthy", 200), (dead.as_str(), "unavailable", "degraded", 503)]
+    {
         let house = House::new().env("OPENAI_API_KEY", "sk-very-secret").env("JARVIS_LLM__MAX_RETRIES", "0");
         let server = Server::start(&house, &["--llm", "gpt-4", "--base-url", url]);
         let (status, health) = server.get("/health").await;
-        assert_eq!((status, health["status"].as_str()), (200, Some("degraded")), "{health}");
-        assert_eq!(server.get("/ready").await.0, 503);
+        assert_eq!((status, health["status"].as_str()), (200, Some(state)), "{health}");
+        assert_eq!(server.get("/ready").await.0, ready);
         let (status, reply) = server.ask("say something").await;
         assert_eq!((status, reply["error"]["code"].as_str()), (502, Some(code)), "{reply}");
         assert!(reply["error"]["hint"].is_string(), "{reply}");
