@@ -640,3 +640,19 @@ async fn without_a_chat_model_there_is_no_pipeline() {
     assert_eq!(error.code(), "not_configured");
     assert_eq!(street.service.requests().len(), 0);
 }
+
+#[tokio::test]
+async fn a_single_task_of_the_chat_model_is_told_and_not_saved() {
+    let plan = json!([{"task": "summarization", "id": 0, "dep": [-1], "args": {"text": "a long text"}}]);
+    let street = street(script(&plan), city()).await;
+    let (events, _receiver) = Events::channel(RunId("d1".into()));
+    let request = Arc::new(Request::new("shorten: a long text"));
+    let decision = street.decisions.decide(request, &events, CancellationToken::new()).await.expect("a decision");
+    let reply = decision.reply();
+    assert_eq!(reply["decisions"]["model_selections"]["0"]["hosted_on"], "api");
+    assert_eq!(
+        reply["decisions"]["summary"],
+        json!({"total_tasks": 1, "tasks_with_selections": 1, "tasks_unavailable": 0})
+    );
+    assert_eq!((street.saved(), street.house.stages()), (0, vec!["parse_task".to_owned()]));
+}
