@@ -29,7 +29,7 @@ pub struct Executable {
     pub pins: Vec<Option<Selection>>,
     /// The ids as the file wrote them, by plan id. Copies that were made of a task have its id.
     pub ids: Vec<String>,
-    /// What was taken another way than the file says, and harmlessly so.
+    /// What was taken another way than the file says, and harmlessly so. The plan has notes of its own.
     pub notes: Vec<String>,
 }
 
@@ -140,7 +140,11 @@ pub fn read_plan(
     }
     if file.rows.len() > limits.max_tasks {
         let message = format!("there are {} tasks; the limit is {}", file.rows.len(), limits.max_tasks);
-        return Err(PlanFileError::of_plan("tasks", message));
+        let mut error = PlanFileError::of_plan("tasks", message);
+        if let [fault] = error.faults.as_mut_slice() {
+            fault.hint = Some("take some out, or raise `planning.max_tasks`".to_owned());
+        }
+        return Err(error);
     }
     let mut faults = Faults::default();
     let mut notes = Vec::new();
@@ -193,7 +197,6 @@ pub fn read_plan(
     if !faults.0.is_empty() {
         return Err(faults.in_order(&rows));
     }
-    notes.extend(plan.notes.iter().map(|note| note.text.clone()));
     let moved: Vec<String> = ids
         .iter()
         .enumerate()

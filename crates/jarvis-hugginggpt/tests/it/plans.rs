@@ -208,7 +208,7 @@ async fn edits_are_forgiven_where_that_is_safe() {
     )
     .await;
     // A new task was written at the end, as a person writes: an alias, numbers as text, no levels.
-    let added = json!({"task_id": "7", "task_type": "Object Detection", "args": {"image": "<GENERATED-0>"}, "model_id": "org/boxes"});
+    let added = json!({"task_id": " 07 ", "task_type": "Object Detection", "args": {"image": "<GENERATED-0>"}, "model_id": "org/boxes"});
     let added_line = r#"1 object-detection [0] {"image":"<GENERATED>-0"} org/boxes"#;
     forgiven(&[caption(0), added], &[CAPTION, added_line], "task 7 of the plan is task 1 here").await;
     // The model was changed, its host was not.

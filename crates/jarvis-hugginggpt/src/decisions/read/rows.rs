@@ -101,8 +101,8 @@ pub(super) fn read(row: &Value, at: usize, faults: &mut Faults) -> Option<Row> {
     };
     let names = if fields.contains_key(CONFIG.task) || fields.contains_key(CONFIG.id) { CONFIG } else { LIST };
     let id = match fields.get(names.id) {
-        Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
-        Some(Value::Number(id)) => id.to_string(),
+        Some(Value::String(id)) if !id.trim().is_empty() => one_spelling(id),
+        Some(Value::Number(id)) => one_spelling(&id.to_string()),
         None | Some(Value::Null) => at.to_string(),
         Some(other) => {
             faults.push(&format!("at position {at}"), names.id, format!("{other} is not an id"));
@@ -136,6 +136,13 @@ pub(super) fn read(row: &Value, at: usize, faults: &mut Faults) -> Option<Row> {
     })
 }
 
+/// An id in the one spelling in which ids are compared: `3` for ` 3`, `03` and `3.0`.
+fn one_spelling(id: &str) -> String {
+    let id = id.trim();
+    let digits = id.strip_suffix(".0").unwrap_or(id);
+    digits.parse::<i64>().map_or_else(|_| id.to_owned(), |number| number.to_string())
+}
+
 /// Arguments as text: what is not a string becomes JSON text.
 fn args(value: Option<&Value>, id: &str, faults: &mut Faults) -> IndexMap<String, String> {
     match value {
@@ -161,8 +168,8 @@ fn dependencies(value: Option<&Value>, id: &str, names: Names, faults: &mut Faul
     let mut found: Vec<String> = Vec::new();
     for item in items {
         let dependency = match item {
-            Value::Number(number) => number.to_string(),
-            Value::String(text) => text.trim().to_owned(),
+            Value::Number(number) => one_spelling(&number.to_string()),
+            Value::String(text) => one_spelling(text),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
                 faults.push(id, names.dependencies, format!("{item} is not the id of a task"));
                 continue;
