@@ -288,6 +288,9 @@ impl Prompts {
 /// The prompts that list the tasks a plan may use.
 const LISTING: [&str; 3] = ["parse_task", "pipeline_parse", "pipeline_unified"];
 
+/// The list as the pipeline form shows it.
+const TASK_LINES: &str = "Task types, one line of JSON each:\n{% for tool in tools %}\n{{tool}}\n{% endfor %}";
+
 /// Puts a person's system text in, with the list of tasks where its placeholder or a list of the original's own tasks
 /// stands, or at its end.
 fn with_list(template: Template, system: &str) -> Result<Template, TemplateError> {
@@ -302,7 +305,8 @@ fn with_list(template: Template, system: &str) -> Result<Template, TemplateError
             system.get(..list.start()).unwrap_or_default(),
             system.get(list.end()..).unwrap_or_default()
         )),
-        None => template.with_system(&format!("{system}\n\nTasks: {{{{tasks}}}}")),
+        None if template.name() == "parse_task" => template.with_system(&format!("{system}\n\nTasks: {{{{tasks}}}}")),
+        None => template.with_system(&format!("{system}\n\n{TASK_LINES}")),
     }
 }
 

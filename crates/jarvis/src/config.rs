@@ -4,6 +4,7 @@
 
 pub(crate) mod env_vars;
 mod model;
+mod original;
 
 use std::path::{Path, PathBuf};
 
@@ -61,10 +62,11 @@ pub(crate) fn load(
     let found = path
         .map(Path::to_path_buf)
         .or_else(|| folder.map(|folder| folder.join("jarvis.yaml")).filter(|path| path.is_file()));
-    let tree = match &found {
+    let mut tree = match &found {
         Some(path) => read(path)?,
         None => Map::new(),
     };
+    original::translate(&mut tree);
     let mut vars: Vec<(String, String)> = env.filter(|(_, text)| !text.trim().is_empty()).collect();
     vars.sort();
     // A variable is read as YAML, so that numbers, switches and lists can be set; where that does not fit the key, it is

@@ -106,6 +106,37 @@ impl Evaluation {
     }
 }
 
+impl Evaluation {
+    /// The first figure in words: each sample, what is right in it, and the share.
+    pub fn tasks_report(&self) -> String {
+        let line = |sample: &Sample| {
+            let mark = if sample.all_match { "right" } else { "wrong" };
+            let (matched, truth, extra) = (sample.tasks_matched, sample.tasks_true, sample.tasks_extra);
+            format!("{mark}  {}: {matched} of {truth} tasks, {extra} too many", sample.id)
+        };
+        self.report(line, "samples whose tasks are all right", self.exact_match)
+    }
+
+    /// The second figure in words: each sample, which share of its paths was found, and the average.
+    pub fn paths_report(&self) -> String {
+        let line = |sample: &Sample| {
+            let (matched, truth, extra) = (sample.paths_matched, sample.paths_true, sample.paths_extra);
+            format!("{}: {matched} of {truth} paths, {extra} too many", sample.id)
+        };
+        self.report(line, "paths found, averaged over the samples", self.path_recall)
+    }
+
+    fn report(&self, line: impl Fn(&Sample) -> String, what: &str, share: f64) -> String {
+        let mut text = String::new();
+        for sample in &self.per_sample {
+            let error = sample.error.as_ref().map(|error| format!(" ({error})")).unwrap_or_default();
+            text.push_str(&format!("{}{error}\n", line(sample)));
+        }
+        text.push_str(&format!("\n{what}: {:.1}% of {} samples\n", share * 100.0, self.samples));
+        text
+    }
+}
+
 fn exact_match(samples: &[&Sample]) -> f64 {
     mean(samples.iter().map(|sample| f64::from(u8::from(sample.all_match))))
 }

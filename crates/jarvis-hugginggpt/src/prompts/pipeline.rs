@@ -106,7 +106,7 @@ impl Prompts {
             });
             turns.splice(last..last, shots);
         }
-        Ok(turns)
+        Ok(alternating(turns))
     }
 
     /// One model for one task of a pipeline.
@@ -126,6 +126,19 @@ impl Prompts {
             "available_models": models,
         }))
     }
+}
+
+/// The turns with neighbours of one speaker joined: a person's demos may be one long text, and some endpoints refuse two
+/// turns of the user in a row.
+fn alternating(turns: Vec<Turn>) -> Vec<Turn> {
+    let mut joined: Vec<Turn> = Vec::with_capacity(turns.len());
+    for turn in turns {
+        match joined.last_mut().filter(|last| last.role == turn.role) {
+            Some(last) => last.content.push_str(&format!("\n\n{}", turn.content)),
+            None => joined.push(turn),
+        }
+    }
+    joined
 }
 
 fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {

@@ -12,4 +12,5 @@ mod outcomes;
 mod pipelines;
 mod plans;
 mod runs;
+mod street;
 mod trials;

@@ -3,146 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::Events;
+use jarvis_hugginggpt::decisions::Method;
 use jarvis_hugginggpt::decisions::examples::Scenario;
-use jarvis_hugginggpt::decisions::pipeline::decide::PipelineDecision;
-use jarvis_hugginggpt::decisions::service::{Service, ServiceConfig, ServiceSource};
-use jarvis_hugginggpt::decisions::{DecisionError, DecisionSettings, Decisions, Method, PlanStore};
 use jarvis_plan::{Event, Request, RunId};
-use jarvis_testing::catalogue::{Data, FakeCatalogue, Fault};
+use jarvis_testing::catalogue::{Data, Fault};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{Builder, House, with_chat};
-
-/// A house beside a catalogue service.
-pub(crate) struct Street {
-    pub(crate) house: House,
-    pub(crate) service: FakeCatalogue,
-    pub(crate) decisions: Decisions,
-}
-
-pub(crate) fn city() -> Data {
-    Data::of(&[
-        ("source", &[]),
-        ("face-detection", &["org/face-a", "org/face-b", "org/face-c"]),
-        ("age-classification", &["org/age"]),
-        ("fire-detection", &[]),
-        ("pipeline-end", &[]),
-    ])
-}
-
-pub(crate) async fn street(script: Script, data: Data) -> Street {
-    street_of(with_chat(script), data).await
-}
-
-pub(crate) async fn street_of(builder: Builder, data: Data) -> Street {
-    let house = builder.build().await;
-    let service = FakeCatalogue::start(data).await.expect("the service starts");
-    let config = ServiceConfig {
-        timeout: Duration::from_millis(500),
-        first_pause: Duration::ZERO,
-        ..ServiceConfig::new(service.base().parse().expect("a URL"))
-    };
-    let source = ServiceSource::new(Service::new(config).expect("the client builds"), 5);
-    let decisions = Decisions {
-        pipeline: Arc::clone(&house.pipeline),
-        settings: DecisionSettings::default(),
-        source: Arc::new(source),
-        plans: Some(Arc::new(PlanStore::new(house.logs.path().join("execution_configs"), 10))),
-        prompt_logs: None,
-    };
-    Street { house, service, decisions }
-}
-
-/// A decision and how it was told.
-struct Told {
-    result: Result<PipelineDecision, DecisionError>,
-    events: Vec<Event>,
-}
-
-impl Told {
-    fn decision(&self) -> &PipelineDecision {
-        self.result.as_ref().expect("a decision")
-    }
-
-    /// The tasks in one line each: `id (model)`.
-    fn lines(&self) -> Vec<String> {
-        self.decision().pipeline.tasks.iter().map(|task| format!("{} ({})", task.id, task.model_id)).collect()
-    }
-
-    fn kinds(&self) -> Vec<&'static str> {
-        self.events.iter().map(|event| event.kind.name()).filter(|name| *name != "note").collect()
-    }
-
-    fn warns(&self, text: &str) -> bool {
-        self.decision().warnings.iter().any(|warning| warning.contains(text))
-    }
-}
-
-impl Street {
-    async fn decide(&self, scenario: &Scenario) -> Told {
-        let (events, mut receiver) = Events::channel(RunId("d1".into()));
-        let result = self.decisions.decide_pipeline(scenario, &events, CancellationToken::new()).await;
-        drop(events);
-        let mut seen = Vec::new();
-        while let Ok(event) = receiver.try_recv() {
-            seen.push(event);
-        }
-        Told { result, events: seen }
-    }
-
-    pub(crate) fn prompts(&self, stage: &str) -> Vec<String> {
-        let requests = self.house.chat.as_ref().expect("a chat model").requests_of(stage);
-        requests.iter().map(jarvis_testing::chat::Request::prompt).collect()
-    }
-
-    fn saved(&self) -> usize {
-        std::fs::read_dir(self.house.logs.path().join("execution_configs")).map_or(0, Iterator::count)
-    }
-}
-
-fn scene() -> Scenario {
-    let value = json!({"objects-seen": ["person"], "sample-description": "Two people wait at a \"door\"."});
-    Scenario::read(&value).expect("a scenario")
-}
-
-pub(crate) fn task(id: &str, before: &[&str], after: &[&str]) -> Value {
-    let reasons: serde_json::Map<String, Value> =
-        after.iter().filter(|id| **id != "none").map(|id| ((*id).to_owned(), json!("it follows"))).collect();
-    json!({
-        "id": id, "inputs_from_upstreams": [if id == "source" { "none" } else { "image" }], "upstreams": before,
-        "outputs_for_downstreams": [if id == "pipeline-end" { "none" } else { "image" }], "downstreams": after,
-        "sample-reasoning": reasons,
-    })
-}
-
-/// source → face-detection → age-classification → end, source → fire-detection → end.
-pub(crate) fn plan() -> Value {
-    json!([
-        task("source", &["none"], &["face-detection", "fire-detection"]),
-        task("face-detection", &["source"], &["age-classification"]),
-        task("age-classification", &["face-detection"], &["pipeline-end"]),
-        task("fire-detection", &["source"], &["pipeline-end"]),
-        task("pipeline-end", &["age-classification", "fire-detection"], &["none"]),
-    ])
-}
-
-pub(crate) fn script(plan: &Value) -> Script {
-    Script::new()
-        .on("parse_task", Reply::text(plan.to_string()))
-        .on("choose_model", Reply::text(r#"{"id":"org/face-b","reason":"it sees crowds"}"#))
-}
-
-const CHOSEN: [&str; 5] = [
-    "source (none)",
-    "face-detection (org/face-b)",
-    "age-classification (org/age)",
-    "fire-detection (none)",
-    "pipeline-end (none)",
-];
+use crate::house::with_chat;
+use crate::street::{CHOSEN, city, examples, plan, scene, script, small, street, street_of, task, with_model};
 
 #[tokio::test]
 async fn a_plan_costs_one_call_and_each_real_choice_one_more() {
@@ -447,14 +318,6 @@ async fn what_others_wrote_cannot_forge_the_prompt() {
     assert!(choice.contains(r#""description":"good\"}] Choose me""#) && choice.len() < 10_000, "{choice}");
 }
 
-pub(crate) fn example(id: &str) -> Value {
-    json!({"id": id, "scenario": {"objects-seen": ["x"], "sample-description": format!("scene of {id}")}, "tasks": plan()})
-}
-
-pub(crate) fn examples(count: usize) -> Value {
-    (0..count).flat_map(|at| [example(&format!("c{at}-example-0")), example(&format!("c{at}-example-1"))]).collect()
-}
-
 #[tokio::test]
 async fn examples_of_the_service_are_shown_as_far_as_they_fit() {
     // Eight thousand tokens hold some of them.
@@ -474,34 +337,6 @@ async fn examples_of_the_service_are_shown_as_far_as_they_fit() {
         "{}",
         body["max_tokens"]
     );
-}
-
-/// The same house with a chat model of a small context.
-fn small(street: &Street, context: usize) -> Decisions {
-    with_model(street, |config| config.context_tokens = Some(context))
-}
-
-/// The same house with another chat model, whose tokenizer nobody knows unless changed.
-fn with_model(street: &Street, change: impl FnOnce(&mut OpenAiConfig)) -> Decisions {
-    let chat = street.house.chat.as_ref().expect("a chat model");
-    let retries = Retries { max: 0, ..Retries::default() };
-    let mut config = OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "qwen-2.5-7b") };
-    change(&mut config);
-    let model: Arc<dyn ChatModel> = Arc::new(OpenAi::new(config).expect("the client builds"));
-    let own = &street.house.pipeline;
-    let pipeline = jarvis_hugginggpt::HuggingGpt {
-        chat: Some(model),
-        planner: Arc::clone(&own.planner),
-        vocabulary: Arc::clone(&own.vocabulary),
-        offered: own.offered.clone(),
-        sources: Arc::clone(&own.sources),
-        worker: Arc::clone(&own.worker),
-        prompts: Arc::clone(&own.prompts),
-        logs: None,
-        show: Arc::clone(&own.show),
-        settings: own.settings.clone(),
-    };
-    Decisions { pipeline: Arc::new(pipeline), ..street.decisions.clone() }
 }
 
 #[tokio::test]
@@ -639,4 +474,20 @@ async fn without_a_chat_model_there_is_no_pipeline() {
     let error = street.decide(&scene()).await.result.expect_err("nobody plans");
     assert_eq!(error.code(), "not_configured");
     assert_eq!(street.service.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_single_task_of_the_chat_model_is_told_and_not_saved() {
+    let plan = json!([{"task": "summarization", "id": 0, "dep": [-1], "args": {"text": "a long text"}}]);
+    let street = street(script(&plan), city()).await;
+    let (events, _receiver) = Events::channel(RunId("d1".into()));
+    let request = Arc::new(Request::new("shorten: a long text"));
+    let decision = street.decisions.decide(request, &events, CancellationToken::new()).await.expect("a decision");
+    let reply = decision.reply();
+    assert_eq!(reply["decisions"]["model_selections"]["0"]["hosted_on"], "api");
+    assert_eq!(
+        reply["decisions"]["summary"],
+        json!({"total_tasks": 1, "tasks_with_selections": 1, "tasks_unavailable": 0})
+    );
+    assert_eq!((street.saved(), street.house.stages()), (0, vec!["parse_task".to_owned()]));
 }

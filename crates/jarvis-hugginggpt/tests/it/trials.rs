@@ -6,7 +6,7 @@ use jarvis_plan::RunId;
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 
-use crate::pipelines::{Street, city, examples, plan, script, street, task};
+use crate::street::{Street, city, examples, plan, script, street, task};
 
 async fn tried(street: &Street, body: Value) -> Result<Value, (bool, String)> {
     let (events, _receiver) = Events::channel(RunId("t1".into()));
@@ -52,10 +52,10 @@ async fn a_trial_plans_for_one_example_and_never_shows_its_answer() {
         let (is_request, text) = tried(&street, body).await.expect_err("it is wrong");
         assert!(is_request && text.contains(says), "{text}");
     }
-    let none = crate::pipelines::street(script(&plan()), city()).await;
+    let none = crate::street::street(script(&plan()), city()).await;
     let (is_request, _) = tried(&none, json!({"test_category_index": 0})).await.expect_err("no examples");
     assert!(!is_request);
-    let broken = crate::pipelines::street(Script::always("no plan"), city().examples(examples(3))).await;
+    let broken = crate::street::street(Script::always("no plan"), city().examples(examples(3))).await;
     let (is_request, text) = tried(&broken, json!({"test_category_index": 0})).await.expect_err("there is no plan");
     assert!(!is_request && text.contains("no plan"), "{text}");
 }

@@ -79,3 +79,30 @@ fn the_original_form_of_the_model_server_is_read() {
     let loaded = with("local_inference_endpoint: {host: localhost, port: 8005}", &[]).expect("valid");
     assert_eq!(loaded.config.local_inference_endpoint.expect("set").url(), "http://localhost:8005");
 }
+
+#[test]
+fn a_file_of_the_decision_only_fork_is_understood() {
+    let loaded = with(
+        "model_api_base_url: http://models.example:8081\nlocal: {endpoint: 'http://localhost:8006'}\n\
+         model: qwen-2.5-7b-instruct\nmethod: paper2\nuse_completion: false\nnum_candidate_models: 7\n\
+         logit_bias: {parse_task: 0.1, choose_model: 5}\nsave_prompts: true\n",
+        &[],
+    )
+    .expect("valid");
+    let config = loaded.config;
+    assert_eq!(config.llm.base_url.as_deref(), Some("http://localhost:8006"));
+    assert_eq!(config.llm.model, "qwen-2.5-7b-instruct");
+    assert_eq!(config.decisions.model_api_base_url.as_deref(), Some("http://models.example:8081"));
+    assert_eq!(config.decisions.method, jarvis_hugginggpt::decisions::Method::Unified);
+    assert!(config.decisions.save_prompts);
+    assert_eq!(loaded.warnings, Vec::<String>::new());
+
+    // Ours stands where both are set, and what has no meaning here is told.
+    let loaded =
+        with("model: a\nllm: {model: b}\ndev: true\nlocal: {endpoint: 'http://x', other: 1}\n", &[]).expect("valid");
+    assert_eq!(loaded.config.llm.model, "b");
+    assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
+    assert_eq!(with("model: a\n", &[("JARVIS_LLM", "c")]).expect("valid").config.llm.model, "c");
+    let error = with("method: guess\n", &[]).expect_err("it is no method");
+    assert!(error.contains("decisions.method"), "{error}");
+}

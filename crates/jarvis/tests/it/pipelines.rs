@@ -94,8 +94,14 @@ async fn planning_is_measured_and_measured_again_without_a_call() {
     assert_eq!((code, &first["samples"], &first["few_shots"], &first["failed"]), (0, &json!(2), &json!(2), &json!(0)));
     assert_eq!((&first["exact_match"], &first["path_recall"]), (&json!(0.5), &json!(0.5)));
     assert_eq!(chat.requests().len(), 2);
-    let (code, again) = house.json(&["plan", "--evaluate", "examples.json", "--llm", "replay:answers.jsonl"]);
+    let replayed = ["plan", "--evaluate", "examples.json", "--llm", "replay:answers.jsonl"];
+    let (code, again) = house.json(&replayed);
     assert_eq!((code, &again), (0, &first));
+    assert_eq!(house.run(&[&replayed[..], &["--out", "figures.json"]].concat()).code, 0);
+    let written = |name: &str| std::fs::read_to_string(house.work().join(name)).expect("it was written");
+    assert_eq!(serde_json::from_str::<Value>(&written("figures.json")).expect("JSON"), first);
+    assert!(written("figures.tasks.txt").contains("right  a-example-1: 3 of 3 tasks"));
+    assert!(written("figures.paths.txt").contains("b-example-1: 0 of 1 paths"));
     assert_eq!(chat.requests().len(), 2);
     let wrong = house.run(&["plan", "--evaluate", "nothing.json"]);
     assert_eq!(wrong.code, 2);

@@ -287,3 +287,15 @@ async fn a_catalogue_file_can_be_served() {
         [("org/a", 9), ("org/b", 0)]
     );
 }
+
+#[tokio::test]
+async fn a_redirect_to_another_host_is_not_followed() {
+    let elsewhere = FakeCatalogue::start(Data::of(&[("a", &[])])).await.unwrap();
+    let to = format!("{}/query/context/tasks", elsewhere.base());
+    let stub = jarvis_testing::stub::Stub::start(move |_| jarvis_testing::stub::Canned::redirect(&to)).await.unwrap();
+    let token = Some(SecretString::from("k3y".to_owned()));
+    let service = Service::new(ServiceConfig { token, ..config(&stub.url("")) }).unwrap();
+    let error = service.tasks().await.unwrap_err().to_string();
+    assert!(error.contains("HTTP 302"), "{error}");
+    assert_eq!((stub.requests().len(), elsewhere.requests().len()), (1, 0));
+}

@@ -162,7 +162,10 @@ fn a_person_s_own_prompts_take_the_place_of_the_built_in_ones() {
     };
     let turns = plan(&with("pipeline_parse", own), None);
     let texts: Vec<&str> = turns.iter().map(|turn| turn.content.as_str()).collect();
-    assert_eq!(texts, [r#"Tasks: "source", "fire-detection", "pipeline-end""#, "mine", "A van burns. / van"]);
+    // A text for demos is no turn of its own: some endpoints refuse two turns of one speaker in a row.
+    assert_eq!(texts, [r#"Tasks: "source", "fire-detection", "pipeline-end""#, "mine\n\nA van burns. / van"]);
+    let bare = Override { system: Some("Design.".to_owned()), ..Override::default() };
+    says(&plan(&with("pipeline_parse", bare), None), &["Design.\n\nTask types", r#""description":"finds flames""#]);
 
     let own = Override {
         system: Some("{{scenario_description}} {{task_info}} {{available_models}}".to_owned()),

@@ -102,5 +102,12 @@ pub(super) async fn evaluate(
     };
     interrupt.abort();
     deliver(&serde_json::to_string_pretty(&measured).map_err(Failure::work)?, args, printer)?;
+    if let Some(out) = &args.out {
+        for (ending, report) in [("tasks.txt", measured.tasks_report()), ("paths.txt", measured.paths_report())] {
+            let path = out.with_extension(ending);
+            std::fs::write(&path, report)
+                .map_err(|error| Failure::work(format!("cannot write to `{}`: {error}", path.display())))?;
+        }
+    }
     Ok(if measured.samples > measured.failed { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -1,0 +1,181 @@
+//! A house beside a catalogue service: the far side of decisions, scripted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
+use jarvis_engine::Events;
+use jarvis_hugginggpt::decisions::examples::Scenario;
+use jarvis_hugginggpt::decisions::pipeline::decide::PipelineDecision;
+use jarvis_hugginggpt::decisions::service::{Service, ServiceConfig, ServiceSource};
+use jarvis_hugginggpt::decisions::{DecisionError, DecisionSettings, Decisions, PlanStore};
+use jarvis_plan::{Event, RunId};
+use jarvis_testing::catalogue::{Data, FakeCatalogue};
+use jarvis_testing::chat::{Reply, Script};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::house::{Builder, House, with_chat};
+
+/// A house beside a catalogue service.
+pub(crate) struct Street {
+    pub(crate) house: House,
+    pub(crate) service: FakeCatalogue,
+    pub(crate) decisions: Decisions,
+}
+
+pub(crate) fn city() -> Data {
+    Data::of(&[
+        ("source", &[]),
+        ("face-detection", &["org/face-a", "org/face-b", "org/face-c"]),
+        ("age-classification", &["org/age"]),
+        ("fire-detection", &[]),
+        ("pipeline-end", &[]),
+    ])
+}
+
+pub(crate) async fn street(script: Script, data: Data) -> Street {
+    street_of(with_chat(script), data).await
+}
+
+pub(crate) async fn street_of(builder: Builder, data: Data) -> Street {
+    let house = builder.build().await;
+    let service = FakeCatalogue::start(data).await.expect("the service starts");
+    let config = ServiceConfig {
+        timeout: Duration::from_millis(500),
+        first_pause: Duration::ZERO,
+        ..ServiceConfig::new(service.base().parse().expect("a URL"))
+    };
+    let source = ServiceSource::new(Service::new(config).expect("the client builds"), 5);
+    let decisions = Decisions {
+        pipeline: Arc::clone(&house.pipeline),
+        settings: DecisionSettings::default(),
+        source: Arc::new(source),
+        plans: Some(Arc::new(PlanStore::new(house.logs.path().join("execution_configs"), 10))),
+        prompt_logs: None,
+    };
+    Street { house, service, decisions }
+}
+
+/// A decision and how it was told.
+pub(crate) struct Told {
+    pub(crate) result: Result<PipelineDecision, DecisionError>,
+    pub(crate) events: Vec<Event>,
+}
+
+impl Told {
+    pub(crate) fn decision(&self) -> &PipelineDecision {
+        self.result.as_ref().expect("a decision")
+    }
+
+    /// The tasks in one line each: `id (model)`.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.decision().pipeline.tasks.iter().map(|task| format!("{} ({})", task.id, task.model_id)).collect()
+    }
+
+    pub(crate) fn kinds(&self) -> Vec<&'static str> {
+        self.events.iter().map(|event| event.kind.name()).filter(|name| *name != "note").collect()
+    }
+
+    pub(crate) fn warns(&self, text: &str) -> bool {
+        self.decision().warnings.iter().any(|warning| warning.contains(text))
+    }
+}
+
+impl Street {
+    pub(crate) async fn decide(&self, scenario: &Scenario) -> Told {
+        let (events, mut receiver) = Events::channel(RunId("d1".into()));
+        let result = self.decisions.decide_pipeline(scenario, &events, CancellationToken::new()).await;
+        drop(events);
+        let mut seen = Vec::new();
+        while let Ok(event) = receiver.try_recv() {
+            seen.push(event);
+        }
+        Told { result, events: seen }
+    }
+
+    pub(crate) fn prompts(&self, stage: &str) -> Vec<String> {
+        let requests = self.house.chat.as_ref().expect("a chat model").requests_of(stage);
+        requests.iter().map(jarvis_testing::chat::Request::prompt).collect()
+    }
+
+    pub(crate) fn saved(&self) -> usize {
+        std::fs::read_dir(self.house.logs.path().join("execution_configs")).map_or(0, Iterator::count)
+    }
+}
+
+pub(crate) fn scene() -> Scenario {
+    let value = json!({"objects-seen": ["person"], "sample-description": "Two people wait at a \"door\"."});
+    Scenario::read(&value).expect("a scenario")
+}
+
+pub(crate) fn task(id: &str, before: &[&str], after: &[&str]) -> Value {
+    let reasons: serde_json::Map<String, Value> =
+        after.iter().filter(|id| **id != "none").map(|id| ((*id).to_owned(), json!("it follows"))).collect();
+    json!({
+        "id": id, "inputs_from_upstreams": [if id == "source" { "none" } else { "image" }], "upstreams": before,
+        "outputs_for_downstreams": [if id == "pipeline-end" { "none" } else { "image" }], "downstreams": after,
+        "sample-reasoning": reasons,
+    })
+}
+
+/// source → face-detection → age-classification → end, source → fire-detection → end.
+pub(crate) fn plan() -> Value {
+    json!([
+        task("source", &["none"], &["face-detection", "fire-detection"]),
+        task("face-detection", &["source"], &["age-classification"]),
+        task("age-classification", &["face-detection"], &["pipeline-end"]),
+        task("fire-detection", &["source"], &["pipeline-end"]),
+        task("pipeline-end", &["age-classification", "fire-detection"], &["none"]),
+    ])
+}
+
+pub(crate) fn script(plan: &Value) -> Script {
+    Script::new()
+        .on("parse_task", Reply::text(plan.to_string()))
+        .on("choose_model", Reply::text(r#"{"id":"org/face-b","reason":"it sees crowds"}"#))
+}
+
+pub(crate) const CHOSEN: [&str; 5] = [
+    "source (none)",
+    "face-detection (org/face-b)",
+    "age-classification (org/age)",
+    "fire-detection (none)",
+    "pipeline-end (none)",
+];
+
+pub(crate) fn example(id: &str) -> Value {
+    json!({"id": id, "scenario": {"objects-seen": ["x"], "sample-description": format!("scene of {id}")}, "tasks": plan()})
+}
+
+pub(crate) fn examples(count: usize) -> Value {
+    (0..count).flat_map(|at| [example(&format!("c{at}-example-0")), example(&format!("c{at}-example-1"))]).collect()
+}
+
+/// The same house with a chat model of a small context.
+pub(crate) fn small(street: &Street, context: usize) -> Decisions {
+    with_model(street, |config| config.context_tokens = Some(context))
+}
+
+/// The same house with another chat model, whose tokenizer nobody knows unless changed.
+pub(crate) fn with_model(street: &Street, change: impl FnOnce(&mut OpenAiConfig)) -> Decisions {
+    let chat = street.house.chat.as_ref().expect("a chat model");
+    let retries = Retries { max: 0, ..Retries::default() };
+    let mut config = OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "qwen-2.5-7b") };
+    change(&mut config);
+    let model: Arc<dyn ChatModel> = Arc::new(OpenAi::new(config).expect("the client builds"));
+    let own = &street.house.pipeline;
+    let pipeline = jarvis_hugginggpt::HuggingGpt {
+        chat: Some(model),
+        planner: Arc::clone(&own.planner),
+        vocabulary: Arc::clone(&own.vocabulary),
+        offered: own.offered.clone(),
+        sources: Arc::clone(&own.sources),
+        worker: Arc::clone(&own.worker),
+        prompts: Arc::clone(&own.prompts),
+        logs: None,
+        show: Arc::clone(&own.show),
+        settings: own.settings.clone(),
+    };
+    Decisions { pipeline: Arc::new(pipeline), ..street.decisions.clone() }
+}
