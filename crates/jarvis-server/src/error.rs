@@ -7,6 +7,7 @@ use jarvis_chat::ChatError;
 use jarvis_hugginggpt::RunError;
 use jarvis_hugginggpt::decisions::trial::TrialError;
 use jarvis_hugginggpt::decisions::{DecisionError, PlanFileError, StoreError};
+use jarvis_plan::ErrorCode;
 use jarvis_store::{JournalError, MediaError};
 use jarvis_workers::AttachError;
 use serde::Serialize;
@@ -275,6 +276,7 @@ impl From<DecisionError> for ApiError {
     fn from(error: DecisionError) -> ApiError {
         let status = match &error {
             DecisionError::EmptyRequest | DecisionError::Scenario(_) => StatusCode::BAD_REQUEST,
+            DecisionError::NoTasks(error) if error.code == ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
             DecisionError::NoTasks(_) => StatusCode::BAD_GATEWAY,
             DecisionError::Model { source, .. } => status_of_chat(source),
             DecisionError::Planner(_) | DecisionError::Prompt { .. } => StatusCode::INTERNAL_SERVER_ERROR,

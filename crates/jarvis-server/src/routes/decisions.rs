@@ -93,7 +93,7 @@ fn start(server: &Server, ask: DecideAsk) -> Result<Started<Result<Value, Decisi
                     decisions.decide_pipeline(&scenario, &events, cancel).await.map(|decision| decision.reply())
                 }
                 (Subject::Scenario(scenario), false) => {
-                    let request = Arc::new(jarvis_plan::Request::new(scenario.shown()));
+                    let request = Arc::new(scenario.request());
                     decisions.decide(request, &events, cancel).await.map(|decision| decision.reply())
                 }
             }
