@@ -16,7 +16,11 @@ use utoipa::ToSchema;
 
 /// An error on its way to a caller. It says what happened and what to try, and nothing of how the server is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ApiError {
+pub(crate) struct ApiError(Box<Fields>);
+
+/// What an error is made of; boxed, since most calls have none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Fields {
     status: StatusCode,
     code: &'static str,
     message: String,
@@ -74,7 +78,7 @@ struct ErrorFields {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
-        ApiError {
+        ApiError(Box::new(Fields {
             status,
             code,
             message: message.into(),
@@ -83,7 +87,7 @@ impl ApiError {
             details: Vec::new(),
             retry_after_s: None,
             plain: false,
-        }
+        }))
     }
 
     /// The request is not what it must be.
@@ -110,26 +114,26 @@ impl ApiError {
             "every place for runs is taken, and so is every place in the queue",
         )
         .hint("try again later, or raise `server.max_running` and `server.max_waiting`");
-        error.retry_after_s = Some(retry_after_s);
+        error.0.retry_after_s = Some(retry_after_s);
         error
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> ApiError {
-        self.hint = Some(hint.into());
+        self.0.hint = Some(hint.into());
         self
     }
 
     pub(crate) fn param(mut self, param: impl Into<String>) -> ApiError {
-        self.param = Some(param.into());
+        self.0.param = Some(param.into());
         self
     }
 
     /// The same, answered as the originals answered every failure: status 500 and `{"error": "…"}`.
     pub(crate) fn in_the_original_form(mut self) -> ApiError {
-        if self.status != StatusCode::BAD_REQUEST {
-            self.status = StatusCode::INTERNAL_SERVER_ERROR;
+        if self.0.status != StatusCode::BAD_REQUEST {
+            self.0.status = StatusCode::INTERNAL_SERVER_ERROR;
         }
-        self.plain = true;
+        self.0.plain = true;
         self
     }
 
@@ -137,12 +141,12 @@ impl ApiError {
     pub(crate) fn body(&self) -> ErrorBody {
         ErrorBody {
             error: ErrorFields {
-                code: self.code,
-                message: self.message.clone(),
-                hint: self.hint.clone(),
-                kind: kind_of(self.status),
-                param: self.param.clone(),
-                details: self.details.clone(),
+                code: self.0.code,
+                message: self.0.message.clone(),
+                hint: self.0.hint.clone(),
+                kind: kind_of(self.0.status),
+                param: self.0.param.clone(),
+                details: self.0.details.clone(),
             },
         }
     }
@@ -161,14 +165,14 @@ fn kind_of(status: StatusCode) -> &'static str {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = match self.plain {
-            true => (self.status, Json(json!({ "error": self.message }))).into_response(),
-            false => (self.status, Json(self.body())).into_response(),
+        let mut response = match self.0.plain {
+            true => (self.0.status, Json(json!({ "error": self.0.message }))).into_response(),
+            false => (self.0.status, Json(self.body())).into_response(),
         };
-        if let Some(seconds) = self.retry_after_s {
+        if let Some(seconds) = self.0.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        if self.0.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
@@ -295,8 +299,8 @@ impl From<DecisionError> for ApiError {
 impl From<PlanFileError> for ApiError {
     fn from(error: PlanFileError) -> ApiError {
         let mut told = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.code(), error.to_string());
-        told.hint = Some(error.hint());
-        told.details = error
+        told.0.hint = Some(error.hint());
+        told.0.details = error
             .faults
             .into_iter()
             .map(|fault| Detail { task: fault.task, field: fault.field, message: fault.message, hint: fault.hint })
@@ -321,7 +325,8 @@ impl From<TrialError> for ApiError {
         let (code, message, hint) = (error.code(), error.to_string(), error.hint());
         let told = match error {
             TrialError::Request(_) => ApiError::new(StatusCode::BAD_REQUEST, code, message),
-            TrialError::NoExamples => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, code, message),
+            // The server is as it was set up; in the original's form it is a 500 all the same.
+            TrialError::NoExamples => ApiError::new(StatusCode::CONFLICT, code, message),
             TrialError::Decision(decision) => return decision.into(),
         };
         match hint {
