@@ -82,6 +82,14 @@ def test_a_wrong_request_is_told(offline, route, body, status):
     assert error["code"] and error["message"] and "sk-secret" not in reply.text
 
 
+def test_a_connection_that_cannot_be_used_again_says_so(offline):
+    body = json.dumps({"messages": [{"role": "user", "content": "x" * (4 << 20)}]})
+    for _ in range(3):
+        refused = offline.http.post("/tasks", content=body, headers={"content-type": "application/json"})
+        assert refused.status_code == 413 and refused.headers["connection"] == "close"
+        assert offline.http.get("/health").status_code == 200
+
+
 def test_a_stream_tells_the_run(offline):
     body = {"messages": [{"role": "user", "content": MOOD}]}
     with offline.http.stream("POST", "/hugginggpt/stream", json=body) as reply:

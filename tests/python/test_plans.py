@@ -55,8 +55,9 @@ def test_a_plan_that_cannot_be_executed_is_refused(offline, photo):
 
 def test_decisions_come_with_a_request_too(offline):
     body = {"messages": [{"role": "user", "content": f"what is the sentiment of: {SENTENCE}"}], "return_decisions": True}
-    reply = offline.http.post("/hugginggpt", json=body)
-    assert reply.status_code == 200 and "execution_config" in reply.text, reply.text
+    reply = offline.http.post("/hugginggpt", json=body).json()
+    assert [task["task"] for task in reply["decisions"]["planned_tasks"]] == ["text-classification"], reply
+    assert reply["decisions"]["model_selections"]["0"]["status"] == "selected_not_executed", reply
 
 
 def test_every_path_parameter_is_in_its_path(offline):

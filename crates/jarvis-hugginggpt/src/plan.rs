@@ -1,5 +1,7 @@
 //! Stage 1 with a chat model: ask for a plan, read the reply, ask once more when it cannot be read.
 
+use std::cell::Cell;
+
 use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, budget};
 use jarvis_engine::Events;
 use jarvis_plan::{Draft, Level, Request, Tool, dialect};
@@ -96,8 +98,12 @@ pub(crate) fn fitted(asking: Asking<'_>, request: &Request) -> Result<Vec<Messag
         asking.prompts.parse_task(&context, demos.saturating_sub(trim.demos) / 2)
     };
     // A template that renders once renders at every level; what is wrong with it is told here.
-    build(0).map_err(|error| prompt(error.to_string()))?;
-    let messages = |level: usize| build(level).unwrap_or_default().into_iter().map(Message::from).collect();
+    let whole = Cell::new(Some(build(0).map_err(|error| prompt(error.to_string()))?));
+    let messages = |level: usize| {
+        let rendered = whole.take().filter(|_| level == 0);
+        let turns = rendered.unwrap_or_else(|| build(level).unwrap_or_default());
+        turns.into_iter().map(Message::from).collect()
+    };
     budget::fit(chat, STAGE, asking.settings.reserve_tokens, steps.len().saturating_sub(1), messages)
         .map_err(|error| RunError::Model { stage: STAGE, source: ChatError::from(error) })
 }

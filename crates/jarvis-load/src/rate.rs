@@ -225,3 +225,33 @@ pub(crate) async fn overload(server: &Server, model: &Model, runs: usize) -> Res
     );
     Ok((text, wrong))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bytes::Bytes;
+
+    use super::Figure;
+    use crate::client::Reply;
+
+    #[test]
+    fn a_figure_tells_refusals_from_failures() {
+        let reply = |status, retry_after| Ok(Reply { status, retry_after, body: Bytes::from_static(b"said") });
+        let mut figure = Figure::new();
+        for ms in 1..=100 {
+            figure.note(reply(200, false), Duration::from_millis(ms));
+        }
+        figure.note(reply(503, true), Duration::from_secs(9));
+        assert!(!figure.broken(), "{}", figure.statuses());
+        assert_eq!((figure.count(), figure.quantile(0.5), figure.quantile(0.99)), (101, 51.0, 100.0));
+        for wrong in [reply(429, false), reply(500, false), Err(anyhow::anyhow!("cut"))] {
+            let mut broken = Figure::new();
+            broken.note(wrong, Duration::ZERO);
+            assert!(broken.broken(), "{}", broken.statuses());
+            figure.add(broken);
+        }
+        let told = figure.statuses();
+        assert!(told.contains("1 × broken connection") && told.contains("1 refusals without Retry-After"), "{told}");
+    }
+}

@@ -49,8 +49,14 @@ pub(crate) async fn dress(request: Request, next: Next) -> Response {
         .filter(|given| given.len() <= 64 && given.as_bytes().iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-'))
         .cloned()
         .or_else(|| HeaderValue::from_str(&uuid::Uuid::now_v7().to_string()).ok());
+    let bulky = is_bulky(request.headers());
     let mut response = next.run(request).await;
+    let refused = response.status().is_client_error() || response.status().is_server_error();
     let headers = response.headers_mut();
+    // What was refused may not have been read, and then the connection cannot be used again: clients must be told.
+    if bulky && refused {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     if let Some(id) = id {
         headers.insert("x-request-id", id);
     }
@@ -61,6 +67,12 @@ pub(crate) async fn dress(request: Request, next: Next) -> Response {
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
     }
     response
+}
+
+/// True for a body that may be too long to be read for the sake of the connection alone.
+fn is_bulky(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    headers.contains_key(header::TRANSFER_ENCODING) || length.is_some_and(|length| length > 64 << 10)
 }
 
 /// True for a name or address that always means this machine.

@@ -96,10 +96,15 @@ fn the_index_follows_the_list() {
 #[tokio::test]
 async fn the_trait_gives_what_the_core_gives() {
     let planner = Offline::new();
-    let asked = request("Find the edges", &["/images/a.png"]);
     let tools = task_types();
-    let draft = planner.plan(&asked, &tools).await.unwrap();
-    assert_eq!(draft, planner.draft(&asked, &tools));
+    let long = format!("Find the edges. {}", "It was a fine day by the sea. ".repeat(100));
+    // The first call reads the tools; short requests after it stay on this thread.
+    for text in ["Find the edges", "Find the edges", &long, "Find the edges"] {
+        let asked = request(text, &["/images/a.png"]);
+        assert_eq!(planner.plan(&asked, &tools).await.unwrap(), Offline::new().draft(&asked, &tools), "{text}");
+    }
+    let asked = Request::new("Book a flight to Rome");
+    assert_eq!(compact(&planner.plan(&asked, &everyday()).await.unwrap()), "book_flight(to=Rome)");
     assert_eq!(planner.name(), "offline");
 }
 

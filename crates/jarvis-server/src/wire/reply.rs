@@ -26,8 +26,20 @@ pub(crate) enum AnswerOrDecisions {
     /// The answer.
     Answer(Box<AnswerReply>),
     /// The plan and the choices; nothing was carried out.
-    #[schema(value_type = Object)]
+    #[schema(value_type = DecisionsReply)]
     Decisions(Value),
+}
+
+/// The plan and the choices in the shape of the decision-only fork.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(crate) struct DecisionsReply {
+    /// The planned tasks, the chosen models and a summary.
+    #[schema(value_type = Object)]
+    decisions: Value,
+    /// The results by task id, none of them executed.
+    #[schema(value_type = Object)]
+    raw_results: Value,
 }
 
 /// What was said to a request that is conversation.
