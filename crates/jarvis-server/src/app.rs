@@ -11,6 +11,7 @@ use axum::response::Response;
 use axum::routing::get;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::timeout::RequestBodyTimeoutLayer;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{Components, ContactBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
@@ -21,6 +22,9 @@ use crate::error::ApiError;
 use crate::guard;
 use crate::routes::{decisions, health, media, models, openai, page, pipeline, plans, runs, session, upload};
 use crate::state::Server;
+
+/// How long a client may take between two pieces of a body.
+const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Every route, with its checks and limits.
 pub(crate) fn app(server: Server) -> Router {
@@ -69,6 +73,7 @@ pub(crate) fn app(server: Server) -> Router {
         .route("/openapi.json", get(move || async move { Json(api) }))
         .fallback(page::page)
         .method_not_allowed_fallback(wrong_method)
+        .layer(RequestBodyTimeoutLayer::new(BODY_TIME))
         .layer(middleware::from_fn_with_state(server.clone(), count))
         .layer(CompressionLayer::new())
         .layer(middleware::from_fn_with_state(server.clone(), guard::origin))

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
+use hyper::server::conn::http1::Builder;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
@@ -31,10 +31,9 @@ pub(crate) async fn serve(
     stop: CancellationToken,
     drained: impl Future<Output = ()>,
 ) {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
-    builder.http2().timer(TokioTimer::new()).keep_alive_interval(HEAD_TIME).max_concurrent_streams(256);
-    let builder = Arc::new(builder);
+    // HTTP/1 alone: a client that sends nothing is cut from the first byte on.
+    let mut builder = Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(max_connections));
     loop {
@@ -48,12 +47,10 @@ pub(crate) async fn serve(
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(write_timeout));
         let service = TowerToHyperService::new(app.clone());
-        let builder = Arc::clone(&builder);
-        let watcher = graceful.watcher();
+        let connection = graceful.watch(builder.serve_connection(TokioIo::new(Box::pin(stream)), service));
         tokio::spawn(async move {
-            let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service);
             // A connection that breaks is the client's business.
-            if let Err(error) = watcher.watch(connection.into_owned()).await {
+            if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection ended early");
             }
             drop(place);

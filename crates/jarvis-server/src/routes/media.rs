@@ -11,6 +11,8 @@ use axum::response::{IntoResponse, Response};
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio_util::io::ReaderStream;
 
+use jarvis_store::Media;
+
 use crate::error::{ApiError, ErrorBody};
 use crate::state::Server;
 
@@ -23,7 +25,7 @@ use crate::state::Server;
         (status = "4XX", description = "There is no such file", body = ErrorBody),
         (status = "5XX", description = "It could not be read", body = ErrorBody)))]
 pub(crate) async fn file(State(server): State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
-    let path = uri.path().to_owned();
+    let path = Media::display(uri.path())?;
     // Files that are still being written begin with a dot.
     if path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) {
         return Err(ApiError::not_found("there is no such file"));

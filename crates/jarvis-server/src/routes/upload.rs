@@ -10,11 +10,8 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiError, ErrorBody};
 use crate::state::Server;
-use crate::wire::ask::Attachment;
+use crate::wire::ask::{Attachment, MOST_ATTACHMENTS};
 use crate::wire::reply::{UploadReply, Uploaded};
-
-/// The most files of one upload.
-const MOST_FILES: usize = 32;
 
 /// An upload.
 #[derive(ToSchema)]
@@ -50,8 +47,8 @@ pub(crate) async fn upload(
         if field.name() != Some("file") {
             continue;
         }
-        if files.len() == MOST_FILES {
-            return Err(ApiError::invalid(format!("an upload may have {MOST_FILES} files")).param("file"));
+        if files.len() == MOST_ATTACHMENTS {
+            return Err(ApiError::invalid(format!("an upload may have {MOST_ATTACHMENTS} files")).param("file"));
         }
         // A browser sends a name; whatever path is before it is no business of ours.
         let name = field.file_name().unwrap_or("file").rsplit(['/', '\\']).next().unwrap_or("file");
@@ -59,6 +56,9 @@ pub(crate) async fn upload(
         let bytes = field.bytes().await.map_err(|error| broken(&error))?;
         if bytes.is_empty() {
             return Err(ApiError::invalid(format!("`{name}` is empty")).param("file"));
+        }
+        if bytes.len() > server.options.max_upload {
+            return Err(too_large());
         }
         let size = bytes.len() as u64;
         let media = Arc::clone(&server.parts.media);
@@ -73,12 +73,14 @@ pub(crate) async fn upload(
     Ok(Json(UploadReply { files, first }))
 }
 
+fn too_large() -> ApiError {
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the file is larger than this server takes")
+        .hint("the limit is `limits.max_input_bytes` in its configuration")
+}
+
 fn broken(error: &MultipartError) -> ApiError {
     match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the upload is larger than this server takes")
-                .hint("the limit is `limits.max_input_bytes` in its configuration")
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
         _ => ApiError::invalid("the multipart form is broken"),
     }
 }

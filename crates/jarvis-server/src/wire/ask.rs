@@ -1,6 +1,6 @@
 //! What callers ask: messages and attachments, turned into a Request.
 
-use jarvis_plan::{Kind, Request, Resource, Role, Source, Turn};
+use jarvis_plan::{Kind, Request, Resource, Role, Source, Turn, is_han};
 use jarvis_store::Media;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -145,11 +145,20 @@ impl Ask {
     }
 }
 
+/// The most files that go with a request, and that an upload may have.
+pub(crate) const MOST_ATTACHMENTS: usize = 32;
+/// The most bytes of the name and of the path of an attachment.
+const LONGEST_NAME: usize = 300;
+
 /// The resources that attachments stand for.
 ///
 /// # Errors
 /// Names the attachment that is wrong.
 pub(crate) fn resources(attachments: &[Attachment]) -> Result<Vec<Resource>, ApiError> {
+    if attachments.len() > MOST_ATTACHMENTS {
+        let message = format!("a request may have {MOST_ATTACHMENTS} attachments");
+        return Err(ApiError::invalid(message).param("attachments"));
+    }
     let named = |(at, attachment): (usize, &Attachment)| {
         attachment.resource().map_err(|reason| {
             let param = format!("attachments[{at}]");
@@ -159,19 +168,43 @@ pub(crate) fn resources(attachments: &[Attachment]) -> Result<Vec<Resource>, Api
     attachments.iter().enumerate().map(named).collect()
 }
 
-/// The text with the display path of each attached file in the place of its name, as plans know it.
+/// The text with the display path of each attached file in the place of its name, as plans know it. One pass over what
+/// was typed: what is put in is never looked at again.
 fn with_paths(text: &str, attachments: &[Resource]) -> String {
-    let mut text = text.to_owned();
-    for resource in attachments {
-        if let (Source::Public(path), Some(name)) = (&resource.source, &resource.name)
-            && name.len() >= 3
-            && name.contains('.')
-            && !path.contains(name.as_str())
-        {
-            text = text.replace(name.as_str(), path);
-        }
+    let named: Vec<(&str, &str)> = attachments
+        .iter()
+        .filter_map(|resource| match (&resource.source, &resource.name) {
+            (Source::Public(path), Some(name)) if name.contains('.') && name.len() >= 3 => Some((name.as_str(), path.as_str())),
+            (Source::Public(_) | Source::Inline(_) | Source::Url(_), _) => None,
+        })
+        .collect();
+    let part_of_name = |c: char| c.is_alphanumeric() && !is_han(c) || matches!(c, '.' | '-' | '_' | '/' | '\\');
+    let mut said = String::with_capacity(text.len());
+    let mut before = None;
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        let starts = !before.is_some_and(part_of_name);
+        // A full stop after a name ends a sentence, unless the name goes on after it.
+        let ends = |after: &str| {
+            let mut after = after.chars();
+            match after.next() {
+                Some('.') => !after.next().is_some_and(char::is_alphanumeric),
+                after => !after.is_some_and(part_of_name),
+            }
+        };
+        let found = named
+            .iter()
+            .filter(|(name, _)| starts && rest.strip_prefix(name).is_some_and(ends))
+            .max_by_key(|(name, _)| name.len());
+        let (put, taken) = match found {
+            Some((name, path)) => (*path, name.len()),
+            None => (rest.get(..next.len_utf8()).unwrap_or_default(), next.len_utf8()),
+        };
+        said.push_str(put);
+        before = rest.get(..taken).and_then(|taken| taken.chars().next_back());
+        rest = rest.get(taken..).unwrap_or_default();
     }
-    text
+    said
 }
 
 /// An endpoint whose host is on the list: parsed, never compared by how it begins.
@@ -210,6 +243,10 @@ impl Attachment {
     }
 
     fn resource(&self) -> Result<Resource, String> {
+        let long = |text: &Option<String>| text.as_ref().is_some_and(|text| text.len() > LONGEST_NAME);
+        if long(&self.name) || long(&self.path) {
+            return Err(format!("a name or path may have {LONGEST_NAME} bytes"));
+        }
         let kind = Kind::from(self.kind);
         let mut name = self.name.clone();
         let source = match (&self.path, &self.text, &self.url) {
@@ -255,5 +292,47 @@ impl From<AttachmentKind> for Kind {
             AttachmentKind::Video => Kind::Video,
             AttachmentKind::Json => Kind::Json,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jarvis_plan::{Kind, Resource, Source};
+
+    use super::with_paths;
+
+    #[test]
+    fn names_give_way_to_paths_once_and_only_as_whole_names() {
+        let files = [("a.png", "/images/1.png"), ("my photo.jpg", "/images/2-a.png"), ("data.png", "/images/3.png")];
+        let attached: Vec<Resource> = files
+            .iter()
+            .map(|(name, path)| Resource {
+                kind: Kind::Image,
+                source: Source::Public((*path).to_owned()),
+                name: Some((*name).to_owned()),
+            })
+            .collect();
+        for (text, want) in [
+            ("edges of a.png", "edges of /images/1.png"),
+            ("edges of a.png.", "edges of /images/1.png."),
+            ("my photo.jpg and data.png, a.png", "/images/2-a.png and /images/3.png, /images/1.png"),
+            ("\"my photo.jpg\"", "\"/images/2-a.png\""),
+            ("找出a.png的边缘", "找出/images/1.png的边缘"),
+            ("metadata.png stays", "metadata.png stays"),
+            ("a.png.bak and x/a.png stay", "a.png.bak and x/a.png stay"),
+            ("nothing here", "nothing here"),
+            ("", ""),
+        ] {
+            assert_eq!(with_paths(text, &attached), want, "{text}");
+        }
+        // Names that lead to each other do not grow.
+        let chain: Vec<Resource> = (0..32)
+            .map(|at| Resource {
+                kind: Kind::Image,
+                source: Source::Public(format!("/images/{0}.b {0}.b", at + 1)),
+                name: Some(format!("{at}.b")),
+            })
+            .collect();
+        assert_eq!(with_paths("0.b", &chain), "/images/1.b 1.b");
     }
 }

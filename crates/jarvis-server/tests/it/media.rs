@@ -113,6 +113,7 @@ async fn files_are_served_whole_and_in_parts_and_nothing_else_is() {
         "/images/..%5c..%5csecret.png",
         "/images/link.png",
         "/images/.hidden.part",
+        "/images/%2Ehidden.part",
         "/images/",
         "/audios/a%00.wav",
     ] {
