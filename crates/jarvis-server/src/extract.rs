@@ -8,6 +8,9 @@ use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
 
+/// The most bytes that are decoded on the thread that asks.
+const SMALL: usize = 256 << 10;
+
 /// A JSON body as a `T`.
 #[derive(Debug)]
 pub(crate) struct ApiJson<T>(pub(crate) T);
@@ -15,14 +18,18 @@ pub(crate) struct ApiJson<T>(pub(crate) T);
 impl<S, T> FromRequest<S> for ApiJson<T>
 where
     S: Send + Sync,
-    T: DeserializeOwned,
+    T: DeserializeOwned + Send + 'static,
 {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<ApiJson<T>, ApiError> {
         check_type(request.headers())?;
         let bytes = Bytes::from_request(request, state).await.map_err(unreadable)?;
-        read(&bytes).map(ApiJson)
+        if bytes.len() <= SMALL {
+            return read(&bytes).map(ApiJson);
+        }
+        let read = tokio::task::spawn_blocking(move || read(&bytes).map(ApiJson)).await;
+        read.map_err(|error| ApiError::internal("the body cannot be read", &error))?
     }
 }
 

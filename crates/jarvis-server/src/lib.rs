@@ -34,6 +34,9 @@ pub enum ServeError {
         /// The address.
         address: SocketAddr,
     },
+    /// An origin that pages may call from is not one.
+    #[error("`{0}` is not an origin such as https://tools.example.org")]
+    Origin(String),
     /// The socket failed.
     #[error("cannot serve at the address: {0}")]
     Socket(#[from] std::io::Error),
@@ -44,16 +47,25 @@ impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
             ServeError::Open { .. } => "set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1",
+            ServeError::Origin(_) => {
+                "list each origin in `server.cors_origins` by scheme, host and port, without a path; `*` is not taken"
+            }
             ServeError::Socket(_) => "choose another address with --http",
         }
     }
 }
 
-/// Whether a server may listen there: on a loopback address always, elsewhere only with a token.
+/// Whether a server may listen there: on a loopback address always, elsewhere only with a token; and whether the origins
+/// that may call are origins.
 ///
 /// # Errors
-/// [`ServeError::Open`].
-pub fn check_address(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
+/// [`ServeError::Open`], [`ServeError::Origin`].
+pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
+    for origin in &options.cors_origins {
+        if !url::Url::parse(origin).is_ok_and(|url| url.origin().ascii_serialization() == *origin) {
+            return Err(ServeError::Origin(origin.clone()));
+        }
+    }
     let here = address.ip().to_canonical().is_loopback();
     if here || options.token.is_some() { Ok(()) } else { Err(ServeError::Open { address }) }
 }
@@ -62,14 +74,14 @@ pub fn check_address(address: SocketAddr, options: &Options) -> Result<(), Serve
 /// [`Options::drain`], and what is left is cancelled in good order.
 ///
 /// # Errors
-/// When it would be open to everyone, or the socket has no address.
+/// As [`check`], or when the socket has no address.
 pub async fn serve(
     listener: TcpListener,
     parts: Parts,
     options: Options,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    check_address(listener.local_addr()?, &options)?;
+    check(listener.local_addr()?, &options)?;
     let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
     let server = state::Server::new(parts, options);
     let app = app::app(server.clone());

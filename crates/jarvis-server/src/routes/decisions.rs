@@ -56,14 +56,22 @@ pub(crate) async fn stream(
 
 /// What was decided for a request to the pipeline, in the main server's form.
 pub(crate) async fn only(server: &Server, asked: &Asked) -> Result<Value, ApiError> {
+    let (_, ended) = wait(start_only(server, asked)?).await?;
+    Ok(ended.result??)
+}
+
+/// Starts such a decision.
+pub(crate) fn start_only(
+    server: &Server,
+    asked: &Asked,
+) -> Result<Started<Result<Value, DecisionError>>, ApiError> {
     let decisions = Decisions { pipeline: Arc::clone(&asked.pipeline), ..server.parts.local_decisions.clone() };
     let request = Arc::clone(&asked.request);
     let work: Work<Result<Value, DecisionError>> = Box::new(move |events, cancel| {
         async move { decisions.decide(request, &events, cancel).await.map(|decision| decision.decisions_only()) }
             .boxed()
     });
-    let (_, ended) = wait(server.runs.start(&asked.request.text, Keep::Nothing, work)?).await?;
-    Ok(ended.result??)
+    server.runs.start(&asked.request.text, Keep::Nothing, work)
 }
 
 fn start(server: &Server, ask: DecideAsk) -> Result<Started<Result<Value, DecisionError>>, ApiError> {

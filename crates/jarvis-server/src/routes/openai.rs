@@ -43,18 +43,17 @@ pub(crate) async fn complete(
 ) -> Result<Response, ApiError> {
     let model = known(&body.model)?;
     intake::check(&body)?;
-    let request = intake::request(&server, &body).await?;
+    let (streams, progress) = (body.stream == Some(true), body.stream_progress == Some(true));
+    let usage = body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
+    let request = intake::request(&server, body).await?;
     let pipeline = Arc::clone(&server.parts.pipeline);
     let asked = Asked { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
     let started = asked.start(&server)?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let links = Links::of(&headers);
-    if body.stream == Some(true) {
+    if streams {
         let head = pieces::Head { id: id(&started.live.run_id.0), model, created };
-        let want = pieces::Want {
-            usage: body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true)),
-            progress: body.stream_progress == Some(true),
-        };
+        let want = pieces::Want { usage, progress };
         let guard = CancelOnDrop::new(&started.live);
         let frames = Arc::clone(&started.live.log).follow(0);
         let events = pieces::of(frames, started.end, head, want, links);

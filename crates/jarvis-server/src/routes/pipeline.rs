@@ -53,6 +53,9 @@ pub(crate) async fn answer(
         (status = "5XX", description = "It could not be done", body = ErrorBody)))]
 pub(crate) async fn stream(State(server): State<Server>, ApiJson(ask): ApiJson<Ask>) -> Result<Response, ApiError> {
     let asked = Asked::of(&server, &ask)?;
+    if ask.return_decisions {
+        return Ok(streamed(&server, decisions::start_only(&server, &asked)?, ask.detached));
+    }
     Ok(streamed(&server, asked.start(&server)?, ask.detached))
 }
 
@@ -89,6 +92,9 @@ pub(crate) async fn results(
     State(server): State<Server>,
     ApiJson(ask): ApiJson<Ask>,
 ) -> Result<Json<ResultsReply>, ApiError> {
+    if ask.return_decisions {
+        return Err(ApiError::invalid("`return_decisions` asks for no results").param("return_decisions"));
+    }
     let asked = Asked::of(&server, &ask)?;
     let (pipeline, request) = (Arc::clone(&asked.pipeline), Arc::clone(&asked.request));
     let work: Work<Result<(Planned, Vec<Outcome>), RunError>> = Box::new(move |events, cancel| {

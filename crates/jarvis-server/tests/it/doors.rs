@@ -134,7 +134,7 @@ async fn names_and_origins_are_checked() {
 
 #[test]
 fn a_server_that_others_can_reach_needs_a_token() {
-    use jarvis_server::{Options, check_address};
+    use jarvis_server::{Options, check};
     let open = Options::default();
     let closed = Options { token: Some(TOKEN.into()), ..Options::default() };
     for (address, needs) in [
@@ -147,8 +147,21 @@ fn a_server_that_others_can_reach_needs_a_token() {
         ("192.168.1.2:8004", true),
     ] {
         let address = address.parse().expect("an address");
-        assert_eq!(check_address(address, &open).is_err(), needs, "{address}");
-        assert!(check_address(address, &closed).is_ok(), "{address}");
+        assert_eq!(check(address, &open).is_err(), needs, "{address}");
+        assert!(check(address, &closed).is_ok(), "{address}");
+    }
+    for (origin, good) in [
+        ("https://tools.example.org", true),
+        ("http://localhost:3000", true),
+        ("*", false),
+        ("null", false),
+        ("tools.example.org", false),
+        ("https://tools.example.org/", false),
+        ("https://tools.example.org/page", false),
+        ("https://tools.example.org:443", false),
+    ] {
+        let options = Options { cors_origins: vec![origin.to_owned()], ..Options::default() };
+        assert_eq!(check(([127, 0, 0, 1], 0).into(), &options).is_ok(), good, "{origin}");
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     let app = App::build_naming(Naming::Display, global, printer)?;
     let options = options(&app.config);
     let address = address(args.http.as_deref(), &app.config)?;
-    jarvis_server::check_address(address, &options).map_err(refused)?;
+    jarvis_server::check(address, &options).map_err(refused)?;
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!(%error, "the limit of open files stays as it is");
@@ -64,7 +64,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
 fn refused(error: ServeError) -> Failure {
     let hint = error.hint();
     match &error {
-        ServeError::Open { .. } => Failure::usage(error).hint(hint),
+        ServeError::Open { .. } | ServeError::Origin(_) => Failure::usage(error).hint(hint),
         ServeError::Socket(_) => Failure::work(error).hint(hint),
     }
 }

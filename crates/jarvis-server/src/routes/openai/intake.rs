@@ -6,11 +6,13 @@ use axum::http::StatusCode;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jarvis_plan::{Kind, Request, Resource, Role, Source, Turn};
+use jarvis_store::Media;
 use serde_json::Value;
 use url::Url;
 
 use crate::error::ApiError;
 use crate::state::Server;
+use crate::wire::ask::MOST_ATTACHMENTS;
 use crate::wire::openai::{ChatCompletionRequest, ChatMessage, Content, Part};
 
 /// Refuses what would change the reply and cannot be served.
@@ -50,21 +52,50 @@ pub(super) fn check(body: &ChatCompletionRequest) -> Result<(), ApiError> {
 }
 
 /// The request that is meant. Pictures and sounds inside it are stored under the public root.
-pub(super) async fn request(server: &Server, body: &ChatCompletionRequest) -> Result<Request, ApiError> {
-    let most = server.options.max_messages;
+pub(super) async fn request(server: &Server, body: ChatCompletionRequest) -> Result<Request, ApiError> {
+    let (media, limits) = (Arc::clone(&server.parts.media), Limits::of(server));
+    // Files in base64 may be large.
+    let taken = tokio::task::spawn_blocking(move || take_in(&body, limits, &media)).await;
+    taken.map_err(|error| ApiError::internal("the request cannot be read", &error))?
+}
+
+/// How much a request may hold.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    messages: usize,
+    text: usize,
+    file: usize,
+}
+
+impl Limits {
+    fn of(server: &Server) -> Limits {
+        let options = &server.options;
+        Limits { messages: options.max_messages, text: options.max_body, file: options.max_upload }
+    }
+}
+
+fn take_in(body: &ChatCompletionRequest, limits: Limits, media: &Media) -> Result<Request, ApiError> {
+    let most = limits.messages;
     if body.messages.len() > most {
         return Err(ApiError::invalid(format!("a conversation may have {most} messages")).param("messages"));
     }
+    let too_large = |what: &str| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", what).param("messages");
     let mut turns = Vec::with_capacity(body.messages.len());
-    let mut attachments = Vec::new();
+    let mut files = Vec::new();
+    let mut texts = 0;
     for (at, message) in body.messages.iter().enumerate() {
         let read = read(message).map_err(|reason| {
             let param = format!("messages[{at}]");
             ApiError::invalid(format!("`{param}`: {reason}")).param(param)
         })?;
+        texts += read.text.len();
+        if texts > limits.text {
+            return Err(too_large("the texts of the conversation are longer than this server takes"));
+        }
         // Files of earlier turns count too: "now make it grey" speaks of them.
-        for file in read.files {
-            attachments.push(take(server, file).await?);
+        files.extend(read.files);
+        if files.len() > MOST_ATTACHMENTS {
+            return Err(ApiError::invalid(format!("a conversation may have {MOST_ATTACHMENTS} files")).param("messages"));
         }
         turns.push(Turn { role: read.role, content: read.text });
     }
@@ -72,8 +103,18 @@ pub(super) async fn request(server: &Server, body: &ChatCompletionRequest) -> Re
     if last.role != Role::User {
         return Err(ApiError::invalid("the last message must be the user's").param("messages"));
     }
-    if last.content.trim().is_empty() && attachments.is_empty() {
+    if last.content.trim().is_empty() && files.is_empty() {
         return Err(ApiError::invalid("the last message is empty").param("messages"));
+    }
+    let mut attachments = Vec::with_capacity(files.len());
+    for file in files {
+        attachments.push(match file {
+            File::At(kind, url) => Resource { kind, source: Source::Url(url), name: None },
+            File::Bytes(_, bytes) if bytes.len() > limits.file => {
+                return Err(too_large("a file of the conversation is larger than this server takes"));
+            }
+            File::Bytes(name, bytes) => Resource { name: None, ..jarvis_workers::attach(&name, bytes, media)? },
+        });
     }
     Ok(Request { text: last.content.trim().to_owned(), attachments, history: turns })
 }
@@ -170,18 +211,5 @@ fn picture(address: &str) -> Result<File, String> {
             Ok(File::Bytes(format!("picture.{}", found.extension), bytes))
         }
         _ => Err("its data URL holds no picture".into()),
-    }
-}
-
-async fn take(server: &Server, file: File) -> Result<Resource, ApiError> {
-    match file {
-        File::At(kind, url) => Ok(Resource { kind, source: Source::Url(url), name: None }),
-        File::Bytes(name, bytes) => {
-            let media = Arc::clone(&server.parts.media);
-            let taken = tokio::task::spawn_blocking(move || jarvis_workers::attach(&name, bytes, &media)).await;
-            let mut resource = taken.map_err(|error| ApiError::internal("the file cannot be stored", &error))??;
-            resource.name = None;
-            Ok(resource)
-        }
     }
 }
