@@ -23,6 +23,9 @@ pub struct Unresolved {
     pub error: TaskError,
 }
 
+/// The most bytes of an argument that is put together from texts and outputs.
+const LONGEST: usize = 4 << 20;
+
 impl Unresolved {
     pub(crate) fn failed(code: ErrorCode, message: String) -> Unresolved {
         Unresolved { status: Status::Failed, error: TaskError::new(code, message) }
@@ -98,6 +101,10 @@ impl<'a, F: Fn(TaskId) -> Option<&'a Outcome>> Resolver<'_, F> {
             match piece {
                 Piece::Text(text) => whole.push_str(text),
                 Piece::Output(of) => whole.push_str(&self.reference(name, kind, *of, notes)?),
+            }
+            if whole.len() > LONGEST {
+                let message = format!("`{name}` comes to more than {LONGEST} bytes with the outputs it refers to");
+                return Err(Unresolved::failed(ErrorCode::TooLarge, message));
             }
         }
         Ok(whole)

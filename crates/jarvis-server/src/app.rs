@@ -12,7 +12,7 @@ use axum::routing::get;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::timeout::RequestBodyTimeoutLayer;
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{Components, ContactBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
 use utoipa_axum::router::OpenApiRouter;
@@ -58,9 +58,11 @@ pub(crate) fn app(server: Server) -> Router {
         // A file in base64 is a third longer, and the form around it takes a little.
         .layer(DefaultBodyLimit::max(options.max_upload / 3 * 4 + (64 << 10)));
     let plain = OpenApiRouter::new()
-        .route("/v1/models/{*id}", get(openai::model))
-        .route("/audios/{name}", get(media::file))
-        .route("/videos/{name}", get(media::file));
+        .routes(routes!(openai::model))
+        // Some clients do not escape the stroke in a model's id.
+        .route("/v1/models/{owner}/{name}", get(openai::model_of_owner))
+        .routes(routes!(media::sound))
+        .routes(routes!(media::video));
     let guarded =
         json.merge(large).merge(plain).route_layer(middleware::from_fn_with_state(server.clone(), guard::token));
     let open = OpenApiRouter::new()
@@ -157,6 +159,11 @@ fn about() -> OpenApi {
                 .build(),
         )
         .components(Some(components))
+        .security(Some([
+            SecurityRequirement::default(),
+            SecurityRequirement::new("token", Vec::<String>::new()),
+            SecurityRequirement::new("session", Vec::<String>::new()),
+        ]))
         .tags(Some(TAGS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build())))
         .build()
 }

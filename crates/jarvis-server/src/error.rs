@@ -106,6 +106,14 @@ impl ApiError {
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", what)
     }
 
+    /// The server takes no more runs.
+    pub(crate) fn stopping() -> ApiError {
+        let mut error =
+            ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is stopping and takes no more runs");
+        error.0.retry_after_s = Some(5);
+        error
+    }
+
     /// There is no place for another run.
     pub(crate) fn overloaded(retry_after_s: u64) -> ApiError {
         let mut error = ApiError::new(

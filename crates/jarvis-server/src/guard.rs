@@ -17,7 +17,7 @@ use crate::error::ApiError;
 use crate::options::Options;
 use crate::state::Server;
 
-/// The cookie that a browser carries after it logged in; it holds a digest of the token, not the token.
+/// The cookie that a browser carries after it logged in.
 const COOKIE: &str = "jarvis_session";
 
 /// What a page of ours may load and do: its own files, and pictures and sounds that it holds in memory.
@@ -35,7 +35,7 @@ pub(crate) async fn origin(State(server): State<Server>, request: Request, next:
 
 /// Checks that a request carries the token, where there is one.
 pub(crate) async fn token(State(server): State<Server>, request: Request, next: Next) -> Response {
-    match check_token(&server.options, request.headers()) {
+    match check_token(&server, request.headers()) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }
@@ -62,7 +62,9 @@ pub(crate) async fn dress(request: Request, next: Next) -> Response {
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    if !headers.contains_key("cross-origin-resource-policy") {
+        headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    }
     if !headers.contains_key(header::CONTENT_SECURITY_POLICY) {
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
     }
@@ -125,8 +127,8 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-pub(crate) fn check_token(options: &Options, headers: &HeaderMap) -> Result<(), ApiError> {
-    let Some(token) = &options.token else { return Ok(()) };
+pub(crate) fn check_token(server: &Server, headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(token) = &server.options.token else { return Ok(()) };
     let bearer = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
@@ -137,7 +139,7 @@ pub(crate) fn check_token(options: &Options, headers: &HeaderMap) -> Result<(), 
         return if is_token(token, given) { Ok(()) } else { Err(refused("the token is not the right one")) };
     }
     match cookie(headers) {
-        Some(given) if same(given.as_bytes(), session(token).as_bytes()) => Ok(()),
+        Some(given) if server.sessions.holds(given) => Ok(()),
         Some(_) => Err(refused("the log-in is no longer good")),
         None => Err(refused("a token is needed")),
     }
@@ -157,12 +159,6 @@ fn same(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }
 
-/// What the cookie of a log-in holds.
-fn session(token: &SecretString) -> String {
-    let digest = Sha256::new().chain_update("jarvis session ").chain_update(token.expose_secret()).finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn cookie(headers: &HeaderMap) -> Option<&str> {
     headers
         .get_all(header::COOKIE)
@@ -172,19 +168,33 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
         .find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-/// A reply that logs a browser in, or out without a token.
-pub(crate) fn log_in(token: Option<&SecretString>) -> Response {
-    let (value, age) = match token {
-        Some(token) => (session(token), "2592000"),
-        None => (String::new(), "0"),
-    };
-    let cookie = format!("{COOKIE}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict");
+/// A reply that logs a browser in; the cookie is a word that only this server knows, and not the token.
+pub(crate) fn log_in(server: &Server, headers: &HeaderMap) -> Response {
+    with_cookie(&server.sessions.open(), "2592000", headers)
+}
+
+/// A reply that logs a browser out: its cookie is good for nothing any more.
+pub(crate) fn log_out(server: &Server, headers: &HeaderMap) -> Response {
+    if let Some(word) = cookie(headers) {
+        server.sessions.close(word);
+    }
+    with_cookie("", "0", headers)
+}
+
+fn with_cookie(value: &str, age: &str, headers: &HeaderMap) -> Response {
+    let secure = if is_over_tls(headers) { "; Secure" } else { "" };
+    let cookie = format!("{COOKIE}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict{secure}");
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response
+}
+
+/// True when a proxy says that the browser's side of it is encrypted.
+pub(crate) fn is_over_tls(headers: &HeaderMap) -> bool {
+    headers.get("x-forwarded-proto").is_some_and(|scheme| scheme.as_bytes().eq_ignore_ascii_case(b"https"))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod metrics;
 mod options;
 mod routes;
 mod runs;
+mod sessions;
 mod sse;
 mod state;
 mod wire;

@@ -86,6 +86,29 @@ pub(crate) struct Live {
     started_at_ms: u64,
     began: Instant,
     waiting: AtomicBool,
+    tally: Mutex<Tally>,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    tasks: u32,
+    ok: u32,
+    failed: u32,
+    ended: Option<RunStatus>,
+}
+
+impl Tally {
+    fn count(&mut self, event: &EventKind) {
+        match event {
+            EventKind::Plan { plan } => self.tasks = u32::try_from(plan.tasks.len()).unwrap_or(u32::MAX),
+            EventKind::TaskFinished { outcome } if outcome.succeeded() => self.ok += 1,
+            EventKind::TaskFinished { .. } => self.failed += 1,
+            EventKind::Done { ok: true, .. } => self.ended = Some(RunStatus::Done),
+            EventKind::Done { .. } | EventKind::Error { .. } => self.ended = Some(RunStatus::Failed),
+            _ => {}
+        }
+    }
 }
 
 /// How a run came to its end.
@@ -143,9 +166,9 @@ impl Runs {
         work: Work<T>,
     ) -> Result<Started<T>, ApiError> {
         if self.closing.load(Ordering::Relaxed) {
-            return Err(ApiError::overloaded(5));
+            return Err(ApiError::stopping());
         }
-        let Some(runs) = self.me.upgrade() else { return Err(ApiError::overloaded(5)) };
+        let Some(runs) = self.me.upgrade() else { return Err(ApiError::stopping()) };
         let ticket = self.places.ticket().ok_or_else(|| {
             self.metrics.refused.inc();
             ApiError::overloaded(1)
@@ -154,10 +177,11 @@ impl Runs {
             run_id: RunId(uuid::Uuid::now_v7().to_string()),
             cancel: CancellationToken::new(),
             log: Arc::new(Log::new()),
-            request: request.to_owned(),
+            request: short(request),
             started_at_ms: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64),
             began: Instant::now(),
             waiting: AtomicBool::new(true),
+            tally: Mutex::default(),
         });
         self.lock().insert(live.run_id.clone(), Arc::clone(&live));
         let journal = self.journal.clone().filter(|_| keep == Keep::Events);
@@ -168,8 +192,12 @@ impl Runs {
             let shown = {
                 let (live, runs, journal) = (Arc::clone(&live), Arc::clone(&runs), journal.clone());
                 async move {
+                    // A run that never began leaves nothing behind.
+                    let mut began = false;
                     while let Some(event) = receiver.recv().await {
-                        if let Some(journal) = &journal {
+                        began |= matches!(event.kind, EventKind::RunStarted { .. });
+                        live.tally.lock().unwrap_or_else(PoisonError::into_inner).count(&event.kind);
+                        if let Some(journal) = journal.as_ref().filter(|_| began) {
                             journal.append(&event);
                         }
                         runs.metrics.observe(&event.kind);
@@ -259,20 +287,32 @@ impl Runs {
     }
 }
 
+/// Characters of a request that lists show.
+pub(crate) const SHOWN: usize = 500;
+
+/// The start of a request, as lists show it.
+pub(crate) fn short(request: &str) -> String {
+    match request.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", request.get(..end).unwrap_or_default()),
+        None => request.to_owned(),
+    }
+}
+
 /// How long cancelled runs may take to end in good order.
 const CANCEL_TIME: std::time::Duration = std::time::Duration::from_secs(10);
 
 impl Live {
     /// The run in a line.
     pub(crate) fn summary(&self) -> RunSummary {
+        let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         RunSummary {
             run_id: self.run_id.clone(),
             started_at_ms: self.started_at_ms,
             request: self.request.clone(),
-            status: RunStatus::Running,
-            tasks: 0,
-            ok: 0,
-            failed: 0,
+            status: tally.ended.unwrap_or(RunStatus::Running),
+            tasks: tally.tasks,
+            ok: tally.ok,
+            failed: tally.failed,
             ms: self.began.elapsed().as_millis() as u64,
         }
     }

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::runs::{Places, Runs};
+use crate::sessions::Sessions;
 
 /// The parts of jarvis that the server opens doors to.
 #[derive(Clone)]
@@ -68,6 +69,7 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) runs: Arc<Runs>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) sessions: Sessions,
 }
 
 impl Server {
@@ -75,7 +77,7 @@ impl Server {
         let metrics = Arc::new(Metrics::new());
         let places = Places::new(options.max_running, options.max_waiting);
         let runs = Runs::new(places, parts.journal.clone(), Arc::clone(&metrics));
-        Server(Arc::new(Inner { parts, options, runs, metrics }))
+        Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default() }))
     }
 }
 

@@ -9,6 +9,8 @@ mod read;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
@@ -32,6 +34,7 @@ pub struct Journal {
     writers: Writers,
     sender: Option<mpsc::Sender<Message>>,
     thread: Option<JoinHandle<()>>,
+    failing: Arc<AtomicBool>,
 }
 
 impl Journal {
@@ -49,12 +52,13 @@ impl Journal {
             file::open(&path, writers.any_died())?
         };
         let (sender, receiver) = mpsc::channel();
-        let writer = Writer::new(connection, path.clone(), writers.clone());
+        let failing = Arc::new(AtomicBool::new(false));
+        let writer = Writer::new(connection, path.clone(), writers.clone(), Arc::clone(&failing));
         let thread = std::thread::Builder::new()
             .name("journal".to_owned())
             .spawn(move || writer.run(&receiver))
             .map_err(|source| JournalError::io("start the writer of", &path, source))?;
-        Ok(Journal { path, writers, sender: Some(sender), thread: Some(thread) })
+        Ok(Journal { path, writers, sender: Some(sender), thread: Some(thread), failing })
     }
 
     /// The file.
@@ -82,6 +86,11 @@ impl Journal {
         self.send(Message::Flush(sender));
         let gone = || JournalError::Lost { path: self.path.clone(), reason: "its writer has stopped".to_owned() };
         receiver.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// True while the last attempt to write failed. Never waits.
+    pub fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Relaxed)
     }
 
     /// The latest runs, newest first, at most `limit`. Blocks.

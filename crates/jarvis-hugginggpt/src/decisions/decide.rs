@@ -234,7 +234,10 @@ impl Decisions {
         let saved = tokio::task::spawn_blocking(move || store.save(&id, &document)).await;
         match saved {
             Ok(Ok(saved)) => decision.saved = Some(saved.shown),
-            Ok(Err(error)) => decision.unsaved = Some(format!("the plan could not be saved: {error}")),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a plan could not be saved");
+                decision.unsaved = Some(format!("the plan could not be saved: {}", error.without_path()));
+            }
             Err(error) => decision.unsaved = Some(format!("the plan could not be saved: {error}")),
         }
         if let Some(unsaved) = &decision.unsaved {

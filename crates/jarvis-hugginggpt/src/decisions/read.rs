@@ -99,13 +99,23 @@ impl PlanFileError {
     }
 }
 
+/// The most faults that are told.
+const MOST_FAULTS: usize = 100;
+
 /// The faults of a plan, as they are found.
 #[derive(Debug, Default)]
 struct Faults(Vec<PlanFault>);
 
 impl Faults {
     fn push(&mut self, task: &str, field: impl Into<String>, message: impl Into<String>) {
-        self.0.push(PlanFault { task: Some(task.into()), field: field.into(), message: message.into(), hint: None });
+        if self.0.len() < MOST_FAULTS {
+            self.0.push(PlanFault {
+                task: Some(task.into()),
+                field: field.into(),
+                message: message.into(),
+                hint: None,
+            });
+        }
     }
 
     /// The faults in the order of the file; those of rows that could not be read come first.

@@ -57,6 +57,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What went wrong, without where on this machine's disk: decisions are told to callers elsewhere too.
+    pub(crate) fn without_path(&self) -> String {
+        match self {
+            StoreError::Unknown(_) => self.to_string(),
+            StoreError::Io { source, .. } => source.to_string(),
+            StoreError::Broken { reason, .. } => reason.clone(),
+        }
+    }
+
     /// A stable word.
     pub fn code(&self) -> &'static str {
         match self {

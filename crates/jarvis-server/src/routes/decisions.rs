@@ -61,10 +61,7 @@ pub(crate) async fn only(server: &Server, asked: &Asked) -> Result<Value, ApiErr
 }
 
 /// Starts such a decision.
-pub(crate) fn start_only(
-    server: &Server,
-    asked: &Asked,
-) -> Result<Started<Result<Value, DecisionError>>, ApiError> {
+pub(crate) fn start_only(server: &Server, asked: &Asked) -> Result<Started<Result<Value, DecisionError>>, ApiError> {
     let decisions = Decisions { pipeline: Arc::clone(&asked.pipeline), ..server.parts.local_decisions.clone() };
     let request = Arc::clone(&asked.request);
     let work: Work<Result<Value, DecisionError>> = Box::new(move |events, cancel| {

@@ -1,5 +1,8 @@
 //! Whether the server lives, whether it can work, and what it counted.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -29,18 +32,23 @@ pub(crate) async fn ready(State(server): State<Server>, headers: HeaderMap) -> (
     (status, Json(health))
 }
 
+/// How long to wait for the list of tasks, which a service may have to be asked for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
     let mut checks = (server.parts.checks)().await;
-    if guard::check_token(&server.options, headers).is_err() {
+    if guard::check_token(server, headers).is_err() {
         checks.iter_mut().for_each(|check| check.detail = None);
     }
     let pipeline = &server.parts.pipeline;
+    let source = Arc::clone(&server.parts.decisions.source);
+    let tasks = tokio::time::timeout(PATIENCE, source.tasks()).await.ok().and_then(Result::ok);
     HealthReply {
         status: if checks.iter().all(|check| check.ok) { "healthy" } else { "degraded" },
         version: env!("CARGO_PKG_VERSION"),
         planner: pipeline.planner_name(),
         model: pipeline.model_name(),
-        tasks_loaded: pipeline.offered.len(),
+        tasks_loaded: tasks.map_or(0, |tasks| tasks.offered.len()),
         auth: server.options.token.is_some(),
         runs_live: server.runs.count(),
         checks,

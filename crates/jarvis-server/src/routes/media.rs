@@ -16,7 +16,7 @@ use jarvis_store::Media;
 use crate::error::{ApiError, ErrorBody};
 use crate::state::Server;
 
-/// A file that an upload or a task made
+/// A picture that an upload or a task made
 #[utoipa::path(get, path = "/images/{name}", tag = "media",
     params(("name" = String, Path, description = "The file"), ("Range" = Option<String>, Header, description = "A range of bytes")),
     responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
@@ -47,6 +47,8 @@ pub(crate) async fn file(State(server): State<Server>, uri: Uri, headers: Header
     set(header::CACHE_CONTROL, "private, max-age=31536000, immutable".into());
     // A picture may be a document with scripts in it; nothing in it may run.
     set(header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox".into());
+    // A chat client elsewhere shows the pictures that an answer links to; their names cannot be guessed.
+    set(HeaderName::from_static("cross-origin-resource-policy"), "cross-origin".into());
     let (status, start, length) = match range(headers.get(header::RANGE), size) {
         Asked::Whole => (StatusCode::OK, 0, size),
         Asked::Part { start, end } => {
@@ -71,6 +73,30 @@ pub(crate) async fn file(State(server): State<Server>, uri: Uri, headers: Header
     }
     let body = Body::from_stream(ReaderStream::with_capacity(file.take(length), 64 << 10));
     Ok((status, reply, body).into_response())
+}
+
+/// A sound that an upload or a task made
+#[utoipa::path(get, path = "/audios/{name}", tag = "media",
+    params(("name" = String, Path, description = "The file"), ("Range" = Option<String>, Header, description = "A range of bytes")),
+    responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 416, description = "There is no such part", body = ErrorBody),
+        (status = "4XX", description = "There is no such file", body = ErrorBody),
+        (status = "5XX", description = "It could not be read", body = ErrorBody)))]
+pub(crate) async fn sound(server: State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
+    file(server, uri, headers).await
+}
+
+/// A video that an upload or a task made
+#[utoipa::path(get, path = "/videos/{name}", tag = "media",
+    params(("name" = String, Path, description = "The file"), ("Range" = Option<String>, Header, description = "A range of bytes")),
+    responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 416, description = "There is no such part", body = ErrorBody),
+        (status = "4XX", description = "There is no such file", body = ErrorBody),
+        (status = "5XX", description = "It could not be read", body = ErrorBody)))]
+pub(crate) async fn video(server: State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
+    file(server, uri, headers).await
 }
 
 /// What part of a file is asked for.

@@ -14,6 +14,7 @@ use jarvis_plan::{AnswerResource, Kind, Usage};
 
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::ApiJson;
+use crate::guard;
 use crate::routes::pipeline::{Asked, wait};
 use crate::runs::CancelOnDrop;
 use crate::sse;
@@ -87,9 +88,17 @@ pub(crate) async fn models() -> Json<ModelList> {
 }
 
 /// One of the models that can be asked
+#[utoipa::path(get, path = "/v1/models/{id}", tag = "openai", params(("id" = String, Path, description = "The model's id")),
+    responses((status = 200, description = "The pipeline", body = ModelCard),
+        (status = "4XX", description = "There is no such model", body = ErrorBody)))]
 pub(crate) async fn model(Path(id): Path<String>) -> Result<Json<ModelCard>, ApiError> {
     let known = known(&id)?;
     MODELS.into_iter().find(|model| model.id == known).map(Json).ok_or_else(|| ApiError::not_found("no such model"))
+}
+
+/// The same for an id written without escape.
+pub(crate) async fn model_of_owner(Path((owner, name)): Path<(String, String)>) -> Result<Json<ModelCard>, ApiError> {
+    model(Path(format!("{owner}/{name}"))).await
 }
 
 fn known(given: &str) -> Result<&'static str, ApiError> {
@@ -125,8 +134,7 @@ impl Links {
     /// The base is the name by which the client called.
     fn of(headers: &HeaderMap) -> Links {
         let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let scheme = headers.get("x-forwarded-proto").and_then(|value| value.to_str().ok());
-        let scheme = if scheme == Some("https") { "https" } else { "http" };
+        let scheme = if guard::is_over_tls(headers) { "https" } else { "http" };
         Links { base: format!("{scheme}://{}", text(header::HOST).unwrap_or("127.0.0.1:8004")) }
     }
 

@@ -129,7 +129,10 @@ async fn read(server: &Server, id: Option<String>, ask: PlanAsk) -> Result<Plann
         (None, None) => return Err(ApiError::invalid("`execution_config` is missing").param("execution_config")),
     };
     let pipeline = Arc::clone(&server.parts.pipeline);
-    let plan = read_plan(&document, &pipeline.vocabulary, &pipeline.sources, pipeline.settings.plan)?;
+    let reader = Arc::clone(&pipeline);
+    let read = move || read_plan(&document, &reader.vocabulary, &reader.sources, reader.settings.plan);
+    let plan = tokio::task::spawn_blocking(read).await;
+    let plan = plan.map_err(|error| ApiError::internal("the plan cannot be read", &error))??;
     let text = ask.request.or_else(|| plan.request.clone()).unwrap_or_default();
     let request = Request { text, attachments: resources(&ask.attachments)?, ..Request::default() };
     Ok(Planned { asked: Asked { pipeline, request: Arc::new(request), planner: "plan" }, plan })

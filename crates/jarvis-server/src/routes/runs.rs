@@ -136,14 +136,14 @@ pub(crate) async fn cancel(
     Path(id): Path<String>,
 ) -> Result<Json<CancelReply>, ApiError> {
     let id = whole(id)?;
-    if let Some(live) = server.runs.get(&id)
-        && !live.log.is_closed()
-    {
-        live.cancel.cancel();
-        return Ok(Json(CancelReply { run_id: id, cancelled: true }));
-    }
-    let record = from_journal(&server, move |journal| journal.run(&id)).await?;
-    let status = record.summary.status.as_str();
+    let status = match server.runs.get(&id) {
+        Some(live) if !live.log.is_closed() => {
+            live.cancel.cancel();
+            return Ok(Json(CancelReply { run_id: id, cancelled: true }));
+        }
+        Some(live) => live.summary().status.as_str(),
+        None => from_journal(&server, move |journal| journal.run(&id)).await?.summary.status.as_str(),
+    };
     Err(ApiError::new(StatusCode::CONFLICT, "already_ended", format!("the run does not go on: it is {status}")))
 }
 

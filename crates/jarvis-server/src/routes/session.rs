@@ -5,7 +5,7 @@ use axum::response::Response;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::ApiJson;
@@ -26,16 +26,20 @@ pub(crate) struct LogIn {
 #[utoipa::path(post, path = "/session", tag = "server", request_body = LogIn,
     responses((status = 204, description = "Logged in"),
         (status = "4XX", description = "The token is not the right one", body = ErrorBody)))]
-pub(crate) async fn log_in(State(server): State<Server>, ApiJson(given): ApiJson<LogIn>) -> Result<Response, ApiError> {
+pub(crate) async fn log_in(
+    State(server): State<Server>,
+    headers: HeaderMap,
+    ApiJson(given): ApiJson<LogIn>,
+) -> Result<Response, ApiError> {
     match &server.options.token {
-        None => Ok(guard::log_in(None)),
-        Some(token) if guard::is_token(token, given.token.trim()) => Ok(guard::log_in(Some(token))),
+        None => Ok(guard::log_out(&server, &headers)),
+        Some(token) if guard::is_token(token, given.token.trim()) => Ok(guard::log_in(&server, &headers)),
         Some(_) => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is not the right one")),
     }
 }
 
 /// Log out
 #[utoipa::path(delete, path = "/session", tag = "server", responses((status = 204, description = "Logged out")))]
-pub(crate) async fn log_out() -> Response {
-    guard::log_in(None)
+pub(crate) async fn log_out(State(server): State<Server>, headers: HeaderMap) -> Response {
+    guard::log_out(&server, &headers)
 }

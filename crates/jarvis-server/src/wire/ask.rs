@@ -174,7 +174,9 @@ fn with_paths(text: &str, attachments: &[Resource]) -> String {
     let named: Vec<(&str, &str)> = attachments
         .iter()
         .filter_map(|resource| match (&resource.source, &resource.name) {
-            (Source::Public(path), Some(name)) if name.contains('.') && name.len() >= 3 => Some((name.as_str(), path.as_str())),
+            (Source::Public(path), Some(name)) if name.contains('.') && name.len() >= 3 => {
+                Some((name.as_str(), path.as_str()))
+            }
             (Source::Public(_) | Source::Inline(_) | Source::Url(_), _) => None,
         })
         .collect();

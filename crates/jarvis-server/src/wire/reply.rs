@@ -129,7 +129,7 @@ impl RunLine {
     pub(crate) fn of(summary: RunSummary, waiting: bool) -> RunLine {
         RunLine {
             run_id: summary.run_id.0,
-            request: summary.request,
+            request: crate::runs::short(&summary.request),
             status: if waiting { "queued" } else { summary.status.as_str() },
             started_at_ms: summary.started_at_ms,
             ms: summary.ms,

@@ -48,10 +48,20 @@ async fn plans_with_faults_are_not_carried_out() {
         (json!({"execution_config": {"tasks": [task("text-classification", "no/such-model")]}}), "422 bad_plan"),
         (json!({"execution_config": {"tasks": []}}), "422 bad_plan"),
         (json!({"execution_config": 7}), "422 bad_plan"),
+        (
+            json!({"execution_config": {"tasks": [{"task_id": 0, "task_type": "text-classification", "args": {"text": "x"},
+                "dependencies": (1_000_000..1_080_000).collect::<Vec<u32>>()}]}}),
+            "422 bad_plan",
+        ),
+        (
+            json!({"execution_config": {"tasks": [{"task_id": "x".repeat(400_000), "task_type": "text-classification"}]}}),
+            "422 bad_plan",
+        ),
         (json!({}), "400 invalid_request"),
     ] {
         let reply = house.post("/plans/run", body.clone()).await;
         assert_eq!(reply.told(), want, "{body} {}", reply.text);
+        assert!(reply.text.len() < 100_000, "a fault is told in few words");
         if reply.status == 422 {
             assert!(reply.json["error"]["details"][0]["message"].is_string(), "{}", reply.text);
         }
@@ -78,6 +88,11 @@ async fn the_main_route_can_decide_too_and_does_not_by_default() {
     let reply = house.post("/hugginggpt", body).await;
     let keys: Vec<&String> = reply.json.as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["decisions", "raw_results"]);
+    let mut body = ask("tell the mood");
+    body["return_decisions"] = json!(true);
+    let events = house.stream("/hugginggpt/stream", body.clone()).await;
+    assert!(events.iter().all(|(name, _)| name != "task_started"), "nothing is carried out");
+    assert_eq!(house.post("/results", body).await.told(), "400 invalid_request");
     assert_eq!(house.post("/hugginggpt", ask("tell the mood")).await.json["message"], "Here you are.");
 }
 

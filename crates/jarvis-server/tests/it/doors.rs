@@ -77,9 +77,14 @@ async fn a_browser_trades_the_token_for_a_cookie() {
     let pair = cookie.split(';').next().expect("a pair");
     assert_eq!(with_header(&house, Method::GET, "/runs", &[("cookie", pair)]).await.status, 200);
     assert_eq!(with_header(&house, Method::GET, "/runs", &[("cookie", "a=b; jarvis_session=00")]).await.status, 401);
-    let out = house.request(Method::DELETE, "/session").send().await.expect("a reply");
+    let out = house.request(Method::DELETE, "/session").header("cookie", pair).send().await.expect("a reply");
     assert_eq!(out.status(), StatusCode::NO_CONTENT);
     assert!(out.headers()["set-cookie"].to_str().is_ok_and(|cookie| cookie.contains("Max-Age=0")));
+    assert_eq!(
+        with_header(&house, Method::GET, "/runs", &[("cookie", pair)]).await.status,
+        401,
+        "a copy is no good either"
+    );
 }
 
 #[tokio::test]

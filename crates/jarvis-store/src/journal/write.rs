@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
 use jarvis_plan::{Event, EventKind, Request, RunId, Source};
@@ -107,11 +109,13 @@ pub(super) struct Writer {
     sign: Option<Sign>,
     /// What went wrong since the last flush.
     lost: Option<String>,
+    /// Whether the last write failed, for those who look.
+    failing: Arc<AtomicBool>,
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, path: PathBuf, writers: Writers) -> Writer {
-        Writer { connection, path, writers, sign: None, lost: None }
+    pub(super) fn new(connection: Connection, path: PathBuf, writers: Writers, failing: Arc<AtomicBool>) -> Writer {
+        Writer { connection, path, writers, sign: None, lost: None, failing }
     }
 
     /// Writes until the journal is dropped.
@@ -127,11 +131,14 @@ impl Writer {
                 }
                 next = if rows.len() < BATCH { messages.try_recv().ok() } else { None };
             }
-            if !rows.is_empty()
-                && let Err(error) = self.write(&rows)
-            {
+            if rows.is_empty() {
+                // Nothing was written, so nothing was learnt.
+            } else if let Err(error) = self.write(&rows) {
+                self.failing.store(true, Ordering::Relaxed);
                 tracing::error!(%error, events = rows.len(), "events could not be written to the journal");
                 self.lost.get_or_insert(error.to_string());
+            } else {
+                self.failing.store(false, Ordering::Relaxed);
             }
             for flush in flushes {
                 let result = match self.lost.take() {

@@ -42,10 +42,12 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         },
         if options.token.is_some() { "needed" } else { "not needed" },
     ));
-    let checks = checks(&app);
+    let decisions = app.decisions()?;
+    let service = app.config.decisions.model_api_base_url.is_some();
+    let checks = checks(&app, service.then(|| Arc::clone(&decisions.source)));
     let for_caller = Arc::new(app.for_caller());
     let parts = Parts {
-        decisions: app.decisions()?,
+        decisions,
         local_decisions: app.local_decisions()?,
         format: app.config.decisions.format,
         pipeline: app.pipeline,

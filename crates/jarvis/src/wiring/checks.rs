@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jarvis_chat::OpenAi;
+use jarvis_hugginggpt::ModelSource;
 use jarvis_server::Check;
 use jarvis_store::{Journal, Media};
 use tokio::sync::Mutex;
@@ -18,11 +19,15 @@ const KEPT: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The checks of a server, as a function that can be asked at any time.
-pub(crate) fn checks(app: &App) -> Arc<dyn Fn() -> BoxFuture<'static, Vec<Check>> + Send + Sync> {
+pub(crate) fn checks(
+    app: &App,
+    catalogue: Option<Arc<dyn ModelSource>>,
+) -> Arc<dyn Fn() -> BoxFuture<'static, Vec<Check>> + Send + Sync> {
     let look = Arc::new(Look {
         media: Arc::clone(&app.media),
         journal: app.journal.clone(),
         endpoint: app.endpoint.clone(),
+        catalogue,
         last: Mutex::new(None),
     });
     Arc::new(move || {
@@ -35,6 +40,8 @@ struct Look {
     media: Arc<Media>,
     journal: Option<Arc<Journal>>,
     endpoint: Option<Arc<OpenAi>>,
+    /// The model catalogue service, when one is configured.
+    catalogue: Option<Arc<dyn ModelSource>>,
     /// The last look; whoever looks holds the lock, so that many who ask at once make one look.
     last: Mutex<Option<(Instant, Vec<Check>)>>,
 }
@@ -55,12 +62,29 @@ impl Look {
     async fn look(&self) -> Vec<Check> {
         let media = Arc::clone(&self.media);
         let written = tokio::task::spawn_blocking(move || media.check_writable().map_err(|error| error.to_string()));
-        let written = written.await.unwrap_or_else(|error| Err(error.to_string()));
+        let written = match tokio::time::timeout(PATIENCE, written).await {
+            Ok(written) => written.unwrap_or_else(|error| Err(error.to_string())),
+            Err(_) => Err(late()),
+        };
         let mut checks = vec![check("media folder", written)];
         checks.push(match &self.journal {
-            Some(journal) => check("run journal", journal.flush().await.map_err(|error| error.to_string())),
+            Some(journal) if journal.is_failing() => {
+                check("run journal", Err("the last events could not be written".into()))
+            }
+            Some(_) => check("run journal", Ok(())),
             None => check("run journal", Err("it could not be opened when the server started".into())),
         });
+        if let Some(catalogue) = &self.catalogue {
+            let listed = tokio::time::timeout(PATIENCE, catalogue.tasks()).await;
+            checks.push(check(
+                "catalogue service",
+                match listed {
+                    Ok(Ok(_)) => Ok(()),
+                    Ok(Err(error)) => Err(error.to_string()),
+                    Err(_) => Err(late()),
+                },
+            ));
+        }
         if let Some(endpoint) = &self.endpoint {
             let listed = tokio::time::timeout(PATIENCE, endpoint.models()).await;
             checks.push(check(
@@ -70,7 +94,7 @@ impl Look {
                     // An endpoint need not list its models; what counts is that it answers.
                     Ok(Err(error)) if answers(&error) => Ok(()),
                     Ok(Err(error)) => Err(error.to_string()),
-                    Err(_) => Err(format!("it did not answer within {} s", PATIENCE.as_secs())),
+                    Err(_) => Err(late()),
                 },
             ));
         }
@@ -91,6 +115,10 @@ fn answers(error: &jarvis_chat::ChatError) -> bool {
         | ChatError::Recording { .. }
         | ChatError::Config(_) => false,
     }
+}
+
+fn late() -> String {
+    format!("it did not answer within {} s", PATIENCE.as_secs())
 }
 
 fn check(name: &str, found: Result<(), String>) -> Check {

@@ -182,7 +182,10 @@ impl Decisions {
                 decision.saved = Some(saved.shown);
                 return;
             }
-            Ok(Err(error)) => error.to_string(),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a plan could not be saved");
+                error.without_path()
+            }
             Err(error) => error.to_string(),
         };
         events.note(Level::Warning, format!("the plan could not be saved: {failed}"));

@@ -109,6 +109,11 @@ pub(super) fn read(row: &Value, at: usize, faults: &mut Faults) -> Option<Row> {
             return None;
         }
     };
+    if let Some((field, message)) = too_much(fields, names, &id) {
+        let shown: String = id.chars().take(LONGEST_NAME).collect();
+        faults.push(&shown, field, message);
+        return None;
+    }
     let task = match fields.get(names.task) {
         Some(Value::String(task)) if !task.trim().is_empty() => task.trim().to_owned(),
         Some(_) | None => {
@@ -134,6 +139,29 @@ pub(super) fn read(row: &Value, at: usize, faults: &mut Faults) -> Option<Row> {
         id,
         task,
     })
+}
+
+/// The most characters of an id, a task type or a model's id.
+const LONGEST_NAME: usize = 200;
+/// The most dependencies, arguments and alternatives of a task, each.
+const MOST: usize = 200;
+
+/// What of a row is more than any plan needs, as its field and the limit.
+fn too_much(fields: &Map<String, Value>, names: Names, id: &str) -> Option<(&'static str, String)> {
+    let long = |text: &str| text.chars().count() > LONGEST_NAME;
+    let long_field = |name: &str| fields.get(name).and_then(Value::as_str).is_some_and(long);
+    let many = |name: &str| match fields.get(name) {
+        Some(Value::Array(items)) => items.len() > MOST,
+        Some(Value::Object(items)) => items.len() > MOST,
+        _ => false,
+    };
+    let name = [names.task, names.model].into_iter().find(|name| long_field(name));
+    match (long(id), name, [names.dependencies, "args", "alternatives"].into_iter().find(|name| many(name))) {
+        (true, _, _) => Some((names.id, format!("it is longer than {LONGEST_NAME} characters"))),
+        (false, Some(name), _) => Some((name, format!("it is longer than {LONGEST_NAME} characters"))),
+        (false, None, Some(name)) => Some((name, format!("it has more than {MOST} entries"))),
+        (false, None, None) => None,
+    }
 }
 
 /// An id in the one spelling in which ids are compared: `3` for ` 3`, `03` and `3.0`.

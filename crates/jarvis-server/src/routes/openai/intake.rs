@@ -95,7 +95,9 @@ fn take_in(body: &ChatCompletionRequest, limits: Limits, media: &Media) -> Resul
         // Files of earlier turns count too: "now make it grey" speaks of them.
         files.extend(read.files);
         if files.len() > MOST_ATTACHMENTS {
-            return Err(ApiError::invalid(format!("a conversation may have {MOST_ATTACHMENTS} files")).param("messages"));
+            return Err(
+                ApiError::invalid(format!("a conversation may have {MOST_ATTACHMENTS} files")).param("messages")
+            );
         }
         turns.push(Turn { role: read.role, content: read.text });
     }
