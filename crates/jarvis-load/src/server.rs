@@ -68,7 +68,12 @@ impl Server {
             let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
             line.split_whitespace().find_map(|word| word.parse::<f64>().ok()).unwrap_or_default() / 1024.0
         };
-        Ok(Memory { now: field("VmRSS:"), peak: field("VmHWM:"), threads: field("Threads:") * 1024.0 })
+        Ok(Memory {
+            now: field("VmRSS:"),
+            own: field("RssAnon:"),
+            peak: field("VmHWM:"),
+            threads: field("Threads:") * 1024.0,
+        })
     }
 
     /// The processor time it has used.
@@ -150,17 +155,19 @@ fn bytes_under(folder: &Path) -> u64 {
         .sum()
 }
 
-/// Resident memory in MiB, and the number of threads.
+/// Resident memory in MiB, and the number of threads. What is not its own are pages of the program's file, of which the
+/// system maps more or fewer as it likes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
     now: f64,
+    own: f64,
     peak: f64,
     threads: f64,
 }
 
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} MiB (peak {:.1}, {:.0} threads)", self.now, self.peak, self.threads)
+        write!(f, "{:.1} MiB ({:.1} its own, peak {:.1}, {:.0} threads)", self.now, self.own, self.peak, self.threads)
     }
 }
 

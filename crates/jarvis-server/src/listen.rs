@@ -10,13 +10,15 @@ use hyper::server::conn::http1::Builder;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 
 /// How long a client may take to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(30);
+/// Connections that the system keeps until they are accepted; the usual 128 make a burst of clients wait for seconds.
+const BACKLOG: u32 = 4096;
 /// How long to wait after the system had no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How long connections may take to end once every run has.
@@ -90,5 +92,36 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 /// # Errors
 /// When it is taken or not ours; the error names it.
 pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    TcpListener::bind(address).await
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // As the usual way to listen does, so that a server can be started anew at once.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::net::TcpStream;
+
+    use super::bind;
+
+    #[tokio::test]
+    async fn a_burst_of_connections_waits_to_be_accepted() {
+        let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+        if most.trim().parse::<u32>().unwrap() < 1000 {
+            println!("the system keeps only {most} connections waiting: nothing to try");
+            return;
+        }
+        let listener = bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut waiting = Vec::new();
+        for nth in 0..500 {
+            let connected = tokio::time::timeout(Duration::from_secs(5), TcpStream::connect(address)).await;
+            waiting.push(connected.unwrap_or_else(|_| panic!("connection {nth} waits")).unwrap());
+        }
+        drop(waiting);
+    }
 }
