@@ -125,7 +125,12 @@ impl RunError {
         if let RunError::Model { source, .. } = self {
             message.push_str(&format!(": {source}"));
         }
-        EventKind::Error { code: self.code().into(), message, ms: began.elapsed().as_millis() as u64 }
+        EventKind::Error {
+            code: self.code().into(),
+            message,
+            hint: self.hint().map(str::to_owned),
+            ms: began.elapsed().as_millis() as u64,
+        }
     }
 
     /// A stable word.
@@ -442,7 +447,7 @@ pub(crate) fn tell_end(ended: Result<Run, RunError>, events: &Events, began: Ins
         Ok(run) => {
             let ms = began.elapsed().as_millis() as u64;
             events.emit(EventKind::Answer { answer: run.answer.clone() });
-            events.emit(EventKind::Done { ok: run.ok(), usage: events.usage(), ms });
+            events.emit(EventKind::Done { ok: run.ok(), cancelled: run.cancelled, usage: events.usage(), ms });
         }
         Err(error) => events.emit(error.event(began)),
     }

@@ -24,7 +24,7 @@ impl HuggingGpt {
         self.tell_start(request, events);
         let planned = self.plan_within(request, events, &cancel).await;
         match &planned {
-            Ok(_) => self.tell_done(true, events, began),
+            Ok(_) => self.tell_done(true, false, events, began),
             Err(error) => events.emit(error.event(began)),
         }
         planned
@@ -59,11 +59,12 @@ impl HuggingGpt {
         };
         let spoken = matches!(planned, Planned::Conversation(..));
         let ok = !cancel.is_cancelled() && (spoken || outcomes.iter().any(Outcome::succeeded));
-        self.tell_done(ok, events, began);
+        self.tell_done(ok, cancel.is_cancelled(), events, began);
         Ok((planned, outcomes))
     }
 
-    fn tell_done(&self, ok: bool, events: &Events, began: Instant) {
-        events.emit(EventKind::Done { ok, usage: events.usage(), ms: began.elapsed().as_millis() as u64 });
+    fn tell_done(&self, ok: bool, cancelled: bool, events: &Events, began: Instant) {
+        let ms = began.elapsed().as_millis() as u64;
+        events.emit(EventKind::Done { ok, cancelled, usage: events.usage(), ms });
     }
 }

@@ -131,6 +131,9 @@ pub enum EventKind {
     Done {
         /// Whether at least one task succeeded, or it was plain conversation.
         ok: bool,
+        /// Whether it was cancelled.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        cancelled: bool,
         /// Calls and tokens.
         usage: Usage,
         /// How long the run took, in milliseconds.
@@ -142,6 +145,9 @@ pub enum EventKind {
         code: String,
         /// What happened.
         message: String,
+        /// What to try, where something can be tried.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
         /// How long the run took, in milliseconds.
         ms: u64,
     },

@@ -251,7 +251,7 @@ impl From<AttachError> for ApiError {
             AttachError::TextTooLong { .. } => {
                 ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
             }
-            AttachError::Unknown { .. } => {
+            AttachError::Unknown { .. } | AttachError::Other { .. } => {
                 ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media", error.to_string())
             }
             // The extension of an upload is the caller's.

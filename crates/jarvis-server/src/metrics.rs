@@ -127,6 +127,7 @@ impl Metrics {
                 let status = outcome.status.as_str();
                 self.tasks.get_or_create(&TaskLabels { task: task.to_owned(), status }).inc();
             }
+            EventKind::Done { cancelled: true, ms, .. } => self.ended("cancelled", *ms),
             EventKind::Done { ok, ms, .. } => self.ended(if *ok { "done" } else { "failed" }, *ms),
             EventKind::Error { code, ms, .. } => {
                 self.ended(if code == "cancelled" { "cancelled" } else { "error" }, *ms);

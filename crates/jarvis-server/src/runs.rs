@@ -104,7 +104,9 @@ impl Tally {
             EventKind::Plan { plan } => self.tasks = u32::try_from(plan.tasks.len()).unwrap_or(u32::MAX),
             EventKind::TaskFinished { outcome } if outcome.succeeded() => self.ok += 1,
             EventKind::TaskFinished { .. } => self.failed += 1,
+            EventKind::Done { cancelled: true, .. } => self.ended = Some(RunStatus::Cancelled),
             EventKind::Done { ok: true, .. } => self.ended = Some(RunStatus::Done),
+            EventKind::Error { code, .. } if code == "cancelled" => self.ended = Some(RunStatus::Cancelled),
             EventKind::Done { .. } | EventKind::Error { .. } => self.ended = Some(RunStatus::Failed),
             _ => {}
         }
@@ -227,7 +229,12 @@ impl Runs {
                 };
                 if let Err(lost) = &result {
                     let ms = began.elapsed().as_millis() as u64;
-                    events.emit(EventKind::Error { code: lost.code().into(), message: lost.message().into(), ms });
+                    events.emit(EventKind::Error {
+                        code: lost.code().into(),
+                        message: lost.message().into(),
+                        hint: None,
+                        ms,
+                    });
                 }
                 drop(place);
                 let ended = Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 };

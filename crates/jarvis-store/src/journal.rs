@@ -80,7 +80,7 @@ impl Journal {
     /// Waits until everything appended so far is on the disk.
     ///
     /// # Errors
-    /// [`JournalError::Lost`] when something appended since the last flush could not be written.
+    /// [`JournalError::Lost`] when something appended could not be written yet; it is tried again with the next event.
     pub async fn flush(&self) -> Result<(), JournalError> {
         let (sender, receiver) = oneshot::channel();
         self.send(Message::Flush(sender));

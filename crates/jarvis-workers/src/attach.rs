@@ -6,7 +6,7 @@ use std::path::Path;
 use jarvis_plan::{Kind, Resource, Source};
 use jarvis_store::{Media, MediaError};
 
-use crate::sniff::sniff;
+use crate::sniff::{Sniffed, describe, sniff};
 
 /// The largest text that is taken in, in bytes.
 pub const MAX_TEXT: u64 = 2 << 20;
@@ -21,6 +21,18 @@ pub enum AttachError {
         name: String,
         /// Its size in bytes.
         size: u64,
+    },
+    /// Its bytes are not what its name says.
+    #[error("`{name}` is not {article} {kind}: {found}")]
+    Other {
+        /// The file.
+        name: String,
+        /// What its name says.
+        kind: Kind,
+        /// `a` or `an`.
+        article: &'static str,
+        /// What its bytes say.
+        found: String,
     },
     /// It is nothing that can be worked with.
     #[error("`{name}` is neither a text, a picture, a sound nor a video")]
@@ -38,6 +50,7 @@ impl AttachError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             AttachError::Unknown { .. } => Some("texts are read as UTF-8 or UTF-16"),
+            AttachError::Other { .. } => Some("give the file its true name"),
             AttachError::TextTooLong { .. } | AttachError::Store(_) => None,
         }
     }
@@ -50,7 +63,14 @@ impl AttachError {
 /// [`AttachError`], each with its reason.
 pub fn attach(name: &str, bytes: Vec<u8>, media: &Media) -> Result<Resource, AttachError> {
     let extension = || Path::new(name).extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let (kind, extension) = match (Kind::of_name(name), sniff(&bytes)) {
+    let sniffed = sniff(&bytes);
+    if let Some(kind) = Kind::of_name(name).filter(|kind| kind.is_media())
+        && is_other(kind, &extension(), sniffed.as_ref())
+    {
+        let article = if kind == Kind::Video { "a" } else { "an" };
+        return Err(AttachError::Other { name: name.to_owned(), kind, article, found: describe(&bytes) });
+    }
+    let (kind, extension) = match (Kind::of_name(name), sniffed) {
         (Some(kind), _) => (kind, extension()),
         (None, Some(sniffed)) => (sniffed.kind.unwrap_or(Kind::Text), sniffed.extension.to_owned()),
         (None, None) => (Kind::Text, String::new()),
@@ -66,6 +86,14 @@ pub fn attach(name: &str, bytes: Vec<u8>, media: &Media) -> Result<Resource, Att
         }
     };
     Ok(Resource { kind, source, name: Some(name.to_owned()) })
+}
+
+/// True when the bytes are known to be something else, or are not known although every file of that name is.
+fn is_other(kind: Kind, extension: &str, sniffed: Option<&Sniffed>) -> bool {
+    match sniffed {
+        Some(sniffed) => !sniffed.fits(kind),
+        None => matches!(extension, "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "tif" | "tiff" | "wav" | "flac"),
+    }
 }
 
 /// UTF-8, or UTF-16 with its mark; no binary.

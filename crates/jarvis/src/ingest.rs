@@ -271,7 +271,9 @@ fn take(path: &Path, name: &str, media: &Media, max_bytes: u64) -> Result<Resour
         let hint = error.hint();
         let failure = match &error {
             AttachError::Store(_) => Failure::work(error),
-            AttachError::TextTooLong { .. } | AttachError::Unknown { .. } => Failure::usage(error),
+            AttachError::TextTooLong { .. } | AttachError::Unknown { .. } | AttachError::Other { .. } => {
+                Failure::usage(error)
+            }
         };
         match hint {
             Some(hint) => failure.hint(hint),

@@ -127,7 +127,7 @@ pub(crate) async fn test(State(server): State<Server>, ApiJson(body): ApiJson<Va
                 () = cancel.cancelled() => Err(TrialError::Decision(DecisionError::Cancelled)),
                 tried = decisions.try_example(&trial, &events) => tried,
             };
-            events.emit(EventKind::Done { ok: tried.is_ok(), usage: events.usage(), ms: 0 });
+            events.emit(EventKind::Done { ok: tried.is_ok(), cancelled: false, usage: events.usage(), ms: 0 });
             tried
         }
         .boxed()

@@ -46,12 +46,12 @@ pub(crate) async fn complete(
     intake::check(&body)?;
     let (streams, progress) = (body.stream == Some(true), body.stream_progress == Some(true));
     let usage = body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
-    let request = intake::request(&server, body).await?;
+    let links = Links::of(&headers);
+    let request = intake::request(&server, body, &links).await?;
     let pipeline = Arc::clone(&server.parts.pipeline);
     let asked = Asked { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
     let started = asked.start(&server)?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let links = Links::of(&headers);
     if streams {
         let head = pieces::Head { id: id(&started.live.run_id.0), model, created };
         let want = pieces::Want { usage, progress };
@@ -143,10 +143,12 @@ impl Links {
         let mut answer = text.to_owned();
         let mut links = String::new();
         for resource in resources {
-            let whole = format!("{}{}", self.base, resource.url);
-            if answer.contains(&resource.url) {
-                answer = answer.replace(&resource.url, &whole);
-            } else {
+            let named = answer.contains(&resource.url);
+            if named {
+                answer = answer.replace(&resource.url, &format!("{}{}", self.base, resource.url));
+            }
+            // A picture is shown; a name alone would not show it.
+            if !named || resource.kind == Kind::Image {
                 links.push_str(&self.link(resource));
             }
         }

@@ -111,11 +111,8 @@ impl Ask {
             return Err(ApiError::invalid("the last message is empty").param("messages"));
         }
         let attachments = resources(&self.attachments)?;
-        Ok(Request {
-            text: with_paths(last.content.trim(), &attachments),
-            attachments,
-            history: earlier.iter().map(Message::turn).collect(),
-        })
+        let history = earlier.iter().map(|message| message.turn(&attachments)).collect();
+        Ok(Request { text: with_paths(last.content.trim(), &attachments), attachments, history })
     }
 
     /// The chat endpoint and key that the caller brings, if any.
@@ -222,13 +219,13 @@ fn checked(text: &str, policy: &CallerPolicy) -> Option<Url> {
 }
 
 impl Message {
-    fn turn(&self) -> Turn {
+    fn turn(&self, attachments: &[Resource]) -> Turn {
         let role = match self.role {
             Speaker::User => Role::User,
             Speaker::Assistant => Role::Assistant,
             Speaker::System => Role::System,
         };
-        Turn { role, content: self.content.clone() }
+        Turn { role, content: with_paths(&self.content, attachments) }
     }
 }
 

@@ -110,7 +110,7 @@ pub(crate) struct RunLine {
     run_id: String,
     /// What was asked.
     request: String,
-    /// `queued`, `running`, `done`, `failed`, or `interrupted` when the server went away under it.
+    /// `queued`, `running`, `done`, `failed`, `cancelled`, or `interrupted` when the server went away under it.
     status: &'static str,
     /// When it began, in milliseconds since the Unix epoch.
     started_at_ms: u64,

@@ -9,6 +9,9 @@ use crate::house::{self, House, Reply};
 /// The first bytes of a PNG, enough to be known as one.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde";
 
+/// The first bytes of a WAV.
+const WAV: &[u8] = b"RIFF\x0a\0\0\0WAVE0123456789";
+
 async fn upload(house: &House, files: &[(&str, &[u8])]) -> Reply {
     let mut form = Form::new();
     for (name, bytes) in files {
@@ -25,8 +28,8 @@ async fn uploads_are_known_by_name_or_by_their_bytes() {
         ("photo", PNG, "image", Some(("/images/", ".png"))),
         ("../../etc/cron.d/x.png", PNG, "image", Some(("/images/", ".png"))),
         ("<img src=x>.png", PNG, "image", Some(("/images/", ".png"))),
-        ("say.wav", b"RIFF", "audio", Some(("/audios/", ".wav"))),
-        ("film.mp4", b"0000ftyp", "video", Some(("/videos/", ".mp4"))),
+        ("say.wav", WAV, "audio", Some(("/audios/", ".wav"))),
+        ("film.mp4", b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom", "video", Some(("/videos/", ".mp4"))),
         ("note.txt", "привет".as_bytes(), "text", None),
         ("table.csv", b"a,b", "json", None),
     ] {
@@ -62,7 +65,11 @@ async fn uploads_that_cannot_be_taken_are_refused() {
     for (name, bytes, want) in [
         ("a.png", &[] as &[u8], "400 invalid_request"),
         ("thing.bin", &[0, 1, 2, 255], "415 unsupported_media"),
+        ("fake.jpg", b"a text", "415 unsupported_media"),
+        ("fake.png", &[0; 100], "415 unsupported_media"),
+        ("say.png", WAV, "415 unsupported_media"),
         ("big.png", &large, "413 too_large"),
+        ("big.txt", &vec![b'x'; 120_000], "413 too_large"),
     ] {
         assert_eq!(upload(&house, &[(name, bytes)]).await.told(), want, "{name}");
     }
@@ -77,12 +84,12 @@ async fn uploads_that_cannot_be_taken_are_refused() {
 #[tokio::test]
 async fn files_are_served_whole_and_in_parts_and_nothing_else_is() {
     let house = house::offline().start().await;
-    let path = upload(&house, &[("say.wav", b"0123456789")]).await.json["path"].as_str().expect("a path").to_owned();
+    let path = upload(&house, &[("say.wav", WAV)]).await.json["path"].as_str().expect("a path").to_owned();
     for (range, status, want, told) in [
-        (None, 200, "0123456789", ""),
-        (Some("bytes=2-4"), 206, "234", "bytes 2-4/10"),
-        (Some("bytes=7-"), 206, "789", "bytes 7-9/10"),
-        (Some("bytes=-2"), 206, "89", "bytes 8-9/10"),
+        (None, 200, "RIFF\n\0\0\0WAVE0123456789", ""),
+        (Some("bytes=14-16"), 206, "234", "bytes 14-16/22"),
+        (Some("bytes=19-"), 206, "789", "bytes 19-21/22"),
+        (Some("bytes=-2"), 206, "89", "bytes 20-21/22"),
     ] {
         let mut request = house.request(Method::GET, &path);
         if let Some(range) = range {
@@ -97,9 +104,9 @@ async fn files_are_served_whole_and_in_parts_and_nothing_else_is() {
         assert_eq!(reply.header("content-type"), "audio/wav");
         assert_eq!(reply.header("x-content-type-options"), "nosniff");
     }
-    let beyond = house.request(Method::GET, &path).header("range", "bytes=10-").send().await.expect("a reply");
+    let beyond = house.request(Method::GET, &path).header("range", "bytes=22-").send().await.expect("a reply");
     let beyond = Reply::of(beyond).await;
-    assert_eq!((beyond.told().as_str(), beyond.header("content-range")), ("416 no_such_range", "bytes */10"));
+    assert_eq!((beyond.told().as_str(), beyond.header("content-range")), ("416 no_such_range", "bytes */22"));
     std::fs::write(house.folder().join("secret.png"), "secret").expect("written");
     std::fs::write(house.folder().join("public/images/.hidden.part"), "secret").expect("written");
     #[cfg(unix)]

@@ -132,7 +132,7 @@ async fn a_run_can_be_cancelled_once() {
     assert_eq!(outcome, Some(&json!("cancelled")));
     house.settled().await;
     assert_eq!(house.post(&path, json!({})).await.told(), "409 already_ended");
-    assert_eq!(house.get(&format!("/runs/{id}")).await.json["status"], "failed");
+    assert_eq!(house.get(&format!("/runs/{id}")).await.json["status"], "cancelled");
     for (method, path) in [
         (Method::POST, "/runs/00000000-0000-7000-8000-000000000000/cancel"),
         (Method::GET, "/runs/00000000-0000-7000-8000-000000000000"),
@@ -237,7 +237,7 @@ async fn runs_that_do_not_end_are_cancelled_when_the_drain_is_over() {
     tokio::time::timeout(PATIENCE, &mut house.served).await.expect("the server ends").expect("in good order");
     // The journal holds the end.
     let journal = jarvis_store::Journal::open(&house.folder().join("runs.db")).expect("a journal");
-    assert_eq!(journal.runs(1).expect("readable")[0].status, jarvis_store::RunStatus::Failed);
+    assert_eq!(journal.runs(1).expect("readable")[0].status, jarvis_store::RunStatus::Cancelled);
 }
 
 #[tokio::test]

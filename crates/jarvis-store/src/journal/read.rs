@@ -20,6 +20,8 @@ pub enum RunStatus {
     Done,
     /// It ended without an answer, or nothing succeeded.
     Failed,
+    /// It was cancelled.
+    Cancelled,
     /// It has not ended, and the process that ran it is gone.
     Interrupted,
 }
@@ -31,6 +33,7 @@ impl RunStatus {
             RunStatus::Running => "running",
             RunStatus::Done => "done",
             RunStatus::Failed => "failed",
+            RunStatus::Cancelled => "cancelled",
             RunStatus::Interrupted => "interrupted",
         }
     }
@@ -66,7 +69,13 @@ pub struct RunRecord {
     pub events: Vec<Value>,
 }
 
-const COLUMNS: &str = "run_id, writer, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms";
+/// Of a run that failed, the last event tells whether it was cancelled.
+const COLUMNS: &str = "run_id, writer, started_at_ms, last_at_ms, request, ended, tasks, ok, failed, ms,
+    ended = 'failed' AND EXISTS (
+        SELECT 1 FROM events WHERE events.run_id = runs.run_id
+            AND seq = (SELECT max(seq) FROM events AS last WHERE last.run_id = runs.run_id)
+            AND (body ->> 'cancelled' = 1 OR (body ->> 'event' = 'error' AND body ->> 'code' = 'cancelled'))
+    ) AS cancelled";
 
 pub(super) fn runs(path: &Path, writers: &Writers, limit: u32) -> Result<Vec<RunSummary>, JournalError> {
     let failed = |source| JournalError::sqlite("read", path, source);
@@ -134,6 +143,7 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
     let ms: Option<i64> = row.get("ms")?;
     let status = match ended.as_deref() {
         Some("done") => RunStatus::Done,
+        Some(_) if row.get("cancelled")? => RunStatus::Cancelled,
         Some(_) => RunStatus::Failed,
         None if writers.is_writing(&writer) => RunStatus::Running,
         None => RunStatus::Interrupted,

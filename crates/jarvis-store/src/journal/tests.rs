@@ -51,11 +51,11 @@ fn finished(run: &str, seq: u64, status: Status) -> Event {
 }
 
 fn done(run: &str, seq: u64, ok: bool) -> Event {
-    event(run, seq, EventKind::Done { ok, usage: Usage::default(), ms: 77 })
+    event(run, seq, EventKind::Done { ok, cancelled: false, usage: Usage::default(), ms: 77 })
 }
 
 fn error(run: &str, seq: u64) -> Event {
-    event(run, seq, EventKind::Error { code: "unavailable".into(), message: "no model".into(), ms: 5 })
+    event(run, seq, EventKind::Error { code: "unavailable".into(), message: "no model".into(), hint: None, ms: 5 })
 }
 
 struct Shelf {

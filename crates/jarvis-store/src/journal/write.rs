@@ -102,12 +102,15 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
+/// Events that are kept to be tried again while the disk refuses; the oldest go first.
+const MOST_KEPT: usize = 10_000;
+
 pub(super) struct Writer {
     connection: Connection,
     path: PathBuf,
     writers: Writers,
     sign: Option<Sign>,
-    /// What went wrong since the last flush.
+    /// Why what is kept could not be written.
     lost: Option<String>,
     /// Whether the last write failed, for those who look.
     failing: Arc<AtomicBool>,
@@ -120,8 +123,10 @@ impl Writer {
 
     /// Writes until the journal is dropped.
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
+        // What could not be written is tried again with what comes next.
+        let mut rows: Vec<Row> = Vec::new();
         while let Ok(first) = messages.recv() {
-            let mut rows = Vec::new();
+            let kept = rows.len();
             let mut flushes = Vec::new();
             let mut next = Some(first);
             while let Some(message) = next {
@@ -129,21 +134,25 @@ impl Writer {
                     Message::Row(row) => rows.push(*row),
                     Message::Flush(sender) => flushes.push(sender),
                 }
-                next = if rows.len() < BATCH { messages.try_recv().ok() } else { None };
+                next = if rows.len() < kept + BATCH { messages.try_recv().ok() } else { None };
             }
             if rows.is_empty() {
-                // Nothing was written, so nothing was learnt.
+                // Nothing is to be written, so nothing is learnt.
             } else if let Err(error) = self.write(&rows) {
                 self.failing.store(true, Ordering::Relaxed);
                 tracing::error!(%error, events = rows.len(), "events could not be written to the journal");
                 self.lost.get_or_insert(error.to_string());
+                let over = rows.len().saturating_sub(MOST_KEPT);
+                rows.drain(..over);
             } else {
+                rows.clear();
+                self.lost = None;
                 self.failing.store(false, Ordering::Relaxed);
             }
             for flush in flushes {
-                let result = match self.lost.take() {
+                let result = match &self.lost {
                     None => Ok(()),
-                    Some(reason) => Err(JournalError::Lost { path: self.path.clone(), reason }),
+                    Some(reason) => Err(JournalError::Lost { path: self.path.clone(), reason: reason.clone() }),
                 };
                 // Whoever no longer waits need not know.
                 let _ = flush.send(result);

@@ -62,7 +62,7 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
     if let Some(loaded) = &loaded {
         match Folders::of(&loaded.config) {
             Ok(folders) => {
-                findings.push(match Media::open(&folders.public) {
+                findings.push(match Media::open(&folders.public).and_then(|media| media.check_writable()) {
                     Ok(_) => Finding::good("media folder", folders.public.display().to_string()),
                     Err(error) => {
                         Finding::bad("media folder", true, error.to_string(), "choose another with --data-dir")

@@ -69,7 +69,15 @@ impl Look {
         let mut checks = vec![check("media folder", written)];
         checks.push(match &self.journal {
             Some(journal) if journal.is_failing() => {
-                check("run journal", Err("the last events could not be written".into()))
+                // Also tries again to write what could not be written.
+                let flushed = tokio::time::timeout(PATIENCE, journal.flush()).await;
+                check(
+                    "run journal",
+                    match flushed {
+                        Ok(flushed) => flushed.map_err(|error| error.to_string()),
+                        Err(_) => Err(late()),
+                    },
+                )
             }
             Some(_) => check("run journal", Ok(())),
             None => check("run journal", Err("it could not be opened when the server started".into())),
@@ -107,8 +115,9 @@ fn answers(error: &jarvis_chat::ChatError) -> bool {
     use jarvis_chat::ChatError;
     match error {
         ChatError::Api { status, .. } => *status < 500,
-        ChatError::BadReply { .. } | ChatError::RateLimited { .. } => true,
-        ChatError::Unreachable { .. }
+        ChatError::BadReply { .. }
+        | ChatError::RateLimited { .. }
+        | ChatError::Unreachable { .. }
         | ChatError::Timeout { .. }
         | ChatError::Unauthorized { .. }
         | ChatError::ReplayMiss { .. }

@@ -108,10 +108,15 @@ impl Decisions {
                 let mut document = decision.execution_config();
                 let value = document.get_mut("execution_config").map(Value::take).unwrap_or_default();
                 events.emit(EventKind::ExecutionConfig { value });
-                events.emit(EventKind::Done { ok: true, usage: events.usage(), ms });
+                events.emit(EventKind::Done { ok: true, cancelled: false, usage: events.usage(), ms });
             }
             Err(error) => {
-                events.emit(EventKind::Error { code: error.code().into(), message: error.to_string(), ms });
+                events.emit(EventKind::Error {
+                    code: error.code().into(),
+                    message: error.to_string(),
+                    hint: error.hint(),
+                    ms,
+                });
             }
         }
         ended

@@ -11,6 +11,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::error::ApiError;
+use crate::routes::openai::Links;
 use crate::state::Server;
 use crate::wire::ask::MOST_ATTACHMENTS;
 use crate::wire::openai::{ChatCompletionRequest, ChatMessage, Content, Part};
@@ -52,10 +53,11 @@ pub(super) fn check(body: &ChatCompletionRequest) -> Result<(), ApiError> {
 }
 
 /// The request that is meant. Pictures and sounds inside it are stored under the public root.
-pub(super) async fn request(server: &Server, body: ChatCompletionRequest) -> Result<Request, ApiError> {
+pub(super) async fn request(server: &Server, body: ChatCompletionRequest, links: &Links) -> Result<Request, ApiError> {
+    let own = links.base.clone();
     let (media, limits) = (Arc::clone(&server.parts.media), Limits::of(server));
     // Files in base64 may be large.
-    let taken = tokio::task::spawn_blocking(move || take_in(&body, limits, &media)).await;
+    let taken = tokio::task::spawn_blocking(move || take_in(&body, limits, &media, &own)).await;
     taken.map_err(|error| ApiError::internal("the request cannot be read", &error))?
 }
 
@@ -74,7 +76,7 @@ impl Limits {
     }
 }
 
-fn take_in(body: &ChatCompletionRequest, limits: Limits, media: &Media) -> Result<Request, ApiError> {
+fn take_in(body: &ChatCompletionRequest, limits: Limits, media: &Media, own: &str) -> Result<Request, ApiError> {
     let most = limits.messages;
     if body.messages.len() > most {
         return Err(ApiError::invalid(format!("a conversation may have {most} messages")).param("messages"));
@@ -111,7 +113,7 @@ fn take_in(body: &ChatCompletionRequest, limits: Limits, media: &Media) -> Resul
     let mut attachments = Vec::with_capacity(files.len());
     for file in files {
         attachments.push(match file {
-            File::At(kind, url) => Resource { kind, source: Source::Url(url), name: None },
+            File::At(kind, url) => Resource { kind, source: at(url, own), name: None },
             File::Bytes(_, bytes) if bytes.len() > limits.file => {
                 return Err(too_large("a file of the conversation is larger than this server takes"));
             }
@@ -119,6 +121,14 @@ fn take_in(body: &ChatCompletionRequest, limits: Limits, media: &Media) -> Resul
         });
     }
     Ok(Request { text: last.content.trim().to_owned(), attachments, history: turns })
+}
+
+/// Where an address leads: this server's own files are not fetched over the network.
+fn at(url: String, own: &str) -> Source {
+    match url.strip_prefix(own).filter(|path| path.starts_with('/')).map(Media::display) {
+        Some(Ok(path)) => Source::Public(path),
+        Some(Err(_)) | None => Source::Url(url),
+    }
 }
 
 /// A message, read.
