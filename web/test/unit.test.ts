@@ -10,7 +10,7 @@ import { notation, sample } from "../src/docs/schema";
 import { en } from "../src/i18n/en";
 import { ru } from "../src/i18n/ru";
 import { zh } from "../src/i18n/zh";
-import { type Inline, parse, webAddress } from "../src/model/markdown";
+import { type Inline, parse, tellsWhere, webAddress } from "../src/model/markdown";
 import { mediaKind, outputs } from "../src/model/outputs";
 import * as plan from "../src/model/plan";
 import { apply, isLive, newRun, replay, stopped, type RunView } from "../src/model/run";
@@ -317,6 +317,36 @@ test("addresses of links", () => {
   ])
     assert.equal(webAddress(bad), null, bad);
   assert.equal(webAddress("HTTPS://E.org/x")?.host, "e.org");
+});
+
+test("a link is shown without its host only when its words are the host or the address", () => {
+  const cases: [string, boolean][] = [
+    ["https://e.org/a_b", true],
+    ["https://e.org:81/x?y#z", true],
+    ["[e.org](https://e.org)", true],
+    ["[E.org](https://e.org/deep/down)", true],
+    ["[https://e.org/](https://e.org/a)", true],
+    ["[e.org/a](https://e.org/a/)", true],
+    ["[**e.org**](https://e.org)", true],
+    ["https://e.org/путь", true],
+    ["[paypal.com](https://l.com/)", false],
+    ["[l.com.paypal.com](https://l.com/)", false],
+    ["[l.com**.paypal.com**](https://l.com/)", false],
+    ["[l.com/ at paypal.com](https://l.com/)", false],
+    ["[e.org/a](https://e.org/b)", false],
+    ["[e.org:81](https://e.org/)", false],
+    ["[the site e.org](https://e.org/)", false],
+    ["[here](https://e.org/)", false],
+    ["[еxample.org](https://еxample.org/)", false], // its first letter is Cyrillic
+  ];
+  for (const [source, expected] of cases) {
+    const [first] = parse(source);
+    const link = first?.t === "p" ? first.children[0] : undefined;
+    assert.ok(link?.t === "link", source);
+    assert.equal(tellsWhere(link.children, link.href), expected, source);
+  }
+  const [nested] = parse("[*https://a.org/x*](https://b.org/)");
+  assert.equal(nested?.t === "p" ? said(nested.children) : "", "[em(https://a.org/x)→https://b.org/]");
 });
 
 test("only our own media paths are media", () => {

@@ -159,6 +159,25 @@ export function webAddress(href: string): URL | null {
   }
 }
 
+/** The words of inline parts, without their marks. */
+const wordsOf = (nodes: Inline[]): string =>
+  nodes.map((n) => ("text" in n ? n.text : "children" in n ? wordsOf(n.children) : " ")).join("");
+
+/** True when the words of a link are themselves its host or its whole address, so that they say where it leads. */
+export function tellsWhere(children: Inline[], href: string): boolean {
+  const url = webAddress(href);
+  const said = wordsOf(children).trim();
+  if (!url) return false;
+  // The host must stand there letter by letter: what a browser would take for the same host may look like another.
+  const bare = said.replace(/^https?:\/\//i, "");
+  if (!bare.toLowerCase().startsWith(url.host)) return false;
+  const rest = bare.slice(url.host.length);
+  if (rest === "" || rest === "/") return true;
+  const same = (a: string, b: string) => a.replace(/\/$/, "") === b.replace(/\/$/, "");
+  const full = bare === said ? `${url.protocol}//${said}` : said;
+  return /^[/?#]/.test(rest) && same(webAddress(full)?.href ?? "", url.href);
+}
+
 const TOKEN =
   /(`+)([\s\S]*?[^`])\1(?!`)|!?\[([^\]\n]{0,500})\]\(\s*<?([^\s()<>]{1,2000})>?(?:\s+"[^"\n]*")?\s*\)|(\*\*|__)(?=\S)([\s\S]{0,1000}?\S)\5|(\*|_)(?=\S)([^\n]{0,1000}?\S)\7(?![\p{L}\p{N}])|(https?:\/\/[^\s<>"'`]{1,2000})|(?<![\w/.])(\/(?:images|audios|videos)\/[\w-][\w.-]*\w)|\n/gu;
 
@@ -203,9 +222,11 @@ function link(target: string, text: string, depth: number): Inline | null {
   if (!url) return null;
   const children: Inline[] =
     text === "" ? [{ t: "text", text: target }] : inline(text, MAX_DEPTH - 1 > depth ? depth + 1 : MAX_DEPTH + 1);
-  // A link inside a link makes no sense in HTML.
-  const flat = children.map((c): Inline =>
-    c.t === "link" ? { t: "text", text: c.children.map((k) => (k.t === "text" ? k.text : "")).join("") } : c,
-  );
-  return { t: "link", href: url.href, host: url.host, children: flat };
+  return { t: "link", href: url.href, host: url.host, children: children.map(unlinked) };
+}
+
+/** A link inside a link makes no sense in HTML: of the inner one the words stay. */
+function unlinked(node: Inline): Inline {
+  if (node.t === "link") return { t: "text", text: wordsOf(node.children) };
+  return node.t === "strong" || node.t === "em" ? { ...node, children: node.children.map(unlinked) } : node;
 }

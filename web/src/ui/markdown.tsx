@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 import { baseName, clean } from "../model/text";
-import { type Block, type Inline, parse } from "../model/markdown";
+import { type Block, type Inline, parse, tellsWhere } from "../model/markdown";
 import { mediaKind } from "../model/outputs";
 import { CopyButton } from "./common";
 import { Icon } from "./icons";
@@ -68,16 +68,14 @@ function inline(node: Inline, key: number): ComponentChildren {
       return <br key={key} />;
     case "media":
       return <MediaChip key={key} path={node.path} />;
-    case "link": {
+    case "link":
       // Where a link leads is always seen, whatever its words say.
-      const said = node.children.map((c) => (c.t === "text" ? c.text : "")).join("");
       return (
         <a key={key} href={node.href} target="_blank" rel="noopener noreferrer">
           {node.children.map(inline)}
-          {said.includes(node.host) ? null : <span class="link-host"> ({node.host})</span>}
+          {tellsWhere(node.children, node.href) ? null : <span class="link-host"> ({node.host})</span>}
         </a>
       );
-    }
   }
 }
 
