@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import * as decode from "../src/api/decode";
 import { EventParser } from "../src/api/sse";
-import type { ExecutionConfig } from "../src/api/types";
+import type { Attachment, ExecutionConfig } from "../src/api/types";
 import { curl, readApi } from "../src/docs/openapi";
 import { notation, sample } from "../src/docs/schema";
 import { en } from "../src/i18n/en";
@@ -15,6 +15,7 @@ import { mediaKind, outputs } from "../src/model/outputs";
 import * as plan from "../src/model/plan";
 import { apply, isLive, newRun, replay, stopped, type RunView } from "../src/model/run";
 import { clean, duration, label } from "../src/model/text";
+import { cutFiles, type Exchange, exchangeOf, slim, withWhole } from "../src/state/storage";
 import { arrange, END, links, START } from "../src/ui/graph-layout";
 
 test("events are read however the stream is cut", () => {
@@ -161,6 +162,50 @@ test("an attachment goes back with exactly one of path, text and address", () =>
     name: "n",
   });
   assert.deepEqual(decode.attachmentOut({ kind: "text", text: "t" }), { kind: "text", text: "t" });
+});
+
+test("what the store cuts is marked, and is told from what is whole", () => {
+  const long = "x".repeat(30_000);
+  const request = (text: string, attachments: Attachment[]): Exchange => ({
+    id: "e",
+    text,
+    attachments,
+    mode: "run",
+    at: 1,
+    run: { ...newRun(), phase: "done" },
+    draft: null,
+  });
+  const kept = (e: Exchange) => exchangeOf(JSON.parse(JSON.stringify(slim(e))));
+  const files: Attachment[] = [
+    { kind: "text", text: "short", name: "a" },
+    { kind: "text", text: long, name: "b" },
+    { kind: "text", text: long, path: "/texts/c.txt", name: "c" },
+  ];
+  const e = request(long, files);
+  const once = kept(e);
+  const twice = once && kept(once);
+  for (const got of [once, twice]) {
+    assert.ok(got && got.text.length < long.length);
+    assert.equal(got.cut, true);
+    assert.deepEqual(
+      cutFiles(got.attachments).map((a) => a.name),
+      ["b"],
+    );
+  }
+  assert.equal(e.cut, undefined);
+  assert.deepEqual(cutFiles(e.attachments), [], "in memory all is whole");
+  const small = kept(request("x".repeat(20_000), files.slice(0, 1)));
+  assert.deepEqual([small?.cut, cutFiles(small?.attachments ?? [])], [undefined, []]);
+  assert.ok(!("cut" in decode.attachmentOut({ kind: "text", text: "t", cut: true })), "the mark stays here");
+  const chat = (exchange: Exchange | null) => ({
+    id: "c",
+    title: "",
+    updated: 1,
+    exchanges: exchange ? [exchange] : [],
+  });
+  assert.deepEqual(withWhole(chat(once), chat(e)).exchanges[0]?.attachments, files);
+  assert.equal(withWhole(chat(once), chat(e)).exchanges[0]?.cut, undefined);
+  assert.equal(withWhole(chat(once), undefined).exchanges[0]?.cut, true);
 });
 
 const config = (): ExecutionConfig =>
