@@ -1,7 +1,7 @@
 // What lasts and what breaks: history, storage, reloads, lost connections, errors, log-in, the list of runs.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { amount, ask, example, on, phase, stateOf } from "./harness";
+import { amount, ask, box, example, on, phase, stateOf } from "./harness";
 
 test("chats are kept, can be deleted and taken back, and the talk before goes along", () =>
   on({}, async (page, mock) => {
@@ -25,6 +25,67 @@ test("chats are kept, can be deleted and taken back, and the talk before goes al
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("link", { name: "hello there" }).click();
     await page.locator(".exchange").nth(1).waitFor();
+  }));
+
+const LONG = "A long report, line by line.\n".repeat(1000);
+
+test("a long text is sent again whole or not at all", () =>
+  on({}, async (page, mock, at) => {
+    const file = { name: "report.txt", mimeType: "text/plain", buffer: Buffer.from(LONG) };
+    await page.locator('input[type="file"]').setInputFiles(file);
+    await page.locator(".upload-ready").waitFor();
+    await ask(page, "Tell the mood");
+    await phase(page, "done").waitFor();
+    // Another tab knows only what is kept; what it writes must not cost this one the rest.
+    await page.waitForFunction(() =>
+      Object.entries(localStorage).some(([k, v]) => k.includes(".chat.") && String(v).includes('"phase":"done"')),
+    );
+    const other = await at.context.newPage();
+    await other.goto(page.url());
+    await ask(other, "hello");
+    await phase(other, "done").waitFor();
+    await amount(page, ".exchange", 2);
+    await other.close();
+    const again = page.getByRole("button", { name: "Try again" }).first();
+    const asked = page.waitForRequest((r) => r.url().endsWith("/hugginggpt/stream"));
+    await again.click();
+    const body = (await asked).postDataJSON() as { attachments: { text: string }[] };
+    assert.equal(body.attachments[0]?.text, LONG);
+    await page.locator('.exchange[data-phase="done"]').nth(1).waitFor();
+    const sent = mock.runs.length;
+    await page.reload();
+    await again.click();
+    await page.locator(".notice", { hasText: "Of report.txt this browser kept only the beginning" }).waitFor();
+    await page.getByRole("button", { name: "Edit" }).first().click();
+    await page.locator(".upload-failed", { hasText: "attach it again" }).waitFor();
+    assert.equal(await box(page).inputValue(), "Tell the mood");
+    assert.equal(mock.runs.length, sent, "nothing was sent in part");
+  }));
+
+test("a reviewed plan with a long text runs whole or not at all", () =>
+  on({}, async (page, mock) => {
+    const file = { name: "report.txt", mimeType: "text/plain", buffer: Buffer.from(LONG) };
+    await page.getByRole("radio", { name: "Review plan" }).check();
+    await page.locator('input[type="file"]').setInputFiles(file);
+    await page.locator(".upload-ready").waitFor();
+    await ask(page, "Tell the mood");
+    await page.locator(".plan").waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Run this plan" }).click();
+    await page.locator(".notice", { hasText: "report.txt" }).waitFor();
+    await page.locator(".plan").waitFor();
+    assert.equal(mock.runs.length, 0);
+  }));
+
+test("a long request is sent again whole or not at all", () =>
+  on({}, async (page, mock) => {
+    await ask(page, LONG);
+    await phase(page, "done").waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator(".notice", { hasText: "only the beginning of the request" }).waitFor();
+    assert.equal(mock.runs.length, 1);
+    assert.equal(mock.runs[0]?.request, LONG.trim());
   }));
 
 test("rubbish in the browser's storage is no obstacle", () =>

@@ -199,14 +199,42 @@ test("stop ends the run on the server too", () =>
     }, id);
   }));
 
-test("a run that is live at a reload is found again", () =>
-  on({ allow: /404/ }, async (page) => {
+/** Leaves the page while a run is live, and looks whether it goes on and is followed to its end, without being asked anew. */
+async function reloadMidway(page: Page): Promise<void> {
+  await page.locator(".node.is-running").first().waitFor();
+  const id = await page.locator(".exchange").getAttribute("data-run");
+  const calls: string[] = [];
+  page.on("request", (r) => calls.push(`${r.method()} ${new URL(r.url()).pathname}`));
+  assert.match(id ?? "", /^[\w-]{16,}$/, "the whole id of the run");
+  await page.reload();
+  await page.locator(`.exchange[data-run="${id}"]`).waitFor();
+  await page.locator('.exchange:is([data-phase="done"], [data-phase="failed"], [data-phase="cancelled"])').waitFor();
+  assert.equal(await page.locator(".exchange").getAttribute("data-phase"), "done", await page.innerText(".reply"));
+  assert.deepEqual(await page.locator(".node").evaluateAll((all) => all.map((e) => (e as HTMLElement).dataset.state)), [
+    "succeeded",
+    "succeeded",
+  ]);
+  await pictures(page, ".gallery", 2);
+  assert.ok(calls.includes(`GET /runs/${id}/events`), calls.join());
+  assert.ok(!calls.some((c) => /^POST .*\/stream$/.test(c)), "it was not asked twice");
+  const run = (await (await fetch(`${url}/runs/${id}`)).json()) as { status: string };
+  assert.equal(run.status, "done");
+}
+
+test("a run that is live at a reload is followed to its end", () =>
+  on({}, async (page) => {
     await attach(page, busy(), "busy.png");
     await ask(page, "segment this picture, then find the edges of the result");
-    await page.locator(".node.is-running").first().waitFor();
-    await page.reload();
-    await page.locator('.exchange:is([data-phase="done"], [data-phase="cancelled"])').waitFor();
-    assert.equal(await page.locator(".node").count(), 2);
+    await reloadMidway(page);
+  }));
+
+test("a reviewed plan that is live at a reload is followed to its end", () =>
+  on({}, async (page) => {
+    await page.getByRole("radio", { name: "Review plan" }).check();
+    await attach(page, busy(), "busy.png");
+    await ask(page, "segment this picture, then find the edges of the result");
+    await page.getByRole("button", { name: "Run this plan" }).click();
+    await reloadMidway(page);
   }));
 
 const HEADINGS = { en: "What shall I get done?", ru: "Что нужно сделать?", zh: "要我做什么？" };

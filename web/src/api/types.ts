@@ -12,6 +12,8 @@ export interface Attachment {
   url?: string;
   name?: string;
   bytes?: number;
+  /** Only the beginning of the text is here: the page could not keep all of it. Never on the wire. */
+  cut?: true;
 }
 
 export interface Turn {

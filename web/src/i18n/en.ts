@@ -185,6 +185,9 @@ export const en = {
   err_page: "The page made a mistake: {message}",
   err_retry_after: "Try again in {n} s",
   err_storage: "This browser does not let the page keep the chat; it will be gone when you leave",
+  cut_file: "Only the beginning of it was kept: attach it again",
+  cut_files: "Of {names} this browser kept only the beginning. Choose Edit and attach it again",
+  cut_text: "This browser kept only the beginning of the request: edit it and write the rest again",
 
   foot_offline: "Offline planner, native models: nothing leaves this machine",
   foot_llm: "Planned and answered by {model}",

@@ -184,6 +184,9 @@ export const zh: Texts = {
   err_page: "页面出错：{message}",
   err_retry_after: "请在 {n} 秒后重试",
   err_storage: "浏览器不允许保存对话，离开后将会丢失",
+  cut_file: "只保存了开头部分：请重新添加",
+  cut_files: "浏览器只保存了 {names} 的开头部分。请点“修改”并重新添加",
+  cut_text: "浏览器只保存了请求的开头部分：请修改并补全其余内容",
 
   foot_offline: "离线规划器，内置模型：数据不会离开这台机器",
   foot_llm: "由 {model} 规划并回答",

@@ -108,7 +108,8 @@ export function startChats(isOurs: (exchangeId: string) => boolean, storageFull:
     if (id === null) return;
     const known = chats.value.find((chat) => chat.id === id);
     if (known?.exchanges.some((x) => isOurs(x.id))) return;
-    const fresh = storage.readChat(id);
+    const read = storage.readChat(id);
+    const fresh = read && storage.withWhole(read, known);
     const others = chats.value.filter((chat) => chat.id !== id);
     chats.value = fresh ? [...others, fresh].sort((a, b) => b.updated - a.updated) : others;
   });

@@ -3,15 +3,15 @@ import * as client from "../api/client";
 import { attachmentOut } from "../api/decode";
 import { ApiError, asApiError, isAbort } from "../api/http";
 import type { Attachment, ChatBody, ExecutionConfig, RunEvent, Turn } from "../api/types";
-import { count, t, taskName } from "../i18n";
+import { count, joined, t, taskName } from "../i18n";
 import { rebuild } from "../model/plan";
 import { apply, broken, isLive, newRun, stopped, taskOfConfig, type RunError, type RunView } from "../model/run";
 import { label } from "../model/text";
-import { announce } from "./announce";
+import { announce, notify } from "./announce";
 import { addExchange, changeExchange, changeRun, chats, findExchange, newId, removeExchange } from "./chats";
 import { chatLink, go } from "./route";
 import { observeClock } from "./server";
-import type { Chat, Exchange, Mode } from "./storage";
+import { type Chat, cutFiles, type Exchange, type Mode } from "./storage";
 
 const MAX_HISTORY = 20;
 /** Waits between tries to rejoin a stream that broke, in milliseconds. */
@@ -38,13 +38,22 @@ export function send(chatId: string | null, text: string, attachments: Attachmen
   void start(id, exchange);
 }
 
+/** Why an exchange cannot be sent once more: the store of the browser kept it only in part. Null when it can. */
+function lacks(exchange: Exchange, withText: boolean): string | null {
+  const files = cutFiles(exchange.attachments).map((a) => label(a.name ?? a.kind, 60));
+  if (files.length) return t("cut_files", { names: joined(files) });
+  return withText && exchange.cut ? t("cut_text") : null;
+}
+
 /** Does the request of an exchange anew, in its place. */
 export function again(chatId: string, exchangeId: string): void {
   const old = findExchange(chatId, exchangeId);
   if (!old || isLive(old.run.phase)) return;
-  controllers.get(exchangeId)?.abort();
   const edited = old.run.config && old.mode !== "plan" && !old.run.plansOnly ? old.run.config : null;
   if (edited) return runPlan(chatId, exchangeId, edited);
+  const refusal = lacks(old, true);
+  if (refusal !== null) return notify(refusal);
+  controllers.get(exchangeId)?.abort();
   changeExchange(chatId, exchangeId, (e) => ({ ...e, run: newRun(e.mode !== "run"), draft: null }));
   const fresh = findExchange(chatId, exchangeId);
   if (fresh) void start(chatId, fresh);
@@ -62,6 +71,9 @@ export function takeBack(chatId: string, exchangeId: string): Exchange | undefin
 export function runPlan(chatId: string, exchangeId: string, config: ExecutionConfig): void {
   const exchange = findExchange(chatId, exchangeId);
   if (!exchange) return;
+  // The plan holds the words of the request itself; only the files go along from here.
+  const refusal = lacks(exchange, false);
+  if (refusal !== null) return notify(refusal);
   controllers.get(exchangeId)?.abort();
   const plan = rebuild(config, config.tasks);
   const before = exchange.run;
@@ -134,7 +146,10 @@ function start(chatId: string, exchange: Exchange): Promise<void> {
   );
 }
 
-/** The request with the turns before it. Errors and stopped answers are not part of the conversation. */
+/**
+ * The request with the turns before it. Errors and stopped answers are not part of the conversation. A turn that was kept
+ * in part goes along as it is, with the sign of omission at its end: it is what was talked about, not what is asked.
+ */
 function bodyOf(chat: Chat | undefined, exchange: Exchange): ChatBody {
   const messages: Turn[] = [];
   for (const e of chat?.exchanges ?? []) {
@@ -227,6 +242,8 @@ function fail(chatId: string, exchangeId: string, error: RunError): void {
 function ended(chatId: string, exchangeId: string): void {
   const exchange = findExchange(chatId, exchangeId);
   if (!exchange || exchange.mode !== "review" || !exchange.run.plansOnly || exchange.run.phase !== "done") return;
+  const refusal = lacks(exchange, true);
+  if (refusal !== null) return fail(chatId, exchangeId, { code: "incomplete", message: refusal });
   changeExchange(chatId, exchangeId, (e) => ({ ...e, mode: "run", run: newRun() }));
   const fresh = findExchange(chatId, exchangeId);
   if (fresh) queueMicrotask(() => void start(chatId, fresh));

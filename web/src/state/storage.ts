@@ -22,6 +22,8 @@ export type Mode = "run" | "review" | "plan";
 export interface Exchange {
   id: string;
   text: string;
+  /** Only the beginning of the text is here, because the store does not keep longer ones. */
+  cut?: true;
   attachments: Attachment[];
   mode: Mode;
   at: number;
@@ -118,15 +120,39 @@ function used(): number {
 
 const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
-/** An exchange without what is large and can be had again from the server's journal. */
-function slim(e: Exchange): Exchange {
+const tooLong = (text: string | undefined): boolean => (text?.length ?? 0) > MAX_TEXT;
+const marked = (cut: boolean): { cut?: true } => (cut ? { cut: true } : {});
+
+/**
+ * An exchange as it is kept: without what is large and can be had again from the server's journal. A request and attached
+ * texts that had to be cut are marked, because they must not be sent as if they were whole.
+ */
+export function slim(e: Exchange): Exchange {
   const tasks = e.run.tasks.map((t) => ({
     ...t,
     inference: JSON.stringify(t.inference ?? null).length > MAX_TEXT ? null : t.inference,
     resolved: t.resolved && Object.fromEntries(Object.entries(t.resolved).map(([k, v]) => [k, cut(v)])),
   }));
-  const attachments = e.attachments.map((a) => (a.text === undefined ? a : { ...a, text: cut(a.text) }));
-  return { ...e, text: cut(e.text), attachments, run: { ...e.run, text: cut(e.run.text), tasks } };
+  const attachments = e.attachments.map((a) =>
+    a.text === undefined ? a : { ...a, text: cut(a.text), ...marked(tooLong(a.text)) },
+  );
+  const run = { ...e.run, text: cut(e.run.text), tasks };
+  return { ...e, text: cut(e.text), ...marked(tooLong(e.text)), attachments, run };
+}
+
+/** The attachments that would be sent in part. Those with a path or an address are sent by it, and are never cut. */
+export const cutFiles = (attachments: Attachment[]): Attachment[] =>
+  attachments.filter((a) => a.cut && decode.attachmentOut(a).text !== undefined);
+
+/** What the store gives back, with the words and files that this tab still has whole. They never change. */
+export function withWhole(fresh: Chat, known: Chat | undefined): Chat {
+  const exchanges = fresh.exchanges.map((e) => {
+    const mine = known?.exchanges.find((x) => x.id === e.id);
+    if (!mine) return e;
+    const { cut: _, ...rest } = e;
+    return { ...rest, text: mine.text, attachments: mine.attachments, ...marked(mine.cut === true) };
+  });
+  return { ...fresh, exchanges };
 }
 
 function chatOf(v: unknown): Chat | null {
@@ -141,7 +167,7 @@ const PHASES = ["sending", "queued", "planning", "running", "answering", "done",
 const MODES = ["run", "review", "plan"];
 const STATES = ["waiting", "running", "succeeded", "failed", "skipped", "cancelled"];
 
-function exchangeOf(v: unknown): Exchange | null {
+export function exchangeOf(v: unknown): Exchange | null {
   const o = record(v);
   const r = record(o.run);
   if (typeof o.id !== "string" || !PHASES.includes(str(r.phase)) || !MODES.includes(str(o.mode))) return null;
@@ -174,7 +200,8 @@ function exchangeOf(v: unknown): Exchange | null {
   return {
     id: o.id,
     text: str(o.text),
-    attachments: list(o.attachments).map(decode.attachment),
+    ...marked(o.cut === true),
+    attachments: list(o.attachments).map((a) => ({ ...decode.attachment(a), ...marked(record(a).cut === true) })),
     mode: str(o.mode) as Mode,
     at: num(o.at),
     run,

@@ -7,6 +7,7 @@ import { t } from "../i18n";
 import { label } from "../model/text";
 import { announce, notify } from "./announce";
 import { newId } from "./chats";
+import { cutFiles } from "./storage";
 
 export const MAX_FILES = 16;
 
@@ -83,8 +84,9 @@ export function takeUploads(): Attachment[] {
   return out;
 }
 
-/** Puts files that are already on the server back into the message box. */
+/** Puts the files of a request back into the message box. What was kept only in part cannot be sent and says so. */
 export function putBack(attachments: Attachment[]): void {
+  const cut = cutFiles(attachments);
   uploads.value = attachments.map((a) => ({
     id: newId(),
     name: label(a.name ?? a.path ?? a.kind),
@@ -92,7 +94,7 @@ export function putBack(attachments: Attachment[]): void {
     bytes: a.bytes ?? 0,
     preview: a.kind === "image" ? (a.path ?? null) : null,
     progress: 1,
-    attachment: a,
-    error: null,
+    attachment: cut.includes(a) ? null : a,
+    error: cut.includes(a) ? t("cut_file") : null,
   }));
 }

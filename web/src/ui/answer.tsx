@@ -12,7 +12,7 @@ export function Answer({ run, onAgain }: { run: RunView; onAgain: (() => void) |
   const live = isLive(run.phase);
   return (
     <div class="answer">
-      {run.text ? <Markdown text={run.text} /> : null}
+      {run.text ? <Markdown text={run.text} more={live} /> : null}
       {live && <Progress run={run} />}
       {!live && !run.text && !run.error && run.phase === "done" && <p class="muted">{t("empty_answer")}</p>}
       {run.phase === "cancelled" && <p class="muted stopped">{t("phase_cancelled")}</p>}

@@ -1,16 +1,29 @@
 // Shows the tree of model/markdown.ts as elements. Text stays text: there is no HTML string anywhere on the way.
 import { useSignal } from "@preact/signals";
 import { createContext, type ComponentChildren } from "preact";
-import { useContext, useMemo } from "preact/hooks";
-import { baseName, clean } from "../model/text";
-import { type Block, type Inline, parse } from "../model/markdown";
+import { useContext, useMemo, useRef } from "preact/hooks";
+import { baseName } from "../model/text";
+import { type Block, readOn, type Inline, type Reading, tellsWhere } from "../model/markdown";
 import { mediaKind } from "../model/outputs";
 import { CopyButton } from "./common";
 import { Icon } from "./icons";
 
-export function Markdown({ text }: { text: string }) {
-  const blocks = useMemo(() => parse(clean(text)), [text]);
-  return <div class="prose">{blocks.map(block)}</div>;
+/** A text as Markdown. While there is `more` of it to come, only what is new is read and drawn. */
+export function Markdown({ text, more = false }: { text: string; more?: boolean }) {
+  const reading = useRef<Reading | null>(null);
+  reading.current = readOn(reading.current, text, more);
+  return (
+    <div class="prose">
+      {reading.current.blocks.map((b, i) => (
+        <Settled key={i} b={b} />
+      ))}
+    </div>
+  );
+}
+
+/** A block that is drawn again only when it has changed. */
+function Settled({ b }: { b: Block }) {
+  return useMemo(() => <>{block(b, 0)}</>, [b]);
 }
 
 function block(b: Block, key: number): ComponentChildren {
@@ -68,16 +81,14 @@ function inline(node: Inline, key: number): ComponentChildren {
       return <br key={key} />;
     case "media":
       return <MediaChip key={key} path={node.path} />;
-    case "link": {
+    case "link":
       // Where a link leads is always seen, whatever its words say.
-      const said = node.children.map((c) => (c.t === "text" ? c.text : "")).join("");
       return (
         <a key={key} href={node.href} target="_blank" rel="noopener noreferrer">
           {node.children.map(inline)}
-          {said.includes(node.host) ? null : <span class="link-host"> ({node.host})</span>}
+          {tellsWhere(node.children, node.href) ? null : <span class="link-host"> ({node.host})</span>}
         </a>
       );
-    }
   }
 }
 

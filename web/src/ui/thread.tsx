@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { t } from "../i18n";
+import { notify } from "../state/announce";
 import type { Chat, Exchange } from "../state/storage";
 import { takeBack } from "../state/runs";
 import { putBack } from "../state/uploads";
@@ -76,6 +77,7 @@ export function Thread({ chat }: { chat: Chat | null }) {
     if (!chat) return;
     takeBack(chat.id, exchange.id);
     draft.value = exchange.text;
+    if (exchange.cut) notify(t("cut_text"));
     putBack(exchange.attachments);
     focusComposer.value++;
   };
