@@ -23,7 +23,7 @@ pub enum AttachError {
         size: u64,
     },
     /// Its bytes are not what its name says.
-    #[error("`{name}` is not {article} {kind}: {found}")]
+    #[error("`{name}` is not {article} {kind}: it is {found}")]
     Other {
         /// The file.
         name: String,

@@ -282,14 +282,37 @@ fn only_its_owner_can_read_it() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_written_is_told_at_the_next_flush() {
+async fn what_cannot_be_written_is_told_and_written_when_it_can_be() {
     let shelf = Shelf::new();
     let journal = shelf.open();
-    Connection::open(shelf.path()).unwrap().execute_batch("DROP TABLE events").unwrap();
-    journal.append(&note("a", 0));
-    let error = journal.flush().await.unwrap_err();
-    assert!(error.to_string().starts_with("events are missing from the journal"), "{error}");
-    assert!(journal.flush().await.is_ok(), "a loss is told once");
+    let other = Connection::open(shelf.path()).unwrap();
+    other.execute_batch("ALTER TABLE events RENAME TO parked").unwrap();
+    journal.append(&started("a"));
+    for _ in 0..2 {
+        let error = journal.flush().await.unwrap_err();
+        assert!(error.to_string().starts_with("events are missing from the journal"), "{error}");
+        assert!(journal.is_failing());
+    }
+    other.execute_batch("ALTER TABLE parked RENAME TO events").unwrap();
+    journal.append(&done("a", 1, true));
+    journal.flush().await.unwrap();
+    assert!(!journal.is_failing());
+    assert_eq!(journal.run("a").unwrap().events.len(), 2);
+}
+
+#[test]
+fn a_cancelled_run_is_told_from_a_failed_one() {
+    let shelf = Shelf::new();
+    let cancelled =
+        |run: &str| event(run, 1, EventKind::Done { ok: false, cancelled: true, usage: Usage::default(), ms: 7 });
+    let early = |run: &str| {
+        event(run, 1, EventKind::Error { code: "cancelled".into(), message: "it was".into(), hint: None, ms: 5 })
+    };
+    shelf.write(&[started("a"), cancelled("a"), started("b"), early("b"), started("c"), done("c", 1, false)]);
+    let journal = shelf.open();
+    for (run, want) in [("a", RunStatus::Cancelled), ("b", RunStatus::Cancelled), ("c", RunStatus::Failed)] {
+        assert_eq!(journal.run(run).unwrap().summary.status, want, "{run}");
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn what_is_no_picture_is_called_what_it_is() {
     let house = House::new();
     house.file("fake.png", "plain words");
     house.file("cut.png", [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]);
-    check(&house, &["run", "edges of fake.png"], 1, &["`fake.png` is not an image: it is plain text"]);
+    check(&house, &["run", "edges of fake.png"], 2, &["`fake.png` is not an image: it is plain text"]);
     check(&house, &["run", "edges of cut.png"], 1, &["Edges", "cut short"]);
 }
 
