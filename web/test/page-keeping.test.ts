@@ -1,7 +1,7 @@
 // What lasts and what breaks: history, storage, reloads, lost connections, errors, log-in, the list of runs.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { amount, ask, example, on, phase, stateOf } from "./harness";
+import { amount, ask, attach, example, on, phase, stateOf } from "./harness";
 
 test("chats are kept, can be deleted and taken back, and the talk before goes along", () =>
   on({}, async (page, mock) => {
@@ -25,6 +25,22 @@ test("chats are kept, can be deleted and taken back, and the talk before goes al
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("link", { name: "hello there" }).click();
     await page.locator(".exchange").nth(1).waitFor();
+  }));
+
+test("a follow-up names an earlier picture by its path, and does not attach it again", () =>
+  on({}, async (page, mock) => {
+    await attach(page, "house.png");
+    await ask(page, "Find the edges of house.png");
+    await phase(page, "done").waitFor();
+    await ask(page, "and its colours in house.png?");
+    await page.locator('.exchange[data-phase="done"]').nth(1).waitFor();
+    const [first, second] = mock.calls
+      .filter((c) => c.path === "/hugginggpt/stream")
+      .map((c) => c.body as { messages: { content: string }[]; attachments?: { path: string }[] });
+    const path = first?.attachments?.[0]?.path ?? "no path";
+    assert.equal(second?.messages[0]?.content, `Find the edges of ${path}`);
+    assert.equal(second?.messages[2]?.content, "and its colours in house.png?", "the request itself is left alone");
+    assert.equal(second?.attachments, undefined);
   }));
 
 test("rubbish in the browser's storage is no obstacle", () =>

@@ -2,8 +2,9 @@
 import * as client from "../api/client";
 import { attachmentOut } from "../api/decode";
 import { ApiError, asApiError, isAbort } from "../api/http";
-import type { Attachment, ChatBody, ExecutionConfig, RunEvent, Turn } from "../api/types";
+import type { Attachment, ChatBody, ExecutionConfig, RunEvent } from "../api/types";
 import { count, t, taskName } from "../i18n";
+import { history, type Past } from "../model/history";
 import { rebuild } from "../model/plan";
 import { apply, broken, isLive, newRun, stopped, taskOfConfig, type RunError, type RunView } from "../model/run";
 import { label } from "../model/text";
@@ -134,15 +135,18 @@ function start(chatId: string, exchange: Exchange): Promise<void> {
   );
 }
 
-/** The request with the turns before it. Errors and stopped answers are not part of the conversation. */
+/**
+ * The request with the turns before it. Errors and stopped answers are not part of the conversation. Files of earlier turns
+ * are named in their texts only: as attachments the planner would prefer them to what was made since.
+ */
 function bodyOf(chat: Chat | undefined, exchange: Exchange): ChatBody {
-  const messages: Turn[] = [];
+  const past: Past[] = [];
   for (const e of chat?.exchanges ?? []) {
     if (e.id === exchange.id) break;
-    if (e.run.phase !== "done" || !e.run.text) continue;
-    messages.push({ role: "user", content: e.text }, { role: "assistant", content: e.run.text });
+    past.push({ text: e.text, attachments: e.attachments, answer: (e.run.phase === "done" && e.run.text) || null });
   }
-  const body: ChatBody = { messages: [...messages.slice(-MAX_HISTORY), { role: "user", content: exchange.text }] };
+  const messages = history(past).slice(-MAX_HISTORY);
+  const body: ChatBody = { messages: [...messages, { role: "user", content: exchange.text }] };
   if (exchange.attachments.length) body.attachments = exchange.attachments.map(attachmentOut);
   if (exchange.mode === "run") body.detached = true;
   return body;
