@@ -8,8 +8,8 @@ import { history, type Past } from "../model/history";
 import { rebuild } from "../model/plan";
 import { apply, broken, isLive, newRun, stopped, taskOfConfig, type RunError, type RunView } from "../model/run";
 import { label } from "../model/text";
-import { announce } from "./announce";
-import { addExchange, changeExchange, changeRun, chats, findExchange, newId, removeExchange } from "./chats";
+import { announce, notify } from "./announce";
+import { addExchange, changeExchange, changeRun, chats, findExchange, newId, replaceFrom } from "./chats";
 import { chatLink, go } from "./route";
 import { observeClock } from "./server";
 import type { Chat, Exchange, Mode } from "./storage";
@@ -25,18 +25,37 @@ export const isDriven = (exchangeId: string): boolean => controllers.has(exchang
 
 /** Sends a request in a chat, or in a new one. */
 export function send(chatId: string | null, text: string, attachments: Attachment[], mode: Mode): void {
-  const exchange: Exchange = {
-    id: newId(),
-    text,
-    attachments,
-    mode,
-    at: Date.now(),
-    run: newRun(mode !== "run"),
-    draft: null,
-  };
+  const exchange = newExchange(text, attachments, mode);
   const id = addExchange(chatId, exchange);
   if (chatId === null) go(chatLink(id));
   void start(id, exchange);
+}
+
+const newExchange = (text: string, attachments: Attachment[], mode: Mode): Exchange => ({
+  id: newId(),
+  text,
+  attachments,
+  mode,
+  at: Date.now(),
+  run: newRun(mode !== "run"),
+  draft: null,
+});
+
+/** Sends an edited request in place of an exchange and of all after it, with a way back for a few seconds. */
+export function sendInstead(chatId: string, old: string, text: string, attachments: Attachment[], mode: Mode): void {
+  const stopFrom = (id: string) => {
+    const all = chats.value.find((c) => c.id === chatId)?.exchanges ?? [];
+    const at = all.findIndex((e) => e.id === id);
+    if (at >= 0) for (const e of all.slice(at)) stop(chatId, e.id);
+  };
+  stopFrom(old);
+  const exchange = newExchange(text, attachments, mode);
+  const putBack = replaceFrom(chatId, old, exchange);
+  notify(t("edited_done"), () => {
+    stopFrom(exchange.id);
+    putBack();
+  });
+  void start(chatId, exchange);
 }
 
 /** Does the request of an exchange anew, in its place. */
@@ -49,14 +68,6 @@ export function again(chatId: string, exchangeId: string): void {
   changeExchange(chatId, exchangeId, (e) => ({ ...e, run: newRun(e.mode !== "run"), draft: null }));
   const fresh = findExchange(chatId, exchangeId);
   if (fresh) void start(chatId, fresh);
-}
-
-/** Takes an exchange back, so that its words can be edited. */
-export function takeBack(chatId: string, exchangeId: string): Exchange | undefined {
-  const exchange = findExchange(chatId, exchangeId);
-  stop(chatId, exchangeId);
-  removeExchange(chatId, exchangeId);
-  return exchange;
 }
 
 /** Runs a plan as the person left it. */
