@@ -122,6 +122,28 @@ test("an error is a message with a way on", () =>
     await page.locator(".prose", { hasText: "Hello. I can" }).last().waitFor();
   }));
 
+test("an error that ends a run is told plainly, in three languages", () =>
+  on({ allow: /503/ }, async (page, mock) => {
+    await ask(page, "this is refused");
+    const alert = page.getByRole("alert");
+    await alert.getByText("Access was refused").waitFor();
+    const words = await alert.innerText();
+    for (const part of ["invalid_api_key", "Set OPENAI_API_KEY", "unauthorized"]) assert.ok(words.includes(part), part);
+    assert.equal(await alert.getByRole("button").count(), 0, "the same again would be refused again");
+    await page.locator("label", { has: page.getByRole("radio", { name: "Русский" }) }).click();
+    await alert.getByText("Доступ не дан").waitFor();
+    await page.locator("label", { has: page.getByRole("radio", { name: "中文" }) }).click();
+    await alert.getByText("访问被拒绝").waitFor();
+    await page.locator("label", { has: page.getByRole("radio", { name: "English" }) }).click();
+    mock.failNext("/hugginggpt/stream", 503, { error: { code: "overloaded", message: "32 runs wait already" } });
+    await page.getByRole("button", { name: "New chat" }).first().click();
+    await ask(page, "hello");
+    await alert.getByText("too much to do right now").waitFor();
+    await alert.getByText("32 runs wait already").waitFor();
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await phase(page, "done").waitFor();
+  }));
+
 test("a server with a token asks for it, and goes on where it was", () =>
   on({ mock: { token: "open sesame" }, allow: /401/ }, async (page, mock) => {
     await example(page, 0).click();

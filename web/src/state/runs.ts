@@ -10,6 +10,7 @@ import { apply, broken, isLive, newRun, stopped, taskOfConfig, type RunError, ty
 import { label } from "../model/text";
 import { announce, notify } from "./announce";
 import { addExchange, changeExchange, changeRun, chats, findExchange, newId, replaceFrom } from "./chats";
+import { wordsOf } from "./errors";
 import { chatLink, go } from "./route";
 import { observeClock } from "./server";
 import type { Chat, Exchange, Mode } from "./storage";
@@ -206,7 +207,7 @@ async function drive(
           exchangeId,
           tries === 0
             ? errorOf(failure)
-            : { code: failure.status === 404 ? "interrupted" : failure.code, message: failure.message },
+            : { ...errorOf(failure), ...(failure.status === 404 ? { code: "interrupted" } : {}) },
         );
       const wait = REJOIN[got > 1 ? 0 : tries];
       if (!now.runId || wait === undefined || now.plansOnly)
@@ -235,7 +236,7 @@ const errorOf = (e: ApiError): RunError => ({
 
 function fail(chatId: string, exchangeId: string, error: RunError): void {
   changeRun(chatId, exchangeId, (run) => broken(run, error));
-  announce(t("said_failed", { text: error.message || error.code }));
+  announce(t("said_failed", { text: wordsOf(error).message }));
 }
 
 /** A request with nothing to plan has nothing to review either: in review mode it is simply answered. */
@@ -253,6 +254,6 @@ function tell(event: RunEvent, run: RunView | undefined): void {
     announce(t("said_plan", { tasks: count("tasks", event.tasks.length) }));
   else if (event.event === "task_finished")
     announce(t("said_task", { task: taskName(event.outcome.task), state: t(`state_${event.outcome.status}`) }));
-  else if (event.event === "error") announce(t("said_failed", { text: event.message }));
+  else if (event.event === "error") announce(t("said_failed", { text: wordsOf(event).message }));
   else if (event.event === "done" && run?.text) announce(t("said_answer", { text: label(run.text, 1000) }));
 }

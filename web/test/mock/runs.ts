@@ -134,6 +134,12 @@ export async function play(
     model: planner === "llm" ? "gpt-4o-mini" : "offline",
   });
   await pace.step(run);
+  if (script.ends) {
+    emit(run, "error", { ...script.ends, ms: 5 });
+    run.status = "failed";
+    for (const tell of [...run.listeners]) tell();
+    return;
+  }
   const plan = script.steps.map((s, id) => ({ task: s.task, id, dep: s.dep ?? [-1], args: s.args }));
   emit(run, "plan", { plan: { tasks: plan, notes: script.notes ?? [] } });
   script.steps.forEach((s, id) => emit(run, "model_chosen", { selection: selection(s, id) }));
