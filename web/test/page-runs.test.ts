@@ -112,7 +112,7 @@ test("a stop is at once, here and on the server, and keeps what was done", () =>
     await stateOf(page, 1, "cancelled");
     await page.locator(".prose").getByText("1 of 2 tasks had been done").waitFor();
     assert.ok(mock.calls.some((c) => c.path.endsWith("/cancel")));
-    assert.equal(mock.runs[0]?.status, "interrupted");
+    assert.equal(mock.runs[0]?.status, "cancelled");
     // and by the button, then again
     await ask(page, "Find the edges");
     await mock.pace.next();

@@ -168,6 +168,8 @@ export const en = {
   status_done: "Done",
   status_failed: "Failed",
   status_interrupted: "Interrupted",
+  status_cancelled: "Stopped",
+  status_unknown: "Unknown",
   run_tasks: "{ok} of {n}",
   column_state: "State",
   column_request: "Request",

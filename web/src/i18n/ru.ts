@@ -168,6 +168,8 @@ export const ru: Texts = {
   status_done: "Готово",
   status_failed: "Не удалось",
   status_interrupted: "Прервано",
+  status_cancelled: "Остановлено",
+  status_unknown: "Неизвестно",
   run_tasks: "{ok} из {n}",
   column_state: "Состояние",
   column_request: "Запрос",

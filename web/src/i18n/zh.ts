@@ -167,6 +167,8 @@ export const zh: Texts = {
   status_done: "完成",
   status_failed: "失败",
   status_interrupted: "已中断",
+  status_cancelled: "已停止",
+  status_unknown: "未知",
   run_tasks: "{ok}/{n}",
   column_state: "状态",
   column_request: "请求",

@@ -15,7 +15,7 @@ export interface MockRun {
   id: string;
   request: string;
   started: number;
-  status: "queued" | "running" | "done" | "failed" | "interrupted";
+  status: "queued" | "running" | "done" | "failed" | "cancelled" | "interrupted";
   events: MockEvent[];
   listeners: Set<() => void>;
   cancelled: boolean;
@@ -106,7 +106,7 @@ export function cancelRun(run: MockRun): void {
     usage: { calls: {}, prompt_tokens: 0, completion_tokens: 0 },
     ms: Date.now() - run.started,
   });
-  run.status = "interrupted";
+  run.status = "cancelled";
   for (const tell of [...run.listeners]) tell();
 }
 
