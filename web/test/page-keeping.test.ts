@@ -146,21 +146,37 @@ test("an error that ends a run is told plainly, in three languages", () =>
 
 test("a server with a token asks for it, and goes on where it was", () =>
   on({ mock: { token: "open sesame" }, allow: /401/ }, async (page, mock) => {
-    await example(page, 0).click();
     const dialog = page.getByRole("dialog");
+    const out = page.getByRole("button", { name: "Log out" });
     await dialog.getByLabel("Token").fill("wrong");
     await page.keyboard.press("Enter");
     await dialog.getByText("does not take this token").waitFor();
+    assert.equal(await out.count(), 0, "who is not in cannot go out");
     await dialog.getByLabel("Token").fill("open sesame");
     await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await out.waitFor();
+    await example(page, 0).click();
     await phase(page, "done").waitFor();
     assert.equal(mock.runs.length, 1);
     assert.ok(!(await page.evaluate(() => JSON.stringify(localStorage))).includes("sesame"), "the token is not kept");
-    await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Log out" }).click()]);
+    await page.reload();
+    await out.waitFor();
+    assert.equal(await dialog.count(), 0, "who is in is not asked");
+    await Promise.all([page.waitForEvent("load"), out.click()]);
+    await dialog.getByLabel("Token").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("navigation").getByRole("button", { name: "Log in" }).waitFor();
     await ask(page, "hello");
     await dialog.getByLabel("Token").waitFor();
     await page.keyboard.press("Escape");
-    await page.locator(".error-bubble", { hasText: "needs a token" }).waitFor();
+    const refused = page.locator(".error-bubble", { hasText: "needs a token" });
+    await refused.getByRole("button", { name: "Log in" }).click();
+    await dialog.getByLabel("Token").fill("open sesame");
+    await page.keyboard.press("Enter");
+    await page.locator(".prose", { hasText: "Hello. I can" }).waitFor();
+    await out.waitFor();
   }));
 
 test("the list of runs: open, rebuild, cancel", () =>

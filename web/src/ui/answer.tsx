@@ -4,6 +4,7 @@ import { mediaKind } from "../model/outputs";
 import { isLive, type RunError, type RunView } from "../model/run";
 import { clean, duration, label } from "../model/text";
 import { mayHelpAgain, wordsOf } from "../state/errors";
+import { asksToken, loggedIn } from "../state/server";
 import { CopyButton } from "./common";
 import { Icon } from "./icons";
 import { Markdown } from "./markdown";
@@ -125,6 +126,11 @@ export function ErrorBubble({ error, onAgain }: { error: RunError; onAgain: (() 
           <code>{label(error.code, 60)}</code>
         </p>
       </div>
+      {onAgain && error.code === "unauthorized" && asksToken.value && !loggedIn.value && (
+        <button type="button" class="secondary" onClick={onAgain}>
+          {t("log_in")}
+        </button>
+      )}
       {onAgain && mayHelpAgain(error.code) && (
         <button type="button" class="secondary" onClick={onAgain}>
           <Icon name="again" size={16} />
