@@ -144,6 +144,7 @@ export const en = {
   delete_waits: "{tasks} will no longer wait for it.",
   delete_users: "{tasks} cannot run without its output and will be deleted too.",
   delete_ask: "Delete task {n}?",
+  delete_open: "First decide whether task {n} is deleted.",
   plan_empty: "The plan is empty: nothing is left to run.",
   problem_missing: "Uses the output of task {n}, which is not in the plan",
   problem_cycle: "Uses its own output, directly or by a circle",

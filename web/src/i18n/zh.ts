@@ -143,6 +143,7 @@ export const zh: Texts = {
   delete_waits: "{tasks}将不再等待它。",
   delete_users: "{tasks}没有它的结果就无法运行，也会一并删除。",
   delete_ask: "删除任务 {n}？",
+  delete_open: "请先决定是否删除任务 {n}。",
   plan_empty: "计划是空的：没有可运行的任务。",
   problem_missing: "需要任务 {n} 的结果，但它不在计划里",
   problem_cycle: "直接或间接地需要它自己的结果",
