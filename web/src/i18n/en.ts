@@ -214,7 +214,7 @@ export const en = {
   ex_chain: "Segment this picture, then find the edges of the result",
   ex_speak: "Read this text aloud: Good evening. Your tasks are done, and the kettle is on.",
   ex_mood:
-    "Tell the mood of this text and list the names in it: Anna came back from Lisbon in May and could not stop smiling.",
+    "Tell the mood of this text and list the names in it: Anna came back from Lisbon in May and was delighted with the trip.",
   ex_turn: "Turn this picture upside down and describe it",
 };
 

@@ -215,6 +215,6 @@ export const ru: Texts = {
   ex_chain: "Разбей картинку на области и найди контуры результата",
   ex_speak: "Прочитай вслух этот текст: Добрый вечер. Все задачи выполнены, чайник уже закипает.",
   ex_mood:
-    "Определи настроение текста и найди в нём имена: Anna came back from Lisbon in May and could not stop smiling.",
+    "Определи настроение текста и найди в нём имена: Anna came back from Lisbon in May and was delighted with the trip.",
   ex_turn: "Переверни эту картинку и опиши её",
 };

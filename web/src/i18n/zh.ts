@@ -212,6 +212,6 @@ export const zh: Texts = {
   ex_grey: "把它变成灰色并缩小一半",
   ex_chain: "分割这张图片，然后找出结果的边缘",
   ex_speak: "朗读这段文字：晚上好。任务都完成了，水也烧开了。",
-  ex_mood: "分析这段文字的情感并找出人名：Anna came back from Lisbon in May and could not stop smiling.",
+  ex_mood: "分析这段文字的情感并找出人名：Anna came back from Lisbon in May and was delighted with the trip.",
   ex_turn: "把这张图片旋转180度，然后描述结果",
 };

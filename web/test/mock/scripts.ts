@@ -162,7 +162,7 @@ export function scriptFor(request: string, image: string): Script {
       steps: [
         {
           task: "text-classification",
-          args: { text: "Anna came back from Lisbon in May and could not stop smiling." },
+          args: { text: "Anna came back from Lisbon in May and was delighted with the trip." },
           model: "native/vader",
           host: "native",
           reason: "it runs inside jarvis",
@@ -174,7 +174,7 @@ export function scriptFor(request: string, image: string): Script {
         },
         {
           task: "token-classification",
-          args: { text: "Anna came back from Lisbon in May and could not stop smiling." },
+          args: { text: "Anna came back from Lisbon in May and was delighted with the trip." },
           model: "native/entity-rules",
           host: "native",
           reason: "it runs inside jarvis",
