@@ -104,6 +104,7 @@ test("an open question about a deletion comes before the run", () =>
     const run = page.getByRole("button", { name: "Run this plan" });
     await page.getByRole("button", { name: /^Delete task 2,/ }).click();
     await page.getByText("First decide whether task 2 is deleted").waitFor();
+    assert.equal(await page.locator(".jump").isVisible(), false, "nothing lies over the question");
     assert.ok(await run.isDisabled());
     await page.getByRole("button", { name: /^Delete task 1,/ }).click();
     await amount(page, ".delete-ask", 1);
