@@ -1,7 +1,7 @@
 // What lasts and what breaks: history, storage, reloads, lost connections, errors, log-in, the list of runs.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { amount, ask, box, example, on, phase, stateOf } from "./harness";
+import { amount, ask, attach, box, example, on, phase, stateOf } from "./harness";
 
 test("chats are kept, can be deleted and taken back, and the talk before goes along", () =>
   on({}, async (page, mock) => {
@@ -88,6 +88,22 @@ test("a long request is sent again whole or not at all", () =>
     assert.equal(mock.runs[0]?.request, LONG.trim());
   }));
 
+test("a follow-up names an earlier picture by its path, and does not attach it again", () =>
+  on({}, async (page, mock) => {
+    await attach(page, "house.png");
+    await ask(page, "Find the edges of house.png");
+    await phase(page, "done").waitFor();
+    await ask(page, "and its colours in house.png?");
+    await page.locator('.exchange[data-phase="done"]').nth(1).waitFor();
+    const [first, second] = mock.calls
+      .filter((c) => c.path === "/hugginggpt/stream")
+      .map((c) => c.body as { messages: { content: string }[]; attachments?: { path: string }[] });
+    const path = first?.attachments?.[0]?.path ?? "no path";
+    assert.equal(second?.messages[0]?.content, `Find the edges of ${path}`);
+    assert.equal(second?.messages[2]?.content, `and its colours in ${path}?`);
+    assert.equal(second?.attachments, undefined);
+  }));
+
 test("rubbish in the browser's storage is no obstacle", () =>
   on({}, async (page) => {
     await page.evaluate(() => {
@@ -167,23 +183,61 @@ test("an error is a message with a way on", () =>
     await page.locator(".prose", { hasText: "Hello. I can" }).last().waitFor();
   }));
 
+test("an error that ends a run is told plainly, in three languages", () =>
+  on({ allow: /503/ }, async (page, mock) => {
+    await ask(page, "this is refused");
+    const alert = page.getByRole("alert");
+    await alert.getByText("Access was refused").waitFor();
+    const words = await alert.innerText();
+    for (const part of ["invalid_api_key", "Set OPENAI_API_KEY", "unauthorized"]) assert.ok(words.includes(part), part);
+    assert.equal(await alert.getByRole("button").count(), 0, "the same again would be refused again");
+    await page.locator("label", { has: page.getByRole("radio", { name: "Русский" }) }).click();
+    await alert.getByText("Доступ не дан").waitFor();
+    await page.locator("label", { has: page.getByRole("radio", { name: "中文" }) }).click();
+    await alert.getByText("访问被拒绝").waitFor();
+    await page.locator("label", { has: page.getByRole("radio", { name: "English" }) }).click();
+    mock.failNext("/hugginggpt/stream", 503, { error: { code: "overloaded", message: "32 runs wait already" } });
+    await page.getByRole("button", { name: "New chat" }).first().click();
+    await ask(page, "hello");
+    await alert.getByText("too much to do right now").waitFor();
+    await alert.getByText("32 runs wait already").waitFor();
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await phase(page, "done").waitFor();
+  }));
+
 test("a server with a token asks for it, and goes on where it was", () =>
   on({ mock: { token: "open sesame" }, allow: /401/ }, async (page, mock) => {
-    await example(page, 0).click();
     const dialog = page.getByRole("dialog");
+    const out = page.getByRole("button", { name: "Log out" });
     await dialog.getByLabel("Token").fill("wrong");
     await page.keyboard.press("Enter");
     await dialog.getByText("does not take this token").waitFor();
+    assert.equal(await out.count(), 0, "who is not in cannot go out");
     await dialog.getByLabel("Token").fill("open sesame");
     await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await out.waitFor();
+    await example(page, 0).click();
     await phase(page, "done").waitFor();
     assert.equal(mock.runs.length, 1);
     assert.ok(!(await page.evaluate(() => JSON.stringify(localStorage))).includes("sesame"), "the token is not kept");
-    await Promise.all([page.waitForEvent("load"), page.getByRole("button", { name: "Log out" }).click()]);
+    await page.reload();
+    await out.waitFor();
+    assert.equal(await dialog.count(), 0, "who is in is not asked");
+    await Promise.all([page.waitForEvent("load"), out.click()]);
+    await dialog.getByLabel("Token").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("navigation").getByRole("button", { name: "Log in" }).waitFor();
     await ask(page, "hello");
     await dialog.getByLabel("Token").waitFor();
     await page.keyboard.press("Escape");
-    await page.locator(".error-bubble", { hasText: "needs a token" }).waitFor();
+    const refused = page.locator(".error-bubble", { hasText: "needs a token" });
+    await refused.getByRole("button", { name: "Log in" }).click();
+    await dialog.getByLabel("Token").fill("open sesame");
+    await page.keyboard.press("Enter");
+    await page.locator(".prose", { hasText: "Hello. I can" }).waitFor();
+    await out.waitFor();
   }));
 
 test("the list of runs: open, rebuild, cancel", () =>
@@ -198,7 +252,19 @@ test("the list of runs: open, rebuild, cancel", () =>
     await page.getByRole("link", { name: "Runs" }).click();
     await page.getByRole("row").nth(2).waitFor();
     await page.getByRole("button", { name: "Cancel run" }).click();
-    await page.getByRole("cell", { name: "Interrupted" }).waitFor();
+    await page.getByRole("cell", { name: "Stopped" }).waitFor();
+    await page.locator(".status-cancelled .mark-cancelled").waitFor();
+    await page.getByRole("link", { name: /Open run “Find/ }).click();
+    await phase(page, "cancelled").waitFor();
+    await page.locator(".stopped", { hasText: "Stopped" }).waitFor();
+    await page.goBack();
+    const [stoppedRun] = mock.runs;
+    if (stoppedRun) (stoppedRun as { status: string }).status = "mothballed";
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByRole("cell", { name: "Unknown" }).waitFor();
+    await page.getByRole("link", { name: /Open run “Find/ }).click();
+    await phase(page, "done").waitFor();
+    await page.goBack();
     await page.getByRole("searchbox", { name: "Filter runs" }).fill("segment");
     await amount(page, ".runs tbody tr", 1);
     await page.getByRole("link", { name: /Open run “Segment/ }).click();

@@ -59,6 +59,64 @@ test("deleting a task tells what follows, and can be taken back", () =>
     assert.equal(mock.runs[0]?.tasks, 1);
   }));
 
+test("the button that runs the plan is always in sight, and the tasks keep their order", () =>
+  on({ viewport: { width: 1280, height: 720 } }, async (page) => {
+    await page.getByRole("radio", { name: "Review plan" }).check();
+    await ask(page, "many tasks");
+    const run = page.getByRole("button", { name: "Run this plan" });
+    await run.waitFor();
+    // Waited for, because the sidebar slides out of the way when the window becomes narrow.
+    const inSight = () =>
+      page.waitForFunction(() => {
+        const button = document.querySelector(".plan-bar .primary");
+        const { x, y, width, height } = button?.getBoundingClientRect() ?? new DOMRect();
+        return [0.1, 0.5, 0.9].every(
+          (part) => document.elementFromPoint(x + width * part, y + height * part) === button,
+        );
+      });
+    for (const size of [
+      { width: 1280, height: 720 },
+      { width: 390, height: 700 },
+    ]) {
+      await page.setViewportSize(size);
+      for (const n of [0, 7, 15]) {
+        await page.locator(".plan-task").nth(n).scrollIntoViewIfNeeded();
+        await inSight();
+      }
+    }
+    await page.locator(".plan-json summary").click();
+    await page.locator(".plan-json pre").hover();
+    await inSight();
+    await page.locator("#arg-2-image").fill("<GENERATED>-0"); // runs later than the fourth now
+    await page.locator("[data-plan-task='2']", { hasText: "after 1. Find edges" }).waitFor();
+    const numbers = await page.locator(".plan-number").allInnerTexts();
+    assert.deepEqual(
+      numbers.map(Number),
+      numbers.map((_, i) => i + 1),
+    );
+  }));
+
+test("an open question about a deletion comes before the run", () =>
+  on({}, async (page, mock) => {
+    await page.getByRole("radio", { name: "Review plan" }).check();
+    await attach(page);
+    await ask(page, "Find the edges and the colours");
+    const run = page.getByRole("button", { name: "Run this plan" });
+    await page.getByRole("button", { name: /^Delete task 2,/ }).click();
+    await page.getByText("First decide whether task 2 is deleted").waitFor();
+    assert.equal(await page.locator(".jump").isVisible(), false, "nothing lies over the question");
+    assert.ok(await run.isDisabled());
+    await page.getByRole("button", { name: /^Delete task 1,/ }).click();
+    await amount(page, ".delete-ask", 1);
+    await page.getByRole("button", { name: "Keep" }).click();
+    assert.ok(await run.isEnabled());
+    await page.getByRole("button", { name: /^Delete task 2,/ }).click();
+    await page.locator(".delete-ask").getByRole("button", { name: "Delete" }).click();
+    await run.click();
+    await phase(page, "done").waitFor();
+    assert.equal(mock.runs[0]?.tasks, 1);
+  }));
+
 test("a plan the server refuses can be mended", () =>
   on({ allow: /422/ }, async (page, mock) => {
     await page.getByRole("radio", { name: "Review plan" }).check();

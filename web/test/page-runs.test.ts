@@ -112,7 +112,7 @@ test("a stop is at once, here and on the server, and keeps what was done", () =>
     await stateOf(page, 1, "cancelled");
     await page.locator(".prose").getByText("1 of 2 tasks had been done").waitFor();
     assert.ok(mock.calls.some((c) => c.path.endsWith("/cancel")));
-    assert.equal(mock.runs[0]?.status, "interrupted");
+    assert.equal(mock.runs[0]?.status, "cancelled");
     // and by the button, then again
     await ask(page, "Find the edges");
     await mock.pace.next();
@@ -169,9 +169,56 @@ test("Enter sends, Shift+Enter does not, and a sent message can be edited", () =
     await phase(page, "done").waitFor();
     assert.equal(mock.runs[0]?.request, "hello\nagain");
     await page.getByRole("button", { name: "Edit" }).click();
-    await amount(page, ".exchange", 0);
     await focused(page, "message");
     assert.equal(await box(page).inputValue(), "hello\nagain");
+  }));
+
+test("an edit loses nothing until it is sent, and can be taken back", () =>
+  on({}, async (page, mock) => {
+    await attach(page, "first.png");
+    await ask(page, "Find the edges");
+    await phase(page, "done").waitFor();
+    await ask(page, "hello");
+    await page.locator('.exchange[data-phase="done"]').nth(1).waitFor();
+    await box(page).fill("not sent yet");
+    await attach(page, "waiting.png");
+    const edit = page.getByRole("button", { name: "Edit" });
+    const said = (text: string) =>
+      page.waitForFunction((x) => (document.getElementById("message") as HTMLTextAreaElement).value === x, text);
+    for (const end of ["Escape", "Cancel"]) {
+      await edit.first().click();
+      await page.locator(".editing").waitFor();
+      await said("Find the edges");
+      await page.locator(".upload", { hasText: "first.png" }).waitFor();
+      await amount(page, ".upload", 1);
+      if (end === "Escape") await page.keyboard.press(end);
+      else await page.getByRole("button", { name: end, exact: true }).click();
+      await said("not sent yet");
+      await page.locator(".upload", { hasText: "waiting.png" }).waitFor();
+      await amount(page, ".exchange", 2);
+      await amount(page, ".editing", 0);
+    }
+    await edit.last().click();
+    await said("hello");
+    await amount(page, ".upload", 0);
+    await edit.first().click();
+    await said("Find the edges");
+    await ask(page, "Segment, then edges");
+    await amount(page, ".exchange", 1);
+    await phase(page, "done").waitFor();
+    await said("not sent yet");
+    const sent = mock.calls.filter((c) => c.path === "/hugginggpt/stream").at(-1)?.body as {
+      messages: object[];
+      attachments: { name: string }[];
+    };
+    assert.equal(sent.messages.length, 1, "what was replaced is not told");
+    assert.equal(sent.attachments[0]?.name, "first.png");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await amount(page, ".exchange", 2);
+    assert.match(await page.locator(".bubble").first().innerText(), /Find the edges/);
+    await page.getByRole("link", { name: "Find the edges" }).waitFor();
+    await page.reload();
+    await amount(page, ".exchange", 2);
   }));
 
 test("sounds get a player, sentiment its figures", () =>

@@ -257,6 +257,8 @@ for (const [language, heading] of Object.entries(HEADINGS))
           `example ${i + 1}: ${states.join()}; ${await page.locator(".answer").innerText()}`,
         );
       }
+      // The last one asks for the mood of a happy sentence: the first figure of the answer is the greatest.
+      assert.match(await page.locator(".answer").innerText(), /(positive|положительная|正面) [5-9]\d%/);
     }));
 
 test("dark and light", () =>

@@ -200,7 +200,6 @@ const scenes: Scene[] = [
     schemes: ["light"],
     token: "secret",
     act: async (page) => {
-      await page.locator(".example").nth(4).click();
       await page.getByLabel("Token", { exact: true }).waitFor();
     },
   },

@@ -11,6 +11,7 @@ import { en } from "../src/i18n/en";
 import { ru } from "../src/i18n/ru";
 import { zh } from "../src/i18n/zh";
 import { type Inline, parse, readOn, type Reading, tellsWhere, webAddress, work } from "../src/model/markdown";
+import { conversation, type Past } from "../src/model/history";
 import { mediaKind, outputs } from "../src/model/outputs";
 import * as plan from "../src/model/plan";
 import { apply, isLive, newRun, replay, stopped, type RunView } from "../src/model/run";
@@ -480,6 +481,49 @@ test("a link is shown without its host only when its words are the host or the a
   }
   const [nested] = parse("[*https://a.org/x*](https://b.org/)");
   assert.equal(nested?.t === "p" ? said(nested.children) : "", "[em(https://a.org/x)→https://b.org/]");
+});
+
+test("a conversation names earlier files by their paths", () => {
+  const history = (past: Past[]) => conversation(past, "x").slice(0, -1);
+  const asked = conversation(
+    [{ text: "x", attachments: [{ kind: "image", path: "/images/1.jpg", name: "house.jpg" }], answer: "y" }],
+    "make house.jpg grey",
+  );
+  assert.equal(asked.at(-1)?.content, "make /images/1.jpg grey");
+  const house = { kind: "image", path: "/images/1.jpg", name: "house.jpg" } as const;
+  const cases: [string, string][] = [
+    ["edges of house.jpg.", "edges of /images/1.jpg."],
+    ["“house.jpg”, (house.jpg)", "“/images/1.jpg”, (/images/1.jpg)"],
+    ["找出house.jpg的边缘", "找出/images/1.jpg的边缘"],
+    ["контуры house.jpg", "контуры /images/1.jpg"],
+    ["my-house.jpg greenhouse.jpg house.jpgs a/house.jpg house.jpg.bak houseXjpg", ""],
+  ];
+  for (const [text, expected] of cases) {
+    const [, reply] = history([{ text: "x", attachments: [house], answer: text }]);
+    assert.equal(reply?.content, expected || text);
+  }
+  const content = (...past: Parameters<typeof history>[0]) => history(past).map((m) => m.content);
+  const song = { kind: "audio", path: "/audios/2.wav", name: "notes" } as const;
+  const later = { ...house, path: "/images/3.jpg" };
+  assert.deepEqual(
+    content(
+      { text: "grey", attachments: [house, song], answer: "house.jpg is grey, says notes" },
+      { text: "turn house.jpg", attachments: [later], answer: null },
+      { text: "and house.jpg?", attachments: [], answer: "house.jpg too" },
+    ),
+    [
+      "grey\n\nAttached image: /images/1.jpg\n\nAttached audio: /audios/2.wav",
+      "/images/1.jpg is grey, says notes",
+      "and /images/3.jpg?",
+      "/images/3.jpg too",
+    ],
+    "the name that came last counts",
+  );
+  assert.deepEqual(content({ text: "show house.jpg", attachments: [house], answer: "y" }), ["show /images/1.jpg", "y"]);
+  const odd = { kind: "image", path: "/images/4.png", name: "a-b (1)+[x]{2}^$|c\\d/e.png" } as const;
+  assert.deepEqual(content({ text: `turn ${odd.name}`, attachments: [odd], answer: "y" }), ["turn /images/4.png", "y"]);
+  const inline = { kind: "text", text: "t", name: "a.txt" } as const;
+  assert.deepEqual(content({ text: "read a.txt", attachments: [inline], answer: "a.txt" }), ["read a.txt", "a.txt"]);
 });
 
 test("only our own media paths are media", () => {

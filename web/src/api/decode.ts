@@ -269,7 +269,7 @@ export function executionConfig(v: unknown): ExecutionConfig {
   };
 }
 
-const RUN_STATUSES: readonly RunStatus[] = ["queued", "running", "done", "failed", "interrupted"];
+const RUN_STATUSES: readonly RunStatus[] = ["queued", "running", "done", "failed", "cancelled", "interrupted"];
 
 export function runSummary(v: unknown): RunSummary {
   const o = record(v);
@@ -277,7 +277,7 @@ export function runSummary(v: unknown): RunSummary {
   return {
     runId: str(o.run_id),
     request,
-    status: oneOf(o.status, RUN_STATUSES, "interrupted"),
+    status: oneOf(o.status, RUN_STATUSES, "unknown"),
     startedAtMs: num(o.started_at_ms),
     ms: numOrNull(o.ms),
     tasks: num(o.tasks),

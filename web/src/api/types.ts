@@ -2,7 +2,8 @@
 
 export type Kind = "text" | "image" | "audio" | "video" | "json";
 export type Status = "succeeded" | "failed" | "skipped" | "cancelled";
-export type RunStatus = "queued" | "running" | "done" | "failed" | "interrupted";
+/** `unknown` stands for what this page has no word for. */
+export type RunStatus = "queued" | "running" | "done" | "failed" | "cancelled" | "interrupted" | "unknown";
 
 /** What a request is about, besides its words: a stored file, an inline text, or a web address. */
 export interface Attachment {

@@ -82,8 +82,17 @@ export function findExchange(chatId: string, exchangeId: string): Exchange | und
   return chats.value.find((chat) => chat.id === chatId)?.exchanges.find((e) => e.id === exchangeId);
 }
 
-export function removeExchange(chatId: string, exchangeId: string): void {
-  touch(chatId, (chat) => ({ ...chat, exchanges: chat.exchanges.filter((e) => e.id !== exchangeId) }));
+/** Puts an exchange in the place of another and of all after it. What it returns makes the chat as it was. */
+export function replaceFrom(chatId: string, oldId: string, exchange: Exchange): () => void {
+  const before = chats.value.find((chat) => chat.id === chatId);
+  const at = before?.exchanges.findIndex((e) => e.id === oldId) ?? -1;
+  touch(chatId, (chat) => ({
+    ...chat,
+    title: at === 0 ? label(exchange.text, 80) : chat.title,
+    updated: Date.now(),
+    exchanges: [...(at < 0 ? chat.exchanges : chat.exchanges.slice(0, at)), exchange],
+  }));
+  return () => before && touch(chatId, () => before);
 }
 
 /** Deletes a chat, with a way back for a few seconds. */

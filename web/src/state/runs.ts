@@ -2,13 +2,15 @@
 import * as client from "../api/client";
 import { attachmentOut } from "../api/decode";
 import { ApiError, asApiError, isAbort } from "../api/http";
-import type { Attachment, ChatBody, ExecutionConfig, RunEvent, Turn } from "../api/types";
+import type { Attachment, ChatBody, ExecutionConfig, RunEvent } from "../api/types";
 import { count, joined, t, taskName } from "../i18n";
+import { conversation, type Past } from "../model/history";
 import { rebuild } from "../model/plan";
 import { apply, broken, isLive, newRun, stopped, taskOfConfig, type RunError, type RunView } from "../model/run";
 import { label } from "../model/text";
 import { announce, notify } from "./announce";
-import { addExchange, changeExchange, changeRun, chats, findExchange, newId, removeExchange } from "./chats";
+import { addExchange, changeExchange, changeRun, chats, findExchange, newId, replaceFrom } from "./chats";
+import { wordsOf } from "./errors";
 import { chatLink, go } from "./route";
 import { observeClock } from "./server";
 import { type Chat, cutFiles, type Exchange, type Mode } from "./storage";
@@ -24,15 +26,7 @@ export const isDriven = (exchangeId: string): boolean => controllers.has(exchang
 
 /** Sends a request in a chat, or in a new one. */
 export function send(chatId: string | null, text: string, attachments: Attachment[], mode: Mode): void {
-  const exchange: Exchange = {
-    id: newId(),
-    text,
-    attachments,
-    mode,
-    at: Date.now(),
-    run: newRun(mode !== "run"),
-    draft: null,
-  };
+  const exchange = newExchange(text, attachments, mode);
   const id = addExchange(chatId, exchange);
   if (chatId === null) go(chatLink(id));
   void start(id, exchange);
@@ -43,6 +37,33 @@ function lacks(exchange: Exchange, withText: boolean): string | null {
   const files = cutFiles(exchange.attachments).map((a) => label(a.name ?? a.kind, 60));
   if (files.length) return t("cut_files", { names: joined(files) });
   return withText && exchange.cut ? t("cut_text") : null;
+}
+
+const newExchange = (text: string, attachments: Attachment[], mode: Mode): Exchange => ({
+  id: newId(),
+  text,
+  attachments,
+  mode,
+  at: Date.now(),
+  run: newRun(mode !== "run"),
+  draft: null,
+});
+
+/** Sends an edited request in place of an exchange and of all after it, with a way back for a few seconds. */
+export function sendInstead(chatId: string, old: string, text: string, attachments: Attachment[], mode: Mode): void {
+  const stopFrom = (id: string) => {
+    const all = chats.value.find((c) => c.id === chatId)?.exchanges ?? [];
+    const at = all.findIndex((e) => e.id === id);
+    if (at >= 0) for (const e of all.slice(at)) stop(chatId, e.id);
+  };
+  stopFrom(old);
+  const exchange = newExchange(text, attachments, mode);
+  const putBack = replaceFrom(chatId, old, exchange);
+  notify(t("edited_done"), () => {
+    stopFrom(exchange.id);
+    putBack();
+  });
+  void start(chatId, exchange);
 }
 
 /** Does the request of an exchange anew, in its place. */
@@ -57,14 +78,6 @@ export function again(chatId: string, exchangeId: string): void {
   changeExchange(chatId, exchangeId, (e) => ({ ...e, run: newRun(e.mode !== "run"), draft: null }));
   const fresh = findExchange(chatId, exchangeId);
   if (fresh) void start(chatId, fresh);
-}
-
-/** Takes an exchange back, so that its words can be edited. */
-export function takeBack(chatId: string, exchangeId: string): Exchange | undefined {
-  const exchange = findExchange(chatId, exchangeId);
-  stop(chatId, exchangeId);
-  removeExchange(chatId, exchangeId);
-  return exchange;
 }
 
 /** Runs a plan as the person left it. */
@@ -147,17 +160,17 @@ function start(chatId: string, exchange: Exchange): Promise<void> {
 }
 
 /**
- * The request with the turns before it. Errors and stopped answers are not part of the conversation. A turn that was kept
+ * The request with the turns before it. Errors and stopped answers are not part of the conversation. Files of earlier turns
+ * are named in their texts only: as attachments the planner would prefer them to what was made since. A turn that was kept
  * in part goes along as it is, with the sign of omission at its end: it is what was talked about, not what is asked.
  */
 function bodyOf(chat: Chat | undefined, exchange: Exchange): ChatBody {
-  const messages: Turn[] = [];
+  const past: Past[] = [];
   for (const e of chat?.exchanges ?? []) {
     if (e.id === exchange.id) break;
-    if (e.run.phase !== "done" || !e.run.text) continue;
-    messages.push({ role: "user", content: e.text }, { role: "assistant", content: e.run.text });
+    past.push({ text: e.text, attachments: e.attachments, answer: (e.run.phase === "done" && e.run.text) || null });
   }
-  const body: ChatBody = { messages: [...messages.slice(-MAX_HISTORY), { role: "user", content: exchange.text }] };
+  const body: ChatBody = { messages: conversation(past, exchange.text).slice(-MAX_HISTORY - 1) };
   if (exchange.attachments.length) body.attachments = exchange.attachments.map(attachmentOut);
   if (exchange.mode === "run") body.detached = true;
   return body;
@@ -206,7 +219,7 @@ async function drive(
           exchangeId,
           tries === 0
             ? errorOf(failure)
-            : { code: failure.status === 404 ? "interrupted" : failure.code, message: failure.message },
+            : { ...errorOf(failure), ...(failure.status === 404 ? { code: "interrupted" } : {}) },
         );
       const wait = REJOIN[got > 1 ? 0 : tries];
       if (!now.runId || wait === undefined || now.plansOnly)
@@ -235,7 +248,7 @@ const errorOf = (e: ApiError): RunError => ({
 
 function fail(chatId: string, exchangeId: string, error: RunError): void {
   changeRun(chatId, exchangeId, (run) => broken(run, error));
-  announce(t("said_failed", { text: error.message || error.code }));
+  announce(t("said_failed", { text: wordsOf(error).message }));
 }
 
 /** A request with nothing to plan has nothing to review either: in review mode it is simply answered. */
@@ -255,6 +268,6 @@ function tell(event: RunEvent, run: RunView | undefined): void {
     announce(t("said_plan", { tasks: count("tasks", event.tasks.length) }));
   else if (event.event === "task_finished")
     announce(t("said_task", { task: taskName(event.outcome.task), state: t(`state_${event.outcome.status}`) }));
-  else if (event.event === "error") announce(t("said_failed", { text: event.message }));
+  else if (event.event === "error") announce(t("said_failed", { text: wordsOf(event).message }));
   else if (event.event === "done" && run?.text) announce(t("said_answer", { text: label(run.text, 1000) }));
 }

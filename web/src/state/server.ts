@@ -1,11 +1,16 @@
 // What the page knows of the server itself: its health, its models, and the difference between the two clocks.
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import * as client from "../api/client";
 import type { Health, Model, TaskType } from "../api/types";
 
 /** Null before the first answer; `"unreachable"` when the last one failed. */
 export const health = signal<Health | "unreachable" | null>(null);
 export const models = signal<{ models: Model[]; tasks: TaskType[] } | null>(null);
+
+/** True when the server wants a token. */
+export const asksToken = computed(() => health.value !== null && health.value !== "unreachable" && health.value.auth);
+/** True once the server has let this browser in. */
+export const loggedIn = signal(false);
 
 export async function loadHealth(): Promise<void> {
   try {

@@ -32,8 +32,13 @@ function guess(type: string): Kind {
   return main === "image" || main === "audio" || main === "video" || main === "text" ? main : "json";
 }
 
+/** The files of an unsent message, while an earlier message is edited in its place. They go on arriving. */
+let aside: Upload[] | null = null;
+
 const change = (id: string, with_: Partial<Upload>): void => {
-  uploads.value = uploads.value.map((u) => (u.id === id ? { ...u, ...with_ } : u));
+  const changed = (all: Upload[]) => all.map((u) => (u.id === id ? { ...u, ...with_ } : u));
+  uploads.value = changed(uploads.value);
+  aside &&= changed(aside);
 };
 
 /** Starts to upload files. Resolves when the last of them has arrived or failed. */
@@ -84,9 +89,14 @@ export function takeUploads(): Attachment[] {
   return out;
 }
 
-/** Puts the files of a request back into the message box. What was kept only in part cannot be sent and says so. */
-export function putBack(attachments: Attachment[]): void {
+/**
+ * Shows the files of an earlier message instead of those that wait, which `bringBack` shows again. What was kept only in
+ * part cannot be sent and says so.
+ */
+export function setAside(attachments: Attachment[]): void {
   const cut = cutFiles(attachments);
+  if (aside) for (const u of uploads.value) removeUpload(u.id);
+  aside ??= uploads.value;
   uploads.value = attachments.map((a) => ({
     id: newId(),
     name: label(a.name ?? a.path ?? a.kind),
@@ -97,4 +107,11 @@ export function putBack(attachments: Attachment[]): void {
     attachment: cut.includes(a) ? null : a,
     error: cut.includes(a) ? t("cut_file") : null,
   }));
+}
+
+/** The files set aside, in the message box again. */
+export function bringBack(): void {
+  for (const u of uploads.value) removeUpload(u.id);
+  uploads.value = aside ?? [];
+  aside = null;
 }

@@ -3,6 +3,8 @@ import { language, t, taskName, count } from "../i18n";
 import { mediaKind } from "../model/outputs";
 import { isLive, type RunError, type RunView } from "../model/run";
 import { clean, duration, label } from "../model/text";
+import { mayHelpAgain, wordsOf } from "../state/errors";
+import { asksToken, loggedIn } from "../state/server";
 import { CopyButton } from "./common";
 import { Icon } from "./icons";
 import { Markdown } from "./markdown";
@@ -109,7 +111,7 @@ function Provenance({ run }: { run: RunView }) {
 
 /** An error as a message of the system: what happened, what to try, and the button to try it. */
 export function ErrorBubble({ error, onAgain }: { error: RunError; onAgain: (() => void) | null }) {
-  const { message, hint } = wordsOf(error);
+  const { message, own, hint } = wordsOf(error);
   return (
     <div class="error-bubble" role="alert">
       <Icon name="warn" />
@@ -118,12 +120,18 @@ export function ErrorBubble({ error, onAgain }: { error: RunError; onAgain: (() 
           <b class="visually-hidden">{t("system")}: </b>
           {message}
         </p>
+        {own && <p class="hint error-own">{own}</p>}
         {hint && <p class="hint">{hint}</p>}
         <p class="error-code">
           <code>{label(error.code, 60)}</code>
         </p>
       </div>
-      {onAgain && (
+      {onAgain && error.code === "unauthorized" && asksToken.value && !loggedIn.value && (
+        <button type="button" class="secondary" onClick={onAgain}>
+          {t("log_in")}
+        </button>
+      )}
+      {onAgain && mayHelpAgain(error.code) && (
         <button type="button" class="secondary" onClick={onAgain}>
           <Icon name="again" size={16} />
           {t("again")}
@@ -131,21 +139,4 @@ export function ErrorBubble({ error, onAgain }: { error: RunError; onAgain: (() 
       )}
     </div>
   );
-}
-
-/** The words of an error: the server's own, or ours for what only the page can know. */
-export function wordsOf(error: RunError): { message: string; hint: string | null } {
-  const hint = error.hint ? clean(error.hint) : null;
-  switch (error.code) {
-    case "unreachable":
-      return { message: t("err_unreachable"), hint: t("err_unreachable_hint") };
-    case "lost":
-      return { message: t("err_lost"), hint };
-    case "interrupted":
-      return { message: t("err_interrupted"), hint };
-    case "page_error":
-      return { message: t("err_page", { message: clean(error.message) }), hint };
-    default:
-      return { message: clean(error.message) || error.code, hint };
-  }
 }

@@ -10,7 +10,7 @@ import { stop } from "../state/runs";
 import { health } from "../state/server";
 import { addFiles } from "../state/uploads";
 import { IconButton } from "./common";
-import { Composer, focusComposer } from "./composer";
+import { Composer, edited, endEdit, focusComposer } from "./composer";
 import { Icon, Logo } from "./icons";
 import { Lightbox } from "./media";
 import { Login } from "./login";
@@ -121,9 +121,10 @@ function useShortcuts(): void {
     const onKey = (e: KeyboardEvent) => {
       const chat = currentChat.peek();
       const live = liveExchange.peek();
-      // Esc stops, unless something else was there to be closed by it.
-      if (e.key === "Escape" && !e.defaultPrevented && chat && live && !document.querySelector("dialog[open]"))
-        stop(chat.id, live.id);
+      // Esc ends the editing or stops, unless something else was there to be closed by it.
+      if (e.key !== "Escape" || e.defaultPrevented || e.isComposing || document.querySelector("dialog[open]")) return;
+      if (edited.peek()) endEdit();
+      else if (chat && live) stop(chat.id, live.id);
     };
     const onPaste = (e: ClipboardEvent) => {
       const files = [...(e.clipboardData?.files ?? [])];

@@ -1,13 +1,24 @@
 // The message box: words, files, what to do with the plan, send and stop.
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { language, t } from "../i18n";
 import { bytes, label } from "../model/text";
+import { announce, notify } from "../state/announce";
 import { currentChat, liveExchange } from "../state/chats";
 import { route } from "../state/route";
-import { send, stop } from "../state/runs";
+import { send, sendInstead, stop } from "../state/runs";
 import { mode } from "../state/settings";
-import { addFiles, removeUpload, takeUploads, uploading, uploads, type Upload } from "../state/uploads";
+import type { Exchange } from "../state/storage";
+import {
+  addFiles,
+  bringBack,
+  removeUpload,
+  setAside,
+  takeUploads,
+  uploading,
+  uploads,
+  type Upload,
+} from "../state/uploads";
 import { Choice, IconButton } from "./common";
 import { Icon } from "./icons";
 
@@ -15,6 +26,31 @@ import { Icon } from "./icons";
 export const draft = signal("");
 /** Raised to put the cursor into the message box. */
 export const focusComposer = signal(0);
+
+/** The exchange whose request was taken into the message box, and what was written there before. */
+const editing = signal<{ id: string; before: string } | null>(null);
+/** The exchange being edited, while its chat is the one in sight. In another chat the words are a draft like any other. */
+export const edited = computed<Exchange | null>(
+  () => currentChat.value?.exchanges.find((e) => e.id === editing.value?.id) ?? null,
+);
+
+/** Takes an earlier request into the message box. The chat stays as it is until the box is sent. */
+export function startEdit(exchange: Exchange): void {
+  editing.value = { id: exchange.id, before: editing.value?.before ?? draft.value };
+  setAside(exchange.attachments);
+  if (exchange.cut) notify(t("cut_text"));
+  draft.value = exchange.text;
+  focusComposer.value++;
+  announce(t("editing"));
+}
+
+/** Ends the editing; the message box is again as it was before. */
+export function endEdit(): void {
+  if (!editing.value) return;
+  draft.value = editing.value.before;
+  editing.value = null;
+  bringBack();
+}
 
 export function Composer() {
   const area = useRef<HTMLTextAreaElement>(null);
@@ -36,8 +72,13 @@ export function Composer() {
   const submit = () => {
     if (!ready) return;
     const text = draft.value.trim();
+    const chatId = currentChat.value?.id ?? null;
+    const old = edited.value;
+    const files = takeUploads();
     draft.value = "";
-    send(currentChat.value?.id ?? null, text, takeUploads(), mode.value);
+    endEdit();
+    if (chatId !== null && old) sendInstead(chatId, old.id, text, files, mode.value);
+    else send(chatId, text, files, mode.value);
   };
   const halt = () => {
     const chat = currentChat.value;
@@ -52,6 +93,15 @@ export function Composer() {
 
   return (
     <form class="composer" onSubmit={(e) => (e.preventDefault(), submit())}>
+      {edited.value && (
+        <p class="editing">
+          <Icon name="pencil" size={15} />
+          <span>{t("editing")}</span>
+          <button type="button" class="quiet" onClick={endEdit}>
+            {t("cancel")}
+          </button>
+        </p>
+      )}
       {uploads.value.length > 0 && (
         <ul class="uploads" aria-label={t("attachments")}>
           {uploads.value.map((u) => (

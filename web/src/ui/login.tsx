@@ -1,16 +1,36 @@
 // Log-in with the server's token. Every call that gets a 401 waits here and goes on when the token is right.
-import { signal, useSignal } from "@preact/signals";
+import { effect, signal, useSignal } from "@preact/signals";
+import * as client from "../api/client";
 import { asApiError, logIn, onUnauthorized } from "../api/http";
 import { t } from "../i18n";
-import { loadHealth } from "../state/server";
+import { asksToken, loadHealth, loggedIn } from "../state/server";
 import { Dialog } from "./common";
 import { Logo } from "./icons";
 
 const waiting = signal<((ok: boolean) => void)[]>([]);
 
-/** Makes calls that are refused ask here. Several at once share one dialog. */
+/** Makes calls that are refused ask here; several at once share one dialog. Asks on opening where a token is wanted. */
 export function startLogin(): void {
-  onUnauthorized(() => new Promise((resolve) => (waiting.value = [...waiting.value, resolve])));
+  onUnauthorized(() => {
+    loggedIn.value = false;
+    return new Promise((resolve) => (waiting.value = [...waiting.value, resolve]));
+  });
+  let asked = false;
+  effect(() => {
+    if (!asksToken.value || asked) return;
+    asked = true;
+    void enter();
+  });
+}
+
+/** Makes a small call that needs a log-in, which asks for one where there is none. */
+export async function enter(): Promise<void> {
+  try {
+    await client.runs(1);
+    loggedIn.value = true;
+  } catch {
+    // Declined, or the server is away: whatever is done next asks again.
+  }
 }
 
 function settle(ok: boolean): void {
@@ -33,6 +53,7 @@ function LoginDialog() {
     busy.value = true;
     try {
       if (await logIn(token.value)) {
+        loggedIn.value = true;
         settle(true);
         void loadHealth();
       } else wrong.value = t("token_wrong");

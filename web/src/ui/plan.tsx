@@ -30,12 +30,12 @@ export function PlanEditor({ original, config, attachments, onChange, onRun }: E
   useEffect(() => void loadModels(), []);
   const wrong = plan.problems(config);
   const changed = config !== original;
+  // The task whose deletion is asked about: to run meanwhile would decide it unseen.
+  const asking = useSignal<number | null>(null);
+  const open = config.tasks.find((x) => x.task_id === asking.value);
+  const blocked = wrong.length > 0 || !config.tasks.length || open !== undefined;
   return (
-    <form
-      class="plan"
-      aria-label={t("review_title")}
-      onSubmit={(e) => (e.preventDefault(), wrong.length || !config.tasks.length || onRun(config))}
-    >
+    <form class="plan" aria-label={t("review_title")} onSubmit={(e) => (e.preventDefault(), blocked || onRun(config))}>
       <h3>{t("review_title")}</h3>
       <p class="muted">{t("review_sub")}</p>
       <ol class="plan-tasks">
@@ -48,28 +48,38 @@ export function PlanEditor({ original, config, attachments, onChange, onRun }: E
             problems={wrong.filter((p) => p.task === task.task_id)}
             onArg={(name, value) => onChange(plan.setArg(config, task.task_id, name, value))}
             onModel={(id, host) => onChange(plan.setModel(config, task.task_id, id, host, t("chosen_by_person")))}
-            onDelete={() => onChange(plan.removeTasks(config, plan.withUsers(config.tasks, task.task_id)))}
+            asking={open === task}
+            onAsk={(on) => (asking.value = on ? task.task_id : null)}
+            onDelete={() => {
+              asking.value = null;
+              onChange(plan.removeTasks(config, plan.withUsers(config.tasks, task.task_id)));
+            }}
           />
         ))}
       </ol>
       {!config.tasks.length && <p class="problem">{t("plan_empty")}</p>}
-      <div class="plan-actions">
-        <button type="submit" class="primary" disabled={wrong.length > 0 || !config.tasks.length}>
+      <PlanJson config={config} open={false} />
+      <div class="plan-actions plan-bar">
+        <button type="submit" class="primary" disabled={blocked}>
           {t("run_plan")}
         </button>
         {changed && (
-          <button type="button" class="secondary" onClick={() => onChange(null)}>
+          <button type="button" class="secondary" onClick={() => ((asking.value = null), onChange(null))}>
             {t("reset")}
           </button>
         )}
+        {open && (
+          <p class="muted" role="status">
+            {t("delete_open", { n: open.task_id + 1 })}
+          </p>
+        )}
       </div>
-      <PlanJson config={config} open={false} />
     </form>
   );
 }
 
-const ordered = (config: ExecutionConfig): ConfigTask[] =>
-  [...config.tasks].sort((a, b) => a.execution_level - b.execution_level || a.task_id - b.task_id);
+/** The tasks in the plan's order, which is that of their numbers. */
+const ordered = (config: ExecutionConfig): ConfigTask[] => [...config.tasks].sort((a, b) => a.task_id - b.task_id);
 
 interface TaskProps {
   task: ConfigTask;
@@ -78,32 +88,34 @@ interface TaskProps {
   problems: plan.PlanProblem[];
   onArg: (name: string, value: string) => void;
   onModel: (id: string, host: string) => void;
+  /** True while the person is asked whether to delete this task. */
+  asking: boolean;
+  onAsk: (on: boolean) => void;
   onDelete: () => void;
 }
 
-function TaskForm({ task, config, attachments, problems, onArg, onModel, onDelete }: TaskProps) {
-  const asking = useSignal(false);
+function TaskForm({ task, config, attachments, problems, asking, onArg, onModel, onAsk, onDelete }: TaskProps) {
   const ask = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (asking.value) ask.current?.focus();
-  }, [asking.value]);
+    if (asking) ask.current?.focus();
+  }, [asking]);
   return (
     <li class="plan-task" data-plan-task={task.task_id}>
       <TaskHead task={task} config={config}>
         <IconButton
           icon="trash"
           label={t("delete_task", { n: task.task_id + 1, task: taskName(task.task_type) })}
-          expanded={asking.value}
-          onClick={() => (asking.value = !asking.value)}
+          expanded={asking}
+          onClick={() => onAsk(!asking)}
         />
       </TaskHead>
-      {asking.value && (
+      {asking && (
         <div class="delete-ask" role="group" aria-label={t("delete_ask", { n: task.task_id + 1 })}>
           <p>{consequences(config.tasks, task.task_id)}</p>
           <button type="button" class="danger" ref={ask} onClick={onDelete}>
             {t("delete")}
           </button>
-          <button type="button" class="secondary" onClick={() => (asking.value = false)}>
+          <button type="button" class="secondary" onClick={() => onAsk(false)}>
             {t("keep")}
           </button>
         </div>

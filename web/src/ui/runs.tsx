@@ -26,7 +26,9 @@ const MARKS: Record<RunStatus, TaskState> = {
   running: "running",
   done: "succeeded",
   failed: "failed",
+  cancelled: "cancelled",
   interrupted: "cancelled",
+  unknown: "skipped",
 };
 const failure = (e: unknown): RunError => {
   const { code, message, hint } = asApiError(e);
@@ -153,7 +155,8 @@ function OneRun({ id }: { id: string }) {
         const whole = replay(events);
         opened.value = { ...whole, text: whole.text || summary.request, at: summary.startedAtMs };
         const ended = summary.status !== "running" && summary.status !== "queued";
-        if (ended && isLive(whole.run.phase)) opened.value = { ...opened.value, run: stopped(whole.run) };
+        if (summary.status === "cancelled" || (ended && isLive(whole.run.phase)))
+          opened.value = { ...opened.value, run: stopped(whole.run) };
         if (ended || !isLive(whole.run.phase)) return;
         for await (const event of client.follow(id, whole.run.lastSeq, controller.signal)) {
           observeClock(event.atMs);

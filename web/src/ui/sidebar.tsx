@@ -9,12 +9,13 @@ import { isLive } from "../model/run";
 import { announce } from "../state/announce";
 import { chats, currentChat, deleteChat } from "../state/chats";
 import { chatLink, go, route } from "../state/route";
-import { health } from "../state/server";
+import { asksToken, loggedIn } from "../state/server";
 import { chosenLanguage, theme, type Theme } from "../state/settings";
 import type { Chat } from "../state/storage";
 import { Choice, IconButton, StateMark } from "./common";
 import { focusComposer } from "./composer";
 import { Icon, Logo } from "./icons";
+import { enter } from "./login";
 
 export const drawerOpen = signal(false);
 
@@ -77,19 +78,10 @@ export function Sidebar() {
         ) : (
           <p class="side-empty">{t("no_chats")}</p>
         )}
-        {serverAsksToken() && (
-          <button
-            type="button"
-            class="quiet log-out"
-            onClick={() =>
-              void logOut().then(
-                () => location.reload(),
-                () => undefined,
-              )
-            }
-          >
+        {asksToken.value && (
+          <button type="button" class="quiet log-out" onClick={() => void (loggedIn.value ? leave() : enter())}>
             <Icon name="out" size={16} />
-            {t("log_out")}
+            {t(loggedIn.value ? "log_out" : "log_in")}
           </button>
         )}
         <Settings />
@@ -98,7 +90,12 @@ export function Sidebar() {
   );
 }
 
-const serverAsksToken = (): boolean => health.value !== null && health.value !== "unreachable" && health.value.auth;
+/** Logs out. The page opens anew, and so forgets what it showed and asks for the token. */
+const leave = (): Promise<void> =>
+  logOut().then(
+    () => location.reload(),
+    () => undefined,
+  );
 
 function ChatItem({ chat, onOpen }: { chat: Chat; onOpen: () => void }) {
   const title = label(chat.title, 80) || t("untitled");

@@ -2,11 +2,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { t } from "../i18n";
-import { notify } from "../state/announce";
 import type { Chat, Exchange } from "../state/storage";
-import { takeBack } from "../state/runs";
-import { putBack } from "../state/uploads";
-import { draft, focusComposer } from "./composer";
+import { startEdit } from "./composer";
 import { ExchangeView } from "./exchange";
 import { Icon } from "./icons";
 import { Welcome } from "./welcome";
@@ -73,20 +70,11 @@ export function Thread({ chat }: { chat: Chat | null }) {
     return () => observer.disconnect();
   }, []);
 
-  const edit = (exchange: Exchange) => {
-    if (!chat) return;
-    takeBack(chat.id, exchange.id);
-    draft.value = exchange.text;
-    if (exchange.cut) notify(t("cut_text"));
-    putBack(exchange.attachments);
-    focusComposer.value++;
-  };
-
   return (
     <div class="thread" ref={box} onScroll={onScroll} onClickCapture={() => (pinned.current = false)}>
       <div class="thread-inner">
         {chat?.exchanges.length ? (
-          chat.exchanges.map((e) => <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={edit} />)
+          chat.exchanges.map((e) => <Kept key={e.id} chatId={chat.id} exchange={e} onEdit={startEdit} />)
         ) : (
           <Welcome />
         )}

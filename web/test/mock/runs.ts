@@ -15,7 +15,7 @@ export interface MockRun {
   id: string;
   request: string;
   started: number;
-  status: "queued" | "running" | "done" | "failed" | "interrupted";
+  status: "queued" | "running" | "done" | "failed" | "cancelled" | "interrupted";
   events: MockEvent[];
   listeners: Set<() => void>;
   cancelled: boolean;
@@ -106,7 +106,7 @@ export function cancelRun(run: MockRun): void {
     usage: { calls: {}, prompt_tokens: 0, completion_tokens: 0 },
     ms: Date.now() - run.started,
   });
-  run.status = "interrupted";
+  run.status = "cancelled";
   for (const tell of [...run.listeners]) tell();
 }
 
@@ -134,6 +134,12 @@ export async function play(
     model: planner === "llm" ? "gpt-4o-mini" : "offline",
   });
   await pace.step(run);
+  if (script.ends) {
+    emit(run, "error", { ...script.ends, ms: 5 });
+    run.status = "failed";
+    for (const tell of [...run.listeners]) tell();
+    return;
+  }
   const plan = script.steps.map((s, id) => ({ task: s.task, id, dep: s.dep ?? [-1], args: s.args }));
   emit(run, "plan", { plan: { tasks: plan, notes: script.notes ?? [] } });
   script.steps.forEach((s, id) => emit(run, "model_chosen", { selection: selection(s, id) }));

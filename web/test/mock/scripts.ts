@@ -17,6 +17,8 @@ export interface Step {
 }
 
 export interface Script {
+  /** The run ends with this error as soon as it has begun. */
+  ends?: { code: string; message: string; hint?: string };
   steps: Step[];
   answer: string;
   /** Whether the answer comes in pieces. */
@@ -62,6 +64,12 @@ export function scriptFor(request: string, image: string): Script {
         ...(i < 4 ? {} : { dep: i % 5 === 0 ? [i - 4, i - 3] : [i - 4] }),
       })),
       answer: "All 16 tasks are done.",
+    };
+  if (has("refused"))
+    return {
+      steps: [],
+      answer: "",
+      ends: { code: "unauthorized", message: "HTTP 401 from api.example: invalid_api_key", hint: "Set OPENAI_API_KEY" },
     };
   if (has("hello", "привет", "你好"))
     return {
@@ -154,7 +162,7 @@ export function scriptFor(request: string, image: string): Script {
       steps: [
         {
           task: "text-classification",
-          args: { text: "Anna came back from Lisbon in May and could not stop smiling." },
+          args: { text: "Anna came back from Lisbon in May and was delighted with the trip." },
           model: "native/vader",
           host: "native",
           reason: "it runs inside jarvis",
@@ -166,7 +174,7 @@ export function scriptFor(request: string, image: string): Script {
         },
         {
           task: "token-classification",
-          args: { text: "Anna came back from Lisbon in May and could not stop smiling." },
+          args: { text: "Anna came back from Lisbon in May and was delighted with the trip." },
           model: "native/entity-rules",
           host: "native",
           reason: "it runs inside jarvis",
