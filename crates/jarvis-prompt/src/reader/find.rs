@@ -32,15 +32,34 @@ impl Budget {
 /// The contents of the fenced blocks, in order; the last may lack its closing fence.
 pub(super) fn fences(text: &str) -> Vec<&str> {
     let marker = if text.contains("```") { "```" } else { "~~~" };
+    let marks: Vec<usize> = text.match_indices(marker).map(|(at, _)| at).collect();
     let mut blocks = Vec::new();
-    for block in text.split(marker).skip(1).step_by(2) {
-        let info = block.bytes().take_while(|byte| is_word(*byte) || *byte == b'+' || *byte == b'.').count();
-        let after = block.get(info..).unwrap_or_default();
-        // A word before a blank or a bracket names the language; otherwise it belongs to the content.
-        let content = if after.starts_with(['\n', '\r', ' ', '\t', '[', '{']) { after } else { block };
-        blocks.push(content.trim());
+    let mut open = 0;
+    while let Some(start) = marks.get(open).map(|at| at + marker.len()) {
+        let until = |close: usize| text.get(start..marks.get(close).copied().unwrap_or(text.len())).unwrap_or_default();
+        // A mark inside a string of the content closes nothing: what makes the content whole JSON does.
+        let last = marks.len().min(open + 1 + MARKS_INSIDE);
+        let close = (open + 1..=last).find(|close| is_json(content(until(*close)))).unwrap_or(open + 1);
+        blocks.push(content(until(close)));
+        open = close + 1;
     }
     blocks
+}
+
+/// The most marks that a block is taken to hold in its strings.
+const MARKS_INSIDE: usize = 8;
+
+/// The content of a block without the language's name before it.
+fn content(block: &str) -> &str {
+    let info = block.bytes().take_while(|byte| is_word(*byte) || *byte == b'+' || *byte == b'.').count();
+    let after = block.get(info..).unwrap_or_default();
+    // A word before a blank or a bracket names the language; otherwise it belongs to the content.
+    let content = if after.starts_with(['\n', '\r', ' ', '\t', '[', '{']) { after } else { block };
+    content.trim()
+}
+
+fn is_json(text: &str) -> bool {
+    text.starts_with(['[', '{']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 /// Finds the values in a text, left to right, and adds them to `found`; stops at one that cannot be bettered. The

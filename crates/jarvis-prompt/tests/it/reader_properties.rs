@@ -185,3 +185,12 @@ fn one_wrong_character_never_loses_a_task_unseen() {
         println!("{same} of {} damaged replies read as meant", damaged.len());
     }
 }
+
+#[test]
+fn a_fence_mark_inside_a_string_closes_nothing() {
+    let value = json!([{"task": "a", "id": 0}, {"task": "b", "id": 1, "args": {"text": "run ```ls``` and ```"}}]);
+    for text in [format!("Plan:\n```json\n{value}\n```\nDone."), format!("```{value}```"), format!("```\n{value}")] {
+        let read = read_json(&text, Want::Array).unwrap();
+        assert_eq!(read.value, value, "{text}");
+    }
+}
