@@ -58,7 +58,7 @@ pub(crate) fn app(server: Server) -> Router {
         // A file in base64 is a third longer, and the form around it takes a little.
         .layer(DefaultBodyLimit::max(options.max_upload / 3 * 4 + (64 << 10)));
     let plain = OpenApiRouter::new()
-        .routes(routes!(openai::model))
+        .route("/v1/models/{id}", get(openai::model))
         // Some clients do not escape the stroke in a model's id.
         .route("/v1/models/{owner}/{name}", get(openai::model_of_owner))
         .routes(routes!(media::sound))

@@ -88,9 +88,6 @@ pub(crate) async fn models() -> Json<ModelList> {
 }
 
 /// One of the models that can be asked
-#[utoipa::path(get, path = "/v1/models/{id}", tag = "openai", params(("id" = String, Path, description = "The model's id")),
-    responses((status = 200, description = "The pipeline", body = ModelCard),
-        (status = "4XX", description = "There is no such model", body = ErrorBody)))]
 pub(crate) async fn model(Path(id): Path<String>) -> Result<Json<ModelCard>, ApiError> {
     let known = known(&id)?;
     MODELS.into_iter().find(|model| model.id == known).map(Json).ok_or_else(|| ApiError::not_found("no such model"))
