@@ -48,34 +48,43 @@ impl Decisions {
         cancel: CancellationToken,
     ) -> Result<Decision, DecisionError> {
         let began = Instant::now();
+        // Boxed: what a decision holds while it waits is large.
+        let work = Box::pin(self.decided(input, &request, events, began));
+        self.told((*request).clone(), work, Decision::execution_config, events, &cancel, began).await
+    }
+
+    /// Waits for a decision within the deadline, unless it is cancelled, and tells its beginning and its end.
+    pub(crate) async fn told<T>(
+        &self,
+        request: Request,
+        work: impl Future<Output = Result<T, DecisionError>> + Send,
+        document: impl Fn(&T) -> Value,
+        events: &Events,
+        cancel: &CancellationToken,
+        began: Instant,
+    ) -> Result<T, DecisionError> {
         events.emit(EventKind::RunStarted {
-            request: (*request).clone(),
+            request,
             planner: self.pipeline.planner_name().into(),
             model: self.pipeline.model_name(),
         });
+        let after = self.settings.timeout;
         let ended = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(DecisionError::Cancelled),
-            // Boxed: what a decision holds while it waits is large.
-            decided = tokio::time::timeout(self.settings.timeout, Box::pin(self.decided(input, &request, events, began))) => {
-                decided.unwrap_or(Err(DecisionError::Timeout { after: self.settings.timeout }))
-            }
+            decided = tokio::time::timeout(after, work) => decided.unwrap_or(Err(DecisionError::Timeout { after })),
         };
         let ms = elapsed(began);
         match &ended {
             Ok(decision) => {
-                let mut document = decision.execution_config();
+                let mut document = document(decision);
                 let value = document.get_mut("execution_config").map(Value::take).unwrap_or_default();
                 events.emit(EventKind::ExecutionConfig { value });
                 events.emit(EventKind::Done { ok: true, cancelled: false, usage: events.usage(), ms });
             }
             Err(error) => {
-                events.emit(EventKind::Error {
-                    code: error.code().into(),
-                    message: error.to_string(),
-                    hint: error.hint(),
-                    ms,
-                });
+                let (code, message) = (error.code().into(), error.to_string());
+                events.emit(EventKind::Error { code, message, hint: error.hint(), ms });
             }
         }
         ended

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use jarvis_engine::Events;
-use jarvis_plan::{EventKind, Level, Request, Usage};
+use jarvis_plan::{Level, Request, Usage};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -89,37 +89,10 @@ impl Decisions {
         cancel: CancellationToken,
     ) -> Result<PipelineDecision, DecisionError> {
         let began = Instant::now();
-        events.emit(EventKind::RunStarted {
-            request: Request::new(&scenario.sample_description),
-            planner: self.pipeline.planner_name().into(),
-            model: self.pipeline.model_name(),
-        });
-        let ended = tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(DecisionError::Cancelled),
-            // Boxed: what a decision holds while it waits is large.
-            done = tokio::time::timeout(self.settings.timeout, Box::pin(self.pipelined(scenario, events, began))) => {
-                done.unwrap_or(Err(DecisionError::Timeout { after: self.settings.timeout }))
-            }
-        };
-        let ms = elapsed(began);
-        match &ended {
-            Ok(decision) => {
-                let mut document = decision.execution_config();
-                let value = document.get_mut("execution_config").map(Value::take).unwrap_or_default();
-                events.emit(EventKind::ExecutionConfig { value });
-                events.emit(EventKind::Done { ok: true, cancelled: false, usage: events.usage(), ms });
-            }
-            Err(error) => {
-                events.emit(EventKind::Error {
-                    code: error.code().into(),
-                    message: error.to_string(),
-                    hint: error.hint(),
-                    ms,
-                });
-            }
-        }
-        ended
+        let request = Request::new(&scenario.sample_description);
+        // Boxed: what a decision holds while it waits is large.
+        let work = Box::pin(self.pipelined(scenario, events, began));
+        self.told(request, work, PipelineDecision::execution_config, events, &cancel, began).await
     }
 
     async fn pipelined(
