@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::commands::taskbench::TaskbenchCommand;
 use crate::config::env_vars;
 
 /// Plans a request into a task graph, chooses a model for each task, runs the graph in parallel, and answers.
@@ -106,6 +107,15 @@ pub(crate) enum Command {
         jarvis runs show 01a1f8 --reply    # with what models said, word for word")]
     #[command(subcommand)]
     Runs(RunsCommand),
+    /// The planning benchmark TaskBench: plan its requests, score plans, compare runs, make new samples
+    #[command(after_help = "Examples, on the sample domain of the repository:\n  \
+        jarvis taskbench inspect examples/taskbench/data_studio\n  \
+        jarvis taskbench infer --data-dir examples/taskbench/data_studio --llm offline\n  \
+        jarvis taskbench evaluate --data-dir examples/taskbench/data_studio --llm offline --splits all --n-tools all\n  \
+        jarvis taskbench report --data-dir examples/taskbench/data_studio --html report.html\n\n\
+        Options may be written as the original writes them (`--data_dir`).")]
+    #[command(subcommand)]
+    Taskbench(TaskbenchCommand),
     /// Say what works, what does not, and how to mend it
     #[command(after_help = "Examples:\n  \
         jarvis doctor\n  \

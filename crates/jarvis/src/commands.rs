@@ -7,6 +7,7 @@ mod plan;
 mod run;
 mod runs;
 mod serve;
+pub(crate) mod taskbench;
 
 use std::io::Read;
 use std::path::Path;
@@ -27,6 +28,7 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Plan(args) => plan::run(args, &cli.global, printer).await,
         Command::Models(command) => models::run(command, &cli.global, printer).await,
         Command::Runs(command) => runs::run(command, &cli.global, printer),
+        Command::Taskbench(command) => taskbench::run(command, &cli.global, printer).await,
         Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
         // Handled before a runtime is needed.
         Command::Completions { .. } => Ok(ExitCode::SUCCESS),

@@ -12,16 +12,16 @@ mod wiring;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command};
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     let printer = Printer::new(cli.global.quiet, cli.global.verbose);
     if let Command::Completions { shell } = &cli.command {
-        clap_complete::generate(*shell, &mut Cli::command(), "jarvis", &mut std::io::stdout());
+        clap_complete::generate(*shell, &mut command(), "jarvis", &mut std::io::stdout());
         return ExitCode::SUCCESS;
     }
     start_logs(cli.global.verbose);
@@ -42,6 +42,11 @@ fn main() -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// All that can be typed.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommand("taskbench", commands::taskbench::with_original_names)
 }
 
 /// Logs go to stderr: as `JARVIS_LOG` says, else warnings, else debug with `-vv`.

@@ -1,0 +1,152 @@
+//! The benchmark's folders: one for each domain, with tools, tool graph, requests, gold plans and alignment lists.
+//!
+//! Reading is lenient where the published files are odd (two releases, mixtures of them, repeated and numeric ids,
+//! nested JSON as text) and says so; [`inspect()`] lists what is odd. Files are never changed here.
+
+mod alignment;
+mod gold;
+mod id;
+pub mod inspect;
+mod lines;
+mod requests;
+mod tools;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+pub use alignment::{Alignment, AlignmentIds};
+pub use gold::{Gold, GoldRecord, Release, is_plan_list};
+pub use id::SampleId;
+pub use inspect::inspect;
+pub use lines::{BadLine, Lines};
+pub use requests::{Requests, UserRequest};
+pub use tools::{BenchTool, GraphLink, ToolGraph, ToolList, normalised};
+
+use crate::DataError;
+
+/// What the links of a plan mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DependencyType {
+    /// A task uses what another made: `<node-j>` in an argument is the link. Tools have typed inputs and outputs.
+    Resource,
+    /// A task comes after another: links are listed. Tools have named parameters.
+    Temporal,
+}
+
+impl DependencyType {
+    /// `resource` or `temporal`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DependencyType::Resource => "resource",
+            DependencyType::Temporal => "temporal",
+        }
+    }
+}
+
+impl fmt::Display for DependencyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for DependencyType {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<DependencyType, String> {
+        match word {
+            "resource" => Ok(DependencyType::Resource),
+            "temporal" => Ok(DependencyType::Temporal),
+            other => Err(format!("`{other}` is no dependency type; it is `resource` or `temporal`")),
+        }
+    }
+}
+
+/// One domain's folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Domain {
+    dir: PathBuf,
+}
+
+impl Domain {
+    /// The domain in this folder.
+    ///
+    /// # Errors
+    /// When there is no such folder.
+    pub fn open(dir: impl Into<PathBuf>) -> Result<Domain, DataError> {
+        let dir = dir.into();
+        match std::fs::metadata(&dir) {
+            Ok(found) if found.is_dir() => Ok(Domain { dir }),
+            Ok(_) => Err(DataError::shape(&dir, "this is a file; a domain is a folder")),
+            Err(error) => Err(DataError::read(&dir, error)),
+        }
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// A path inside the folder; an absolute one stays as it is.
+    pub fn path(&self, inside: impl AsRef<Path>) -> PathBuf {
+        self.dir.join(inside)
+    }
+
+    /// Its name: the folder's, without `data_`.
+    pub fn name(&self) -> String {
+        let canonical = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
+        let name = canonical.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.strip_prefix("data_").map_or(name.clone(), str::to_owned)
+    }
+
+    /// The domain by the words in its path, as the original tells them: `huggingface`, `multimedia`, `dailylifeapis`,
+    /// and `ultratool` and `tmdb` beside them.
+    pub fn known_as(&self) -> Option<&'static str> {
+        let path = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone()).to_string_lossy().to_lowercase();
+        // The folder itself speaks louder than those above it.
+        let own = path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+        const KNOWN: [&str; 5] = ["huggingface", "multimedia", "dailylifeapis", "ultratool", "tmdb"];
+        let named = |text: &str| KNOWN.into_iter().find(|name| text.contains(name));
+        named(&own).or_else(|| named(&path))
+    }
+
+    /// `tool_desc.json`.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not a tool list.
+    pub fn tools(&self) -> Result<ToolList, DataError> {
+        ToolList::read(&self.path("tool_desc.json"))
+    }
+
+    /// `graph_desc.json`.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not a tool graph.
+    pub fn graph(&self) -> Result<ToolGraph, DataError> {
+        ToolGraph::read(&self.path("graph_desc.json"))
+    }
+
+    /// `user_requests.json`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn requests(&self) -> Result<Requests, DataError> {
+        Requests::read(&self.path("user_requests.json"))
+    }
+
+    /// `data.json`, unread but for its bytes.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn gold(&self) -> Result<Gold, DataError> {
+        Gold::read(&self.path("data.json"))
+    }
+
+    /// `alignment_ids.json`.
+    ///
+    /// # Errors
+    /// When it cannot be read or is of another shape.
+    pub fn alignment(&self) -> Result<AlignmentIds, DataError> {
+        AlignmentIds::read(&self.path("alignment_ids.json"))
+    }
+}

@@ -1,0 +1,61 @@
+//! JSON Lines: one document a line, blank lines skipped, whatever the file's extension says.
+
+use std::path::{Path, PathBuf};
+
+use crate::DataError;
+
+/// A file of lines, read whole; its records borrow from it.
+#[derive(Debug, Clone)]
+pub struct Lines {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Lines {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(path: &Path) -> Result<Lines, DataError> {
+        match std::fs::read(path) {
+            Ok(bytes) => Ok(Lines { path: path.to_owned(), bytes }),
+            Err(error) => Err(DataError::read(path, error)),
+        }
+    }
+
+    /// Lines that are in memory already; `path` is what messages call them.
+    pub fn of(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Lines {
+        Lines { path: path.into(), bytes }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The lines that are not blank, with their numbers from 1, without blanks around them and the mark that some editors
+    /// put at the start of a file.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.bytes);
+        bytes
+            .split(|byte| *byte == b'\n')
+            .enumerate()
+            .map(|(at, line)| (at + 1, line.trim_ascii()))
+            .filter(|(_, line)| !line.is_empty())
+    }
+
+    /// True when the last line has its line end, or there is none.
+    pub fn ends_whole(&self) -> bool {
+        self.bytes.last().is_none_or(|byte| *byte == b'\n')
+    }
+}
+
+/// A line that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct BadLine {
+    /// Its number, from 1.
+    pub line: usize,
+    /// Why.
+    pub reason: String,
+}

@@ -1,0 +1,74 @@
+//! What can be wrong with a file of the benchmark.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file that cannot be read or is not what it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// It cannot be read.
+    #[error("cannot read {}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It cannot be written.
+    #[error("cannot write {}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It is not JSON.
+    #[error("{} is not JSON: {reason}", .path.display())]
+    NotJson {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and where.
+        reason: String,
+    },
+    /// It is JSON of another shape.
+    #[error("{}: {reason}", .path.display())]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// What was looked for and what was found.
+        reason: String,
+    },
+}
+
+impl DataError {
+    /// `source` happened while `path` was read.
+    pub fn read(path: &Path, source: io::Error) -> DataError {
+        DataError::Read { path: path.to_owned(), source }
+    }
+
+    /// `source` happened while `path` was written.
+    pub fn write(path: &Path, source: io::Error) -> DataError {
+        DataError::Write { path: path.to_owned(), source }
+    }
+
+    /// `path` holds JSON of another shape.
+    pub fn shape(path: &Path, reason: impl Into<String>) -> DataError {
+        DataError::Shape { path: path.to_owned(), reason: reason.into() }
+    }
+
+    /// What to try.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            DataError::Read { .. } => {
+                "name a domain folder with tool_desc.json, graph_desc.json, user_requests.json and data.json"
+            }
+            DataError::Write { .. } => "check the folder's permissions and the room on the disk",
+            DataError::NotJson { .. } => {
+                "check that the file is whole; *_desc.json hold one document, data.json one a line"
+            }
+            DataError::Shape { .. } => "compare with the sample domain, and see `jarvis taskbench inspect DIR`",
+        }
+    }
+}

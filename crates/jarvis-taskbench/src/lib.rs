@@ -1,0 +1,16 @@
+//! TaskBench (microsoft/JARVIS `taskbench`): how well a planner turns requests into graphs of tool calls.
+//!
+//! [`data`] reads the benchmark's folders, [`infer`] asks a planner, [`evaluate`] scores what it said against the gold
+//! plans, [`report`] compares runs, [`graph`] builds, samples and draws tool graphs, and [`generate`] makes new samples
+//! (Back-Instruct). Nothing here executes a tool or prints.
+
+pub mod data;
+pub mod error;
+pub mod evaluate;
+pub mod generate;
+pub mod graph;
+pub mod infer;
+pub mod json;
+pub mod report;
+
+pub use error::DataError;

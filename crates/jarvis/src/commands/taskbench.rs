@@ -1,0 +1,68 @@
+//! `jarvis taskbench …`: the planning benchmark. One file for each command, with its flags.
+
+mod evaluate;
+mod format;
+mod generate;
+mod graph;
+mod infer;
+mod inspect;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use jarvis_taskbench::DataError;
+
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// The commands of `jarvis taskbench`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TaskbenchCommand {
+    /// Say what a domain folder holds, and what is odd about it
+    Inspect(inspect::InspectArgs),
+    /// Ask a planner for a plan for each request
+    Infer(infer::InferArgs),
+    /// Score plans against the gold plans
+    Evaluate(evaluate::EvaluateArgs),
+    /// Compare runs with each other and with the published leaderboards
+    Report(report::ReportArgs),
+    /// Build, sample, draw and describe tool graphs
+    #[command(subcommand)]
+    Graph(graph::GraphCommand),
+    /// Make new samples with a chat model (Back-Instruct)
+    Generate(generate::GenerateArgs),
+    /// Turn generated samples into gold plans and requests
+    Format(format::FormatArgs),
+}
+
+pub(super) async fn run(command: TaskbenchCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    match command {
+        TaskbenchCommand::Inspect(args) => inspect::run(&args, printer),
+        TaskbenchCommand::Infer(args) => infer::run(args, global, printer).await,
+        TaskbenchCommand::Evaluate(args) => evaluate::run(args, global, printer).await,
+        TaskbenchCommand::Report(args) => report::run(args, printer).await,
+        TaskbenchCommand::Graph(command) => graph::run(command, printer).await,
+        TaskbenchCommand::Generate(args) => generate::run(args, global, printer).await,
+        TaskbenchCommand::Format(args) => format::run(&args, printer),
+    }
+}
+
+/// The original's option names have underscores; they are taken as well.
+pub(crate) fn with_original_names(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| match arg.get_long() {
+        Some(long) if long.contains('-') => {
+            let original = long.replace('-', "_");
+            arg.alias(original)
+        }
+        Some(_) | None => arg,
+    });
+    command.mut_subcommands(with_original_names)
+}
+
+/// A file of the benchmark that cannot be used is wrong use.
+fn unusable(error: DataError) -> Failure {
+    let hint = error.hint();
+    Failure::usage(error).hint(hint)
+}
