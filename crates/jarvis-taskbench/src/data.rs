@@ -150,3 +150,24 @@ impl Domain {
         AlignmentIds::read(&self.path("alignment_ids.json"))
     }
 }
+
+/// The file name, without extension, of what a model said: `offline`; `replay-answers` for `replay:PATH/answers.jsonl`; else the
+/// model's name with everything but letters, digits, `.`, `-` and `_` as `_`, so that no name leads out of its folder.
+pub fn file_stem(llm: &str) -> String {
+    let llm = llm.trim();
+    let name = match llm.strip_prefix("replay:") {
+        Some(file) => {
+            let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            format!("replay-{}", stem.unwrap_or_default())
+        }
+        None => llm.to_owned(),
+    };
+    let safe =
+        |letter: char| if letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_') { letter } else { '_' };
+    let name: String = name.chars().map(safe).collect();
+    match name.strip_prefix('.') {
+        Some(rest) => format!("_{rest}"),
+        None if name.is_empty() => "_".into(),
+        None => name,
+    }
+}

@@ -46,3 +46,20 @@ fn released_shapes_give_equal_samples() {
     assert_eq!(b, essence(&dir.join("release_b_as_release_a.json")));
     assert_eq!(b[2..], essence(&dir.join("release_b_bare_node.json")));
 }
+
+#[test]
+fn file_names_stay_in_their_folder() {
+    let cases = [
+        ("gpt-4", "gpt-4"),
+        ("offline", "offline"),
+        ("mistralai/Mixtral-8x7B", "mistralai_Mixtral-8x7B"),
+        ("qwen3:8b", "qwen3_8b"),
+        ("../../etc/passwd", "_._.._etc_passwd"),
+        ("..", "_."),
+        ("", "_"),
+        ("replay:some/where/answers.jsonl", "replay-answers"),
+    ];
+    for (llm, stem) in cases {
+        assert_eq!(jarvis_taskbench::data::file_stem(llm), stem, "{llm}");
+    }
+}

@@ -38,6 +38,8 @@ pub(crate) enum TaskbenchCommand {
 }
 
 pub(super) async fn run(command: TaskbenchCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    // Here `--data-dir` is the benchmark's.
+    let global = &Global { data_dir: None, ..global.clone() };
     match command {
         TaskbenchCommand::Inspect(args) => inspect::run(&args, printer),
         TaskbenchCommand::Infer(args) => infer::run(args, global, printer).await,
