@@ -22,7 +22,7 @@ impl SampleId {
         match value {
             JsonValue::Str(text) => Some(SampleId::Text(text.as_ref().into())),
             JsonValue::Bool(flag) => Some(SampleId::Number(if *flag { "1" } else { "0" }.into())),
-            JsonValue::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
+            JsonValue::Float(number) if number.fract() == 0.0 => {
                 Some(SampleId::Number(format!("{:.0}", number + 0.0).into()))
             }
             JsonValue::Null | JsonValue::Int(_) | JsonValue::BigInt(_) | JsonValue::Float(_) => {

@@ -1,0 +1,275 @@
+//! The original's figures, with its rules and its flaws, to 1e-9 (microsoft/JARVIS `taskbench/evaluate.py`). Where the
+//! original would stop the whole run over one bad link, only the link is left out, and counted.
+
+mod figures;
+mod resource;
+mod steps;
+mod temporal;
+
+use std::collections::{HashMap, HashSet};
+
+pub use figures::{LegacyFigures, NodeFigures, PerTool, StepMeans, pool};
+pub(crate) use steps::{gold_text as gold_steps, predicted_text as predicted_steps};
+
+use super::{Counts, Rouge, RougeF, sequence_ratio};
+use crate::data::{DependencyType, GoldRecord, ToolList};
+use crate::json::{Json, Look};
+
+/// The catalogue as this profile looks at it: names are compared as they stand, without any normalisation.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    /// The ids, in order.
+    ids: Vec<String>,
+    /// Where a repeated id counts for nodes: its first place.
+    first: HashMap<String, u32>,
+    /// Where it counts for the edit distance: its last place.
+    last: HashMap<String, u32>,
+    /// The first output type of each id; `none` without one.
+    output: HashMap<String, String>,
+    dependency: DependencyType,
+}
+
+impl Catalogue {
+    /// The catalogue of these tools.
+    pub fn new(tools: &ToolList, dependency: DependencyType) -> Catalogue {
+        let mut made = Catalogue {
+            ids: Vec::new(),
+            first: HashMap::new(),
+            last: HashMap::new(),
+            output: HashMap::new(),
+            dependency,
+        };
+        for (tool, at) in tools.tools.iter().zip(0u32..) {
+            made.ids.push(tool.id.clone());
+            made.first.entry(tool.id.clone()).or_insert(at);
+            made.last.insert(tool.id.clone(), at);
+            let output = tool.outputs.as_ref().and_then(|outputs| outputs.first()).map_or("none", String::as_str);
+            made.output.insert(tool.id.clone(), output.to_owned());
+        }
+        made
+    }
+
+    /// The ids, in order.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+}
+
+/// What one sample brings to its groups.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LegacySample {
+    /// The steps of both sides were compared.
+    pub steps: Option<StepFigures>,
+    /// The arguments of both sides could be read.
+    pub arguments: bool,
+    /// The rest, when nothing was malformed.
+    pub plan: Option<PlanFigures>,
+    /// Links that had to be left out.
+    pub malformed_links: u32,
+    /// Why the sample was dropped.
+    pub dropped: Option<Dropped>,
+}
+
+/// Figures about the texts of steps.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct StepFigures {
+    /// ROUGE, when it was wanted.
+    pub rouge: Option<RougeF>,
+}
+
+/// Figures about a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanFigures {
+    /// The predicted catalogue tools, by place, each once.
+    pub predicted: Box<[u32]>,
+    /// The gold catalogue tools, by place, each once.
+    pub gold: Box<[u32]>,
+    /// Pairs of task and argument name.
+    pub argument_names: Counts,
+    /// Triples of task, argument name and value.
+    pub argument_values: Counts,
+    /// Links.
+    pub links: Counts,
+    /// How alike the sequences of tools are, 0 to 1.
+    pub likeness: f64,
+}
+
+/// Why a sample left the figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
+pub enum Dropped {
+    /// The gold plan itself is malformed.
+    #[error("the gold plan is malformed")]
+    Gold,
+    /// The line has no `result`, or it is no object.
+    #[error("`result` is not an object")]
+    Result,
+    /// There is no `task_steps`.
+    #[error("`task_steps` is missing")]
+    Steps,
+    /// There is no `task_nodes`, or it is no list.
+    #[error("`task_nodes` is not a list")]
+    Nodes,
+    /// A node is no object with a `task`.
+    #[error("a node is not an object with a `task`")]
+    Node,
+    /// The `task` of a node is no text.
+    #[error("the `task` of a node is not text")]
+    Task,
+    /// The `arguments` of a node are neither a list nor anything like it.
+    #[error("the `arguments` of a node cannot be read")]
+    Arguments,
+    /// There is no `task_links`.
+    #[error("`task_links` is missing")]
+    Links,
+}
+
+/// A node as both dependency types read it: its task, and what it is called with.
+pub(crate) struct Node<'v, 'a> {
+    task: &'v Json<'a>,
+    arguments: Option<&'v Json<'a>>,
+}
+
+/// The argument records of a node: name and value.
+type Records = Vec<Vec<(String, String)>>;
+
+/// Compares one prediction with its gold plan. `rouge` is given when it is wanted; `steps` when figures about steps are.
+pub fn score(
+    gold: &GoldRecord<'_>,
+    result: Option<&Json<'_>>,
+    catalogue: &Catalogue,
+    steps: bool,
+    rouge: Option<&Rouge>,
+) -> LegacySample {
+    let mut sample = LegacySample { steps: None, arguments: false, plan: None, malformed_links: 0, dropped: None };
+    if let Err(dropped) = fill(&mut sample, gold, result, catalogue, steps, rouge) {
+        sample.dropped = Some(dropped);
+    }
+    sample
+}
+
+fn fill(
+    sample: &mut LegacySample,
+    gold: &GoldRecord<'_>,
+    result: Option<&Json<'_>>,
+    catalogue: &Catalogue,
+    steps: bool,
+    rouge: Option<&Rouge>,
+) -> Result<(), Dropped> {
+    let result = result.filter(|result| result.pairs().is_some()).ok_or(Dropped::Result)?;
+    if steps {
+        let predicted = result.look("task_steps").ok_or(Dropped::Steps)?;
+        let gold = gold.task_steps.as_ref().and_then(gold_steps).ok_or(Dropped::Gold)?;
+        let rouge = rouge.map(|rouge| rouge.score(&gold, &predicted_steps(predicted)));
+        sample.steps = Some(StepFigures { rouge });
+    }
+    let predicted_nodes = nodes(result.look("task_nodes").ok_or(Dropped::Nodes)?)?;
+    let gold_nodes = nodes(gold.task_nodes.as_ref().ok_or(Dropped::Gold)?).map_err(|_| Dropped::Gold)?;
+    let gold_names = texts(&gold_nodes).ok_or(Dropped::Gold)?;
+    let scored = match catalogue.dependency {
+        DependencyType::Resource => {
+            let names = texts(&predicted_nodes).ok_or(Dropped::Task)?;
+            let mut last = None;
+            let gold = resource::read(&gold_nodes, &gold_names, true, catalogue, &mut last).ok_or(Dropped::Gold)?;
+            let predicted =
+                resource::read(&predicted_nodes, &names, false, catalogue, &mut last).ok_or(Dropped::Arguments)?;
+            sample.arguments = true;
+            PlanFigures::of(catalogue, Side::of(&gold_names, gold), Side::of(&names, predicted))
+        }
+        DependencyType::Temporal => {
+            let predicted_links = result.look("task_links").ok_or(Dropped::Links)?;
+            let gold_links = gold.task_links.as_ref().ok_or(Dropped::Gold)?;
+            let gold_records = temporal::records(&gold_nodes, true).ok_or(Dropped::Gold)?;
+            let records = temporal::records(&predicted_nodes, false).ok_or(Dropped::Arguments)?;
+            let (gold_links, gold_bad) = temporal::links(gold_links);
+            let (links, bad) = temporal::links(predicted_links);
+            sample.malformed_links = gold_bad + bad;
+            sample.arguments = true;
+            let names = texts(&predicted_nodes).ok_or(Dropped::Task)?;
+            PlanFigures::of(
+                catalogue,
+                Side { names: gold_names, records: gold_records, links: gold_links },
+                Side { names, records, links },
+            )
+        }
+    };
+    sample.plan = Some(scored);
+    Ok(())
+}
+
+/// One side of a comparison.
+struct Side {
+    names: Vec<String>,
+    records: Records,
+    links: HashSet<(String, String)>,
+}
+
+impl Side {
+    fn of(names: &[String], (records, links): (Records, HashSet<(String, String)>)) -> Side {
+        Side { names: names.iter().map(|name| name.replace('_', " ")).collect(), records, links }
+    }
+
+    /// `{task}-{argument}` and `{task}-{argument}-{value}`; the joined text is what is compared.
+    fn arguments(&self) -> (HashSet<String>, HashSet<String>) {
+        let (mut named, mut valued) = (HashSet::new(), HashSet::new());
+        for (task, records) in self.names.iter().zip(&self.records) {
+            for (name, value) in records {
+                named.insert(format!("{task}-{name}"));
+                valued.insert(format!("{task}-{name}-{value}"));
+            }
+        }
+        (named, valued)
+    }
+}
+
+impl PlanFigures {
+    fn of(catalogue: &Catalogue, gold: Side, predicted: Side) -> PlanFigures {
+        let (gold_named, gold_valued) = gold.arguments();
+        let (named, valued) = predicted.arguments();
+        let places = |names: &[String]| -> Box<[u32]> {
+            let mut places: Vec<u32> =
+                names.iter().filter_map(|name| catalogue.first.get(name.as_str()).copied()).collect();
+            places.sort_unstable();
+            places.dedup();
+            places.into()
+        };
+        // Names outside the catalogue are all one code.
+        let codes = |names: &[String]| -> Vec<u32> {
+            names.iter().map(|name| catalogue.last.get(name.as_str()).map_or(0, |at| at + 1)).collect()
+        };
+        PlanFigures {
+            predicted: places(&predicted.names),
+            gold: places(&gold.names),
+            argument_names: overlap(&gold_named, &named),
+            argument_values: overlap(&gold_valued, &valued),
+            links: overlap(&gold.links, &predicted.links),
+            likeness: sequence_ratio(&codes(&gold.names), &codes(&predicted.names)),
+        }
+    }
+}
+
+fn overlap<T: std::hash::Hash + Eq>(gold: &HashSet<T>, predicted: &HashSet<T>) -> Counts {
+    Counts {
+        hits: gold.intersection(predicted).count() as u64,
+        predicted: predicted.len() as u64,
+        gold: gold.len() as u64,
+    }
+}
+
+/// The nodes of a list; an empty text or object is a list without nodes.
+fn nodes<'v, 'a>(value: &'v Json<'a>) -> Result<Vec<Node<'v, 'a>>, Dropped> {
+    let Some(items) = value.list() else {
+        return if value.is_empty_container() { Ok(Vec::new()) } else { Err(Dropped::Nodes) };
+    };
+    items
+        .iter()
+        .map(|item| {
+            let task = item.look("task").ok_or(Dropped::Node)?;
+            Ok(Node { task, arguments: item.look("arguments") })
+        })
+        .collect()
+}
+
+/// The tasks, when all of them are text.
+fn texts(nodes: &[Node<'_, '_>]) -> Option<Vec<String>> {
+    nodes.iter().map(|node| node.task.text().map(str::to_owned)).collect()
+}

@@ -1,0 +1,58 @@
+//! Metrics files: read, updated group by group, written at once.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::DataError;
+
+/// The groups of a metrics file; none when there is no file.
+///
+/// # Errors
+/// When it is there and is no metrics file.
+pub fn read_metrics(path: &Path) -> Result<Map<String, Value>, DataError> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
+        Err(error) => return Err(DataError::read(path, error)),
+    };
+    match serde_json::from_slice(&bytes) {
+        Ok(Value::Object(groups)) => Ok(groups),
+        Ok(_) => Err(DataError::shape(path, "a metrics file is an object of groups")),
+        Err(error) => Err(DataError::NotJson { path: path.to_owned(), reason: error.to_string() }),
+    }
+}
+
+/// Puts the groups of this run into the file: a group that was there is replaced whole, others stay. The file is never
+/// half-written.
+///
+/// # Errors
+/// When the file that is there cannot be read, or the new one cannot be written.
+pub fn update_metrics(path: &Path, groups: impl IntoIterator<Item = (String, Value)>) -> Result<(), DataError> {
+    let mut all = read_metrics(path)?;
+    for (key, figures) in groups {
+        all.insert(key, figures);
+    }
+    let mut text = serde_json::to_string_pretty(&all).map_err(|error| DataError::shape(path, error.to_string()))?;
+    text.push('\n');
+    write_whole(path, text.as_bytes())
+}
+
+/// Writes a file beside its place and moves it there, so that readers see the old one or the new one.
+///
+/// # Errors
+/// When the folder cannot be made or the file not be written.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    let failed = |error| DataError::write(path, error);
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written.map_err(failed)
+}

@@ -1,0 +1,210 @@
+//! The whole of an evaluation: read each pair once, on several threads, then sum groups.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rayon::prelude::*;
+
+use super::legacy::{self, LegacyFigures, LegacySample};
+use super::{Group, Predictions, Rouge, Wanted};
+use crate::data::{BadLine, DependencyType, Gold, GoldRecord, SampleId, ToolList};
+
+/// Which rules are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// The original's.
+    Legacy,
+    /// Ours.
+    Strict,
+    /// Both, side by side.
+    #[default]
+    Both,
+}
+
+impl Profile {
+    /// True when the original's figures are made.
+    pub fn legacy(self) -> bool {
+        matches!(self, Profile::Legacy | Profile::Both)
+    }
+
+    /// True when ours are made.
+    pub fn strict(self) -> bool {
+        matches!(self, Profile::Strict | Profile::Both)
+    }
+}
+
+/// What is evaluated, and how.
+#[derive(Debug, Clone)]
+pub struct Options<'a> {
+    /// The tools of the domain.
+    pub tools: &'a ToolList,
+    /// What links mean.
+    pub dependency: DependencyType,
+    /// Which rules.
+    pub profile: Profile,
+    /// Which figures.
+    pub wanted: Wanted,
+    /// Which groups, in the order of the output.
+    pub groups: Vec<Group>,
+    /// Only gold plans with these ids; all without it.
+    pub only: Option<HashSet<SampleId>>,
+}
+
+/// The figures of one file of predictions.
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    /// The original's, for each group.
+    pub legacy: Vec<(Group, LegacyFigures)>,
+    /// How much of the gold the predictions cover.
+    pub coverage: Coverage,
+}
+
+/// How much of the gold plans the figures of the original rest on: it leaves out what is missing or malformed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Gold plans, each id once.
+    pub gold: usize,
+    /// Of these, with a prediction.
+    pub predicted: usize,
+    /// Predictions for ids without a gold plan.
+    pub surplus: usize,
+    /// Predictions that a later line of the same id replaced.
+    pub repeated: usize,
+    /// Samples that were dropped, by reason.
+    pub dropped: BTreeMap<String, usize>,
+    /// Links that were left out.
+    pub malformed_links: u64,
+    /// Gold lines that cannot be read.
+    pub bad_gold: Vec<BadLine>,
+    /// Prediction lines that cannot be read.
+    pub bad_predictions: Vec<BadLine>,
+}
+
+/// A gold line with its place among ids, and what it brings to groups.
+struct Row {
+    /// The id's number, in order of first occurrence.
+    id: usize,
+    shape: Option<Shape>,
+    nodes: Option<usize>,
+    kept: bool,
+    predicted: bool,
+    legacy: Option<LegacySample>,
+}
+
+/// The shapes that groups know; others are in no split.
+#[derive(Clone, Copy)]
+enum Shape {
+    Single,
+    Chain,
+    Dag,
+}
+
+impl Shape {
+    fn of(word: &str) -> Option<Shape> {
+        match word {
+            "single" => Some(Shape::Single),
+            "chain" => Some(Shape::Chain),
+            "dag" => Some(Shape::Dag),
+            _ => None,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Shape::Single => "single",
+            Shape::Chain => "chain",
+            Shape::Dag => "dag",
+        }
+    }
+}
+
+/// Scores predictions against gold plans.
+///
+/// The figures of both profiles and their sources are described with [`LegacyFigures`] and the strict ones; the groups
+/// come in the order asked for. Nothing here fails: lines that cannot be used are counted and named.
+pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_>) -> Evaluation {
+    let catalogue = legacy::Catalogue::new(options.tools, options.dependency);
+    let rouge = options.wanted.rouge.then(Rouge::new);
+    let lines: Vec<(usize, &[u8])> = gold.lines.iter().collect();
+    let read: Vec<Result<(SampleId, Row), BadLine>> = lines
+        .into_par_iter()
+        .map(|(line, text)| {
+            let record = GoldRecord::read(line, text)?;
+            let prediction = predictions.get(&record.id);
+            let kept = options.only.as_ref().is_none_or(|only| only.contains(&record.id));
+            let legacy = prediction.filter(|_| kept && options.profile.legacy()).map(|prediction| {
+                let result = prediction.result.as_ref().filter(|_| prediction.nested);
+                legacy::score(&record, result, &catalogue, options.wanted.steps(), rouge.as_ref())
+            });
+            let row = Row {
+                id: 0,
+                shape: record.shape.as_deref().and_then(Shape::of),
+                nodes: record.n(),
+                kept,
+                predicted: prediction.is_some(),
+                legacy,
+            };
+            Ok((record.id, row))
+        })
+        .collect();
+    let mut coverage = Coverage { bad_predictions: predictions.bad.clone(), ..Coverage::default() };
+    let mut rows = Vec::with_capacity(read.len());
+    let mut numbers: HashMap<SampleId, usize> = HashMap::with_capacity(read.len());
+    for row in read {
+        match row {
+            Ok((id, row)) => {
+                let next = numbers.len();
+                let number = *numbers.entry(id).or_insert(next);
+                rows.push(Row { id: number, ..row });
+            }
+            Err(bad) => coverage.bad_gold.push(bad),
+        }
+    }
+    let ids = numbers.len();
+    let everything = members(&rows, ids, Group::OVERALL);
+    coverage.gold = everything.len();
+    for row in &everything {
+        coverage.predicted += usize::from(row.predicted);
+        if let Some(sample) = &row.legacy {
+            coverage.malformed_links += u64::from(sample.malformed_links);
+            if let Some(dropped) = sample.dropped {
+                *coverage.dropped.entry(dropped.to_string()).or_default() += 1;
+            }
+        }
+    }
+    coverage.repeated = predictions.lines.len() - predictions.ids();
+    coverage.surplus = predictions
+        .lines
+        .iter()
+        .map(|line| &line.id)
+        .filter(|id| !numbers.contains_key(id))
+        .collect::<HashSet<_>>()
+        .len();
+    let legacy = if options.profile.legacy() {
+        options
+            .groups
+            .par_iter()
+            .map(|group| {
+                let members = members(&rows, ids, *group);
+                let samples = members.iter().filter_map(|row| row.legacy.as_ref());
+                (*group, legacy::pool(samples, None, &catalogue, options.wanted))
+            })
+            .collect()
+    } else {
+        Vec::new()
+    };
+    Evaluation { legacy, coverage }
+}
+
+/// The gold lines of a group, in file order: of lines with the same id the last one that belongs to it.
+fn members(rows: &[Row], ids: usize, group: Group) -> Vec<&Row> {
+    let belongs = |row: &Row| row.kept && group.holds(row.shape.map(Shape::as_str), row.nodes);
+    let mut last = vec![usize::MAX; ids];
+    for (at, row) in rows.iter().enumerate() {
+        if belongs(row)
+            && let Some(last) = last.get_mut(row.id)
+        {
+            *last = at;
+        }
+    }
+    rows.iter().enumerate().filter(|(at, row)| last.get(row.id) == Some(at)).map(|(_, row)| row).collect()
+}
