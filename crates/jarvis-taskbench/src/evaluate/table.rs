@@ -1,1 +1,142 @@
-//! Tables for the terminal and the log.
+//! Tables of figures: for the terminal, as Markdown, as CSV. What is in them comes from metrics files as they are written.
+
+use comfy_table::{CellAlignment, TableStyle, presets};
+use serde_json::{Map, Value};
+
+/// Rows under headers. The first column is a name, the others are figures.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Table {
+    /// The headers.
+    pub headers: Vec<String>,
+    /// The rows, each as long as the headers.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A column of a table of groups: its header, and where its figure stands in a group.
+pub type Column<'a> = (&'a str, &'a str, Form);
+
+/// How a figure is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A whole number.
+    Count,
+    /// A share of 1, times 100, with two decimals.
+    Percent,
+    /// A number with four decimals.
+    Plain,
+}
+
+/// The columns for the original's figures.
+pub const LEGACY_COLUMNS: [Column<'static>; 12] = [
+    ("samples", "all_samples", Form::Count),
+    ("scored", "node_supports", Form::Count),
+    ("R1", "step_rouge1", Form::Percent),
+    ("R2", "step_rouge2", Form::Percent),
+    ("RL", "step_rougeL", Form::Percent),
+    ("BsF", "step_bertscore_f1", Form::Percent),
+    ("n-F1", "node_micro_f1_no_matching", Form::Percent),
+    ("n-F1 macro", "node_macro_f1_no_matching", Form::Percent),
+    ("e-F1", "link_binary_f1", Form::Percent),
+    ("t-F1", "argument_task_argname_binary_f1_no_matching", Form::Percent),
+    ("v-F1", "argument_task_argname_value_binary_f1_no_matching", Form::Percent),
+    ("ED", "edit_distance", Form::Plain),
+];
+
+impl Table {
+    /// A table with a row for each group and these columns; columns that no group has are left out.
+    pub fn of_groups(groups: &Map<String, Value>, columns: &[Column<'_>]) -> Table {
+        let at = |figures: &Value, path: &str| -> Option<Value> {
+            path.split('/').try_fold(figures.clone(), |value, key| value.get(key).cloned())
+        };
+        let columns: Vec<&Column<'_>> =
+            columns.iter().filter(|(_, path, _)| groups.values().any(|figures| at(figures, path).is_some())).collect();
+        let mut table = Table { headers: vec!["group".into()], rows: Vec::new() };
+        table.headers.extend(columns.iter().map(|(header, _, _)| (*header).to_owned()));
+        for (group, figures) in groups {
+            let cells =
+                columns.iter().map(|(_, path, form)| at(figures, path).map_or("-".into(), |value| form.write(&value)));
+            table.rows.push(std::iter::once(group.clone()).chain(cells).collect());
+        }
+        table
+    }
+
+    /// The original's table of tools: precision, recall and F1 times 100, support, then the micro and macro means.
+    pub fn of_tools(figures: &Value) -> Option<Table> {
+        let tools = figures.get("node_per_type_no_matchcing")?.as_object()?;
+        let mut table = Table { headers: Vec::new(), rows: Vec::new() };
+        table.headers.extend(["type", "precision", "recall", "f1-score", "support"].map(str::to_owned));
+        let mut total = 0;
+        for (tool, row) in tools {
+            let figure = |key: &str| row.get(key).map_or("-".into(), |value| Form::Percent.write(value));
+            let support = row.get("support").and_then(Value::as_u64).unwrap_or(0);
+            total += support;
+            table.rows.push(vec![
+                tool.clone(),
+                figure("precision"),
+                figure("recall"),
+                figure("f1-score"),
+                support.to_string(),
+            ]);
+        }
+        for kind in ["micro", "macro"] {
+            let figure = |name: &str| {
+                let key = format!("node_{kind}_{name}_no_matching");
+                figures.get(&key).map_or("-".into(), |value| Form::Percent.write(value))
+            };
+            table.rows.push(vec![
+                kind.to_owned(),
+                figure("precision"),
+                figure("recall"),
+                figure("f1"),
+                total.to_string(),
+            ]);
+        }
+        Some(table)
+    }
+
+    /// Columns side by side for a terminal: names to the left, figures to the right.
+    pub fn text(&self) -> String {
+        let drawn = self.drawn(presets::NOTHING);
+        let lines: Vec<&str> = drawn.lines().map(str::trim_end).collect();
+        lines.join("\n")
+    }
+
+    /// A Markdown table.
+    pub fn markdown(&self) -> String {
+        self.drawn(presets::ASCII_MARKDOWN)
+    }
+
+    /// Comma-separated values.
+    pub fn csv(&self) -> String {
+        let mut out = csv::Writer::from_writer(Vec::new());
+        // Writing to memory does not fail, and all rows are as long as the headers.
+        let _ = out.write_record(&self.headers);
+        for row in &self.rows {
+            let _ = out.write_record(row);
+        }
+        out.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    fn drawn(&self, style: TableStyle) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(style).set_header(&self.headers).add_rows(&self.rows);
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        table.to_string()
+    }
+}
+
+impl Form {
+    /// The figure in this form; what is no number is written as it is.
+    pub fn write(self, value: &Value) -> String {
+        let Some(number) = value.as_f64() else {
+            return value.as_str().map_or_else(|| "-".to_owned(), str::to_owned);
+        };
+        match self {
+            Form::Count => format!("{number:.0}"),
+            Form::Percent => format!("{:.2}", number * 100.0),
+            Form::Plain => format!("{number:.4}"),
+        }
+    }
+}

@@ -25,7 +25,7 @@ pub(crate) enum TaskbenchCommand {
     /// Ask a planner for a plan for each request
     Infer(infer::InferArgs),
     /// Score plans against the gold plans
-    Evaluate(evaluate::EvaluateArgs),
+    Evaluate(Box<evaluate::EvaluateArgs>),
     /// Compare runs with each other and with the published leaderboards
     Report(report::ReportArgs),
     /// Build, sample, draw and describe tool graphs
@@ -43,7 +43,7 @@ pub(super) async fn run(command: TaskbenchCommand, global: &Global, printer: Pri
     match command {
         TaskbenchCommand::Inspect(args) => inspect::run(&args, printer),
         TaskbenchCommand::Infer(args) => infer::run(args, global, printer).await,
-        TaskbenchCommand::Evaluate(args) => evaluate::run(args, global, printer).await,
+        TaskbenchCommand::Evaluate(args) => evaluate::run(*args, printer).await,
         TaskbenchCommand::Report(args) => report::run(args, printer).await,
         TaskbenchCommand::Graph(command) => graph::run(command, printer).await,
         TaskbenchCommand::Generate(args) => generate::run(args, global, printer).await,
