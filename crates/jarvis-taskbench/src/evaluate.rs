@@ -10,6 +10,7 @@ pub mod output;
 pub mod predictions;
 pub mod rouge;
 mod run;
+pub mod similarity;
 pub mod table;
 
 pub use groups::{Group, Grouping, Mode, Size, Split};

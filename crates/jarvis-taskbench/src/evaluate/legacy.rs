@@ -75,6 +75,8 @@ pub struct LegacySample {
 pub struct StepFigures {
     /// ROUGE, when it was wanted.
     pub rouge: Option<RougeF>,
+    /// BERTScore, when there is a model: precision, recall, F1.
+    pub bertscore: Option<[f64; 3]>,
 }
 
 /// Figures about a plan.
@@ -160,7 +162,7 @@ fn fill(
         let predicted = result.look("task_steps").ok_or(Dropped::Steps)?;
         let gold = gold.task_steps.as_ref().and_then(gold_steps).ok_or(Dropped::Gold)?;
         let rouge = rouge.map(|rouge| rouge.score(&gold, &predicted_steps(predicted)));
-        sample.steps = Some(StepFigures { rouge });
+        sample.steps = Some(StepFigures { rouge, bertscore: None });
     }
     let predicted_nodes = nodes(result.look("task_nodes").ok_or(Dropped::Nodes)?)?;
     let gold_nodes = nodes(gold.task_nodes.as_ref().ok_or(Dropped::Gold)?).map_err(|_| Dropped::Gold)?;

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::legacy::{self, LegacyFigures, LegacySample};
+use super::similarity::Similarity;
 use super::{Group, Predictions, Rouge, Wanted};
 use crate::data::{BadLine, DependencyType, Gold, GoldRecord, SampleId, ToolList};
+use crate::json::Look;
 
 /// Which rules are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,7 +35,7 @@ impl Profile {
 }
 
 /// What is evaluated, and how.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options<'a> {
     /// The tools of the domain.
     pub tools: &'a ToolList,
@@ -47,6 +49,10 @@ pub struct Options<'a> {
     pub groups: Vec<Group>,
     /// Only gold plans with these ids; all without it.
     pub only: Option<HashSet<SampleId>>,
+    /// The model for BERTScore; without it that is left out.
+    pub similarity: Option<&'a dyn Similarity>,
+    /// Hears how many pairs of texts BERTScore has done, and of how many.
+    pub told: Option<&'a (dyn Fn(usize, usize) + Sync)>,
 }
 
 /// The figures of one file of predictions.
@@ -56,6 +62,8 @@ pub struct Evaluation {
     pub legacy: Vec<(Group, LegacyFigures)>,
     /// How much of the gold the predictions cover.
     pub coverage: Coverage,
+    /// Why BERTScore is not there although it was asked for.
+    pub no_bertscore: Option<String>,
 }
 
 /// How much of the gold plans the figures of the original rest on: it leaves out what is missing or malformed.
@@ -88,6 +96,8 @@ struct Row {
     kept: bool,
     predicted: bool,
     legacy: Option<LegacySample>,
+    /// The texts of the steps, gold and predicted, for BERTScore.
+    texts: Option<(String, String)>,
 }
 
 /// The shapes that groups know; others are in no split.
@@ -124,6 +134,7 @@ impl Shape {
 pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_>) -> Evaluation {
     let catalogue = legacy::Catalogue::new(options.tools, options.dependency);
     let rouge = options.wanted.rouge.then(Rouge::new);
+    let similar = options.wanted.bertscore && options.similarity.is_some();
     let lines: Vec<(usize, &[u8])> = gold.lines.iter().collect();
     let read: Vec<Result<(SampleId, Row), BadLine>> = lines
         .into_par_iter()
@@ -135,6 +146,13 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
                 let result = prediction.result.as_ref().filter(|_| prediction.nested);
                 legacy::score(&record, result, &catalogue, options.wanted.steps(), rouge.as_ref())
             });
+            let texts = legacy.as_ref().filter(|sample| similar && sample.steps.is_some()).and_then(|_| {
+                let predicted = prediction?.result.as_ref()?.look("task_steps")?;
+                Some((
+                    legacy::gold_steps(record.task_steps.as_ref()?)?,
+                    legacy::predicted_steps(predicted).into_owned(),
+                ))
+            });
             let row = Row {
                 id: 0,
                 shape: record.shape.as_deref().and_then(Shape::of),
@@ -142,6 +160,7 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
                 kept,
                 predicted: prediction.is_some(),
                 legacy,
+                texts,
             };
             Ok((record.id, row))
         })
@@ -159,6 +178,7 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
             Err(bad) => coverage.bad_gold.push(bad),
         }
     }
+    let no_bertscore = compare_steps(&mut rows, options);
     let ids = numbers.len();
     let everything = members(&rows, ids, Group::OVERALL);
     coverage.gold = everything.len();
@@ -186,13 +206,35 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
             .map(|group| {
                 let members = members(&rows, ids, *group);
                 let samples = members.iter().filter_map(|row| row.legacy.as_ref());
-                (*group, legacy::pool(samples, None, &catalogue, options.wanted))
+                (*group, legacy::pool(samples, &catalogue, options.wanted))
             })
             .collect()
     } else {
         Vec::new()
     };
-    Evaluation { legacy, coverage }
+    Evaluation { legacy, coverage, no_bertscore }
+}
+
+/// Adds BERTScore to the samples whose steps are compared; says why when it cannot.
+fn compare_steps(rows: &mut [Row], options: &Options<'_>) -> Option<String> {
+    if !options.wanted.bertscore {
+        return None;
+    }
+    let Some(similarity) = options.similarity else { return Some("no embedding model was given".into()) };
+    let pairs: Vec<(String, String)> = rows.iter_mut().filter_map(|row| row.texts.take()).collect();
+    let told = |done: usize| {
+        if let Some(told) = options.told {
+            told(done, pairs.len());
+        }
+    };
+    match similarity.score(&pairs, &told) {
+        Ok(scores) => {
+            let steps = rows.iter_mut().filter_map(|row| row.legacy.as_mut()?.steps.as_mut());
+            steps.zip(scores).for_each(|(steps, score)| steps.bertscore = Some(score));
+            None
+        }
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 /// The gold lines of a group, in file order: of lines with the same id the last one that belongs to it.

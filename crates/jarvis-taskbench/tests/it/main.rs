@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr)]
 
+#[cfg(feature = "bertscore")]
+mod bertscore;
 mod data;
 mod legacy;

@@ -62,11 +62,10 @@ pub struct PerTool {
     pub counts: Counts,
 }
 
-/// Pools the samples of a group. `bertscore` are each sample's three values, for samples that have them.
+/// Pools the samples of a group.
 #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 pub fn pool<'s>(
     samples: impl Iterator<Item = &'s LegacySample>,
-    bertscore: Option<&[[f64; 3]]>,
     catalogue: &Catalogue,
     wanted: Wanted,
 ) -> LegacyFigures {
@@ -85,6 +84,7 @@ pub fn pool<'s>(
         link_f1: None,
     };
     let mut rouge = [0.0; 4];
+    let (mut bertscore, mut compared) = ([0.0; 3], 0u64);
     let mut tools = vec![Counts::default(); catalogue.ids().len()];
     let (mut names, mut values, mut links) = (Counts::default(), Counts::default(), Counts::default());
     let mut likeness = 0.0;
@@ -94,6 +94,10 @@ pub fn pool<'s>(
             figures.step_supports += 1;
             for (sum, value) in rouge.iter_mut().zip(steps.rouge.unwrap_or_default().values()) {
                 *sum += value;
+            }
+            if let Some(values) = steps.bertscore {
+                compared += 1;
+                bertscore.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
             }
         }
         figures.argument_supports += u64::from(sample.arguments);
@@ -122,14 +126,8 @@ pub fn pool<'s>(
     if wanted.rouge && figures.step_supports > 0 {
         figures.steps = Some(StepMeans { rouge: rouge.map(|sum| sum / figures.step_supports as f64) });
     }
-    if wanted.bertscore
-        && let Some(scores) = bertscore.filter(|scores| !scores.is_empty())
-    {
-        let mut sums = [0.0; 3];
-        for score in scores {
-            sums.iter_mut().zip(score).for_each(|(sum, value)| *sum += value);
-        }
-        figures.bertscore = Some(sums.map(|sum| sum / scores.len() as f64));
+    if wanted.bertscore && compared > 0 {
+        figures.bertscore = Some(bertscore.map(|sum| sum / compared as f64));
     }
     if wanted.nodes {
         figures.nodes = Some(NodeFigures::of(catalogue, &tools));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList, file_stem};
 use jarvis_taskbench::evaluate::table::{LEGACY_COLUMNS, Table};
 use jarvis_taskbench::evaluate::{
@@ -63,6 +64,13 @@ pub(crate) struct EvaluateArgs {
     /// Whose rules
     #[arg(long, value_enum, default_value_t = ProfileArg::Both)]
     profile: ProfileArg,
+    /// An embedding model for BERTScore: a directory with config.json, tokenizer.json, model.safetensors (such as
+    /// roberta-large); without it BERTScore is left out
+    #[arg(long, value_name = "DIR")]
+    bert_model: Option<PathBuf>,
+    /// The layer of that model whose output is compared [default: 17 of 24, 10 of 12 as the package has it]
+    #[arg(long, value_name = "N", requires = "bert_model")]
+    bert_layer: Option<usize>,
     /// Write each sample's figures, and why it lost points, to this file as JSON Lines
     #[arg(long, value_name = "FILE")]
     per_sample: Option<PathBuf>,
@@ -132,9 +140,24 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         .map_err(Failure::usage)?;
     let metrics = if args.metric.is_empty() { vec!["all"] } else { args.metric.iter().map(String::as_str).collect() };
     let wanted = Wanted::from_words(metrics, &args.prompting).map_err(Failure::usage)?;
-    if wanted.bertscore {
-        printer.note("BERTScore is left out: no embedding model is given");
+    let similarity = match &args.bert_model {
+        Some(dir) if wanted.bertscore => Some(similarity::load(dir, args.bert_layer).map_err(|error| {
+            let hint = error.hint();
+            Failure::usage(error).hint(hint)
+        })?),
+        Some(_) | None => None,
+    };
+    let bar = ProgressBar::hidden();
+    if similarity.is_some() && printer.draws() {
+        bar.set_draw_target(ProgressDrawTarget::stderr());
     }
+    if let Ok(style) = ProgressStyle::with_template("BERTScore {bar:30} {pos}/{len} {eta}") {
+        bar.set_style(style);
+    }
+    let told = |done: usize, of: usize| {
+        bar.set_length(of as u64);
+        bar.set_position(done as u64);
+    };
     let options = Options {
         tools: &tools,
         dependency: dependency(args, &tools, printer),
@@ -146,6 +169,8 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         wanted,
         groups: grouping.groups(),
         only: only(args, &domain)?,
+        similarity: similarity.as_deref(),
+        told: Some(&told),
     };
     let mut documents = Vec::new();
     for job in &jobs {
@@ -239,6 +264,11 @@ fn save(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, printer: Printe
         evaluation.legacy.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
     if args.profile != ProfileArg::Strict {
         output::update_metrics(&job.legacy, groups.clone()).map_err(unusable)?;
+    }
+    if let (Some(why), true) = (&evaluation.no_bertscore, args.metric.iter().any(|word| word == "bertscore")) {
+        printer.warning(&format!("BERTScore is left out: {why}; give a local directory with --bert-model"));
+    } else if let Some(why) = &evaluation.no_bertscore {
+        printer.note(&format!("BERTScore is left out: {why}"));
     }
     let coverage = &evaluation.coverage;
     for bad in coverage.bad_gold.iter().take(5) {
