@@ -1,9 +1,10 @@
-//! Scoring plans against gold plans: the original's figures ([`legacy`]), ours without its flaws, and those of
+//! Scoring plans against gold plans: the original's figures ([`legacy`]), ours without its flaws ([`strict`]), and those of
 //! GNN4TaskPlan.
 //!
 //! Each gold plan and its prediction are read once and reduced to a few counts; groups (by shape, by size) are sums of
 //! them in file order. So the figures are the same bytes for any number of threads.
 
+pub mod gnn4taskplan;
 pub mod groups;
 pub mod legacy;
 pub mod output;
@@ -11,6 +12,7 @@ pub mod predictions;
 pub mod rouge;
 mod run;
 pub mod similarity;
+pub mod strict;
 pub mod table;
 
 pub use groups::{Group, Grouping, Mode, Size, Split};

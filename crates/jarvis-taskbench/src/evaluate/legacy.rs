@@ -11,6 +11,9 @@ use std::collections::{HashMap, HashSet};
 pub use figures::{LegacyFigures, NodeFigures, PerTool, StepMeans, pool};
 pub(crate) use steps::{gold_text as gold_steps, predicted_text as predicted_steps};
 
+use serde_json::{Map, Value};
+
+use super::rouge::ROUGE_NAMES;
 use super::{Counts, Rouge, RougeF, sequence_ratio};
 use crate::data::{DependencyType, GoldRecord, ToolList};
 use crate::json::{Json, Look};
@@ -133,6 +136,41 @@ pub(crate) struct Node<'v, 'a> {
 
 /// The argument records of a node: name and value.
 type Records = Vec<Vec<(String, String)>>;
+
+impl LegacySample {
+    /// The sample's own figures, and why it was dropped, for the per-sample file.
+    pub fn to_value(&self) -> Value {
+        let mut out = Map::new();
+        let mut put = |key: &str, value: Value| {
+            out.insert(key.to_owned(), value);
+        };
+        put("dropped", self.dropped.map(|dropped| dropped.to_string()).into());
+        if let Some(rouge) = self.steps.and_then(|steps| steps.rouge) {
+            for (name, value) in ROUGE_NAMES.into_iter().zip(rouge.values()) {
+                put(&format!("step_{name}"), value.into());
+            }
+        }
+        if let Some([precision, recall, f1]) = self.steps.and_then(|steps| steps.bertscore) {
+            put("step_bertscore_precision", precision.into());
+            put("step_bertscore_recall", recall.into());
+            put("step_bertscore_f1", f1.into());
+        }
+        if let Some(plan) = &self.plan {
+            let hits = plan.predicted.iter().filter(|at| plan.gold.binary_search(at).is_ok()).count();
+            let nodes =
+                Counts { hits: hits as u64, predicted: plan.predicted.len() as u64, gold: plan.gold.len() as u64 };
+            put("node_f1", nodes.f1().into());
+            put("link_f1", plan.links.f1().into());
+            put("argument_name_f1", plan.argument_names.f1().into());
+            put("argument_value_f1", plan.argument_values.f1().into());
+            put("edit_distance", (1.0 - plan.likeness).into());
+        }
+        if self.malformed_links > 0 {
+            put("malformed_links", self.malformed_links.into());
+        }
+        Value::Object(out)
+    }
+}
 
 /// Compares one prediction with its gold plan. `rouge` is given when it is wanted; `steps` when figures about steps are.
 pub fn score(

@@ -1,9 +1,11 @@
 //! Metrics files: read, updated group by group, written at once.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::table::Table;
 use crate::DataError;
 
 /// The groups of a metrics file; none when there is no file.
@@ -36,6 +38,35 @@ pub fn update_metrics(path: &Path, groups: impl IntoIterator<Item = (String, Val
     let mut text = serde_json::to_string_pretty(&all).map_err(|error| DataError::shape(path, error.to_string()))?;
     text.push('\n');
     write_whole(path, text.as_bytes())
+}
+
+/// The log beside a metrics file, as the original has it: each figure of each group, then its table of tools.
+pub fn log_text(name: &str, groups: &Map<String, Value>, table: impl Fn(&Value) -> Option<Table>) -> String {
+    let mut log = String::new();
+    for (group, figures) in groups {
+        let _ = writeln!(log, "{name} {group}");
+        figure_lines("", figures, &mut log);
+        if let Some(table) = table(figures) {
+            let _ = writeln!(log, "\n{}", table.text());
+        }
+        log.push('\n');
+    }
+    log
+}
+
+/// One line for each figure; those of single tools are left to the table.
+fn figure_lines(path: &str, figures: &Value, log: &mut String) {
+    let Some(figures) = figures.as_object() else { return };
+    for (key, value) in figures {
+        if key.starts_with("node_per_type") || key == "per_tool" {
+            continue;
+        }
+        if value.is_object() {
+            figure_lines(&format!("{path}{key}."), value, log);
+        } else {
+            let _ = writeln!(log, "  {path}{key}: {value}");
+        }
+    }
 }
 
 /// Writes a file beside its place and moves it there, so that readers see the old one or the new one.

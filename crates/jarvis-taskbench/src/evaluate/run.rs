@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rayon::prelude::*;
+use serde_json::{Map, Value};
 
 use super::legacy::{self, LegacyFigures, LegacySample};
 use super::similarity::Similarity;
+use super::strict::{self, Bootstrap, StrictFigures, StrictSample};
 use super::{Group, Predictions, Rouge, Wanted};
 use crate::data::{BadLine, DependencyType, Gold, GoldRecord, SampleId, ToolList};
 use crate::json::Look;
@@ -49,6 +51,10 @@ pub struct Options<'a> {
     pub groups: Vec<Group>,
     /// Only gold plans with these ids; all without it.
     pub only: Option<HashSet<SampleId>>,
+    /// Gold plans that the strict figures leave out: those that were shown to the planner as examples.
+    pub shown: HashSet<SampleId>,
+    /// 95 % intervals for the strict figures.
+    pub bootstrap: Option<Bootstrap>,
     /// The model for BERTScore; without it that is left out.
     pub similarity: Option<&'a dyn Similarity>,
     /// Hears how many pairs of texts BERTScore has done, and of how many.
@@ -60,10 +66,38 @@ pub struct Options<'a> {
 pub struct Evaluation {
     /// The original's, for each group.
     pub legacy: Vec<(Group, LegacyFigures)>,
+    /// Ours, for each group.
+    pub strict: Vec<(Group, StrictFigures)>,
+    /// Each sample by itself, in the order of the gold file: of lines with the same id the last.
+    pub samples: Vec<Sample>,
     /// How much of the gold the predictions cover.
     pub coverage: Coverage,
     /// Why BERTScore is not there although it was asked for.
     pub no_bertscore: Option<String>,
+}
+
+/// One sample by itself.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// Its id.
+    pub id: SampleId,
+    /// What it brings to the original's figures; `None` without a prediction.
+    pub legacy: Option<LegacySample>,
+    /// What it brings to ours, and why it lost points.
+    pub strict: Option<StrictSample>,
+}
+
+impl Sample {
+    /// The line of the per-sample file: `id`, our figures and the reasons why points were lost, and under `legacy` the
+    /// original's (null without a prediction).
+    pub fn to_value(&self) -> Value {
+        let mut line = match self.strict.as_ref().map(StrictSample::to_value) {
+            Some(Value::Object(line)) => line,
+            Some(_) | None => Map::from_iter([("id".to_owned(), self.id.to_value())]),
+        };
+        line.insert("legacy".into(), self.legacy.as_ref().map_or(Value::Null, LegacySample::to_value));
+        Value::Object(line)
+    }
 }
 
 /// How much of the gold plans the figures of the original rest on: it leaves out what is missing or malformed.
@@ -89,6 +123,8 @@ pub struct Coverage {
 
 /// A gold line with its place among ids, and what it brings to groups.
 struct Row {
+    /// The line, from 1.
+    line: usize,
     /// The id's number, in order of first occurrence.
     id: usize,
     shape: Option<Shape>,
@@ -96,6 +132,7 @@ struct Row {
     kept: bool,
     predicted: bool,
     legacy: Option<LegacySample>,
+    strict: Option<StrictSample>,
     /// The texts of the steps, gold and predicted, for BERTScore.
     texts: Option<(String, String)>,
 }
@@ -133,6 +170,7 @@ impl Shape {
 /// come in the order asked for. Nothing here fails: lines that cannot be used are counted and named.
 pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_>) -> Evaluation {
     let catalogue = legacy::Catalogue::new(options.tools, options.dependency);
+    let strict_catalogue = strict::Catalogue::new(options.tools, options.dependency);
     let rouge = options.wanted.rouge.then(Rouge::new);
     let similar = options.wanted.bertscore && options.similarity.is_some();
     let lines: Vec<(usize, &[u8])> = gold.lines.iter().collect();
@@ -146,6 +184,11 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
                 let result = prediction.result.as_ref().filter(|_| prediction.nested);
                 legacy::score(&record, result, &catalogue, options.wanted.steps(), rouge.as_ref())
             });
+            let counts = options.profile.strict() && kept && !options.shown.contains(&record.id);
+            let strict = counts.then(|| {
+                let said = prediction.map(|prediction| prediction.result.as_ref().ok_or("there is no `result`"));
+                strict::score(&record, said, &strict_catalogue, rouge.as_ref())
+            });
             let texts = legacy.as_ref().filter(|sample| similar && sample.steps.is_some()).and_then(|_| {
                 let predicted = prediction?.result.as_ref()?.look("task_steps")?;
                 Some((
@@ -154,12 +197,14 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
                 ))
             });
             let row = Row {
+                line,
                 id: 0,
                 shape: record.shape.as_deref().and_then(Shape::of),
                 nodes: record.n(),
                 kept,
                 predicted: prediction.is_some(),
                 legacy,
+                strict,
                 texts,
             };
             Ok((record.id, row))
@@ -199,20 +244,31 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
         .filter(|id| !numbers.contains_key(id))
         .collect::<HashSet<_>>()
         .len();
-    let legacy = if options.profile.legacy() {
-        options
-            .groups
-            .par_iter()
-            .map(|group| {
-                let members = members(&rows, ids, *group);
-                let samples = members.iter().filter_map(|row| row.legacy.as_ref());
-                (*group, legacy::pool(samples, &catalogue, options.wanted))
-            })
-            .collect()
-    } else {
-        Vec::new()
-    };
-    Evaluation { legacy, coverage, no_bertscore }
+    let groups = |profile: bool| if profile { options.groups.as_slice() } else { &[] };
+    let legacy = groups(options.profile.legacy())
+        .par_iter()
+        .map(|group| {
+            let members = members(&rows, ids, *group);
+            let samples = members.iter().filter_map(|row| row.legacy.as_ref());
+            (*group, legacy::pool(samples, &catalogue, options.wanted))
+        })
+        .collect();
+    let strict = groups(options.profile.strict())
+        .par_iter()
+        .map(|group| {
+            let members = members(&rows, ids, *group);
+            let samples = members.iter().filter_map(|row| row.strict.as_ref());
+            (*group, strict::pool(samples, &strict_catalogue, options.wanted.into(), options.bootstrap))
+        })
+        .collect();
+    let keys: HashMap<usize, SampleId> = numbers.into_iter().map(|(id, number)| (number, id)).collect();
+    let whole: HashSet<usize> = everything.iter().map(|row| row.line).collect();
+    let samples = rows
+        .into_iter()
+        .filter(|row| whole.contains(&row.line))
+        .filter_map(|row| Some(Sample { id: keys.get(&row.id)?.clone(), legacy: row.legacy, strict: row.strict }))
+        .collect();
+    Evaluation { legacy, strict, samples, coverage, no_bertscore }
 }
 
 /// Adds BERTScore to the samples whose steps are compared; says why when it cannot.

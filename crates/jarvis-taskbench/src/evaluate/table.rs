@@ -42,6 +42,23 @@ pub const LEGACY_COLUMNS: [Column<'static>; 12] = [
     ("ED", "edit_distance", Form::Plain),
 ];
 
+/// The columns for our figures.
+pub const STRICT_COLUMNS: [Column<'static>; 13] = [
+    ("samples", "samples", Form::Count),
+    ("missing", "missing", Form::Count),
+    ("R1", "rouge/rouge1", Form::Percent),
+    ("R2", "rouge/rouge2", Form::Percent),
+    ("RL", "rouge/rougeL", Form::Percent),
+    ("n-P", "nodes/precision", Form::Percent),
+    ("n-R", "nodes/recall", Form::Percent),
+    ("n-F1", "nodes/f1", Form::Percent),
+    ("exact", "nodes/exact", Form::Percent),
+    ("e-F1", "links/f1", Form::Percent),
+    ("t-F1", "argument_names/f1", Form::Percent),
+    ("v-F1", "argument_values/f1", Form::Percent),
+    ("ED", "edit_distance/list", Form::Plain),
+];
+
 impl Table {
     /// A table with a row for each group and these columns; columns that no group has are left out.
     pub fn of_groups(groups: &Map<String, Value>, columns: &[Column<'_>]) -> Table {
@@ -89,6 +106,26 @@ impl Table {
                 figure("recall"),
                 figure("f1"),
                 total.to_string(),
+            ]);
+        }
+        Some(table)
+    }
+
+    /// Our table of tools: those that occur in gold or predicted plans.
+    pub fn of_occurring_tools(figures: &Value) -> Option<Table> {
+        let tools = figures.get("nodes")?.get("per_tool")?.as_object()?;
+        let mut table = Table { headers: Vec::new(), rows: Vec::new() };
+        table.headers.extend(["tool", "precision", "recall", "f1", "gold", "predicted"].map(str::to_owned));
+        for (tool, row) in tools {
+            let share = |key: &str| row.get(key).map_or("-".into(), |value| Form::Percent.write(value));
+            let count = |key: &str| row.get(key).map_or("-".into(), |value| Form::Count.write(value));
+            table.rows.push(vec![
+                tool.clone(),
+                share("precision"),
+                share("recall"),
+                share("f1"),
+                count("support"),
+                count("predicted"),
             ]);
         }
         Some(table)

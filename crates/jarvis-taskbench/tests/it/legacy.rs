@@ -19,6 +19,8 @@ fn run(dir: &Path, dependency: DependencyType, wanted: Wanted) -> Evaluation {
         wanted,
         groups: Grouping::all().groups(),
         only: None,
+        shown: Default::default(),
+        bootstrap: None,
         similarity: None,
         told: None,
     };

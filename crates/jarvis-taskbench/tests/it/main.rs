@@ -5,4 +5,6 @@
 #[cfg(feature = "bertscore")]
 mod bertscore;
 mod data;
+mod gnn4taskplan;
 mod legacy;
+mod strict;

@@ -1,0 +1,154 @@
+//! What an argument of a resource plan refers to: every `<node-j>` and `<output_of_X>` in it. And what kind of thing a
+//! literal argument is.
+
+use crate::json::Json;
+
+/// A reference in an argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reference {
+    /// `<node-j>`: a place in the list of nodes, or `None` where what is written is no such number.
+    Node {
+        /// The place, from 0.
+        at: Option<usize>,
+        /// As written.
+        written: String,
+    },
+    /// `<output_of_X>`.
+    OutputOf {
+        /// X.
+        tool: String,
+        /// As written.
+        written: String,
+    },
+}
+
+impl Reference {
+    /// The reference as written.
+    pub(super) fn written(&self) -> &str {
+        match self {
+            Reference::Node { written, .. } | Reference::OutputOf { written, .. } => written,
+        }
+    }
+}
+
+/// Adds every reference in the texts of a value, in the order they are written.
+pub(super) fn references(value: &Json<'_>, found: &mut Vec<Reference>) {
+    match value {
+        Json::Str(text) => in_text(text, found),
+        Json::Array(items) => items.iter().for_each(|item| references(item, found)),
+        Json::Object(pairs) => pairs.iter().for_each(|(_, value)| references(value, found)),
+        Json::Null | Json::Bool(_) | Json::Int(_) | Json::BigInt(_) | Json::Float(_) => {}
+    }
+}
+
+fn in_text(text: &str, found: &mut Vec<Reference>) {
+    const NODE: &str = "<node-";
+    const OUTPUT: &str = "<output_of_";
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        let tag = rest.get(start..).unwrap_or_default();
+        let (word, is_node) = match (tag.strip_prefix(NODE), tag.strip_prefix(OUTPUT)) {
+            (Some(after), _) => (after, true),
+            (None, Some(after)) => (after, false),
+            (None, None) => {
+                rest = tag.get(1..).unwrap_or_default();
+                continue;
+            }
+        };
+        // A tag that is never closed, or not before the next one opens, ends there.
+        let end = word.find(['>', '<']).unwrap_or(word.len());
+        let closed = word.get(end..).is_some_and(|after| after.starts_with('>'));
+        let inside = word.get(..end).unwrap_or_default();
+        let after = word.get(end + usize::from(closed)..).unwrap_or_default();
+        let written = tag.get(..tag.len() - after.len()).unwrap_or_default().chars().take(80).collect();
+        found.push(match (is_node, closed) {
+            (true, closed) => Reference::Node { at: place(inside).filter(|_| closed), written },
+            (false, true) => Reference::OutputOf { tool: inside.to_owned(), written },
+            (false, false) => Reference::Node { at: None, written },
+        });
+        rest = after;
+    }
+}
+
+/// A place as plain digits; signs, and numbers too large for a place, are none.
+fn place(digits: &str) -> Option<usize> {
+    let digits = digits.trim();
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain)
+}
+
+/// The kind of a literal argument, by the same rule as in the legacy profile: the first class of which a file ending
+/// occurs anywhere in it, in lower case; else `text`.
+pub(super) fn kind_of(text: &str) -> &'static str {
+    const KINDS: [(&str, &[&str]); 3] = [
+        ("image", &[".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"]),
+        ("audio", &[".mp3", ".wav", ".wma", ".ogg", ".aac", ".flac", ".aiff", ".au"]),
+        ("video", &[".mp4", ".avi", ".mov", ".flv", ".wmv", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"]),
+    ];
+    if !text.contains('.') {
+        return "text";
+    }
+    let found = KINDS.iter().find(|(_, endings)| endings.iter().any(|ending| text.contains(ending)));
+    found.map_or("text", |(kind, _)| kind)
+}
+
+/// What is found in a value: places, and 1,000 and more for names.
+#[cfg(test)]
+fn places(value: &Json<'_>) -> Vec<Option<usize>> {
+    let mut found = Vec::new();
+    references(value, &mut found);
+    let whole = crate::evaluate::strict::canonical::value_text(value);
+    assert!(found.iter().all(|reference| whole.contains(reference.written())));
+    found
+        .iter()
+        .map(|reference| match reference {
+            Reference::Node { at, .. } => *at,
+            Reference::OutputOf { tool, .. } => Some(1000 + tool.len()),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{kind_of, places};
+    use crate::json::parse;
+
+    #[test]
+    fn every_reference_is_found() {
+        let cases: [(&str, &[Option<usize>]); 14] = [
+            (r#""<node-0>""#, &[Some(0)]),
+            (r#""a > b <node-12>!""#, &[Some(12)]),
+            (r#""<node-0><node- 1 >, <node-2>""#, &[Some(0), Some(1), Some(2)]),
+            (r#""<node--1>""#, &[None]),
+            (r#""<node-+1>""#, &[None]),
+            (r#""<node-x>""#, &[None]),
+            (r#""<node->""#, &[None]),
+            (r#""<node-1""#, &[None]),
+            (r#""<node-1<node-2>""#, &[None, Some(2)]),
+            (r#""<node-99999999999999999999>""#, &[None]),
+            (r#""<output_of_Tool_X> <output_of_""#, &[Some(1006), None]),
+            (r#""x < y <nod> <Node-1>""#, &[]),
+            (r#"{"a": ["<node-1>", {"b": "<node-2>"}], "<node-3>": 4}"#, &[Some(1), Some(2)]),
+            ("17", &[]),
+        ];
+        for (json, expected) in cases {
+            assert_eq!(places(&parse(json.as_bytes()).unwrap()), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_literals() {
+        let cases = [
+            ("example.jpg", "image"),
+            ("'a.wav'", "audio"),
+            ("https://x.org/v.mp4?t=1", "video"),
+            ("www.movies.com", "video"),
+            ("X.JPG", "text"),
+            ("", "text"),
+            ("plain words", "text"),
+        ];
+        for (text, kind) in cases {
+            assert_eq!(kind_of(text), kind, "{text}");
+        }
+    }
+}
