@@ -101,7 +101,10 @@ impl Job {
         watch: &dyn Watch,
         stop: &CancellationToken,
     ) -> Result<Summary, InferError> {
-        let pending: Vec<&UserRequest> = self.requests.iter().filter(|request| !outputs.is_done(&request.id)).collect();
+        let mut pending: Vec<&UserRequest> =
+            self.requests.iter().filter(|request| !outputs.is_done(&request.id)).collect();
+        // What failed before comes last, so that runs that are stopped again and again get on all the same.
+        pending.sort_by_key(|request| outputs.has_failed(&request.id));
         let notes: Vec<String> = self.notes.iter().chain(outputs.notes()).cloned().collect();
         let mut run = Run::new(pending.len(), outputs, watch);
         for note in &notes {
@@ -276,7 +279,7 @@ impl<'a> Run<'a> {
         Summary {
             dependency_type: job.options.dependency.as_str(),
             predictions: self.outputs.path().to_owned(),
-            errors: (self.failed > 0).then(|| self.outputs.errors_path().to_owned()),
+            errors: self.outputs.has_errors().then(|| self.outputs.errors_path().to_owned()),
             requests: job.requests.len(),
             already: job.requests.len() - self.of,
             completed: self.completed,

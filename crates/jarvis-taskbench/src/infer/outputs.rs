@@ -101,6 +101,16 @@ impl Outputs {
         self.done.len()
     }
 
+    /// Whether the last attempt at a request failed.
+    pub(super) fn has_failed(&self, id: &SampleId) -> bool {
+        self.errors.known.contains_key(id)
+    }
+
+    /// Whether requests are known to have failed.
+    pub(super) fn has_errors(&self) -> bool {
+        !self.errors.known.is_empty()
+    }
+
     /// What was odd about the files.
     pub fn notes(&self) -> &[String] {
         &self.notes

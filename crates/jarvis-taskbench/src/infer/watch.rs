@@ -55,7 +55,7 @@ pub struct Summary {
     pub dependency_type: &'static str,
     /// The predictions file.
     pub predictions: PathBuf,
-    /// The file of errors, when there are some.
+    /// The file of errors, when there are some, of this run or of earlier ones.
     pub errors: Option<PathBuf>,
     /// Requests chosen: unique ids, without those of the examples.
     pub requests: usize,

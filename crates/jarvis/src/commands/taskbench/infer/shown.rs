@@ -36,8 +36,9 @@ impl Prices {
 /// The failures that are told one by one; the rest is counted, and all are in the log.
 const TOLD: usize = 5;
 
-/// The longest time without a plain line while requests end.
+/// The longest time without a plain line while requests end, and the shortest between two.
 const SILENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_secs(2);
 
 /// Shows a run.
 pub(super) struct Shown {
@@ -84,7 +85,7 @@ impl Shown {
             line.push_str(&format!("; {} calls{used}", summary.calls));
         }
         self.printer.progress(&line);
-        if let Some(errors) = &summary.errors {
+        if let Some(errors) = summary.errors.as_ref().filter(|_| failed > 0) {
             self.printer.progress(&format!("what failed and why: {}; log: {}", errors.display(), log.display()));
         }
         if summary.interrupted {
@@ -118,7 +119,8 @@ impl Watch for Shown {
             return;
         }
         let there = if begun.already > 0 { format!("; {} are there already", begun.already) } else { String::new() };
-        self.printer.progress(&format!("asking {} for {} plans{there}", self.llm, begun.pending));
+        let planner = if self.llm == "offline" { "the offline planner" } else { &self.llm };
+        self.printer.progress(&format!("asking {planner} for {} plans{there}", begun.pending));
         if self.printer.draws() {
             let bar = ProgressBar::new(begun.pending as u64);
             if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {per_sec:.1} eta {eta} {msg}") {
@@ -149,7 +151,8 @@ impl Watch for Shown {
             self.printer.progress(&failure);
         }
         let twentieths = (done * 20).checked_div(progress.of).unwrap_or(20);
-        if done < progress.of && (twentieths > state.twentieths || state.last.elapsed() > SILENCE) {
+        let pause = if twentieths > state.twentieths { PAUSE } else { SILENCE };
+        if done < progress.of && state.last.elapsed() > pause {
             let rate = done as f64 / state.since.elapsed().as_secs_f64().max(0.001);
             let left = Duration::from_secs_f64((progress.of - done) as f64 / rate.max(0.001));
             let left = humantime::format_duration(Duration::from_secs(left.as_secs()));
