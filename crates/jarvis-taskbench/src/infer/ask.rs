@@ -122,6 +122,16 @@ pub(super) struct Answered {
     pub(super) usage: TokenUsage,
     /// Prompts and replies, by stage.
     pub(super) said: Vec<(&'static str, String)>,
+    /// Whether the last reply was cut at its limit of tokens.
+    pub(super) cut: bool,
+}
+
+impl Answered {
+    /// What is wrong with the last reply.
+    fn told(&self, fault: &NoPlan) -> String {
+        let cut = if self.cut { "; the reply was cut at its limit of tokens (--max-tokens)" } else { "" };
+        format!("{fault}{cut}")
+    }
 }
 
 /// What asking needs.
@@ -142,6 +152,7 @@ impl Asker<'_> {
             calls: 0,
             usage: TokenUsage::default(),
             said: Vec::new(),
+            cut: false,
         };
         answered.outcome = self.outcome(request, keep, &mut answered).await.map_err(|mut failed| {
             failed.calls = answered.calls;
@@ -165,7 +176,7 @@ impl Asker<'_> {
             Err(fault) => fault,
         };
         if !self.options.reformat {
-            return Err(Failed { raw: Some(reply), ..fail(kind(&fault), PLAN_STAGE, fault.to_string()) });
+            return Err(Failed { raw: Some(reply), ..fail(kind(&fault), PLAN_STAGE, answered.told(&fault)) });
         }
 
         let told = without_escaped_underscores(&reply);
@@ -182,7 +193,7 @@ impl Asker<'_> {
             Err(fault) => Err(Failed {
                 raw: Some(reply),
                 raw_reformat: Some(again),
-                ..fail(kind(&fault), REFORMAT_STAGE, fault.to_string())
+                ..fail(kind(&fault), REFORMAT_STAGE, answered.told(&fault))
             }),
         }
     }
@@ -224,6 +235,7 @@ impl Asker<'_> {
         let reply = reply?;
         answered.usage.prompt += reply.usage.prompt;
         answered.usage.completion += reply.usage.completion;
+        answered.cut = reply.finish_reason == "length";
         Ok(reply.text)
     }
 }

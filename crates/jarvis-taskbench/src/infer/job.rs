@@ -204,7 +204,7 @@ fn plan(planner: &OfflinePlans, request: UserRequest) -> Answered {
     let outcome = planner.plan(&request.text).map(|result| ReadPlan { result, notes: Vec::new() });
     let outcome = outcome.map_err(|message| failed(&request.id, FailureKind::Planner, PLAN_STAGE, message));
     let usage = TokenUsage::default();
-    Answered { id: request.id, request: request.text, outcome, calls: 0, usage, said: Vec::new() }
+    Answered { id: request.id, request: request.text, outcome, calls: 0, usage, said: Vec::new(), cut: false }
 }
 
 /// A run's counts, and where it writes.
@@ -241,7 +241,7 @@ impl<'a> Run<'a> {
 
     /// Writes how a request ended.
     fn note(&mut self, answered: Answered) -> Result<(), InferError> {
-        let Answered { id, request, outcome, calls, usage, said } = answered;
+        let Answered { id, request, outcome, calls, usage, said, cut: _ } = answered;
         self.calls += calls;
         self.usage.prompt += usage.prompt;
         self.usage.completion += usage.completion;

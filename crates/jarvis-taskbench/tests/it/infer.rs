@@ -105,7 +105,7 @@ impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for
     }
 
     async fn stream(&self, _: &ChatRequest) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
-        unimplemented!("inference does not stream")
+        panic!("inference does not stream")
     }
 }
 
@@ -350,6 +350,7 @@ async fn over_a_socket_every_kind_of_trouble_ends_as_it_should() {
         ("empty", Err("ContentFormat"), vec![Reply::text("")]),
         ("prose", Err("ContentFormat"), vec![Reply::text("I would rather not")]),
         ("wrong", Err("Schema"), vec![Reply::text("{\"plan\": []}")]),
+        ("cut", Err("Schema"), vec![Reply::text("{\"task_steps\": [\"a\"], \"task_no").finish("length")]),
     ];
     let texts: Vec<String> = said.iter().map(|(name, ..)| format!("Do what is {name} now")).collect();
     let requests: Vec<(Value, &str)> =
@@ -373,12 +374,13 @@ async fn over_a_socket_every_kind_of_trouble_ends_as_it_should() {
         ended.insert(line["id"].as_str().unwrap().into(), Ok(1));
     }
     for line in lines(&dir.path().join("m.errors.jsonl")) {
+        assert_eq!(line["id"] == "cut", line["message"].as_str().unwrap().contains("--max-tokens"));
         let before = ended.insert(line["id"].as_str().unwrap().into(), Err(line["kind"].as_str().unwrap().into()));
         assert_eq!(before, None);
     }
     let expected = said.iter().map(|(name, end, _)| ((*name).to_owned(), end.map_err(str::to_owned)));
     assert_eq!(ended, expected.collect());
-    assert_eq!((summary.completed, summary.failed), (4, 10));
+    assert_eq!((summary.completed, summary.failed), (4, 11));
 }
 
 #[tokio::test(start_paused = true)]

@@ -89,7 +89,7 @@ exit 1
 --- stderr
 asking replay:answers.jsonl for 3 plans
 request 3 failed: Schema: `task_steps` is missing
-completed 2, failed 1 (Schema 1) in [S]; 1 replies mended, 1 reformatted; 5 calls
+completed 2, failed 1 (Schema 1) in [S]; mended 1, reformatted 1; 5 calls
 what failed and why: data_studio/predictions/replay-answers.errors.jsonl; log: data_studio/predictions/replay-answers.log
 
 hint: run the same command again to ask for what is missing
@@ -104,8 +104,8 @@ exit 0
 --- stdout
 all completed: 3 predictions in data_studio/predictions/replay-answers.json
 --- stderr
-asking replay:answers.jsonl for 1 plans; 2 are there already
-completed 1, failed 0 in [S]; 1 calls
+asking replay:answers.jsonl for 1 plan; there already: 2
+completed 1, failed 0 in [S]; 1 call
 "#);
     assert!(!house.work().join("data_studio/predictions/replay-answers.errors.jsonl").exists());
 }
@@ -173,7 +173,7 @@ fn the_original_options_and_payload() {
         assert_eq!(
             body,
             json!({"model": model, "temperature": 0.7, "top_p": 0.1, "frequency_penalty": 0, "presence_penalty": 1.05,
-                "max_tokens": 2000, "stream": false, "stop": null})
+                "max_tokens": 2000, "stream": false})
         );
     }
     let written: Vec<PathBuf> =
@@ -277,7 +277,7 @@ async fn ctrl_c_stops_in_good_order_and_the_next_run_goes_on() {
     assert_eq!(output.status.code(), Some(1));
     let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(stdout, "1 of 3 requests have a prediction in data_studio/predictions/m.json\n");
-    assert!(stderr.contains("stopped; 2 requests are left\n\nhint: run the same command again"), "{stderr}");
+    assert!(stderr.contains("stopped; left: 2 requests\n\nhint: run the same command again"), "{stderr}");
     assert_eq!(lines(&house, "predictions/m.json").len(), 1);
 
     drop(fake);

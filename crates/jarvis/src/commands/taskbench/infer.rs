@@ -12,7 +12,7 @@ use clap::{ArgAction, Args};
 use jarvis_chat::SecretString;
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy, Sampling, prediction_dir};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::Global;
@@ -101,7 +101,7 @@ pub(crate) struct InferArgs {
     /// Repeats of a call after a rate limit, a server's error or a broken connection [default: llm.max_retries, 2]
     #[arg(long, value_name = "N")]
     max_retries: Option<u32>,
-    /// Seconds for one try of a call [default: 300, and 120 for the second call]
+    /// Seconds for one try of a call [default: llm.timeout_s where it is set, else 300, and 120 for the second call]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// The price of a million tokens sent, to show the cost
@@ -139,7 +139,9 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
     let job = Job::prepare(&domain, options).map_err(failed)?;
 
     let key = args.api_key.take().filter(|key| !key.trim().is_empty()).map(SecretString::from);
-    let special = Special { key, body: as_the_original() };
+    // The original says so, although it is the default.
+    let body = [("stream".to_owned(), json!(false))].into_iter().collect();
+    let special = Special { key, body };
     let chat = build_special(&config, global.record.as_deref(), special)?;
     let by = chat.map_or(PlanBy::Offline, |chat| PlanBy::Model(chat.model));
     let llm = match &by {
@@ -203,7 +205,9 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
         return Err(Failure::usage(format!("--use-demos takes 0 to 3, not {demos}"))
             .hint("name more examples with --demo-ids a,b,c,d"));
     }
-    let seconds = |default: Duration| args.timeout.map_or(default, Duration::from_secs);
+    let set = config.llm.timeout_s;
+    let timeout = args.timeout.or((set != Config::default().llm.timeout_s).then_some(set));
+    let seconds = |default: Duration| timeout.map_or(default, Duration::from_secs);
     Ok(InferOptions {
         dependency: args.dependency_type,
         demos,
@@ -224,12 +228,6 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
         plan_timeout: seconds(defaults.plan_timeout),
         reformat_timeout: seconds(defaults.reformat_timeout),
     })
-}
-
-/// What the original's requests say although it is the default.
-fn as_the_original() -> Map<String, Value> {
-    let fields = [("stream".to_owned(), json!(false)), ("stop".to_owned(), Value::Null)];
-    fields.into_iter().collect()
 }
 
 /// The ids of a file: every text and number of a JSON document, or one a line.

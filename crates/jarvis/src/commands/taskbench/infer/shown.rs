@@ -78,18 +78,18 @@ impl Shown {
         let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         let mut line = format!("completed {completed}, failed {failed}{kinds} in {:.1} s", summary.seconds);
         if mended + reformatted > 0 {
-            line.push_str(&format!("; {mended} replies mended, {reformatted} reformatted"));
+            line.push_str(&format!("; mended {mended}, reformatted {reformatted}"));
         }
         if summary.calls > 0 {
             let used = self.used(summary.prompt_tokens, summary.completion_tokens);
-            line.push_str(&format!("; {} calls{used}", summary.calls));
+            line.push_str(&format!("; {}{used}", several(summary.calls, "call")));
         }
         self.printer.progress(&line);
         if let Some(errors) = summary.errors.as_ref().filter(|_| failed > 0) {
             self.printer.progress(&format!("what failed and why: {}; log: {}", errors.display(), log.display()));
         }
         if summary.interrupted {
-            self.printer.progress(&format!("stopped; {left} requests are left"));
+            self.printer.progress(&format!("stopped; left: {}", several(left, "request")));
         }
         if !summary.is_complete() {
             self.printer.progress("\nhint: run the same command again to ask for what is missing");
@@ -110,6 +110,11 @@ impl Shown {
     }
 }
 
+/// `1 call`, `2 calls`.
+fn several(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 impl Watch for Shown {
     fn begun(&self, begun: &Begun) {
         for note in &begun.notes {
@@ -118,9 +123,10 @@ impl Watch for Shown {
         if begun.pending == 0 {
             return;
         }
-        let there = if begun.already > 0 { format!("; {} are there already", begun.already) } else { String::new() };
+        let there = if begun.already > 0 { format!("; there already: {}", begun.already) } else { String::new() };
+        let plans = several(begun.pending, "plan");
         let planner = if self.llm == "offline" { "the offline planner" } else { &self.llm };
-        self.printer.progress(&format!("asking {planner} for {} plans{there}", begun.pending));
+        self.printer.progress(&format!("asking {planner} for {plans}{there}"));
         if self.printer.draws() {
             let bar = ProgressBar::new(begun.pending as u64);
             if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {per_sec:.1} eta {eta} {msg}") {
