@@ -1,1 +1,43 @@
-//! To be written.
+//! Inference: each request of a domain to a plan by a chat model or the offline planner, kept in the original's format.
+//!
+//! [`Job`] is what is asked, [`Outputs`] are the files it goes to, and [`Job::run`] does it: resumed where an earlier run
+//! stopped, so many requests at a time, one prediction or one error a request. Scoring is elsewhere; repeats of calls
+//! for passing troubles are the chat client's.
+
+mod ask;
+mod demos;
+mod error;
+mod job;
+mod log;
+mod offline;
+mod options;
+mod outputs;
+mod prompt;
+mod reply;
+mod shape;
+mod watch;
+
+use std::sync::Arc;
+
+use jarvis_chat::ChatModel;
+
+pub use ask::{Failed, FailureKind, PLAN_STAGE, REFORMAT_STAGE};
+pub use demos::{Demo, demos, known_demos};
+pub use error::InferError;
+pub use job::Job;
+pub use offline::OfflinePlans;
+pub use options::{InferOptions, Sampling, prediction_dir};
+pub use outputs::Outputs;
+pub use prompt::Prompts;
+pub use reply::{NoPlan, ReadPlan, read_plan};
+pub use shape::{check_plan, reply_schema};
+pub use watch::{Begun, Progress, Quiet, Summary, Watch};
+
+/// Who plans.
+#[derive(Clone)]
+pub enum PlanBy {
+    /// A chat model: stage `plan`, and `reformat` for the second call.
+    Model(Arc<dyn ChatModel>),
+    /// The offline planner.
+    Offline,
+}

@@ -8,3 +8,6 @@ mod data;
 mod gnn4taskplan;
 mod legacy;
 mod strict;
+mod infer;
+mod infer_reply;
+mod infer_resume;

@@ -23,7 +23,7 @@ pub(crate) enum TaskbenchCommand {
     /// Say what a domain folder holds, and what is odd about it
     Inspect(inspect::InspectArgs),
     /// Ask a planner for a plan for each request
-    Infer(infer::InferArgs),
+    Infer(Box<infer::InferArgs>),
     /// Score plans against the gold plans
     Evaluate(Box<evaluate::EvaluateArgs>),
     /// Compare runs with each other and with the published leaderboards
@@ -42,7 +42,7 @@ pub(super) async fn run(command: TaskbenchCommand, global: &Global, printer: Pri
     let global = &Global { data_dir: None, ..global.clone() };
     match command {
         TaskbenchCommand::Inspect(args) => inspect::run(&args, printer),
-        TaskbenchCommand::Infer(args) => infer::run(args, global, printer).await,
+        TaskbenchCommand::Infer(args) => infer::run(*args, global, printer).await,
         TaskbenchCommand::Evaluate(args) => evaluate::run(*args, printer).await,
         TaskbenchCommand::Report(args) => report::run(args, printer).await,
         TaskbenchCommand::Graph(command) => graph::run(command, printer).await,

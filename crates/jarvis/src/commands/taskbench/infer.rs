@@ -1,17 +1,284 @@
-//! `jarvis taskbench infer`.
+//! `jarvis taskbench infer`: asks a planner for a plan for each request of a domain.
 
+mod shown;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use clap::Args;
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, Args};
+use jarvis_chat::SecretString;
+use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
+use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy, Sampling, prediction_dir};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::Global;
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::session::cancel_on_interrupt;
+use crate::wiring::{Special, build_special, load_config};
+use shown::{Prices, Shown};
 
 /// `jarvis taskbench infer`.
-#[derive(Debug, Args)]
-pub(crate) struct InferArgs {}
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    jarvis taskbench infer --data-dir data_multimedia --llm offline\n  \
+    jarvis taskbench infer --data-dir data_huggingface --llm gpt-4o-mini --use-demos 2 --reformat --tag --multiworker 8\n  \
+    jarvis taskbench infer --data-dir data_dailylifeapis --dependency-type temporal --llm qwen3:8b \\\n    \
+      --base-url http://localhost:11434/v1 --structured --limit 100\n\n\
+    Predictions go to DIR/predictions/MODEL.json, a line a request; what failed to MODEL.errors.jsonl, the log to\n\
+    MODEL.log beside them. Run the same command again to go on after a stop: what is there is not asked again, what\n\
+    failed is.\n\n\
+    Exit status: 0 when every request has a prediction, 1 when some failed or are left, 2 for wrong use.")]
+pub(crate) struct InferArgs {
+    /// The domain's folder, with tool_desc.json, user_requests.json and, for examples, data.json
+    #[arg(long, value_name = "DIR", default_value = "data_huggingface")]
+    data_dir: PathBuf,
+    /// What links mean: `resource` (a task uses what another made) or `temporal` (a task comes after another)
+    #[arg(long, value_name = "TYPE", default_value_t = DependencyType::Resource)]
+    dependency_type: DependencyType,
+    /// How many examples the prompt shows, 0 to 3; their requests are not asked [default: 0, or all of --demo-ids]
+    #[arg(long, value_name = "N")]
+    use_demos: Option<usize>,
+    /// The examples' ids in data.json, in order of priority [default: the published ones of the domain]
+    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
+    demo_ids: Vec<String>,
+    /// Ask the examples' requests as well
+    #[arg(long)]
+    include_demos: bool,
+    /// Send a reply that is no usable plan through a second call
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", default_value = "false",
+        action = ArgAction::Set, value_parser = BoolishValueParser::new(), hide_default_value = true)]
+    reformat: bool,
+    /// The model of the second call, at the same endpoint; `self` for the same model
+    #[arg(long, value_name = "MODEL", default_value = "self")]
+    reformat_by: String,
+    /// The most requests in flight
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
+    multiworker: usize,
+    /// Sampling temperature
+    #[arg(long, value_name = "T", default_value_t = Sampling::default().temperature)]
+    temperature: f32,
+    /// Nucleus sampling
+    #[arg(long, value_name = "P", default_value_t = Sampling::default().top_p)]
+    top_p: f32,
+    /// The most tokens of a reply
+    #[arg(long, value_name = "N", default_value_t = Sampling::default().max_tokens)]
+    max_tokens: u32,
+    /// Send the plan's JSON Schema, with the tools' names as an enum, to endpoints with structured output
+    #[arg(long)]
+    structured: bool,
+    /// Only the first N requests
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Only the requests with the ids in this file: one a line, or JSON
+    #[arg(long, value_name = "FILE")]
+    ids: Option<PathBuf>,
+    /// Name the folder of predictions after the features in use, such as predictions_use_demos_2_reformat_by_self
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", default_value = "false",
+        action = ArgAction::Set, value_parser = BoolishValueParser::new(), hide_default_value = true)]
+    tag: bool,
+    /// The folder of predictions, inside --data-dir unless absolute [default: predictions]
+    #[arg(long, value_name = "DIR", conflicts_with = "tag")]
+    prediction_dir: Option<PathBuf>,
+    /// Send the first request alone, and log its prompts and replies whole
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", default_value = "false",
+        action = ArgAction::Set, value_parser = BoolishValueParser::new(), hide_default_value = true)]
+    log_first_detail: bool,
+    /// The host of an endpoint at http://HOST:PORT/v1; --base-url says the same in one
+    #[arg(long, value_name = "HOST", conflicts_with = "base_url")]
+    api_addr: Option<String>,
+    /// Its port [default: 4000]
+    #[arg(long, value_name = "PORT", conflicts_with = "base_url")]
+    api_port: Option<u16>,
+    /// The endpoint's key; kept out of every file. The variable OPENAI_API_KEY also keeps it out of the list of processes
+    #[arg(long, value_name = "KEY")]
+    api_key: Option<String>,
+    /// Repeats of a call after a rate limit, a server's error or a broken connection [default: llm.max_retries, 2]
+    #[arg(long, value_name = "N")]
+    max_retries: Option<u32>,
+    /// Seconds for one try of a call [default: llm.timeout_s where it is set, else 300, and 120 for the second call]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
+    /// The price of a million tokens sent, to show the cost
+    #[arg(long, value_name = "USD")]
+    price_in: Option<f64>,
+    /// The price of a million tokens received
+    #[arg(long, value_name = "USD")]
+    price_out: Option<f64>,
+    /// Print the summary as one JSON document
+    #[arg(long)]
+    json: bool,
+}
 
-pub(super) async fn run(_args: InferArgs, _global: &Global, _printer: Printer) -> Result<ExitCode, Failure> {
-    Err(Failure::usage("not written yet"))
+/// The key is not shown.
+impl std::fmt::Debug for InferArgs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InferArgs").field("data_dir", &self.data_dir).finish_non_exhaustive()
+    }
+}
+
+pub(super) async fn run(args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let json = args.json;
+    let ended = carry_out(args, global, printer).await;
+    if let (true, Err(failure)) = (json, &ended) {
+        printer.out(&failure.document().to_string());
+    }
+    ended
+}
+
+async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let config = configured(&args, global, printer)?;
+    let options = options(&args, &config)?;
+    let domain = Domain::open(&args.data_dir).map_err(super::unusable)?;
+    let (demos, reformat) = (options.demos, options.reformat);
+    let job = Job::prepare(&domain, options).map_err(failed)?;
+
+    let key = args.api_key.take().filter(|key| !key.trim().is_empty()).map(SecretString::from);
+    // The original says so, although it is the default.
+    let body = [("stream".to_owned(), json!(false))].into_iter().collect();
+    let special = Special { key, body };
+    let chat = build_special(&config, global.record.as_deref(), special)?;
+    let by = chat.map_or(PlanBy::Offline, |chat| PlanBy::Model(chat.model));
+    let llm = match &by {
+        PlanBy::Model(_) => config.llm.model.trim(),
+        PlanBy::Offline => "offline",
+    };
+
+    let dir = match &args.prediction_dir {
+        Some(dir) => domain.path(dir),
+        None => domain.path(prediction_dir(args.tag, demos, reformat, &args.reformat_by)),
+    };
+    let mut outputs = Outputs::open(&dir, &file_stem(llm)).map_err(failed)?;
+    let stop = CancellationToken::new();
+    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
+    let prices = Prices::new(args.price_in, args.price_out);
+    let shown = Shown::new(printer, llm.to_owned(), prices);
+    let ended = job.run(&by, &mut outputs, &shown, &stop).await;
+    interrupt.abort();
+    shown.clear();
+    let summary = ended.map_err(failed)?;
+
+    shown.end(&summary, outputs.log_path());
+    let path = summary.predictions.display();
+    let have = summary.already + summary.completed;
+    if args.json {
+        let mut document = serde_json::to_value(&summary).map_err(Failure::work)?;
+        if let Some(fields) = document.as_object_mut() {
+            fields.insert("llm".into(), llm.into());
+            fields.insert("cost".into(), prices.map_or(Value::Null, |prices| prices.of_summary(&summary).into()));
+        }
+        printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
+    } else if summary.is_complete() {
+        printer.out(&format!("all completed: {have} predictions in {path}"));
+    } else {
+        printer.out(&format!("{have} of {} requests have a prediction in {path}", summary.requests));
+    }
+    Ok(if summary.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The configuration with this command's flags on top.
+fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Config, Failure> {
+    let mut config = load_config(global, printer)?.config;
+    if args.api_addr.is_some() || args.api_port.is_some() {
+        let (addr, port) = (args.api_addr.as_deref().unwrap_or("localhost"), args.api_port.unwrap_or(4000));
+        config.llm.base_url = Some(format!("http://{addr}:{port}/v1"));
+        config.llm.azure = None;
+    }
+    if args.reformat_by != "self" {
+        config.llm.stages.insert(jarvis_taskbench::infer::REFORMAT_STAGE.into(), args.reformat_by.clone());
+    }
+    if let Some(max) = args.max_retries {
+        config.llm.max_retries = max;
+    }
+    Ok(config)
+}
+
+fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
+    let defaults = InferOptions::default();
+    let demos = args.use_demos.unwrap_or(args.demo_ids.len());
+    if demos > 3 && args.demo_ids.is_empty() {
+        return Err(Failure::usage(format!("--use-demos takes 0 to 3, not {demos}"))
+            .hint("name more examples with --demo-ids a,b,c,d"));
+    }
+    let set = config.llm.timeout_s;
+    let timeout = args.timeout.or((set != Config::default().llm.timeout_s).then_some(set));
+    let seconds = |default: Duration| timeout.map_or(default, Duration::from_secs);
+    Ok(InferOptions {
+        dependency: args.dependency_type,
+        demos,
+        demo_ids: args.demo_ids.clone(),
+        include_demos: args.include_demos,
+        reformat: args.reformat,
+        structured: args.structured || config.llm.structured,
+        sampling: Sampling {
+            temperature: args.temperature,
+            top_p: args.top_p,
+            max_tokens: args.max_tokens,
+            ..Sampling::default()
+        },
+        workers: args.multiworker,
+        limit: args.limit,
+        ids: args.ids.as_deref().map(ids).transpose()?,
+        log_first_detail: args.log_first_detail,
+        plan_timeout: seconds(defaults.plan_timeout),
+        reformat_timeout: seconds(defaults.reformat_timeout),
+    })
+}
+
+/// The ids of a file: every text and number of a JSON document, or one a line.
+fn ids(path: &Path) -> Result<HashSet<String>, Failure> {
+    fn collect(value: &Value, ids: &mut HashSet<String>) {
+        match value {
+            Value::String(id) => drop(ids.insert(id.clone())),
+            Value::Number(id) => drop(ids.insert(id.to_string())),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, ids)),
+            Value::Object(fields) => match fields.get("id") {
+                Some(id) => collect(id, ids),
+                None => fields.values().for_each(|value| collect(value, ids)),
+            },
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read the ids in {}: {error}", path.display())))?;
+    let mut ids = HashSet::new();
+    match serde_json::from_str::<Value>(&text) {
+        Ok(value) => collect(&value, &mut ids),
+        Err(_) => {
+            for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+                // A line may be JSON, such as `"12"` or a whole sample.
+                match serde_json::from_str::<Value>(line) {
+                    Ok(value) => collect(&value, &mut ids),
+                    Err(_) => drop(ids.insert(line.to_owned())),
+                }
+            }
+        }
+    }
+    if ids.is_empty() {
+        return Err(Failure::usage(format!("there are no ids in {}", path.display()))
+            .hint("write one id a line, or a JSON list of ids"));
+    }
+    Ok(ids)
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1 is wanted".into()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("a whole number is wanted".into()),
+    }
+}
+
+fn failed(error: InferError) -> Failure {
+    let hint = error.hint();
+    let failure = if error.is_usage() { Failure::usage(error) } else { Failure::work(error) };
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }

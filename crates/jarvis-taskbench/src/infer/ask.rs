@@ -1,0 +1,288 @@
+//! One request: asked, read, asked once more where that is wanted, and how it ended. Never more than two calls.
+
+use std::fmt;
+use std::time::Duration;
+
+use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, TokenUsage};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::reply::{NoPlan, ReadPlan, read_plan, without_escaped_underscores};
+use super::{InferOptions, Prompts};
+use crate::data::{SampleId, UserRequest};
+
+/// The stage label of a call for a plan.
+pub const PLAN_STAGE: &str = "plan";
+/// The stage label of the second call, which puts a reply into strict JSON.
+pub const REFORMAT_STAGE: &str = "reformat";
+
+/// Why a request has no prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FailureKind {
+    /// The endpoint limits the rate of calls (429), and repeats did not help.
+    RateLimit,
+    /// Another HTTP status than success.
+    HttpStatus,
+    /// No reply in time.
+    Timeout,
+    /// The endpoint cannot be reached.
+    Transport,
+    /// The endpoint's answer holds no text of a reply.
+    BadReply,
+    /// The reply holds no JSON object.
+    ContentFormat,
+    /// The reply's JSON is no plan.
+    Schema,
+    /// The recording has no line for the call.
+    ReplayMiss,
+    /// The recording cannot be written.
+    Recording,
+    /// The call cannot be made as configured.
+    Config,
+    /// The offline planner broke down.
+    Planner,
+}
+
+impl FailureKind {
+    /// Its word in files and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FailureKind::RateLimit => "RateLimit",
+            FailureKind::HttpStatus => "HttpStatus",
+            FailureKind::Timeout => "Timeout",
+            FailureKind::Transport => "Transport",
+            FailureKind::BadReply => "BadReply",
+            FailureKind::ContentFormat => "ContentFormat",
+            FailureKind::Schema => "Schema",
+            FailureKind::ReplayMiss => "ReplayMiss",
+            FailureKind::Recording => "Recording",
+            FailureKind::Config => "Config",
+            FailureKind::Planner => "Planner",
+        }
+    }
+
+    fn of(error: &ChatError) -> FailureKind {
+        match error {
+            ChatError::RateLimited { .. } => FailureKind::RateLimit,
+            ChatError::Unauthorized { .. } | ChatError::Api { .. } => FailureKind::HttpStatus,
+            ChatError::Timeout { .. } => FailureKind::Timeout,
+            ChatError::Unreachable { .. } => FailureKind::Transport,
+            ChatError::BadReply { .. } => FailureKind::BadReply,
+            ChatError::ReplayMiss { .. } => FailureKind::ReplayMiss,
+            ChatError::Recording { .. } => FailureKind::Recording,
+            ChatError::Config(_) => FailureKind::Config,
+        }
+    }
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for FailureKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// A request without a prediction: a line of the error file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Failed {
+    /// The request.
+    pub id: SampleId,
+    /// Why it failed.
+    pub kind: FailureKind,
+    /// The stage that failed.
+    pub stage: &'static str,
+    /// The HTTP status, where there was one to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// What happened, in words.
+    pub message: String,
+    /// The model's reply, verbatim; null when there was none. For [`FailureKind::BadReply`] the start of the answer.
+    pub raw: Option<String>,
+    /// The reply of the second call, verbatim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_reformat: Option<String>,
+    /// Calls made; repeats for passing troubles count as one.
+    pub calls: usize,
+    /// When, in UTC.
+    pub time: String,
+}
+
+/// How a request ended.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) id: SampleId,
+    pub(super) request: String,
+    pub(super) outcome: Result<ReadPlan, Failed>,
+    pub(super) calls: usize,
+    pub(super) usage: TokenUsage,
+    /// Prompts and replies, by stage.
+    pub(super) said: Vec<(&'static str, String)>,
+    /// Whether the last reply was cut at its limit of tokens.
+    pub(super) cut: bool,
+}
+
+impl Answered {
+    /// What is wrong with the last reply.
+    fn told(&self, fault: &NoPlan) -> String {
+        let cut = if self.cut { "; the reply was cut at its limit of tokens (--max-tokens)" } else { "" };
+        format!("{fault}{cut}")
+    }
+}
+
+/// What asking needs.
+pub(super) struct Asker<'a> {
+    pub(super) model: &'a dyn ChatModel,
+    pub(super) prompts: &'a Prompts,
+    pub(super) schema: Option<&'a ReplySchema>,
+    pub(super) options: &'a InferOptions,
+}
+
+impl Asker<'_> {
+    /// Asks for one plan. `keep` keeps what was said, for the log.
+    pub(super) async fn ask(&self, request: &UserRequest, keep: bool) -> Answered {
+        let mut answered = Answered {
+            id: request.id.clone(),
+            request: request.text.clone(),
+            outcome: Err(failed(&request.id, FailureKind::Config, PLAN_STAGE, String::new())),
+            calls: 0,
+            usage: TokenUsage::default(),
+            said: Vec::new(),
+            cut: false,
+        };
+        answered.outcome = self.outcome(request, keep, &mut answered).await.map_err(|mut failed| {
+            failed.calls = answered.calls;
+            failed
+        });
+        answered
+    }
+
+    async fn outcome(&self, request: &UserRequest, keep: bool, answered: &mut Answered) -> Result<ReadPlan, Failed> {
+        let fail = |kind, stage, message| failed(&request.id, kind, stage, message);
+        let unmade = |error| fail(FailureKind::Config, PLAN_STAGE, format!("the prompt cannot be made: {error}"));
+        let dependency = self.options.dependency;
+
+        let prompt = self.prompts.plan(&request.text).map_err(unmade)?;
+        let reply = match self.call(PLAN_STAGE, prompt, self.options.plan_timeout, keep, answered).await {
+            Ok(reply) => reply,
+            Err(error) => return Err(refused(&request.id, PLAN_STAGE, &error)),
+        };
+        let fault = match read_plan(&reply, dependency) {
+            Ok(plan) => return Ok(plan),
+            Err(fault) => fault,
+        };
+        if !self.options.reformat {
+            return Err(Failed { raw: Some(reply), ..fail(kind(&fault), PLAN_STAGE, answered.told(&fault)) });
+        }
+
+        let told = without_escaped_underscores(&reply);
+        let prompt = self.prompts.reformat(told.as_deref().unwrap_or(&reply)).map_err(unmade)?;
+        let again = match self.call(REFORMAT_STAGE, prompt, self.options.reformat_timeout, keep, answered).await {
+            Ok(again) => again,
+            Err(error) => return Err(Failed { raw: Some(reply), ..refused(&request.id, REFORMAT_STAGE, &error) }),
+        };
+        match read_plan(after_label(&again), dependency) {
+            Ok(mut plan) => {
+                plan.notes.insert(0, format!("the reply was no plan ({fault}) and went through the reformat call"));
+                Ok(plan)
+            }
+            Err(fault) => Err(Failed {
+                raw: Some(reply),
+                raw_reformat: Some(again),
+                ..fail(kind(&fault), REFORMAT_STAGE, answered.told(&fault))
+            }),
+        }
+    }
+
+    async fn call(
+        &self,
+        stage: &'static str,
+        messages: Vec<Message>,
+        timeout: Duration,
+        keep: bool,
+        answered: &mut Answered,
+    ) -> Result<String, ChatError> {
+        let sampling = &self.options.sampling;
+        let request = ChatRequest {
+            stage: stage.into(),
+            messages,
+            temperature: Some(sampling.temperature),
+            top_p: Some(sampling.top_p),
+            frequency_penalty: Some(sampling.frequency_penalty),
+            presence_penalty: Some(sampling.presence_penalty),
+            max_tokens: Some(sampling.max_tokens),
+            schema: self.schema.cloned(),
+            timeout: Some(timeout),
+            ..ChatRequest::default()
+        };
+        if keep {
+            let prompt: Vec<String> = request.messages.iter().map(Message::joined_text).collect();
+            answered.said.push((stage, format!("prompt: {}", prompt.join("\n"))));
+        }
+        answered.calls += 1;
+        let reply = self.model.complete(&request).await;
+        if keep {
+            let said = match &reply {
+                Ok(reply) => format!("reply: {}", reply.text),
+                Err(error) => format!("no reply: {error}"),
+            };
+            answered.said.push((stage, said));
+        }
+        let reply = reply?;
+        answered.usage.prompt += reply.usage.prompt;
+        answered.usage.completion += reply.usage.completion;
+        answered.cut = reply.finish_reason == "length";
+        Ok(reply.text)
+    }
+}
+
+/// What follows the label that the reformat prompt ends with, for models that repeat it.
+fn after_label(reply: &str) -> &str {
+    reply.split_once("STRICT JSON FORMAT #:").map_or(reply, |(_, after)| after)
+}
+
+fn kind(fault: &NoPlan) -> FailureKind {
+    match fault {
+        NoPlan::ContentFormat(_) => FailureKind::ContentFormat,
+        NoPlan::Schema(_) => FailureKind::Schema,
+    }
+}
+
+/// A call that gave no reply.
+fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
+    let mut failed = failed(id, FailureKind::of(error), stage, error.to_string());
+    match error {
+        ChatError::Api { status, .. } => failed.status = Some(*status),
+        ChatError::RateLimited { .. } => failed.status = Some(429),
+        ChatError::BadReply { body, .. } => failed.raw = Some(body.clone()),
+        ChatError::Unauthorized { .. }
+        | ChatError::Unreachable { .. }
+        | ChatError::Timeout { .. }
+        | ChatError::ReplayMiss { .. }
+        | ChatError::Recording { .. }
+        | ChatError::Config(_) => {}
+    }
+    failed
+}
+
+/// A failure without a reply.
+pub(super) fn failed(id: &SampleId, kind: FailureKind, stage: &'static str, message: String) -> Failed {
+    let time = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
+    Failed { id: id.clone(), kind, stage, status: None, message, raw: None, raw_reformat: None, calls: 0, time }
+}
+
+/// The line of a prediction.
+pub(super) fn prediction_line(id: &SampleId, request: &str, result: &Value) -> String {
+    #[derive(Serialize)]
+    struct Prediction<'a> {
+        id: &'a SampleId,
+        user_request: &'a str,
+        result: &'a Value,
+    }
+    // Values have text keys, so nothing can fail.
+    serde_json::to_string(&Prediction { id, user_request: request, result }).unwrap_or_default()
+}

@@ -1,0 +1,181 @@
+//! Plans without a model: the offline planner on the domain's tools, its draft written as the benchmark writes plans.
+//!
+//! How well it plans is the planner's affair; here is only the way in (catalogue entries as tools) and out.
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+
+use indexmap::IndexSet;
+use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Kind, Param, Piece, Request, Tool};
+use jarvis_planner::{Offline, ToolIndex};
+use serde_json::{Value, json};
+
+use crate::data::{BenchTool, DependencyType, ToolList};
+
+/// The offline planner with a domain's tools.
+pub struct OfflinePlans {
+    index: ToolIndex,
+    doing: HashMap<String, String>,
+    dependency: DependencyType,
+}
+
+impl OfflinePlans {
+    /// Reads the tools; takes milliseconds.
+    pub fn new(tools: &ToolList, dependency: DependencyType) -> OfflinePlans {
+        let list: Vec<Tool> = tools.tools.iter().map(|tool| as_tool(tool, dependency)).collect();
+        let doing = tools.tools.iter().map(|tool| (tool.id.clone(), doing(tool))).collect();
+        OfflinePlans { index: ToolIndex::new(&list), doing, dependency }
+    }
+
+    /// The plan for a request, in the form of a prediction's `result`; takes a fraction of a millisecond.
+    ///
+    /// # Errors
+    /// When the planner breaks down on the request.
+    pub fn plan(&self, request: &str) -> Result<Value, String> {
+        let request = Request::new(request);
+        let draft = std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_with(&self.index, &request)));
+        let draft = draft.map_err(|_| "the offline planner broke down on this request".to_owned())?;
+        Ok(match self.dependency {
+            DependencyType::Resource => self.resource(&draft),
+            DependencyType::Temporal => temporal(&draft),
+        })
+    }
+
+    fn resource(&self, draft: &Draft) -> Value {
+        let places = places(draft);
+        let (mut steps, mut nodes) = (Vec::new(), Vec::new());
+        for (at, task) in draft.tasks.iter().enumerate() {
+            let mut arguments: Vec<String> = Vec::new();
+            let mut shown: Vec<String> = Vec::new();
+            for arg in task.args.values() {
+                let of = |id: DraftRef| id.0.and_then(|id| places.get(&id)).copied();
+                let parts = arg.as_list().unwrap_or_else(|| arg.as_output().into_iter().collect());
+                if parts.is_empty() {
+                    let text = written(arg, |id| of(id).map(|place| format!("<node-{place}>")));
+                    shown.push(short(&written(arg, |id| {
+                        of(id).map(|place| format!("the result of step {}", place + 1))
+                    })));
+                    arguments.push(text);
+                    continue;
+                }
+                for place in parts.into_iter().filter_map(of) {
+                    arguments.push(format!("<node-{place}>"));
+                    shown.push(format!("the result of step {}", place + 1));
+                }
+            }
+            let doing = self.doing.get(&task.task).map_or(task.task.as_str(), String::as_str);
+            let on = if shown.is_empty() { String::new() } else { format!(": {}", shown.join(" and ")) };
+            steps.push(format!("Step {}: {doing}{on}", at + 1));
+            nodes.push(json!({"task": task.task, "arguments": arguments}));
+        }
+        json!({"task_steps": steps, "task_nodes": nodes})
+    }
+}
+
+fn temporal(draft: &Draft) -> Value {
+    let places = places(draft);
+    let named = |id: i64| places.get(&id).and_then(|place| draft.tasks.get(*place)).map(|task: &DraftTask| &task.task);
+    let (mut steps, mut nodes) = (Vec::new(), Vec::new());
+    let mut links: IndexSet<(&str, &str)> = IndexSet::new();
+    for (at, task) in draft.tasks.iter().enumerate() {
+        let (mut arguments, mut shown) = (Vec::new(), Vec::new());
+        for (name, arg) in &task.args {
+            let value = written(arg, |id| id.0.and_then(named).cloned());
+            shown.push(format!("{name}: '{value}'"));
+            arguments.push(json!({"name": name, "value": value}));
+        }
+        let with = if shown.is_empty() { String::new() } else { format!(" with {}", shown.join(" and ")) };
+        steps.push(format!("Step {}: Call {}{with}", at + 1, task.task));
+        nodes.push(json!({"task": task.task, "arguments": arguments}));
+        let used = task.args.values().flat_map(Arg::references).filter_map(|id| id.0);
+        for source in task.dep.iter().copied().chain(used).filter_map(named) {
+            links.insert((source, &task.task));
+        }
+    }
+    let links: Vec<Value> =
+        links.into_iter().map(|(source, target)| json!({"source": source, "target": target})).collect();
+    json!({"task_steps": steps, "task_nodes": nodes, "task_links": links})
+}
+
+/// For each task's id its place in the list.
+fn places(draft: &Draft) -> HashMap<i64, usize> {
+    draft.tasks.iter().enumerate().map(|(at, task)| (task.id, at)).collect()
+}
+
+/// An argument as text, with what stands for the output of a task in place of each reference.
+fn written(arg: &Arg<DraftRef>, output: impl Fn(DraftRef) -> Option<String>) -> String {
+    let piece = |piece: &Piece<DraftRef>| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Output(id) => output(*id).unwrap_or_default(),
+    };
+    arg.0.iter().map(piece).collect()
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(80) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// A catalogue entry as the planner knows tools. A web address is text of its own name; a kind that occurs more than once
+/// has numbered names.
+fn as_tool(tool: &BenchTool, dependency: DependencyType) -> Tool {
+    let kinds = |words: &Option<Vec<String>>| -> Vec<Kind> { words.iter().flatten().map(|word| kind(word)).collect() };
+    let mut planned = Tool::typed(&tool.id, &tool.desc, &[], &kinds(&tool.outputs));
+    planned.params = match dependency {
+        DependencyType::Resource => {
+            let words: Vec<String> = tool.inputs.iter().flatten().map(|word| word.to_lowercase()).collect();
+            let numbered = |at: usize, word: &String| {
+                let nth = words.iter().take(at).filter(|before| *before == word).count() + 1;
+                let several = words.iter().filter(|other| *other == word).count() > 1;
+                if several { format!("{word}{nth}") } else { word.clone() }
+            };
+            words.iter().enumerate().map(|(at, word)| Param::required(&numbered(at, word), kind(word))).collect()
+        }
+        DependencyType::Temporal => tool.parameters.iter().flatten().filter_map(parameter).collect(),
+    };
+    planned
+}
+
+fn kind(word: &str) -> Kind {
+    match word.to_lowercase().as_str() {
+        "image" => Kind::Image,
+        "audio" => Kind::Audio,
+        "video" => Kind::Video,
+        _ => Kind::Text,
+    }
+}
+
+fn parameter(entry: &Value) -> Option<Param> {
+    let name = entry.get("name").and_then(Value::as_str).or_else(|| entry.as_str())?;
+    let text = |key: &str| entry.get(key).and_then(Value::as_str);
+    Some(Param {
+        description: text("desc").unwrap_or_default().to_owned(),
+        schema: Some(json!({"type": text("type").unwrap_or("string")})),
+        ..Param::required(name, Kind::Text)
+    })
+}
+
+/// What a tool does, as an order: the first part of a description that says it (`Extracts the audio track from …` →
+/// `Extract the audio track from …`), else `Perform` and its name.
+fn doing(tool: &BenchTool) -> String {
+    let first = tool.desc.split(['.', ',', ';', '(']).next().unwrap_or_default().trim();
+    let (verb, rest) = first.split_once(' ').unwrap_or((first, ""));
+    let letters = verb.chars().all(char::is_alphabetic);
+    let base = match verb {
+        _ if !letters || rest.is_empty() => None,
+        verb if verb.ends_with("ies") => verb.strip_suffix("ies").map(|stem| format!("{stem}y")),
+        verb if ["ches", "shes", "sses", "xes", "zzes"].iter().any(|end| verb.ends_with(end)) => {
+            verb.strip_suffix("es").map(str::to_owned)
+        }
+        verb if verb.ends_with("ss") || verb.ends_with("is") || verb.ends_with("us") => None,
+        verb => verb.strip_suffix('s').map(str::to_owned),
+    };
+    // A name before a verb ("Image Segmentation divides …") is no verb, and neither is a plural before another.
+    let is_verb = !tool.id.to_lowercase().starts_with(&verb.to_lowercase()) && !rest.contains(" is ");
+    match base.filter(|_| is_verb) {
+        Some(base) => format!("{base} {rest}"),
+        None => format!("Perform {}", tool.id.replace('_', " ").to_lowercase()),
+    }
+}

@@ -1,0 +1,244 @@
+//! The files of a run: predictions, errors, log. They survive being stopped at any moment, and two runs at once are refused.
+//!
+//! Predictions are `{name}.json`, one line a request, each written whole by one write; nothing is buffered. Errors are
+//! `{name}.errors.jsonl` (not `.json`, which evaluators take for predictions) and tell the last attempt of each request
+//! that has no prediction. The lock is on the predictions file and ends with the process.
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+
+use super::InferError;
+use super::log::Log;
+use crate::data::SampleId;
+use crate::json::{Look, parse};
+
+/// The files of a run, open.
+#[derive(Debug)]
+pub struct Outputs {
+    predictions: Appender,
+    errors: Errors,
+    pub(super) log: Log,
+    done: HashSet<SampleId>,
+    notes: Vec<String>,
+}
+
+impl Outputs {
+    /// Opens or makes the files `{dir}/{name}.*` and reads what earlier runs left: a last line that was cut off is dropped.
+    ///
+    /// # Errors
+    /// When another process has them, or they cannot be read or written.
+    pub fn open(dir: &Path, name: &str) -> Result<Outputs, InferError> {
+        std::fs::create_dir_all(dir).map_err(|error| InferError::write(dir, error))?;
+        let path = dir.join(format!("{name}.json"));
+        let fail = |error| InferError::write(&path, error);
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(InferError::Locked { path: path.clone() }),
+            // A file system without locks is no reason to refuse work.
+            Err(TryLockError::Error(error)) => tracing::debug!(%error, "the predictions cannot be locked"),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(fail)?;
+        let (mut done, mut notes) = (HashSet::new(), Vec::new());
+        let mut length = bytes.len();
+        let mut line_end = true;
+        for (number, line) in lines(&bytes) {
+            match id_of(line) {
+                Some(id) => {
+                    done.insert(id);
+                    line_end = line.ends_with(b"\n");
+                }
+                None if line.trim_ascii().is_empty() => {}
+                None if !line.ends_with(b"\n") => {
+                    length = bytes.len() - line.len();
+                    line_end = true;
+                    notes.push(format!("the last line of {} was cut off; its request is asked again", path.display()));
+                }
+                None => {
+                    line_end = true;
+                    notes.push(format!("line {number} of {} is no prediction; it is left as it is", path.display()));
+                }
+            }
+        }
+        let mut predictions = Appender { file, path: path.clone(), length: length as u64 };
+        predictions.cut()?;
+        if !line_end {
+            predictions.append(b"\n")?;
+        }
+        let errors = Errors::open(dir.join(format!("{name}.errors.jsonl")), &done)?;
+        let log = Log::open(dir.join(format!("{name}.log")), name)?;
+        Ok(Outputs { predictions, errors, log, done, notes })
+    }
+
+    /// The predictions file.
+    pub fn path(&self) -> &Path {
+        &self.predictions.path
+    }
+
+    /// The file of errors; it exists only when there are some.
+    pub fn errors_path(&self) -> &Path {
+        &self.errors.path
+    }
+
+    /// The log file.
+    pub fn log_path(&self) -> &Path {
+        self.log.path()
+    }
+
+    /// Whether there is a prediction for a request.
+    pub fn is_done(&self, id: &SampleId) -> bool {
+        self.done.contains(id)
+    }
+
+    /// How many requests have a prediction.
+    pub fn done(&self) -> usize {
+        self.done.len()
+    }
+
+    /// Whether the last attempt at a request failed.
+    pub(super) fn has_failed(&self, id: &SampleId) -> bool {
+        self.errors.known.contains_key(id)
+    }
+
+    /// Whether requests are known to have failed.
+    pub(super) fn has_errors(&self) -> bool {
+        !self.errors.known.is_empty()
+    }
+
+    /// What was odd about the files.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Writes a prediction; nothing when there is one already.
+    pub(super) fn predict(&mut self, id: &SampleId, line: &str) -> Result<(), InferError> {
+        if !self.done.insert(id.clone()) {
+            return Ok(());
+        }
+        self.errors.forget(id);
+        self.predictions.append(format!("{line}\n").as_bytes())
+    }
+
+    /// Writes an error, in place of what was known of the request.
+    pub(super) fn fail(&mut self, id: &SampleId, line: String) -> Result<(), InferError> {
+        self.errors.tell(id, line)
+    }
+
+    /// Leaves the error file with the last attempt of each request that has no prediction.
+    pub(super) fn settle(&mut self) -> Result<(), InferError> {
+        self.errors.settle()
+    }
+}
+
+/// The lines with their ends, numbered from 1.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    bytes.split_inclusive(|byte| *byte == b'\n').enumerate().map(|(at, line)| (at + 1, line))
+}
+
+fn id_of(line: &[u8]) -> Option<SampleId> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    parse(line.trim_ascii()).ok()?.look("id").and_then(SampleId::of)
+}
+
+/// A file that grows by whole lines.
+#[derive(Debug)]
+struct Appender {
+    file: File,
+    path: PathBuf,
+    /// Where the last whole line ends.
+    length: u64,
+}
+
+impl Appender {
+    fn append(&mut self, line: &[u8]) -> Result<(), InferError> {
+        if let Err(error) = self.file.write_all(line) {
+            // What was written of the line goes; the next run would drop it as well.
+            let _ = self.cut();
+            return Err(InferError::write(&self.path, error));
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    /// Drops what stands after the last whole line.
+    fn cut(&mut self) -> Result<(), InferError> {
+        let fail = |error| InferError::write(&self.path, error);
+        let end = self.file.seek(SeekFrom::End(0)).map_err(fail)?;
+        if end > self.length {
+            self.file.set_len(self.length).map_err(fail)?;
+            self.file.seek(SeekFrom::Start(self.length)).map_err(fail)?;
+        }
+        Ok(())
+    }
+}
+
+/// The errors: lines are appended as they happen, and the file is rewritten whole when a run starts and ends.
+#[derive(Debug)]
+struct Errors {
+    path: PathBuf,
+    known: IndexMap<SampleId, String>,
+    file: Option<File>,
+    /// Whether the file holds something else than `known`.
+    stale: bool,
+}
+
+impl Errors {
+    fn open(path: PathBuf, done: &HashSet<SampleId>) -> Result<Errors, InferError> {
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(InferError::write(&path, error)),
+        };
+        let mut errors = Errors { path, known: IndexMap::new(), file: None, stale: false };
+        for (_, line) in lines(&bytes) {
+            let text = String::from_utf8_lossy(line.trim_ascii()).into_owned();
+            match id_of(line) {
+                Some(id) if !done.contains(&id) => {
+                    errors.stale |= errors.known.shift_remove(&id).is_some() || !line.ends_with(b"\n");
+                    errors.known.insert(id, text);
+                }
+                Some(_) | None => errors.stale = true,
+            }
+        }
+        errors.settle()?;
+        Ok(errors)
+    }
+
+    fn forget(&mut self, id: &SampleId) {
+        self.stale |= self.known.shift_remove(id).is_some();
+    }
+
+    fn tell(&mut self, id: &SampleId, line: String) -> Result<(), InferError> {
+        let fail = |error| InferError::write(&self.path, error);
+        self.stale |= self.known.shift_remove(id).is_some();
+        if self.file.is_none() {
+            self.file = Some(OpenOptions::new().append(true).create(true).open(&self.path).map_err(fail)?);
+        }
+        if let Some(file) = &mut self.file {
+            file.write_all(format!("{line}\n").as_bytes()).map_err(fail)?;
+        }
+        self.known.insert(id.clone(), line);
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), InferError> {
+        if !std::mem::take(&mut self.stale) {
+            return Ok(());
+        }
+        self.file = None;
+        let fail = |error| InferError::write(&self.path, error);
+        if self.known.is_empty() {
+            return std::fs::remove_file(&self.path).map_err(fail);
+        }
+        let text: String = self.known.values().flat_map(|line| [line.as_str(), "\n"]).collect();
+        let new = self.path.with_extension("jsonl.new");
+        std::fs::write(&new, text).map_err(fail)?;
+        std::fs::rename(&new, &self.path).map_err(fail)
+    }
+}

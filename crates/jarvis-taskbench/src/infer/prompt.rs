@@ -1,0 +1,124 @@
+//! The prompts: one user message each, with the section labels that recordings and scripted servers match on.
+
+use std::io;
+
+use jarvis_chat::Message;
+use jarvis_prompt::template::{Template, TemplateError};
+use serde::Serialize;
+use serde_json::ser::Formatter;
+use serde_json::{Serializer, Value, json};
+
+use super::demos::Demo;
+use crate::data::{DependencyType, ToolList};
+
+const PLAN_RESOURCE: &str = include_str!("../../prompts/plan_resource.md");
+const PLAN_TEMPORAL: &str = include_str!("../../prompts/plan_temporal.md");
+const REFORMAT: &str = include_str!("../../prompts/reformat.md");
+
+/// The prompts of one run.
+#[derive(Debug, Clone)]
+pub struct Prompts {
+    plan: Template,
+    reformat: Template,
+    dependency: DependencyType,
+    tools: String,
+    demos: Vec<Shown>,
+}
+
+/// An example as the prompt shows it.
+#[derive(Debug, Clone, Serialize)]
+struct Shown {
+    request: String,
+    result: String,
+}
+
+impl Prompts {
+    /// The prompts for these tools and examples.
+    ///
+    /// # Errors
+    /// Only when a built-in prompt is broken.
+    pub fn new(dependency: DependencyType, tools: &ToolList, demos: &[Demo]) -> Result<Prompts, TemplateError> {
+        let (name, text) = match dependency {
+            DependencyType::Resource => ("plan_resource", PLAN_RESOURCE),
+            DependencyType::Temporal => ("plan_temporal", PLAN_TEMPORAL),
+        };
+        let lines: Vec<String> = tools.tools.iter().map(|tool| line(&entry(&tool.entry, dependency))).collect();
+        Ok(Prompts {
+            plan: Template::parse(name, text, &["tools", "demos", "request"])?,
+            reformat: Template::parse("reformat", REFORMAT, &["temporal", "reply"])?,
+            dependency,
+            tools: lines.join("\n"),
+            demos: demos
+                .iter()
+                .map(|demo| Shown { request: demo.request.clone(), result: line(&demo.result) })
+                .collect(),
+        })
+    }
+
+    /// What is asked for a request.
+    ///
+    /// # Errors
+    /// Only when a built-in prompt is broken.
+    pub fn plan(&self, request: &str) -> Result<Vec<Message>, TemplateError> {
+        #[derive(Serialize)]
+        struct Context<'a> {
+            tools: &'a str,
+            demos: &'a [Shown],
+            request: &'a str,
+        }
+        let turns = self.plan.render(&Context { tools: &self.tools, demos: &self.demos, request })?;
+        Ok(turns.into_iter().map(Message::from).collect())
+    }
+
+    /// What is asked about a reply that is no usable plan.
+    ///
+    /// # Errors
+    /// Only when a built-in prompt is broken.
+    pub fn reformat(&self, reply: &str) -> Result<Vec<Message>, TemplateError> {
+        let temporal = self.dependency == DependencyType::Temporal;
+        let turns = self.reformat.render(&json!({"temporal": temporal, "reply": reply}))?;
+        Ok(turns.into_iter().map(Message::from).collect())
+    }
+}
+
+/// A catalogue entry as the prompt lists it: as it is, or with its parameters reduced to their names.
+fn entry(entry: &Value, dependency: DependencyType) -> Value {
+    let mut entry = entry.clone();
+    if dependency == DependencyType::Temporal
+        && let Some(Value::Array(parameters)) = entry.get_mut("parameters")
+    {
+        for parameter in parameters {
+            if let Some(name) = parameter.get("name") {
+                *parameter = name.clone();
+            }
+        }
+    }
+    entry
+}
+
+/// JSON on one line with a blank after each comma and colon, as the original writes it into prompts: models see the
+/// same text, so that results compare.
+fn line(value: &Value) -> String {
+    let mut out = Vec::new();
+    // Values have text keys and memory does not fail.
+    if value.serialize(&mut Serializer::with_formatter(&mut out, Spaced)).is_err() {
+        return value.to_string();
+    }
+    String::from_utf8(out).unwrap_or_default()
+}
+
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+}

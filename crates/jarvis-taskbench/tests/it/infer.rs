@@ -1,0 +1,493 @@
+//! Inference from outside: prompts, what goes over the wire, how each kind of reply ends, and with how many calls.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use jarvis_chat::{
+    ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, OpenAi, OpenAiConfig, Retries, SecretString, TokenUsage,
+};
+use jarvis_taskbench::data::{DependencyType, Domain};
+use jarvis_taskbench::infer::{InferOptions, Job, Outputs, PlanBy, Quiet, Summary, prediction_dir, reply_schema};
+use jarvis_testing::chat::{FakeChat, Reply, Script};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) const GOOD: &str =
+    r#"{"task_steps": ["Step 1: read it"], "task_nodes": [{"task": "Image-to-Text", "arguments": ["a.png"]}]}"#;
+
+/// A small domain of typed tools with these requests, and two gold plans.
+pub(crate) fn studio(requests: &[(Value, &str)]) -> (tempfile::TempDir, Domain) {
+    let tools = json!({"nodes": [
+        {"id": "Image-to-Text", "desc": "Extracts text from an image.", "input-type": ["image"], "output-type": ["text"]},
+        {"id": "Text Translator", "desc": "Translates a text.", "input-type": ["text"], "output-type": ["text"]},
+        {"id": "Audio Splicer", "desc": "Combines two audio files.", "input-type": ["audio", "audio"], "output-type": ["audio"]},
+    ]});
+    let gold = |id: &str, request: &str| {
+        json!({"id": id, "type": "chain", "n_tools": 2, "user_request": request,
+            "task_steps": ["Step 1: Read \"b.png\"", "Step 2: Translate"],
+            "task_nodes": [{"task": "Image-to-Text", "arguments": ["b.png"]}, {"task": "Text Translator", "arguments": ["<node-0>"]}],
+            "task_links": [{"source": "Image-to-Text", "target": "Text Translator"}]})
+    };
+    let gold = [gold("d2", "Read b.png and translate it"), gold("d1", "Join the sounds")];
+    domain("data_studio", &tools, requests, &gold)
+}
+
+fn everyday(requests: &[(Value, &str)]) -> (tempfile::TempDir, Domain) {
+    let tools = json!({"nodes": [
+        {"id": "book_flight", "desc": "Book a flight on a day", "parameters": [
+            {"name": "date", "type": "date", "desc": "The day"}, {"name": "from", "type": "string", "desc": "Where it starts"},
+            {"name": "to", "type": "string", "desc": "Where it goes"}]},
+        {"id": "send_email", "desc": "Send an email to somebody", "parameters": [
+            {"name": "to", "type": "email", "desc": "The address"}, {"name": "body", "type": "string", "desc": "The text"}]},
+        {"id": "bare", "desc": "A tool without parameters"},
+    ]});
+    let gold = [json!({"id": "d1", "user_request": "Fly", "task_steps": ["Step 1: Call book_flight with to: 'Rome'"],
+        "task_nodes": [{"task": "book_flight", "arguments": [{"name": "to", "value": "Rome"}]}], "task_links": []})];
+    domain("data_everyday", &tools, requests, &gold)
+}
+
+fn domain(name: &str, tools: &Value, requests: &[(Value, &str)], gold: &[Value]) -> (tempfile::TempDir, Domain) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("tool_desc.json"), tools.to_string()).unwrap();
+    let requests: Vec<String> =
+        requests.iter().map(|(id, text)| json!({"id": id, "user_request": text}).to_string() + "\n").collect();
+    std::fs::write(path.join("user_requests.json"), requests.concat()).unwrap();
+    let gold: Vec<String> = gold.iter().map(|record| format!("{record}\n")).collect();
+    std::fs::write(path.join("data.json"), gold.concat()).unwrap();
+    let domain = Domain::open(path).unwrap();
+    (dir, domain)
+}
+
+/// A model in this process: an answer for each stage and prompt.
+pub(crate) struct Scripted<F>(pub(crate) F, pub(crate) Mutex<Vec<String>>);
+
+impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> Scripted<F> {
+    pub(crate) fn new(answer: F) -> Arc<Scripted<F>> {
+        Arc::new(Scripted(answer, Mutex::default()))
+    }
+
+    pub(crate) fn stages(&self) -> Vec<String> {
+        self.1.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for Scripted<F> {
+    fn model_name(&self, _: &str) -> String {
+        "scripted".into()
+    }
+
+    fn context_tokens(&self, _: &str) -> usize {
+        8192
+    }
+
+    fn count_tokens(&self, _: &str, text: &str) -> usize {
+        text.len() / 4
+    }
+
+    fn token_ids(&self, _: &str, _: &str) -> Vec<u32> {
+        Vec::new()
+    }
+
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        self.1.lock().unwrap().push(request.stage.clone());
+        let prompt = request.messages[0].joined_text();
+        // Replies come in another order than requests; tests pause the time.
+        tokio::time::sleep(Duration::from_millis(prompt.bytes().map(u64::from).sum::<u64>() % 97)).await;
+        let text = (self.0)(&request.stage, &prompt)?;
+        Ok(ChatReply { text, finish_reason: "stop".into(), usage: TokenUsage { prompt: 10, completion: 1 } })
+    }
+
+    async fn stream(&self, _: &ChatRequest) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+        panic!("inference does not stream")
+    }
+}
+
+pub(crate) async fn run(job: &Job, by: &PlanBy, dir: &Path) -> Summary {
+    let mut outputs = Outputs::open(dir, "m").unwrap();
+    job.run(by, &mut outputs, &Quiet, &CancellationToken::new()).await.unwrap()
+}
+
+pub(crate) fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(text.is_empty() || text.ends_with('\n'), "{text}");
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn id(text: &str) -> Value {
+    text.into()
+}
+
+#[test]
+fn prompts_hold_what_the_benchmark_asks() {
+    let (_dir, domain) = studio(&[(id("1"), "Translate a.png")]);
+    let ids = vec!["d1".into(), "d2".into(), "d3".into()];
+    let options = InferOptions { demos: 2, demo_ids: ids, ..InferOptions::default() };
+    let job = Job::prepare(&domain, options).unwrap();
+    let plan = job.prompts().plan(&job.requests()[0].text).unwrap();
+    assert_eq!(plan.len(), 1);
+    insta::assert_snapshot!(plan[0].joined_text(), @r#"
+# TASK LIST #:
+{"id": "Image-to-Text", "desc": "Extracts text from an image.", "input-type": ["image"], "output-type": ["text"]}
+{"id": "Text Translator", "desc": "Translates a text.", "input-type": ["text"], "output-type": ["text"]}
+{"id": "Audio Splicer", "desc": "Combines two audio files.", "input-type": ["audio", "audio"], "output-type": ["audio"]}
+
+# GOAL #: Work out how the tasks listed above fulfil the request below. Answer with task steps and task nodes as one strict JSON object of this form: {"task_steps": ["a step in words", …], "task_nodes": [{"task": "the name of a listed task, exactly as it is written", "arguments": ["a short list; each item is text taken from the request, a file name that the user mentions, or <node-j>, which stands for the output of node j, counted from 0", …]}, …]}
+
+# REQUIREMENTS #:
+1. The plan must fulfil the request completely, and its nodes may name tasks of the list only.
+2. Steps and nodes must correspond one to one: step k says what node k does, and there are as many steps as nodes.
+3. Dependencies must agree: a step builds on an earlier one exactly where an argument of its node is the <node-j> of that one.
+4. The arguments of a node must agree with the input types of its task.
+
+# EXAMPLE #:
+# USER REQUEST #: Read b.png and translate it
+# RESULT #: {"task_steps": ["Step 1: Read \"b.png\"", "Step 2: Translate"], "task_nodes": [{"task": "Image-to-Text", "arguments": ["b.png"]}, {"task": "Text Translator", "arguments": ["<node-0>"]}]}
+
+# EXAMPLE #:
+# USER REQUEST #: Join the sounds
+# RESULT #: {"task_steps": ["Step 1: Read \"b.png\"", "Step 2: Translate"], "task_nodes": [{"task": "Image-to-Text", "arguments": ["b.png"]}, {"task": "Text Translator", "arguments": ["<node-0>"]}]}
+
+# USER REQUEST #: Translate a.png
+Now give the result for this request, in strict JSON and nothing else:
+# RESULT #:
+"#);
+    let again = job.prompts().reformat("not <node-0> {{JSON}}").unwrap();
+    insta::assert_snapshot!(again[0].joined_text(), @r#"
+Put the result below into strict JSON. Keep what its task steps and task nodes mean.
+Tolerate no irregularity: a JSON parser must accept the text as it stands, without any change.
+The form is: {"task_steps": ["a step in words", …], "task_nodes": [{"task": "the name of a task", "arguments": ["text, a file name, or <node-j> for the output of node j, counted from 0", …]}, …]}
+
+# RESULT #: not <node-0> {{JSON}}
+
+# STRICT JSON FORMAT #:
+"#);
+
+    let (_dir, domain) = everyday(&[(id("1"), "Fly to Rome")]);
+    let temporal = DependencyType::Temporal;
+    let options =
+        InferOptions { demos: 1, demo_ids: vec!["d1".into()], dependency: temporal, ..InferOptions::default() };
+    let job = Job::prepare(&domain, options).unwrap();
+    insta::assert_snapshot!(job.prompts().plan("Fly to Rome").unwrap()[0].joined_text(), @r#"
+# TASK LIST #:
+{"id": "book_flight", "desc": "Book a flight on a day", "parameters": ["date", "from", "to"]}
+{"id": "send_email", "desc": "Send an email to somebody", "parameters": ["to", "body"]}
+{"id": "bare", "desc": "A tool without parameters"}
+
+# GOAL #: Work out how the tasks listed above fulfil the request below. Answer with task steps, task nodes and task links as one strict JSON object of this form: {"task_steps": ["a step in words, written as: Step x: Call the … tool with p: 'v' and q: 'w'", …], "task_nodes": [{"task": "the name of a listed task, exactly as it is written", "arguments": [{"name": "the name of a parameter", "value": "text taken from the request, or the name of the task whose result is needed"}, …]}, …], "task_links": [{"source": "the name of a task", "target": "the name of a task that comes after it"}, …]}
+
+# REQUIREMENTS #:
+1. The plan must fulfil the request completely, and its nodes may name tasks of the list only.
+2. Steps and nodes must correspond one to one: step k says what node k does, and there are as many steps as nodes.
+3. The links must give the temporal dependencies among the nodes, that is, the order in which the tasks are called.
+
+# EXAMPLE #:
+# USER REQUEST #: Fly
+# RESULT #: {"task_steps": ["Step 1: Call book_flight with to: 'Rome'"], "task_nodes": [{"task": "book_flight", "arguments": [{"name": "to", "value": "Rome"}]}], "task_links": []}
+
+# USER REQUEST #: Fly to Rome
+Now give the result for this request, in strict JSON and nothing else:
+# RESULT #:
+"#);
+    insta::assert_snapshot!(job.prompts().reformat("?").unwrap()[0].joined_text(), @r#"
+Put the result below into strict JSON. Keep what its task steps, task nodes and task links mean.
+Tolerate no irregularity: a JSON parser must accept the text as it stands, without any change.
+Mind that every bracket has its partner, write compactly, and leave out blanks that JSON does not need.
+The form is: {"task_steps": ["a step in words, written as: Step x: Call the … tool with p: 'v' and q: 'w'", …], "task_nodes": [{"task": "the name of a task", "arguments": [{"name": "the name of a parameter", "value": "text, or the name of the task whose result is needed"}, …]}, …], "task_links": [{"source": "the name of a task", "target": "the name of a task that comes after it"}, …]}
+
+# RESULT #: ?
+
+# STRICT JSON FORMAT #:
+"#);
+}
+
+#[tokio::test]
+async fn the_wire_carries_what_the_original_sends() {
+    let (dir, domain) = studio(&[(id("1"), "Read a.png")]);
+    let fake = FakeChat::start(Script::new().on("plan", "no plan").on("reformat", GOOD)).await;
+    let mut config = OpenAiConfig::new(fake.url(), "gpt-4");
+    config.api_key = Some(SecretString::from("sk-secret-of-mine"));
+    config.stage_models.insert("reformat".into(), "small".into());
+    let by = PlanBy::Model(Arc::new(OpenAi::new(config).unwrap()));
+    let options = InferOptions { reformat: true, log_first_detail: true, ..InferOptions::default() };
+    let job = Job::prepare(&domain, options).unwrap();
+    let summary = run(&job, &by, dir.path()).await;
+    assert_eq!((summary.completed, summary.calls, summary.reformatted), (1, 2, 1));
+    assert_eq!(fake.stages(), ["plan", "reformat"]);
+    for (request, model) in fake.requests().iter().zip(["gpt-4", "small"]) {
+        assert_eq!(request.header("authorization"), "Bearer sk-secret-of-mine");
+        let mut body = request.body.clone();
+        let messages = body.as_object_mut().unwrap().shift_remove("messages").unwrap();
+        assert_eq!(messages.as_array().unwrap().len(), 1);
+        assert_eq!(messages[0]["role"], "user");
+        assert_eq!(
+            body,
+            json!({"model": model, "temperature": 0.2, "top_p": 0.1, "presence_penalty": 1.05, "frequency_penalty": 0,
+                "max_tokens": 2000})
+        );
+    }
+    assert!(fake.requests()[1].prompt().contains("# RESULT #: no plan\n"));
+
+    let prediction = lines(&dir.path().join("m.json")).remove(0);
+    let expected: Value = serde_json::from_str(GOOD).unwrap();
+    assert_eq!(prediction, json!({"id": "1", "user_request": "Read a.png", "result": expected}));
+    let log = std::fs::read_to_string(dir.path().join("m.log")).unwrap();
+    assert!(log.contains("request 1: plan prompt: # TASK LIST #:\n"), "{log}");
+    assert!(log.contains("request 1: plan reply: no plan\n") && log.contains("request 1: reformat reply: {"), "{log}");
+    assert!(!log.contains("sk-secret"), "{log}");
+}
+
+#[tokio::test]
+async fn structured_output_names_the_tools() {
+    let (dir, domain) = studio(&[(id("1"), "Read a.png")]);
+    let fake = FakeChat::start(Script::always(Reply::refusing(&["response_format"], GOOD))).await;
+    let by = PlanBy::Model(Arc::new(OpenAi::new(OpenAiConfig::new(fake.url(), "m")).unwrap()));
+    let job = Job::prepare(&domain, InferOptions { structured: true, ..InferOptions::default() }).unwrap();
+    assert_eq!(run(&job, &by, dir.path()).await.completed, 1);
+    let schema = &fake.requests()[0].body["response_format"]["json_schema"];
+    let names = &schema["schema"]["properties"]["task_nodes"]["items"]["properties"]["task"]["enum"];
+    assert_eq!(*names, json!(["Image-to-Text", "Text Translator", "Audio Splicer"]));
+    // An endpoint without structured output is asked without it.
+    assert_eq!(fake.requests()[1].body.get("response_format"), None);
+    let (_dir, domain) = everyday(&[]);
+    insta::assert_snapshot!(reply_schema(&domain.tools().unwrap(), DependencyType::Temporal).schema, @r#"{"type":"object","properties":{"task_steps":{"type":"array","items":{"type":"string"}},"task_nodes":{"type":"array","items":{"type":"object","properties":{"task":{"type":"string","enum":["book_flight","send_email","bare"]},"arguments":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"value":{"type":"string"}},"required":["name","value"],"additionalProperties":false}}},"required":["task","arguments"],"additionalProperties":false}},"task_links":{"type":"array","items":{"type":"object","properties":{"source":{"type":"string","enum":["book_flight","send_email","bare"]},"target":{"type":"string","enum":["book_flight","send_email","bare"]}},"required":["source","target"],"additionalProperties":false}}},"required":["task_steps","task_nodes","task_links"],"additionalProperties":false}"#);
+}
+
+/// The ends of one request: what became of it, and the calls it took.
+async fn ends(plan: Result<&str, ChatError>, reformat: Option<Result<&str, ChatError>>) -> String {
+    let (dir, domain) = studio(&[(id("1"), "Read a.png")]);
+    let wanted = reformat.is_some();
+    let (plan, again) = (plan.map(str::to_owned), reformat.map(|reply| reply.map(str::to_owned)));
+    let model = Scripted::new(move |stage: &str, _: &str| match stage {
+        "plan" => plan.clone(),
+        _ => again.clone().expect("no second call without reformat"),
+    });
+    let job = Job::prepare(&domain, InferOptions { reformat: wanted, ..InferOptions::default() }).unwrap();
+    let summary = run(&job, &PlanBy::Model(model.clone()), dir.path()).await;
+    let (predictions, errors) = (lines(&dir.path().join("m.json")), lines(&dir.path().join("m.errors.jsonl")));
+    assert_eq!(predictions.len() + errors.len(), 1);
+    assert_eq!((summary.completed, summary.failed), (predictions.len(), errors.len()));
+    assert_eq!(summary.calls, model.stages().len());
+    let end = match errors.first() {
+        None => "plan".to_owned(),
+        Some(error) => {
+            assert_eq!(error["id"], "1");
+            assert_eq!(error["calls"], summary.calls);
+            format!("{}@{} raw {}", error["kind"].as_str().unwrap(), error["stage"].as_str().unwrap(), error["raw"])
+        }
+    };
+    format!("{} calls: {end}", summary.calls)
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_reply_ends_as_it_should() {
+    let wrong = r#"{"task_steps": []}"#;
+    let late = || ChatError::Timeout { after: Duration::from_secs(300) };
+    let cases = [
+        ends(Ok(GOOD), None).await,
+        ends(Ok(GOOD), Some(Ok("never asked"))).await,
+        ends(Ok("hm"), None).await,
+        ends(Ok("hm"), Some(Ok(GOOD))).await,
+        ends(Ok("hm"), Some(Ok(&format!("# STRICT JSON FORMAT #: {GOOD}")))).await,
+        ends(Ok("hm"), Some(Ok("hm?"))).await,
+        ends(Ok("hm"), Some(Ok(wrong))).await,
+        ends(Ok(""), None).await,
+        ends(Ok(""), Some(Ok(""))).await,
+        ends(Ok(wrong), None).await,
+        ends(Ok(wrong), Some(Ok(GOOD))).await,
+        ends(Ok(wrong), Some(Ok(wrong))).await,
+        ends(Ok("hm"), Some(Err(late()))).await,
+        ends(Err(late()), Some(Ok("never asked"))).await,
+        ends(Err(ChatError::RateLimited { message: "slow down".into() }), Some(Ok(GOOD))).await,
+        ends(Err(ChatError::Unauthorized { message: "who?".into() }), None).await,
+        ends(Err(ChatError::Api { status: 500, message: "oh".into() }), None).await,
+        ends(Err(ChatError::Unreachable { url: "http://h/".into(), reason: "no".into() }), None).await,
+        ends(Err(ChatError::BadReply { reason: "no choices".into(), body: "{}".into() }), None).await,
+    ];
+    insta::assert_snapshot!(cases.join("\n"), @r#"
+1 calls: plan
+1 calls: plan
+1 calls: ContentFormat@plan raw "hm"
+2 calls: plan
+2 calls: plan
+2 calls: ContentFormat@reformat raw "hm"
+2 calls: Schema@reformat raw "hm"
+1 calls: ContentFormat@plan raw ""
+2 calls: ContentFormat@reformat raw ""
+1 calls: Schema@plan raw "{\"task_steps\": []}"
+2 calls: plan
+2 calls: Schema@reformat raw "{\"task_steps\": []}"
+2 calls: Timeout@reformat raw "hm"
+1 calls: Timeout@plan raw null
+1 calls: RateLimit@plan raw null
+1 calls: HttpStatus@plan raw null
+1 calls: HttpStatus@plan raw null
+1 calls: Transport@plan raw null
+1 calls: BadReply@plan raw "{}"
+"#);
+}
+
+#[tokio::test]
+async fn over_a_socket_every_kind_of_trouble_ends_as_it_should() {
+    let said = [
+        ("good", Ok(1), vec![Reply::text(GOOD)]),
+        ("fenced", Ok(1), vec![Reply::text(format!("```json\n{GOOD}\n```"))]),
+        ("later", Ok(1), vec![Reply::rate_limited("0"), Reply::text(GOOD)]),
+        ("recovers", Ok(1), vec![Reply::error(503, "busy"), Reply::text(GOOD)]),
+        ("limited", Err("RateLimit"), vec![Reply::rate_limited("0")]),
+        ("broken", Err("HttpStatus"), vec![Reply::error(500, "oh")]),
+        ("refused", Err("HttpStatus"), vec![Reply::error(400, "too long")]),
+        ("choiceless", Err("BadReply"), vec![Reply::empty_choices()]),
+        ("wordless", Err("BadReply"), vec![Reply::json(200, json!({"choices": [{"message": {"content": null}}]}))]),
+        ("page", Err("BadReply"), vec![Reply::html(200)]),
+        ("silent", Err("Timeout"), vec![Reply::never()]),
+        ("empty", Err("ContentFormat"), vec![Reply::text("")]),
+        ("prose", Err("ContentFormat"), vec![Reply::text("I would rather not")]),
+        ("wrong", Err("Schema"), vec![Reply::text("{\"plan\": []}")]),
+        ("cut", Err("Schema"), vec![Reply::text("{\"task_steps\": [\"a\"], \"task_no").finish("length")]),
+    ];
+    let texts: Vec<String> = said.iter().map(|(name, ..)| format!("Do what is {name} now")).collect();
+    let requests: Vec<(Value, &str)> =
+        said.iter().zip(&texts).map(|((name, ..), text)| (id(name), text.as_str())).collect();
+    let (dir, domain) = studio(&requests);
+    let mut script = Script::new();
+    for ((_, _, replies), text) in said.iter().zip(&texts) {
+        script = script.on_containing("plan", &[text], replies.clone());
+    }
+    let fake = FakeChat::start(script).await;
+    let pause = Duration::from_millis(1);
+    let retries = Retries { max: 2, first_pause: pause, longest_pause: pause };
+    let config = OpenAiConfig { retries, ..OpenAiConfig::new(fake.url(), "m") };
+    let by = PlanBy::Model(Arc::new(OpenAi::new(config).unwrap()));
+    let options = InferOptions { workers: 4, plan_timeout: Duration::from_secs(2), ..InferOptions::default() };
+    let job = Job::prepare(&domain, options).unwrap();
+    let summary = run(&job, &by, dir.path()).await;
+
+    let mut ended: BTreeMap<String, Result<u64, String>> = BTreeMap::new();
+    for line in lines(&dir.path().join("m.json")) {
+        ended.insert(line["id"].as_str().unwrap().into(), Ok(1));
+    }
+    for line in lines(&dir.path().join("m.errors.jsonl")) {
+        assert_eq!(line["id"] == "cut", line["message"].as_str().unwrap().contains("--max-tokens"));
+        let before = ended.insert(line["id"].as_str().unwrap().into(), Err(line["kind"].as_str().unwrap().into()));
+        assert_eq!(before, None);
+    }
+    let expected = said.iter().map(|(name, end, _)| ((*name).to_owned(), end.map_err(str::to_owned)));
+    assert_eq!(ended, expected.collect());
+    assert_eq!((summary.completed, summary.failed), (4, 11));
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_are_chosen_once_and_without_the_examples() {
+    let requests = [
+        (id("1"), "one"),
+        (id("d1"), "shown"),
+        (json!(1), "number"),
+        (id("2"), "two"),
+        (id("1"), "one again"),
+        (id("d2"), "x"),
+    ];
+    let (dir, domain) = studio(&requests);
+    let chosen = |options: InferOptions| -> Vec<String> {
+        let job = Job::prepare(&domain, options).unwrap();
+        job.requests().iter().map(|request| format!("{} {}", request.id, request.text)).collect()
+    };
+    let all = InferOptions::default();
+    let demos = InferOptions { demos: 1, demo_ids: vec!["d1".into(), "d2".into()], ..all.clone() };
+    assert_eq!(chosen(all.clone()), ["1 one again", "d1 shown", "1 number", "2 two", "d2 x"]);
+    assert_eq!(chosen(demos.clone()), ["1 one again", "1 number", "2 two", "d2 x"]);
+    assert_eq!(chosen(InferOptions { include_demos: true, ..demos.clone() }).len(), 5);
+    assert_eq!(chosen(InferOptions { limit: Some(2), ..demos.clone() }), ["1 one again", "1 number"]);
+    let ids: HashSet<String> = ["2".into(), "d1".into(), "nowhere".into()].into();
+    assert_eq!(chosen(InferOptions { ids: Some(ids), ..demos.clone() }), ["2 two"]);
+
+    let job = Job::prepare(&domain, demos).unwrap();
+    let by = PlanBy::Model(Scripted::new(|_: &str, _: &str| Ok(GOOD.to_owned())));
+    let summary = run(&job, &by, dir.path()).await;
+    assert_eq!((summary.requests, summary.completed, summary.demos), (4, 4, vec!["d1".to_owned()]));
+    let ids: HashSet<String> = lines(&dir.path().join("m.json")).iter().map(|line| line["id"].to_string()).collect();
+    assert_eq!(ids, ["\"1\"", "1", "\"2\"", "\"d2\""].map(str::to_owned).into());
+    let again = run(&job, &by, dir.path()).await;
+    assert_eq!((again.already, again.completed, again.calls, again.is_complete()), (4, 0, 0, true));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (_dir, untyped) = everyday(&[]);
+    let (_dir, typed) = studio(&[]);
+    let why = |domain: &Domain, options: InferOptions| {
+        let error = Job::prepare(domain, options).unwrap_err();
+        let place = domain.dir().parent().unwrap().display().to_string();
+        format!("{error} | {}", error.hint().unwrap_or_default()).replace(&place, "…")
+    };
+    let with = |demos: usize, ids: &[&str]| InferOptions {
+        demos,
+        demo_ids: ids.iter().map(|id| (*id).to_owned()).collect(),
+        ..InferOptions::default()
+    };
+    let (dir, domain) = domain("data_dailylifeapis", &json!({"nodes": [{"id": "A", "input-type": []}]}), &[], &[]);
+    let told = [
+        why(&untyped, InferOptions::default()),
+        why(&domain, InferOptions::default()),
+        why(&typed, with(1, &[])),
+        why(&typed, with(3, &["d1", "d2"])),
+        why(&typed, with(2, &["d1", "nine", "ten"])),
+    ];
+    drop(dir);
+    insta::assert_snapshot!(told.join("\n"), @r#"
+resource dependencies need typed tools, but those of …/data_everyday/tool_desc.json have no `input-type` | use --dependency-type temporal
+resource dependencies need typed tools, but the tools of dailylifeapis have named parameters | use --dependency-type temporal
+no examples are known for the domain `studio` | name samples of data.json with --demo-ids a,b,c
+3 examples are wanted, but there are 2 ids of examples | name more samples with --demo-ids, or ask for fewer with --use-demos
+…/data_studio/data.json has no sample nine to show as an example | name samples of data.json with --demo-ids a,b,c, or ask for fewer with --use-demos
+"#);
+}
+
+#[test]
+fn folders_are_named_after_the_features() {
+    let cases = [
+        (false, 2, true, "self", "predictions"),
+        (true, 0, false, "self", "predictions"),
+        (true, 2, false, "self", "predictions_use_demos_2"),
+        (true, 0, true, "self", "predictions_reformat_by_self"),
+        (true, 1, true, "org/model:7b", "predictions_use_demos_1_reformat_by_org_model_7b"),
+    ];
+    for (tag, demos, reformat, who, expected) in cases {
+        assert_eq!(prediction_dir(tag, demos, reformat, who), expected);
+    }
+}
+
+#[tokio::test]
+async fn the_offline_planner_writes_the_benchmark_format() {
+    let requests = [
+        (id("1"), "Extract the text from a.png and translate it"),
+        (id("2"), "Hm"),
+        (id("3"), "Combine the audio files a.wav and b.wav"),
+    ];
+    let (dir, domain) = studio(&requests);
+    let job = Job::prepare(&domain, InferOptions::default()).unwrap();
+    let summary = run(&job, &PlanBy::Offline, dir.path()).await;
+    assert_eq!((summary.completed, summary.calls), (3, 0));
+    let told: Vec<String> =
+        lines(&dir.path().join("m.json")).iter().map(|line| format!("{} {}", line["id"], line["result"])).collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+"1" {"task_steps":["Step 1: Extract text from an image: a.png","Step 2: Translate a text: the result of step 1"],"task_nodes":[{"task":"Image-to-Text","arguments":["a.png"]},{"task":"Text Translator","arguments":["<node-0>"]}]}
+"2" {"task_steps":[],"task_nodes":[]}
+"3" {"task_steps":[],"task_nodes":[]}
+"#);
+
+    let requests = [(
+        id("1"),
+        "Book a flight from Oslo to Rome on 2025-05-01 and then send an email to bob@x.org saying \"done\"",
+    )];
+    let (dir, domain) = everyday(&requests);
+    let options = InferOptions { dependency: DependencyType::Temporal, ..InferOptions::default() };
+    run(&Job::prepare(&domain, options).unwrap(), &PlanBy::Offline, dir.path()).await;
+    insta::assert_snapshot!(lines(&dir.path().join("m.json"))[0]["result"], @r#"{"task_steps":["Step 1: Call book_flight with date: '2025-05-01' and from: 'Oslo' and to: 'Rome'","Step 2: Call send_email with to: 'bob@x.org' and body: 'done'"],"task_nodes":[{"task":"book_flight","arguments":[{"name":"date","value":"2025-05-01"},{"name":"from","value":"Oslo"},{"name":"to","value":"Rome"}]},{"task":"send_email","arguments":[{"name":"to","value":"bob@x.org"},{"name":"body","value":"done"}]}],"task_links":[{"source":"book_flight","target":"send_email"}]}"#);
+}

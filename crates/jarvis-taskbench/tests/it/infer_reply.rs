@@ -1,0 +1,170 @@
+//! Replies of models, good and bad: what is read out of them.
+
+use jarvis_taskbench::data::DependencyType;
+use jarvis_taskbench::infer::{NoPlan, read_plan};
+
+const PLAN: &str = r#"{"task_steps": ["Step 1: a"], "task_nodes": [{"task": "A", "arguments": ["x.png"]}]}"#;
+
+/// Reads a reply with resource dependencies; the plan as compact JSON, or the kind of failure and the reason.
+fn resource(reply: &str) -> String {
+    told(reply, DependencyType::Resource)
+}
+
+fn told(reply: &str, dependency: DependencyType) -> String {
+    match read_plan(reply, dependency) {
+        Ok(plan) => plan.result.to_string(),
+        Err(NoPlan::ContentFormat(why)) => format!("ContentFormat: {why}"),
+        Err(NoPlan::Schema(why)) => format!("Schema: {why}"),
+    }
+}
+
+#[test]
+fn one_plan_is_found_wherever_it_stands() {
+    let plan = resource(PLAN);
+    assert!(plan.starts_with('{'), "{plan}");
+    let fenced = format!("Here you are:\n```json\n{PLAN}\n```\nGood luck!");
+    let spread = PLAN.replace(", ", ",\n\t");
+    for reply in [
+        PLAN.to_owned(),
+        format!("\u{feff}  {PLAN}\n\n"),
+        fenced.clone(),
+        spread,
+        format!("# RESULT #: {PLAN}"),
+        format!("The tools {{A, B}} and [C] are of use. {PLAN} I used {{A}}."),
+        format!("<think>Maybe {{\"task_steps\": [], \"task_nodes\": []}}?</think>{PLAN}"),
+        format!("<think>It never ends: {PLAN}"),
+        format!("[{PLAN}]"),
+        format!("{{\"result\": {PLAN}}}"),
+        // The schema, repeated before the answer, and a draft that was thought better of.
+        format!("{{\"task_steps\": [\"…\"], \"task_nodes\": [\"…\"]}} {PLAN}"),
+        format!("{{\"task_steps\": [\"old\"], \"task_nodes\": []}}\nBetter:\n{PLAN}"),
+        // Parts of it, listed or one after the other.
+        r#"[{"task_steps": ["Step 1: a"]}, {"task_nodes": [{"task": "A", "arguments": ["x.png"]}]}]"#.to_owned(),
+        r#"{"task_steps": ["Step 1: a"]} and {"task_nodes": [{"task": "A", "arguments": ["x.png"]}]}"#.to_owned(),
+        // What needs mending.
+        PLAN.replace("task_", "task\\_"),
+        fenced.replace("task_", "task\\_"),
+        PLAN.replace('"', "'"),
+        PLAN.replace("}]}", "},],}"),
+        PLAN.replace("}]}", "}]"),
+        PLAN.replace("}]}", "}] // done\n}"),
+        format!("Note {{this}}: {}", PLAN.replace("}]}", "},]}")),
+    ] {
+        assert_eq!(resource(&reply), plan, "{reply}");
+    }
+}
+
+#[test]
+fn backslashes_are_kept() {
+    for (text, read) in
+        [(r#"say \"hi\" to C:\\dir"#, r#"say "hi" to C:\dir"#), (r"caf\u00e9\nline", "café\nline"), (r"a\\_b", r"a\_b")]
+    {
+        let reply = PLAN.replace("x.png", text);
+        let plan = read_plan(&reply, DependencyType::Resource).unwrap();
+        assert_eq!(plan.result["task_nodes"][0]["arguments"][0], read, "{reply}");
+        assert!(plan.notes.is_empty(), "{:?}", plan.notes);
+    }
+}
+
+#[test]
+fn lists_of_parts_are_put_together() {
+    let one = r#"{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":[]}]}"#;
+    let two = r#"{"task_steps":["b"],"task_nodes":[{"task":"B","arguments":["<node-0>"]}]}"#;
+    insta::assert_snapshot!(resource(&format!("[{one}, {two}]")), @r#"{"task_steps":["a","b"],"task_nodes":[{"task":"A","arguments":[]},{"task":"B","arguments":["<node-0>"]}]}"#);
+    // Two whole plans in prose are a first and a second thought.
+    assert_eq!(resource(&format!("{one} or {two}")), two);
+}
+
+#[test]
+fn what_the_evaluator_reads_passes_unchanged() {
+    for plan in [
+        r#"{"task_steps":[],"task_nodes":[]}"#,
+        r#"{"task_steps":[{"step":1,"task":"do it"},{"task":"do that"}],"task_nodes":[]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[{"task":"A"}]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[{"task":"No Such Tool","arguments":["x",2,true],"output":"y"}]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":[{"name":"image","value":"<node-0>"}]}]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[],"task_links":[{"source":"A","target":"B"}],"more":null}"#,
+    ] {
+        assert_eq!(resource(plan), plan);
+    }
+}
+
+#[test]
+fn other_shapes_are_told() {
+    let cases = [
+        "",
+        "  \n",
+        "I cannot help with that.",
+        "Use [A] and then (B).",
+        "42",
+        "[]",
+        "{}",
+        r#"{"steps": []}"#,
+        r#"{"task_steps": "one", "task_nodes": []}"#,
+        r#"{"task_steps": [1], "task_nodes": []}"#,
+        r#"{"task_steps": ["a"]}"#,
+        r#"{"task_steps": ["a"], "task_nodes": {"task": "A", "arguments": []}}"#,
+        r#"{"task_steps": ["a"], "task_nodes": ["A"]}"#,
+        r#"{"task_steps": ["a"], "task_nodes": [{"id": "A", "arguments": []}]}"#,
+        r#"{"task_steps": ["a"], "task_nodes": [{"task": 1, "arguments": []}]}"#,
+        r#"{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": "x"}]}"#,
+        r#"{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": [null]}]}"#,
+        r#"[{"task": "A", "arguments": []}]"#,
+        r#"{"task_steps": ["a"], "task_nodes": [{"task": "A","#,
+    ];
+    let told: Vec<String> = cases.iter().map(|reply| format!("{reply:?} → {}", resource(reply))).collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+"" → ContentFormat: the reply is empty
+"  \n" → ContentFormat: the reply is empty
+"I cannot help with that." → ContentFormat: the reply holds no JSON; a JSON object is wanted
+"Use [A] and then (B)." → ContentFormat: the reply holds no JSON; a JSON object is wanted
+"42" → ContentFormat: the reply holds a number, but a JSON object is wanted
+"[]" → ContentFormat: the reply holds an array without objects, but a JSON object is wanted
+"{}" → Schema: `task_steps` is missing
+"{\"steps\": []}" → Schema: `task_steps` is missing
+"{\"task_steps\": \"one\", \"task_nodes\": []}" → Schema: `task_steps` is text, not a list
+"{\"task_steps\": [1], \"task_nodes\": []}" → Schema: `task_steps[0]` is a number, not text
+"{\"task_steps\": [\"a\"]}" → Schema: `task_nodes` is missing
+"{\"task_steps\": [\"a\"], \"task_nodes\": {\"task\": \"A\", \"arguments\": []}}" → Schema: `task_nodes` is an object, not a list
+"{\"task_steps\": [\"a\"], \"task_nodes\": [\"A\"]}" → Schema: `task_nodes[0]` is text, not an object
+"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"id\": \"A\", \"arguments\": []}]}" → Schema: `task_nodes[0].task` is missing
+"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"task\": 1, \"arguments\": []}]}" → Schema: `task_nodes[0].task` is a number, not text
+"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"task\": \"A\", \"arguments\": \"x\"}]}" → Schema: `task_nodes[0].arguments` is text, not a list
+"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"task\": \"A\", \"arguments\": [null]}]}" → Schema: `task_nodes[0].arguments[0]` is null, not text
+"[{\"task\": \"A\", \"arguments\": []}]" → Schema: `task_steps` is missing
+"{\"task_steps\": [\"a\"], \"task_nodes\": [{\"task\": \"A\"," → Schema: `task_nodes` is missing
+"#);
+}
+
+#[test]
+fn temporal_plans_have_links_and_named_arguments() {
+    let cases = [
+        r#"{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":[{"name":"p","value":"v"}]}],"task_links":[]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":[{"name":"p","value":3}]}],"task_links":[{"source":"A","target":"B"}]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":["v"]}],"task_links":[]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":[{"name":"p"}]}],"task_links":[]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[],"task_links":[{"source":1,"target":2}]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[],"task_links":["A, B"]}"#,
+        r#"{"task_steps":["a"],"task_nodes":[],"task_links":[{"source":"A"}]}"#,
+    ];
+    let told: Vec<String> = cases.iter().map(|reply| told(reply, DependencyType::Temporal)).collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":[{"name":"p","value":"v"}]}],"task_links":[]}
+{"task_steps":["a"],"task_nodes":[{"task":"A","arguments":[{"name":"p","value":3}]}],"task_links":[{"source":"A","target":"B"}]}
+Schema: `task_links` is missing
+Schema: `task_nodes[0].arguments[0]` is text, not an object
+Schema: `task_nodes[0].arguments[0].value` is missing
+Schema: `task_links[0].source` is a number, not text
+Schema: `task_links[0]` is text, not an object
+Schema: `task_links[0].target` is missing
+"#);
+}
+
+#[test]
+fn hostile_replies_end() {
+    for reply in ["{".repeat(200_000), "[{\"".repeat(50_000), "{\"task_steps\":[".repeat(20_000), "\\_{".repeat(50_000)]
+    {
+        assert!(read_plan(&reply, DependencyType::Resource).is_err());
+    }
+}

@@ -1,0 +1,289 @@
+//! `jarvis taskbench infer`: what is printed, sent, written and gone on with.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use jarvis_testing::chat::{FakeChat, Reply, Script};
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+const GOOD: &str =
+    r#"{"task_steps": ["Step 1: read it"], "task_nodes": [{"task": "Image-to-Text", "arguments": ["a.png"]}]}"#;
+
+/// A house with a small domain `data_studio`: three requests and two gold plans.
+fn house() -> House {
+    let house = House::new();
+    std::fs::create_dir(house.work().join("data_studio")).unwrap();
+    let tools = json!({"nodes": [
+        {"id": "Image-to-Text", "desc": "Extracts text from an image.", "input-type": ["image"], "output-type": ["text"]},
+        {"id": "Text Translator", "desc": "Translates a text.", "input-type": ["text"], "output-type": ["text"]},
+    ]});
+    house.file("data_studio/tool_desc.json", tools.to_string());
+    let requests = ["Extract the text from a.png", "Translate the text in b.png", "Translate 'hello'"];
+    let line = |(at, text): (usize, &&str)| format!("{}\n", json!({"id": (at + 1).to_string(), "user_request": text}));
+    house.file("data_studio/user_requests.json", requests.iter().enumerate().map(line).collect::<String>());
+    let gold = |id: &str, text: &str| {
+        let plan = json!({"id": id, "user_request": text, "task_steps": ["Step 1: read"],
+            "task_nodes": [{"task": "Image-to-Text", "arguments": ["c.png"]}], "task_links": []});
+        format!("{plan}\n")
+    };
+    house.file("data_studio/data.json", gold("3", "Translate 'hello'") + &gold("9", "Read c.png"));
+    house
+}
+
+fn lines(house: &House, path: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(house.work().join("data_studio").join(path)).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What the command told, without the time it took.
+fn told(house: &House, args: &[&str]) -> String {
+    let text = house.told(&[&["taskbench", "infer", "--data-dir", "data_studio"], args].concat());
+    regex::Regex::new(r"\d+\.\d s\b").unwrap().replace_all(&text, "[S]").into_owned()
+}
+
+#[test]
+fn the_offline_planner_plans_a_domain() {
+    let house = house();
+    insta::assert_snapshot!(told(&house, &[]), @r#"
+exit 0
+--- stdout
+all completed: 3 predictions in data_studio/predictions/offline.json
+--- stderr
+asking the offline planner for 3 plans
+completed 3, failed 0 in [S]
+"#);
+    insta::assert_snapshot!(told(&house, &[]), @r#"
+exit 0
+--- stdout
+all completed: 3 predictions in data_studio/predictions/offline.json
+--- stderr
+"#);
+    assert_eq!(lines(&house, "predictions/offline.json").len(), 3);
+    assert!(house.work().join("data_studio/predictions/offline.log").exists());
+    // Quiet means quiet, and the summary is one document.
+    let ended =
+        house.run(&["taskbench", "infer", "--data_dir", "data_studio", "--prediction_dir", "p", "-q", "--json"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&summary["llm"], &summary["completed"], &summary["calls"]), (&json!("offline"), &json!(3), &json!(0)));
+}
+
+#[test]
+fn a_recording_is_asked_again_for_what_failed() {
+    let house = house();
+    let line = |stage: &str, contains: &str, reply: &str| {
+        format!("{}\n", json!({"stage": stage, "contains": [contains], "reply": reply}))
+    };
+    let first = line("plan", "#: Extract the text", &format!("```json\n{GOOD}\n```"))
+        + &line("plan", "#: Translate the text", "Step 1: read b.png")
+        + &line("plan", "#: Translate 'hello'", "{\"steps\": []}")
+        + &line("reformat", "Step 1: read b.png", GOOD)
+        + &line("reformat", "{\"steps\": []}", "{\"steps\": []}");
+    house.file("answers.jsonl", first);
+    insta::assert_snapshot!(told(&house, &["--llm", "replay:answers.jsonl", "--reformat"]), @r#"
+exit 1
+--- stdout
+2 of 3 requests have a prediction in data_studio/predictions/replay-answers.json
+--- stderr
+asking replay:answers.jsonl for 3 plans
+request 3 failed: Schema: `task_steps` is missing
+completed 2, failed 1 (Schema 1) in [S]; mended 1, reformatted 1; 5 calls
+what failed and why: data_studio/predictions/replay-answers.errors.jsonl; log: data_studio/predictions/replay-answers.log
+
+hint: run the same command again to ask for what is missing
+"#);
+    assert_eq!(lines(&house, "predictions/replay-answers.json").len(), 2);
+    let errors = lines(&house, "predictions/replay-answers.errors.jsonl");
+    assert_eq!((errors.len(), &errors[0]["id"], &errors[0]["kind"]), (1, &json!("3"), &json!("Schema")));
+
+    house.file("answers.jsonl", line("plan", "#: Translate 'hello'", GOOD));
+    insta::assert_snapshot!(told(&house, &["--llm", "replay:answers.jsonl"]), @r#"
+exit 0
+--- stdout
+all completed: 3 predictions in data_studio/predictions/replay-answers.json
+--- stderr
+asking replay:answers.jsonl for 1 plan; there already: 2
+completed 1, failed 0 in [S]; 1 call
+"#);
+    assert!(!house.work().join("data_studio/predictions/replay-answers.errors.jsonl").exists());
+}
+
+#[test]
+fn the_original_options_and_payload() {
+    let house = house();
+    let fake = FakeChat::spawn(
+        Script::new()
+            .on("plan", Reply::text("no plan").usage(1000, 100))
+            .on("reformat", Reply::text(GOOD).usage(20, 10)),
+    );
+    let port = fake.origin().rsplit(':').next().unwrap().to_owned();
+    let ended = house.run(&[
+        "taskbench",
+        "infer",
+        "--data_dir",
+        "data_studio",
+        "--api_addr",
+        "127.0.0.1",
+        "--api_port",
+        &port,
+        "--api_key",
+        "sk-secret-of-mine",
+        "--llm",
+        "org/big",
+        "--use_demos",
+        "1",
+        "--demo_ids",
+        "3",
+        "--reformat",
+        "true",
+        "--reformat_by",
+        "small",
+        "--tag",
+        "True",
+        "--multiworker",
+        "2",
+        "--dependency_type",
+        "resource",
+        "--log_first_detail",
+        "true",
+        "--temperature",
+        "0.7",
+        "--price_in",
+        "2",
+        "--price_out",
+        "10",
+        "--json",
+    ]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(summary["predictions"], "data_studio/predictions_use_demos_1_reformat_by_small/org_big.json");
+    // The example's request is not asked.
+    assert_eq!((&summary["completed"], &summary["calls"], &summary["demos"]), (&json!(2), &json!(4), &json!(["3"])));
+    assert_eq!(summary["prompt_tokens"], 2040);
+    assert!((summary["cost"].as_f64().unwrap() - (2040.0 * 2.0 + 220.0 * 10.0) / 1e6).abs() < 1e-9, "{summary}");
+
+    assert_eq!(fake.stages().iter().filter(|stage| *stage == "reformat").count(), 2);
+    for request in fake.requests() {
+        assert_eq!(request.header("authorization"), "Bearer sk-secret-of-mine");
+        let mut body = request.body.clone();
+        body.as_object_mut().unwrap().shift_remove("messages");
+        let model = if request.stage() == "plan" { "org/big" } else { "small" };
+        assert_eq!(
+            body,
+            json!({"model": model, "temperature": 0.7, "top_p": 0.1, "frequency_penalty": 0, "presence_penalty": 1.05,
+                "max_tokens": 2000, "stream": false})
+        );
+    }
+    let written: Vec<PathBuf> =
+        std::fs::read_dir(house.work().join("data_studio/predictions_use_demos_1_reformat_by_small"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+    assert_eq!(written.len(), 2, "{written:?}");
+    for path in written {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("sk-secret"), "{}: {text}", path.display());
+    }
+    assert!(!ended.stderr.contains("sk-secret"));
+}
+
+#[test]
+fn wrong_use_is_told() {
+    let house = house();
+    std::fs::create_dir(house.work().join("data_dailylifeapis")).unwrap();
+    house.file("data_dailylifeapis/tool_desc.json", "{\"nodes\": []}");
+    house.file("ids.txt", "\n");
+    let cases: [&[&str]; 7] = [
+        &["--data-dir", "data_dailylifeapis"],
+        &["--data-dir", "nowhere"],
+        &["--data-dir", "data_studio", "--dependency-type", "causal"],
+        &["--data-dir", "data_studio", "--use-demos", "4"],
+        &["--data-dir", "data_studio", "--use-demos", "2"],
+        &["--data-dir", "data_studio", "--demo-ids", "3,4"],
+        &["--data-dir", "data_studio", "--ids", "ids.txt"],
+    ];
+    let told: Vec<String> = cases
+        .iter()
+        .map(|args| {
+            let ended = house.run(&[&["taskbench", "infer"], *args].concat());
+            assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
+            house.filtered(&ended.stderr)
+        })
+        .collect();
+    insta::assert_snapshot!(told.join("---\n"), @r#"
+error: resource dependencies need typed tools, but the tools of dailylifeapis have named parameters
+
+hint: use --dependency-type temporal
+---
+error: cannot read nowhere
+  Caused by: No such file or directory (os error 2)
+
+hint: name a domain folder with tool_desc.json, graph_desc.json, user_requests.json and data.json
+---
+error: invalid value 'causal' for '--dependency-type <TYPE>': `causal` is no dependency type; it is `resource` or `temporal`
+
+For more information, try '--help'.
+---
+error: --use-demos takes 0 to 3, not 4
+
+hint: name more examples with --demo-ids a,b,c,d
+---
+error: no examples are known for the domain `studio`
+
+hint: name samples of data.json with --demo-ids a,b,c
+---
+error: data_studio/data.json has no sample 4 to show as an example
+
+hint: name samples of data.json with --demo-ids a,b,c, or ask for fewer with --use-demos
+---
+error: there are no ids in ids.txt
+
+hint: write one id a line, or a JSON list of ids
+"#);
+}
+
+#[test]
+fn ids_and_limits_choose() {
+    let house = house();
+    house.file("ids.json", "{\"test_ids\": {\"chain\": [\"2\", 3, \"77\"]}}");
+    house.file("ids.txt", "1\n\n3\n");
+    let chosen = |args: &[&str]| -> Vec<Value> {
+        let dir = args.join("_").replace(['-', '.'], "");
+        let all = [&["taskbench", "infer", "--data-dir", "data_studio", "--prediction-dir", &dir], args].concat();
+        assert_eq!(house.run(&all).code, 0);
+        lines(&house, &format!("{dir}/offline.json")).iter().map(|line| line["id"].clone()).collect()
+    };
+    assert_eq!(chosen(&["--limit", "2"]), ["1", "2"]);
+    assert_eq!(chosen(&["--ids", "ids.txt"]), ["1", "3"]);
+    assert_eq!(chosen(&["--ids", "ids.json"]), ["2", "3"]);
+    assert_eq!(chosen(&["--ids", "ids.json", "--limit", "1"]), ["2"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn ctrl_c_stops_in_good_order_and_the_next_run_goes_on() {
+    let house = house();
+    let fake =
+        FakeChat::spawn(Script::new().on_containing("plan", &["#: Translate the"], Reply::never()).otherwise(GOOD));
+    let url = fake.url();
+    let args = ["taskbench", "infer", "--data-dir", "data_studio", "--llm", "m", "--base-url", &url];
+    let child =
+        house.command(&args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    assert!(fake.wait_requests(2).await);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert_eq!(stdout, "1 of 3 requests have a prediction in data_studio/predictions/m.json\n");
+    assert!(stderr.contains("stopped; left: 2 requests\n\nhint: run the same command again"), "{stderr}");
+    assert_eq!(lines(&house, "predictions/m.json").len(), 1);
+
+    drop(fake);
+    let fake = FakeChat::spawn(Script::always(GOOD));
+    let ended =
+        house.run(&["taskbench", "infer", "--data-dir", "data_studio", "--llm", "m", "--base-url", &fake.url()]);
+    assert_eq!((ended.code, fake.requests().len()), (0, 2), "{}", ended.stderr);
+    assert_eq!(ended.stdout, "all completed: 3 predictions in data_studio/predictions/m.json\n");
+}
