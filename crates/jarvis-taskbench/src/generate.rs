@@ -1,1 +1,2 @@
-//! To be written.
+//! Back-Instruct.
+pub(crate) mod files;
