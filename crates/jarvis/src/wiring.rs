@@ -27,6 +27,7 @@ use crate::config::{self, Config, Loaded};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
+pub(crate) use chat::{Special, build_special};
 pub(crate) use checks::checks;
 pub(crate) use experts::{Experts, hub_url, secret, token};
 

@@ -178,7 +178,8 @@ fn odd(graph: &ToolGraph) -> Vec<String> {
         let repeated = tools.len() - ids.len();
         odd.push(format!("{} the id of another", plural(repeated, "tool repeats", "tools repeat")));
     }
-    let taken: BTreeSet<&str> = tools.iter().flat_map(|tool| tool.inputs.iter().flatten()).map(String::as_str).collect();
+    let taken: BTreeSet<&str> =
+        tools.iter().flat_map(|tool| tool.inputs.iter().flatten()).map(String::as_str).collect();
     for tool in tools {
         let words = tool.inputs.iter().flatten().chain(tool.outputs.iter().flatten());
         for word in words.map(String::as_str).collect::<BTreeSet<_>>() {
@@ -218,12 +219,8 @@ fn odd(graph: &ToolGraph) -> Vec<String> {
             distinct.len()
         ));
     }
-    let unknown: BTreeMap<&str, ()> = distinct
-        .iter()
-        .flat_map(|(a, b)| [*a, *b])
-        .filter(|name| !ids.contains(name))
-        .map(|name| (name, ()))
-        .collect();
+    let unknown: BTreeMap<&str, ()> =
+        distinct.iter().flat_map(|(a, b)| [*a, *b]).filter(|name| !ids.contains(name)).map(|name| (name, ())).collect();
     for name in unknown.keys() {
         odd.push(format!("links name `{name}`, which is no tool of the graph"));
     }

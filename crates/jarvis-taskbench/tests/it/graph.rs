@@ -19,10 +19,8 @@ pub(crate) fn example(name: &str) -> PathBuf {
 
 /// The sample domains, and the published ones where they are there.
 fn domains() -> Vec<(PathBuf, DependencyType)> {
-    let mut domains = vec![
-        (example("data_studio"), DependencyType::Resource),
-        (example("data_errands"), DependencyType::Temporal),
-    ];
+    let mut domains =
+        vec![(example("data_studio"), DependencyType::Resource), (example("data_errands"), DependencyType::Temporal)];
     for (name, dependency) in [
         ("huggingface", DependencyType::Resource),
         ("multimedia", DependencyType::Resource),
@@ -93,8 +91,7 @@ fn a_graph_never_overwrites_its_tools() {
     let tools = dir.path().join("tool_desc.json");
     std::fs::copy(example("data_studio").join("tool_desc.json"), &tools).unwrap();
     let before = std::fs::read(&tools).unwrap();
-    let built =
-        build(&ToolList::read(&tools).unwrap(), DependencyType::Resource, BuildOptions::default()).unwrap();
+    let built = build(&ToolList::read(&tools).unwrap(), DependencyType::Resource, BuildOptions::default()).unwrap();
     let mut outs = vec![tools.clone(), dir.path().join("./tool_desc.json")];
     #[cfg(unix)]
     {
@@ -179,11 +176,8 @@ impl<'g> Law<'g> {
 fn is_acyclic(nodes: &HashSet<&str>, links: &[(&str, &str)]) -> bool {
     let mut left: HashSet<&str> = nodes.clone();
     loop {
-        let free: Vec<&str> = left
-            .iter()
-            .copied()
-            .filter(|node| !links.iter().any(|(a, b)| b == node && left.contains(a)))
-            .collect();
+        let free: Vec<&str> =
+            left.iter().copied().filter(|node| !links.iter().any(|(a, b)| b == node && left.contains(a))).collect();
         if free.is_empty() {
             return left.is_empty();
         }
@@ -427,9 +421,12 @@ links name `nobody`, which is no tool of the graph
 the links are not those that the kinds imply: 0 missing, 3 more than implied
 "#);
 
-    for (name, tools, links, chain) in
-        [("huggingface", 23, 225, 10), ("multimedia", 40, 449, 10), ("dailylifeapis", 40, 1560, 10), ("ultratool", 260, 611, 10)]
-    {
+    for (name, tools, links, chain) in [
+        ("huggingface", 23, 225, 10),
+        ("multimedia", 40, 449, 10),
+        ("dailylifeapis", 40, 1560, 10),
+        ("ultratool", 260, 611, 10),
+    ] {
         let Some(dir) = shared(name) else { continue };
         let stats = stats(&Domain::open(dir).unwrap().graph().unwrap());
         assert_eq!((stats.tools, stats.links), (tools, links), "{name}");

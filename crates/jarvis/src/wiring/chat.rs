@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_chat::{Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries};
-
+use jarvis_chat::{
+    Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries, SecretString,
+};
 use jarvis_server::CallerModel;
+use serde_json::{Map, Value};
 
 use super::experts::secret;
 use crate::config::{Config, env_vars};
@@ -24,8 +26,22 @@ pub(crate) struct Chat {
     pub(crate) endpoint: Option<Arc<OpenAi>>,
 }
 
+/// What a command sets for its calls on top of the configuration.
+#[derive(Default)]
+pub(crate) struct Special {
+    /// The key, in place of the environment's.
+    pub(crate) key: Option<SecretString>,
+    /// Further fields of each body.
+    pub(crate) body: Map<String, Value>,
+}
+
 /// Builds the chat model; `None` for `offline`.
 pub(super) fn build(config: &Config, record: Option<&Path>) -> Result<Option<Chat>, Failure> {
+    build_special(config, record, Special::default())
+}
+
+/// Builds the chat model of a command that has its own way with calls; `None` for `offline`.
+pub(crate) fn build_special(config: &Config, record: Option<&Path>, special: Special) -> Result<Option<Chat>, Failure> {
     let name = config.llm.model.trim();
     let mut endpoint = None;
     let model: Arc<dyn ChatModel> = if name.is_empty() || name == "offline" {
@@ -36,7 +52,8 @@ pub(super) fn build(config: &Config, record: Option<&Path>) -> Result<Option<Cha
     } else if let Some(file) = name.strip_prefix("replay:") {
         Arc::new(Replay::open(file).map_err(unusable)?)
     } else {
-        let openai = Arc::new(OpenAi::new(openai(config)?).map_err(unusable)?);
+        let openai = OpenAiConfig { extra_body: special.body, ..openai(config, special.key)? };
+        let openai = Arc::new(OpenAi::new(openai).map_err(unusable)?);
         endpoint = Some(Arc::clone(&openai));
         openai
     };
@@ -59,7 +76,7 @@ pub(super) fn for_caller(config: &Config, caller: CallerModel) -> Result<Arc<dyn
         config.llm.base_url = Some(endpoint.into());
         config.llm.azure = None;
     }
-    let mut openai = openai(&config).map_err(|failure| failure.error().to_string())?;
+    let mut openai = openai(&config, None).map_err(|failure| failure.error().to_string())?;
     // The server's own key goes to the server's own endpoint only.
     if own || caller.key.is_some() {
         openai.api_key = caller.key;
@@ -71,7 +88,7 @@ fn unusable(error: ChatError) -> Failure {
     Failure::usage(error)
 }
 
-fn openai(config: &Config) -> Result<OpenAiConfig, Failure> {
+fn openai(config: &Config, key: Option<SecretString>) -> Result<OpenAiConfig, Failure> {
     let llm = &config.llm;
     let base_url = match (&llm.azure, &llm.base_url) {
         (Some(azure), _) => azure.base_url.clone(),
@@ -79,7 +96,7 @@ fn openai(config: &Config) -> Result<OpenAiConfig, Failure> {
         (None, None) => OPENAI.into(),
     };
     let name = llm.api_key_env.as_deref().unwrap_or(env_vars::OPENAI_API_KEY);
-    let api_key = secret(&[name]);
+    let api_key = key.or_else(|| secret(&[name]));
     if api_key.is_none() && llm.base_url.is_none() {
         return Err(Failure::usage(format!("there is no key for the model `{}`: {name} is not set", llm.model))
             .hint("set it, or use a local server with --base-url URL, or leave --llm out to work without a model"));

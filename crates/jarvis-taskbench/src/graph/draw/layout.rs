@@ -30,7 +30,7 @@ pub(super) fn layout(sizes: &[Point], links: &[(usize, usize)]) -> Layout {
     let near = neighbours(n, links);
     let pairs: usize = near.iter().map(Vec::len).sum();
     if n >= 6 && pairs as f64 >= COMPLETE * (n * (n - 1)) as f64 {
-        return Layout::Circle((n as f64 * 20.0 / TAU).max(90.0));
+        return Layout::Circle((n as f64 * 30.0 / TAU).max(90.0));
     }
     let mut places = vec![(0.0, 0.0); n];
     let (mut left, mut top, mut row) = (0.0, 0.0, 0.0_f64);

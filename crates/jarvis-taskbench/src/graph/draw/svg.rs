@@ -189,11 +189,8 @@ fn curve(out: &mut String, link: &NetLink<'_>, from: Point, to: Point, size: Poi
 fn own_link(out: &mut String, link: &NetLink<'_>, at: Point, size: Point) {
     let colour = colour(link.kind);
     let top = at.1 - size.1 / 2.0;
-    let _ = writeln!(
-        out,
-        "<path class=\"tg-link tg-c{colour}\" d=\"M{:.1} {top:.1}c-6 -22 26 -22 20 0\"/>",
-        at.0 - 10.0
-    );
+    let _ =
+        writeln!(out, "<path class=\"tg-link tg-c{colour}\" d=\"M{:.1} {top:.1}c-6 -22 26 -22 20 0\"/>", at.0 - 10.0);
 }
 
 /// A line with its head.
@@ -238,7 +235,7 @@ fn circle(out: &mut String, net: &Net<'_>, names: &[String], radius: f64) {
             continue;
         }
         let (from, to) = (place(link.from), place(link.to));
-        let bend = ((from.0 + to.0) * 0.25, (from.1 + to.1) * 0.25);
+        let bend = ((from.0 + to.0) * 0.3, (from.1 + to.1) * 0.3);
         if both {
             let _ = writeln!(
                 out,
@@ -260,11 +257,8 @@ fn circle(out: &mut String, net: &Net<'_>, names: &[String], radius: f64) {
         let (x, y) = place(at);
         // Names on the left are turned round, so that none stands on its head.
         let left = turn.cos() < -1e-9;
-        let (anchor, away, degrees) = if left {
-            ("end", -10.0, turn.to_degrees() + 180.0)
-        } else {
-            ("start", 10.0, turn.to_degrees())
-        };
+        let (anchor, away, degrees) =
+            if left { ("end", -10.0, turn.to_degrees() + 180.0) } else { ("start", 10.0, turn.to_degrees()) };
         let _ = writeln!(
             out,
             "<g class=\"tg-n{}\"><title>{}</title><circle class=\"tg-dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>\

@@ -25,8 +25,8 @@ fn labels_do_not_touch() {
         assert_eq!(Layout::Free(places.clone()), layout(&sizes, &links), "{name}");
         for (at, (a, a_size)) in places.iter().zip(&sizes).enumerate() {
             for (b, b_size) in places.iter().zip(&sizes).skip(at + 1) {
-                let apart = (a.0 - b.0).abs() > (a_size.0 + b_size.0) / 2.0
-                    || (a.1 - b.1).abs() > (a_size.1 + b_size.1) / 2.0;
+                let apart =
+                    (a.0 - b.0).abs() > (a_size.0 + b_size.0) / 2.0 || (a.1 - b.1).abs() > (a_size.1 + b_size.1) / 2.0;
                 assert!(apart, "{name}: {a:?} and {b:?}");
             }
         }
