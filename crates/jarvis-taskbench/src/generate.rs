@@ -1,1 +1,19 @@
-//! To be written.
+//! Back-Instruct: new samples from sampled parts of a tool graph. A chat model invents the request that such a part
+//! answers; critics judge; [`format()`] turns what was generated into gold plans and requests.
+
+mod critics;
+pub(crate) mod files;
+mod folder;
+mod format;
+mod job;
+mod prompt;
+mod reply;
+mod run;
+
+pub use critics::{Critics, alignment, judge, teacher_says};
+pub use folder::{Folder, FolderError, prepare};
+pub use format::{FormatError, FormatOptions, Formatted, Reject, Rejected, format, format_line};
+pub use job::{Job, Plan, sample_id};
+pub use prompt::{Prompts, Shown};
+pub use reply::{ReplyError, read_reply};
+pub use run::{Done, FailureKind, GenerateError, Generator, STAGE, Settings, Summary, Told};

@@ -11,3 +11,4 @@ mod strict;
 mod infer;
 mod infer_reply;
 mod infer_resume;
+mod graph;

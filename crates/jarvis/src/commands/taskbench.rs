@@ -32,7 +32,7 @@ pub(crate) enum TaskbenchCommand {
     #[command(subcommand)]
     Graph(graph::GraphCommand),
     /// Make new samples with a chat model (Back-Instruct)
-    Generate(generate::GenerateArgs),
+    Generate(Box<generate::GenerateArgs>),
     /// Turn generated samples into gold plans and requests
     Format(format::FormatArgs),
 }
@@ -46,7 +46,7 @@ pub(super) async fn run(command: TaskbenchCommand, global: &Global, printer: Pri
         TaskbenchCommand::Evaluate(args) => evaluate::run(*args, printer).await,
         TaskbenchCommand::Report(args) => report::run(args, printer).await,
         TaskbenchCommand::Graph(command) => graph::run(command, printer).await,
-        TaskbenchCommand::Generate(args) => generate::run(args, global, printer).await,
+        TaskbenchCommand::Generate(args) => generate::run(*args, global, printer).await,
         TaskbenchCommand::Format(args) => format::run(&args, printer),
     }
 }

@@ -1,16 +1,79 @@
-//! `jarvis taskbench format`.
+//! `jarvis taskbench format`: generated samples to gold plans and requests.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use clap::builder::BoolishValueParser;
+use jarvis_taskbench::data::{DependencyType, Domain};
+use jarvis_taskbench::generate::{FormatError, FormatOptions, format};
+use serde_json::{Value, json};
 
+use super::unusable;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
 /// `jarvis taskbench format`.
 #[derive(Debug, Args)]
-pub(crate) struct FormatArgs {}
+#[command(after_help = "Example:\n  jarvis taskbench format --data-dir my_run\n\n\
+    Reads DIR/data_raw.json and writes anew: data.json and user_requests.json with the samples that are well formed, and\n\
+    data_error.json with the others, unchanged. Tools and steps stay in the model's order; an argument becomes <node-j>\n\
+    only when it is wholly the name of another tool of the plan.\n\n\
+    Exit status: 0 when a sample was accepted, 1 when none was, 2 for wrong use.")]
+pub(crate) struct FormatArgs {
+    /// The folder of a generation run
+    #[arg(long, value_name = "DIR")]
+    data_dir: PathBuf,
+    /// `resource` or `temporal` [default: as each sample's tools show]
+    #[arg(long, value_name = "TYPE")]
+    dependency_type: Option<DependencyType>,
+    /// Reject samples that no teacher judged (those made without --check)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", default_value = "false",
+        action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), hide_default_value = true)]
+    require_check: bool,
+    /// Print the counts, and each rejected line with its reason, as one JSON document
+    #[arg(long)]
+    json: bool,
+}
 
-pub(super) fn run(_args: &FormatArgs, _printer: Printer) -> Result<ExitCode, Failure> {
-    Err(Failure::usage("not written yet"))
+pub(super) fn run(args: &FormatArgs, printer: Printer) -> Result<ExitCode, Failure> {
+    let domain = Domain::open(&args.data_dir).map_err(unusable)?;
+    let raw = domain.path("data_raw.json");
+    if !raw.is_file() {
+        return Err(
+            Failure::usage(format!("{} does not exist", raw.display())).hint("`jarvis taskbench generate` makes it")
+        );
+    }
+    let options = FormatOptions { dependency: args.dependency_type, require_check: args.require_check };
+    let formatted = format(&domain, options).map_err(|error| match error {
+        FormatError::Data(error) => unusable(error),
+    })?;
+    let named = |id: &Option<String>| id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
+    for rejected in &formatted.rejected {
+        printer.note(&format!("line {}{}: {}", rejected.line, named(&rejected.id), rejected.reason));
+    }
+    if formatted.repeated_ids > 0 {
+        printer.warning(&format!("{} accepted samples repeat the id of another", formatted.repeated_ids));
+    }
+    if args.json {
+        let rejected: Vec<Value> = formatted
+            .rejected
+            .iter()
+            .map(|rejected| json!({"line": rejected.line, "id": rejected.id, "reason": rejected.reason.as_str()}))
+            .collect();
+        let document = json!({
+            "total": formatted.total, "accepted": formatted.accepted, "reasons": formatted.reasons(),
+            "repeated_ids": formatted.repeated_ids, "rejected": rejected,
+        });
+        printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
+    } else {
+        printer.out(&format!("accepted {} of {}", formatted.accepted, formatted.total));
+        for (reason, count) in formatted.reasons() {
+            printer.out(&format!("rejected {count}: {reason}"));
+        }
+    }
+    if formatted.wrote_alignment {
+        printer.progress("alignment_ids.json was missing and has been written");
+    }
+    Ok(if formatted.accepted > 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -1,9 +1,19 @@
-//! `jarvis taskbench graph …`.
+//! `jarvis taskbench graph …`: build, sample, draw and describe tool graphs.
 
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{ArgGroup, Args, Subcommand};
+use jarvis_taskbench::data::{DependencyType, Domain, ToolGraph, ToolList};
+use jarvis_taskbench::graph::{
+    BuildOptions, Dice, Drawing, GraphStats, MERMAID_LINKS, Method, SampledGraph, SampledLink, Sampler, build, draw,
+    draw_sample, stats, to_json, write,
+};
+use serde::Deserialize;
+use serde_json::json;
 
+use super::unusable;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -11,9 +21,383 @@ use crate::printer::Printer;
 #[derive(Debug, Subcommand)]
 pub(crate) enum GraphCommand {
     /// Build a tool graph from a tool list
-    Build,
+    #[command(after_help = "Examples:\n  \
+        jarvis taskbench graph build --tools examples/taskbench/data_studio/tool_desc.json --out graph.json\n  \
+        jarvis taskbench graph build --data-dir my_tools --dependency-type temporal    # writes my_tools/graph_desc.json\n\n\
+        Resource: a link wherever a kind that one tool gives is one that another takes. Temporal: a link between every\n\
+        two tools. The graph never overwrites the tool list.")]
+    Build(BuildArgs),
+    /// Draw tools and links of a graph at random
+    #[command(after_help = "Examples:\n  \
+        jarvis taskbench graph sample --data-dir examples/taskbench/data_studio --method dag --n 4\n  \
+        jarvis taskbench graph sample --graph graph_desc.json --n 5 --seed 7 --count 100 --json\n  \
+        jarvis taskbench graph sample --data-dir examples/taskbench/data_studio --method dag --draw dag.svg\n\n\
+        The same seed gives the same samples; sample k of a run does not depend on how many there are.")]
+    Sample(SampleArgs),
+    /// Draw a graph, or a sampled part of it, as SVG, Graphviz DOT or Mermaid
+    #[command(after_help = "Examples:\n  \
+        jarvis taskbench graph draw --data-dir examples/taskbench/data_studio --out studio.svg\n  \
+        jarvis taskbench graph draw --graph graph_desc.json --format dot | dot -Tpdf > graph.pdf\n  \
+        jarvis taskbench graph sample --graph graph_desc.json --json | jarvis taskbench graph draw --subset -")]
+    Draw(DrawArgs),
+    /// Describe a graph: kinds, degrees, chains, and what is odd
+    #[command(after_help = "Example:\n  jarvis taskbench graph stats --data-dir examples/taskbench/data_studio --json")]
+    Stats(StatsArgs),
 }
 
-pub(super) async fn run(_command: GraphCommand, _printer: Printer) -> Result<ExitCode, Failure> {
-    Err(Failure::usage("not written yet"))
+/// `jarvis taskbench graph build`.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("from").args(["tools", "data_dir"]).required(true)))]
+pub(crate) struct BuildArgs {
+    /// The tool list
+    #[arg(long, visible_alias = "tool-desc", value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// A domain folder: its tool_desc.json is read
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// `resource` or `temporal` [default: resource when the tools have kinds, else temporal]
+    #[arg(long, value_name = "TYPE")]
+    dependency_type: Option<DependencyType>,
+    /// The file to write; `-` prints the graph [default: graph_desc.json in the domain folder]
+    #[arg(short, long, value_name = "FILE", required_unless_present = "data_dir")]
+    out: Option<PathBuf>,
+    /// Take kinds that differ only in case for the same
+    #[arg(long)]
+    ignore_case: bool,
+}
+
+/// Where a graph is.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct GraphSource {
+    /// The graph
+    #[arg(long, visible_alias = "graph-desc", value_name = "FILE")]
+    graph: Option<PathBuf>,
+    /// A domain folder: its graph_desc.json is read
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+impl GraphSource {
+    fn read(&self) -> Result<ToolGraph, Failure> {
+        match (&self.graph, &self.data_dir) {
+            (Some(graph), _) => ToolGraph::read(graph),
+            (None, dir) => Domain::open(dir.clone().unwrap_or_default()).and_then(|domain| domain.graph()),
+        }
+        .map_err(unusable)
+    }
+}
+
+/// `jarvis taskbench graph sample`.
+#[derive(Debug, Args)]
+pub(crate) struct SampleArgs {
+    #[command(flatten)]
+    source: GraphSource,
+    /// `single`, `chain`, `dag`, `random_walk` or `random_walk_with_restart`
+    #[arg(long, value_name = "METHOD", default_value = "chain")]
+    method: Method,
+    /// Tools of a sample; `single` always has 1, `dag` at least 3
+    #[arg(long, visible_aliases = ["tool-number", "number-of-tools"], value_name = "N", default_value_t = 3)]
+    n: usize,
+    /// What chance starts from
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How many samples
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    count: u64,
+    /// Print a JSON list of samples
+    #[arg(long)]
+    json: bool,
+    /// Also draw the sample into this file; its ending tells how: .svg, .dot or .mmd
+    #[arg(long, value_name = "FILE")]
+    draw: Option<PathBuf>,
+}
+
+/// `jarvis taskbench graph draw`.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").args(["graph", "data_dir", "subset"]).required(true).multiple(true)))]
+pub(crate) struct DrawArgs {
+    /// The graph
+    #[arg(long, visible_alias = "graph-desc", value_name = "FILE", conflicts_with = "data_dir")]
+    graph: Option<PathBuf>,
+    /// A domain folder: its graph_desc.json is read
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// `svg`, `dot` or `mermaid` [default: what the ending of --out says, else svg]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Drawing>,
+    /// Write the drawing to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw only this sample, as `graph sample --json` prints it; `-` reads it from standard input
+    #[arg(long, value_name = "FILE")]
+    subset: Option<PathBuf>,
+}
+
+/// `jarvis taskbench graph stats`.
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    source: GraphSource,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(command: GraphCommand, printer: Printer) -> Result<ExitCode, Failure> {
+    // Laying out a large graph takes a while.
+    let ended = tokio::task::spawn_blocking(move || match command {
+        GraphCommand::Build(args) => build_graph(&args, printer),
+        GraphCommand::Sample(args) => sample(&args, printer),
+        GraphCommand::Draw(args) => draw_graph(&args, printer),
+        GraphCommand::Stats(args) => describe(&args, printer),
+    });
+    ended.await.map_err(Failure::work)?.map(|()| ExitCode::SUCCESS)
+}
+
+fn build_graph(args: &BuildArgs, printer: Printer) -> Result<(), Failure> {
+    let (tools, folder) = match (&args.tools, &args.data_dir) {
+        (Some(tools), _) => (tools.clone(), None),
+        (None, dir) => {
+            let domain = Domain::open(dir.clone().unwrap_or_default()).map_err(unusable)?;
+            (domain.path("tool_desc.json"), Some(domain.path("graph_desc.json")))
+        }
+    };
+    let list = ToolList::read(&tools).map_err(unusable)?;
+    let dependency = args.dependency_type.unwrap_or(match (list.is_typed(), list.has_parameters()) {
+        (false, _) => DependencyType::Temporal,
+        (true, _) => DependencyType::Resource,
+    });
+    let failed = |error: jarvis_taskbench::graph::BuildError| {
+        let hint = error.hint();
+        Failure::usage(error).hint(hint)
+    };
+    let graph = build(&list, dependency, BuildOptions { ignore_case: args.ignore_case }).map_err(failed)?;
+    let Some(out) = args.out.clone().or(folder) else {
+        return Err(Failure::usage("the graph needs a file").hint("name one with --out"));
+    };
+    if out == Path::new("-") {
+        printer.out(&to_json(&graph));
+        return Ok(());
+    }
+    write(&graph, &tools, &out).map_err(failed)?;
+    printer.progress(&format!(
+        "{}: {} tools, {} links ({dependency})",
+        out.display(),
+        graph.nodes.tools.len(),
+        graph.links.len()
+    ));
+    Ok(())
+}
+
+fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
+    if args.draw.is_some() && args.count != 1 {
+        return Err(Failure::usage("one drawing holds one sample").hint("leave --count out, or --draw"));
+    }
+    let sampler = Sampler::new(&args.source.read()?);
+    let mut samples = Vec::new();
+    for number in 0..args.count {
+        let drawn = sampler.sample(args.method, args.n, &mut Dice::new(args.seed, number)).map_err(|error| {
+            let hint = error.hint();
+            Failure::work(error).hint(hint)
+        })?;
+        samples.push(drawn);
+    }
+    if let (Some(path), Some(drawn)) = (&args.draw, samples.first()) {
+        let drawing = by_ending(path).unwrap_or(Drawing::Svg);
+        save(path, &draw_sample(drawn, drawing))?;
+        printer.progress(&format!("drawn into {}", path.display()));
+    }
+    if args.json {
+        let list: Vec<serde_json::Value> = (0_u64..)
+            .zip(&samples)
+            .map(|(number, drawn)| {
+                json!({
+                    "method": args.method.as_str(), "n_tools": drawn.nodes.len(), "seed": args.seed, "number": number,
+                    "nodes": drawn.nodes, "links": drawn.links,
+                })
+            })
+            .collect();
+        printer.out(&serde_json::to_string_pretty(&list).map_err(Failure::work)?);
+        return Ok(());
+    }
+    for (number, drawn) in (1..).zip(&samples) {
+        let link = |link: &SampledLink| format!("{} -> {}", link.source, link.target);
+        let links: Vec<String> = drawn.links.iter().map(link).collect();
+        if samples.len() > 1 {
+            printer.out(&format!("sample {number}"));
+        }
+        printer.out(&format!("nodes: {}", drawn.nodes.join(", ")));
+        printer.out(&format!("links: {}", if links.is_empty() { "none".into() } else { links.join(", ") }));
+    }
+    Ok(())
+}
+
+fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
+    let drawing = args.format.or_else(|| by_ending(args.out.as_deref()?)).unwrap_or(Drawing::Svg);
+    let whole = match (&args.graph, &args.data_dir) {
+        (None, None) => None,
+        (graph, data_dir) => Some(GraphSource { graph: graph.clone(), data_dir: data_dir.clone() }.read()?),
+    };
+    let drawn = match (&args.subset, &whole) {
+        (Some(subset), whole) => {
+            let part = read_part(subset)?;
+            let unknown = |name: &&String| {
+                whole.as_ref().is_some_and(|graph| graph.nodes.tools.iter().all(|tool| tool.id != **name))
+            };
+            if let Some(name) = part.nodes.iter().find(unknown) {
+                return Err(Failure::usage(format!("`{name}` of the sample is no tool of the graph"))
+                    .hint("name the graph that the sample was drawn from"));
+            }
+            draw_sample(&part, drawing)
+        }
+        (None, Some(graph)) => {
+            if drawing == Drawing::Mermaid && graph.links.len() > MERMAID_LINKS {
+                printer.warning(&format!(
+                    "{} links: Mermaid draws at most {MERMAID_LINKS} unless its page sets `maxEdges`",
+                    graph.links.len()
+                ));
+            }
+            draw(graph, drawing)
+        }
+        (None, None) => return Err(Failure::usage("there is nothing to draw").hint("name a graph with --graph")),
+    };
+    match &args.out {
+        Some(path) => {
+            save(path, &drawn)?;
+            printer.progress(&format!("drawn into {}", path.display()));
+        }
+        None => printer.out(drawn.trim_end()),
+    }
+    Ok(())
+}
+
+/// How the ending of a file's name says that it is drawn.
+fn by_ending(path: &Path) -> Option<Drawing> {
+    match path.extension()?.to_str()? {
+        "svg" => Some(Drawing::Svg),
+        "dot" | "gv" => Some(Drawing::Dot),
+        "mmd" | "mermaid" => Some(Drawing::Mermaid),
+        _ => None,
+    }
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| {
+        Failure::usage(format!("cannot write to `{}`: {error}", path.display())).hint("name another file")
+    })
+}
+
+/// A sample as `graph sample --json` prints it, or a line of data_raw.json.
+#[derive(Debug, Deserialize)]
+struct Part {
+    #[serde(alias = "sampled_nodes")]
+    nodes: Vec<PartNode>,
+    #[serde(alias = "sampled_links", default)]
+    links: Vec<SampledLink>,
+}
+
+/// A tool of a sample: its name alone, or with what else is known of it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum PartNode {
+    Name(String),
+    Described {
+        #[serde(alias = "task")]
+        id: String,
+    },
+}
+
+/// One sample, or a list of which the first is taken.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Parts {
+    One(Part),
+    Many(Vec<Part>),
+}
+
+fn read_part(path: &Path) -> Result<SampledGraph, Failure> {
+    let mut text = String::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().read_to_string(&mut text).map(|_| ())
+    } else {
+        std::fs::read_to_string(path).map(|read| text = read)
+    };
+    let wrong = |why: String| {
+        Failure::usage(format!("{}: {why}", path.display()))
+            .hint("make one with `jarvis taskbench graph sample --json`")
+    };
+    read.map_err(|error| wrong(format!("the sample cannot be read: {error}")))?;
+    let parts: Parts = serde_json::from_str(&text)
+        .map_err(|_| wrong("a sample is wanted: an object with `nodes` and `links`, or a list of such".into()))?;
+    let part = match parts {
+        Parts::One(part) => part,
+        Parts::Many(parts) => parts.into_iter().next().ok_or_else(|| wrong("the list holds no sample".into()))?,
+    };
+    let name = |node: PartNode| match node {
+        PartNode::Name(name) | PartNode::Described { id: name } => name,
+    };
+    Ok(SampledGraph { nodes: part.nodes.into_iter().map(name).collect(), links: part.links })
+}
+
+fn describe(args: &StatsArgs, printer: Printer) -> Result<(), Failure> {
+    let stats = stats(&args.source.read()?);
+    if args.json {
+        printer.out(&serde_json::to_string_pretty(&stats).map_err(Failure::work)?);
+    } else {
+        printer.out(told(&stats).trim_end());
+    }
+    Ok(())
+}
+
+/// The figures in words.
+fn told(stats: &GraphStats) -> String {
+    const SHOWN: usize = 12;
+    let names = |names: &[String]| -> String {
+        match names.len() {
+            0 => "none".into(),
+            n if n > SHOWN => {
+                let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
+                format!("{n}: {} and {} more", shown.join(", "), n - SHOWN)
+            }
+            n => format!("{n}: {}", names.join(", ")),
+        }
+    };
+    let chains: Vec<String> = (1..)
+        .zip(&stats.chains)
+        .map(|(n, found): (usize, _)| match found {
+            Some(true) => n.to_string(),
+            Some(false) => format!("not {n}"),
+            None => format!("{n}?"),
+        })
+        .collect();
+    let mut lines = vec![
+        format!("tools          {}", stats.tools),
+        format!("links          {} ({} distinct)", stats.links, stats.distinct_links),
+        format!("links in       {} to {}, mean {:.2}", stats.in_degree.min, stats.in_degree.max, stats.in_degree.mean),
+        format!(
+            "links out      {} to {}, mean {:.2}",
+            stats.out_degree.min, stats.out_degree.max, stats.out_degree.mean
+        ),
+        format!("only sources   {}", names(&stats.sources)),
+        format!("only targets   {}", names(&stats.sinks)),
+        format!("isolated       {}", names(&stats.isolated)),
+        format!("parts          {}", stats.components),
+        format!("largest circle {} tools, each reachable from each", stats.largest_circle),
+        format!("farthest apart {} links", stats.longest_shortest_path),
+        format!("chains of      {}", chains.join(", ")),
+    ];
+    if !stats.types.is_empty() {
+        lines.push(String::new());
+        lines.push(format!("{:<12} {:>7} {:>7} {:>7}", "kind", "takers", "givers", "links"));
+        for (kind, used) in &stats.types {
+            lines.push(format!("{kind:<12} {:>7} {:>7} {:>7}", used.inputs, used.outputs, used.links));
+        }
+    }
+    if !stats.odd.is_empty() {
+        lines.push(String::new());
+        lines.push("odd".into());
+        lines.extend(stats.odd.iter().map(|odd| format!("  {odd}")));
+    }
+    lines.join("\n")
 }

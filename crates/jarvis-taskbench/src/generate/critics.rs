@@ -1,0 +1,120 @@
+//! Who judges a generated sample: the rule critic compares its graph with the sampled one, the teacher is the model's
+//! own judgement.
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::data::{DependencyType, normalised};
+
+/// The verdicts on one sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Critics {
+    /// The generated tools are the sampled ones.
+    pub node: bool,
+    /// The generated links are the sampled ones.
+    pub link: bool,
+    /// The teacher finds the sample executable and correct; `None` when no teacher was asked or it does not conclude.
+    #[serde(rename = "self-check")]
+    pub self_check: Option<bool>,
+}
+
+impl Critics {
+    /// Both rule verdicts.
+    pub fn both(self) -> bool {
+        self.node && self.link
+    }
+
+    /// Rules and teacher.
+    pub fn all(self) -> bool {
+        self.both() && self.self_check == Some(true)
+    }
+}
+
+/// Judges a raw record: `sampled_nodes`, `sampled_links` and `result`. Names are compared as the dependency type compares
+/// them; order does not count, repetition does.
+pub fn judge(record: &Value, dependency: DependencyType) -> Critics {
+    let name = |value: &Value| {
+        let name = value.as_str()?;
+        Some(if dependency == DependencyType::Resource { normalised(name) } else { name.to_owned() })
+    };
+    let sorted = |mut list: Vec<_>| {
+        list.sort();
+        list
+    };
+    let ids = |list: Option<&Value>| -> Option<Vec<String>> {
+        let id = |node: &Value| name(node.get("id").or_else(|| node.get("task"))?);
+        list?.as_array()?.iter().map(id).collect::<Option<_>>().map(sorted)
+    };
+    let pairs = |list: Option<&Value>| -> Option<Vec<String>> {
+        let pair = |link: &Value| Some(format!("{}\u{0}{}", name(link.get("source")?)?, name(link.get("target")?)?));
+        list?.as_array()?.iter().map(pair).collect::<Option<_>>().map(sorted)
+    };
+    let graph = record.pointer("/result/invoking_graph");
+    let generated = |key: &str| graph.and_then(|graph| graph.get(key));
+    let same = |a: Option<Vec<String>>, b: Option<Vec<String>>| a.is_some() && a == b;
+    Critics {
+        node: same(ids(record.get("sampled_nodes")), ids(generated("nodes"))),
+        link: same(pairs(record.get("sampled_links")), pairs(generated("links"))),
+        self_check: teacher(record).and_then(Value::as_str).and_then(teacher_says),
+    }
+}
+
+/// The teacher's judgement: in the result, else in its graph.
+pub(super) fn teacher(record: &Value) -> Option<&Value> {
+    record.pointer("/result/check_by_teacher").or_else(|| record.pointer("/result/invoking_graph/check_by_teacher"))
+}
+
+/// What a teacher's text concludes: true when it ends with Executable yes and Correct yes, `None` when it does not say.
+pub fn teacher_says(text: &str) -> Option<bool> {
+    let word = |name: &str| -> Option<bool> {
+        let pattern = Regex::new(&format!(r"(?i){name}\W{{0,6}}(yes|no|true|false)\b")).ok()?;
+        // The last one: before the conclusion there may be talk.
+        let said = pattern.captures_iter(text).last()?;
+        let said = said.get(1)?.as_str().to_lowercase();
+        Some(said == "yes" || said == "true")
+    };
+    Some(word("executable")? && word("correct")?)
+}
+
+/// The lists of `alignment_ids.json`, from records with their `id` and `method`: for each critic and method the ids that
+/// pass, in the order of the records.
+pub fn alignment<'r>(records: impl IntoIterator<Item = (&'r Value, Critics)>) -> Value {
+    const KINDS: [(&str, fn(Critics) -> bool); 5] = [
+        ("node", |critics| critics.node),
+        ("link", |critics| critics.link),
+        ("both_node_link", Critics::both),
+        ("self-check", |critics| critics.self_check == Some(true)),
+        ("all", Critics::all),
+    ];
+    let mut lists: IndexMap<&str, IndexMap<String, Vec<Value>>> = IndexMap::new();
+    for (kind, _) in KINDS {
+        let methods = ["single", "chain", "dag"].map(|method| (method.to_owned(), Vec::new()));
+        lists.insert(kind, IndexMap::from(methods));
+    }
+    for (record, critics) in records {
+        let method = record.get("method").or_else(|| record.get("type")).and_then(Value::as_str);
+        let (Some(id), Some(method)) = (record.get("id"), method) else { continue };
+        for (kind, passes) in KINDS {
+            if let Some(methods) = lists.get_mut(kind).filter(|_| passes(critics)) {
+                methods.entry(method.to_owned()).or_default().push(id.clone());
+            }
+        }
+    }
+    let named = lists.into_iter().map(|(kind, methods)| (format!("{kind}_alignment_id"), json!(methods)));
+    Value::Object(named.collect::<Map<_, _>>())
+}
+
+/// Writes `alignment_ids.json` anew from all raw records of a folder.
+pub(super) fn write_alignment(
+    path: &Path,
+    records: &[Value],
+    dependency: DependencyType,
+) -> Result<(), crate::DataError> {
+    let judged = records.iter().map(|record| (record, judge(record, dependency)));
+    let text = serde_json::to_string_pretty(&alignment(judged)).unwrap_or_default();
+    super::files::replace(path, text.as_bytes())
+}

@@ -1,0 +1,227 @@
+//! The folder of a generation run: its own description files, and what was generated before.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::files;
+use crate::DataError;
+use crate::data::{BenchTool, DependencyType, Lines, ToolGraph, ToolList};
+
+/// A folder that is ready for generation.
+#[derive(Debug)]
+pub struct Folder {
+    /// The folder.
+    pub dir: PathBuf,
+    /// Its graph.
+    pub graph: ToolGraph,
+    /// Its tools by name, as prompts describe them.
+    pub tools: HashMap<String, BenchTool>,
+    /// What its links mean.
+    pub dependency: DependencyType,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+/// Why a folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The description files are missing.
+    #[error("{}: {what}", .dir.display())]
+    Missing {
+        /// The folder.
+        dir: PathBuf,
+        /// What is missing.
+        what: String,
+    },
+    /// The files do not belong together.
+    #[error("{}: {what}", .dir.display())]
+    Mixed {
+        /// The folder.
+        dir: PathBuf,
+        /// What does not fit.
+        what: String,
+    },
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Data(#[from] DataError),
+}
+
+impl FolderError {
+    /// What to try.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            FolderError::Missing { .. } => {
+                "give --graph-desc and --tool-desc; `jarvis taskbench graph build` makes a graph of a tool list"
+            }
+            FolderError::Mixed { .. } => "name another --data-dir, or leave it out for a new folder",
+            FolderError::Data(error) => error.hint(),
+        }
+    }
+}
+
+/// Makes a folder ready. One that has its description files keeps them, and others that are given are not used; one that is
+/// not there yet, or empty, gets copies of the given ones. Files that do not belong together are refused.
+///
+/// # Errors
+/// As [`FolderError`] lists them.
+pub fn prepare(
+    dir: &Path,
+    graph_desc: Option<&Path>,
+    tool_desc: Option<&Path>,
+    dependency: Option<DependencyType>,
+) -> Result<Folder, FolderError> {
+    let missing = |what: &str| FolderError::Missing { dir: dir.to_owned(), what: what.to_owned() };
+    let mixed = |what: String| FolderError::Mixed { dir: dir.to_owned(), what };
+    let (own_graph, own_tools) = (dir.join("graph_desc.json"), dir.join("tool_desc.json"));
+    let mut notes = Vec::new();
+    let exists = own_graph.exists();
+    if !exists && (own_tools.exists() || dir.join("data_raw.json").exists()) {
+        return Err(missing("the folder has no graph_desc.json, but other files of a run"));
+    }
+    let (graph_from, tools_from) = if exists {
+        if graph_desc.is_some() || tool_desc.is_some() {
+            notes.push(format!("{} has its own description files; the given ones are not used", dir.display()));
+        }
+        (own_graph.as_path(), Some(own_tools.as_path()).filter(|path| path.exists()))
+    } else {
+        match (graph_desc, tool_desc) {
+            (Some(graph), Some(tools)) => (graph, Some(tools)),
+            (None, None) => return Err(missing("a new folder needs a tool graph and a tool list")),
+            (Some(_), None) => return Err(missing("a new folder needs a tool list beside the graph")),
+            (None, Some(_)) => return Err(missing("a new folder needs a tool graph beside the tool list")),
+        }
+    };
+    let graph = ToolGraph::read(graph_from)?;
+    let list = match tools_from {
+        Some(path) => ToolList::read(path)?,
+        None => graph.nodes.clone(),
+    };
+    let dependency =
+        dependency.unwrap_or(if graph.nodes.is_typed() { DependencyType::Resource } else { DependencyType::Temporal });
+    let tools: HashMap<String, BenchTool> = list.tools.into_iter().map(|tool| (tool.id.clone(), tool)).collect();
+    if let Some(node) = graph.nodes.tools.iter().find(|node| !tools.contains_key(&node.id)) {
+        return Err(mixed(format!("the tool list lacks `{}` of the tool graph", node.id)));
+    }
+    if graph.nodes.tools.is_empty() {
+        return Err(mixed("the tool graph has no tools".into()));
+    }
+    if dependency == DependencyType::Resource
+        && let Some(node) = graph.nodes.tools.iter().find(|node| tools.get(&node.id).is_none_or(|t| t.inputs.is_none()))
+    {
+        return Err(mixed(format!("tool `{}` has no kinds; this is a temporal domain", node.id)));
+    }
+    let folder = Folder { dir: dir.to_owned(), graph, tools, dependency, notes };
+    if exists {
+        folder.check_earlier()?;
+    } else {
+        std::fs::create_dir_all(dir).map_err(|error| DataError::write(dir, error))?;
+        for (from, to) in [(graph_desc, &own_graph), (tool_desc, &own_tools)] {
+            let Some(from) = from else { continue };
+            let bytes = std::fs::read(from).map_err(|error| DataError::read(from, error))?;
+            files::replace(to, &bytes)?;
+        }
+    }
+    Ok(folder)
+}
+
+impl Folder {
+    /// Where generated samples are kept.
+    pub fn raw(&self) -> PathBuf {
+        self.dir.join("data_raw.json")
+    }
+
+    /// What was generated before must be of this graph.
+    fn check_earlier(&self) -> Result<(), FolderError> {
+        let mixed = |what: String| Err(FolderError::Mixed { dir: self.dir.clone(), what });
+        if !self.raw().exists() {
+            return Ok(());
+        }
+        for (line, bytes) in Lines::read(&self.raw())?.iter() {
+            let Ok(record) = serde_json::from_slice::<Value>(bytes) else { continue };
+            for node in record.get("sampled_nodes").and_then(Value::as_array).into_iter().flatten() {
+                let id = node.get("id").and_then(Value::as_str).unwrap_or_default();
+                if !self.tools.contains_key(id) {
+                    return mixed(format!("line {line} of data_raw.json was drawn from another graph: it has `{id}`"));
+                }
+                let temporal = node.get("parameters").is_some();
+                if temporal != (self.dependency == DependencyType::Temporal) {
+                    return mixed(format!("line {line} of data_raw.json was not generated as {}", self.dependency));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The file that generated samples are appended to.
+#[derive(Debug)]
+pub(super) struct RawFile {
+    file: std::fs::File,
+    path: PathBuf,
+    /// The whole records that were there.
+    pub(super) records: Vec<Value>,
+    /// A torn last line was dropped.
+    pub(super) torn: bool,
+    /// Lines that are no records; they stay.
+    pub(super) bad: usize,
+}
+
+impl RawFile {
+    /// Opens the file, drops a torn last line, and reads the rest.
+    pub(super) fn open(path: &Path) -> Result<RawFile, DataError> {
+        let failed = |error| DataError::write(path, error);
+        let mut bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(DataError::read(path, error)),
+        };
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        let mut torn = false;
+        let last = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        if last < bytes.len() {
+            let tail = bytes.get(last..).unwrap_or_default();
+            if serde_json::from_slice::<Value>(tail).is_ok_and(|record| record.get("id").is_some()) {
+                file.write_all(b"\n").map_err(failed)?;
+            } else {
+                torn = true;
+                bytes.truncate(last);
+                file.set_len(last as u64).map_err(failed)?;
+            }
+        }
+        let (mut records, mut bad) = (Vec::new(), 0);
+        for (_, line) in Lines::of(path, bytes).iter() {
+            match serde_json::from_slice::<Value>(line) {
+                Ok(record) if record.get("id").is_some() => records.push(record),
+                Ok(_) | Err(_) => bad += 1,
+            }
+        }
+        Ok(RawFile { file, path: path.to_owned(), records, torn, bad })
+    }
+
+    /// The ids that are taken.
+    pub(super) fn ids(&self) -> HashSet<String> {
+        let text = |record: &Value| match record.get("id")? {
+            Value::String(id) => Some(id.clone()),
+            other => Some(other.to_string()),
+        };
+        self.records.iter().filter_map(text).collect()
+    }
+
+    /// Appends a record: one line, one write.
+    pub(super) fn append(&mut self, record: Value) -> Result<(), DataError> {
+        append(&mut self.file, &record).map_err(|error| DataError::write(&self.path, error))?;
+        self.records.push(record);
+        Ok(())
+    }
+}
+
+/// Appends one line in one write.
+pub(super) fn append(file: &mut std::fs::File, record: &Value) -> std::io::Result<()> {
+    let mut line = record.to_string();
+    line.push('\n');
+    file.write_all(line.as_bytes())?;
+    file.flush()
+}

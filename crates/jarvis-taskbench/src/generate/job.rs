@@ -1,0 +1,68 @@
+//! One sample to be generated. All that chance decides about it follows from the run's seed and the sample's number.
+
+use crate::graph::{Dice, Method, SampleError, SampledGraph, Sampler, random_method, random_size};
+
+/// The ids that eight digits without a leading zero allow.
+const IDS: u64 = 90_000_000;
+/// A number without a common divisor with [`IDS`], so that numbers and ids are one to one.
+const STRIDE: u64 = 48_271_337;
+/// Draws of method and size before a graph is found too poor for all of them.
+const DRAWS: usize = 30;
+
+/// What samples are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// The run's seed.
+    pub seed: u64,
+    /// The method; drawn for each sample when not given.
+    pub method: Option<Method>,
+    /// The number of tools; drawn for each sample when not given.
+    pub size: Option<usize>,
+}
+
+/// A sample to be generated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Its number in the run, from 0.
+    pub number: u64,
+    /// Its id: eight digits, of no other number of the run.
+    pub id: String,
+    /// The number that the prompt shows.
+    pub prompt_seed: u32,
+    /// How its tools were drawn.
+    pub method: Method,
+    /// Its tools and links, in alphabetical order.
+    pub sampled: SampledGraph,
+}
+
+impl Job {
+    /// Draws the sample with this number.
+    ///
+    /// # Errors
+    /// When no such part of the graph can be reached.
+    pub fn draw(plan: &Plan, sampler: &Sampler, number: u64) -> Result<Job, SampleError> {
+        let mut dice = Dice::new(plan.seed, number);
+        let prompt_seed = u32::try_from(dice.below(1_000_001)).unwrap_or_default();
+        let mut draws = 0;
+        let (method, sampled) = loop {
+            let method = plan.method.unwrap_or_else(|| random_method(&mut dice));
+            let size = plan.size.unwrap_or_else(|| random_size(&mut dice));
+            draws += 1;
+            match sampler.sample(method, size, &mut dice) {
+                Ok(sampled) => break (method, sampled.sorted()),
+                Err(SampleError::NotReachable { .. })
+                    if draws < DRAWS && (plan.method.is_none() || plan.size.is_none()) => {}
+                Err(error) => return Err(error),
+            }
+        };
+        Ok(Job { number, id: sample_id(plan.seed, number), prompt_seed, method, sampled })
+    }
+}
+
+/// The id of the sample with this number in the run with this seed: eight digits, and another for each of the first
+/// 90 million numbers.
+pub fn sample_id(seed: u64, number: u64) -> String {
+    let offset = Dice::new(seed, u64::MAX).below(IDS as usize) as u64;
+    let place = ((number % IDS) * STRIDE + offset) % IDS;
+    format!("{:08}", place + 10_000_000)
+}

@@ -1,0 +1,445 @@
+//! A generation run: many calls at once, each success one line in `data_raw.json`. A failed sample is counted and the run
+//! goes on; a stopped run is continued by running it again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use indexmap::IndexMap;
+use jarvis_chat::{ChatError, ChatModel, ChatRequest};
+use jarvis_prompt::template::TemplateError;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::critics::{Critics, judge, write_alignment};
+use super::folder::{Folder, RawFile, append};
+use super::job::{Job, Plan};
+use super::prompt::{Prompts, Shown, kept_tool, shown_tool};
+use super::reply::read_reply;
+use crate::DataError;
+use crate::graph::{Drawing, SampleError, Sampler, draw_sample};
+
+/// The stage label of generation.
+pub const STAGE: &str = "generate";
+/// Time for one attempt of a call.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// The most tokens of a reply.
+const MAX_TOKENS: u32 = 2500;
+/// Samples between two lines of statistics.
+const STATISTICS_EVERY: usize = 100;
+
+/// How a run asks and what it keeps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// What samples are drawn.
+    pub plan: Plan,
+    /// The number of samples that the folder shall hold in the end.
+    pub target: usize,
+    /// 0 to 2.
+    pub temperature: f32,
+    /// 0 to 1.
+    pub top_p: f32,
+    /// Whether the model is to judge its own results.
+    pub check: bool,
+    /// Whether each sampled graph is drawn into `task_graphs/`.
+    pub save_figure: bool,
+    /// Calls at once, at least 1.
+    pub workers: usize,
+    /// What `statistics.json` says of the run beside these settings: the model, the time it began. Never a key.
+    pub notes: Value,
+}
+
+/// Why a sample failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FailureKind {
+    /// HTTP 429, and repeats did not help.
+    RateLimit,
+    /// Another HTTP error.
+    HttpStatus,
+    /// No connection, or no reply in time.
+    Transport,
+    /// A reply without text.
+    NoReply,
+    /// A text that is no result.
+    ContentFormat,
+    /// The graph has no such part.
+    NotReachable,
+    /// A recording without an answer, or a client that cannot be used.
+    Other,
+}
+
+impl FailureKind {
+    /// Its word in statistics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FailureKind::RateLimit => "RateLimit",
+            FailureKind::HttpStatus => "HttpStatus",
+            FailureKind::Transport => "Transport",
+            FailureKind::NoReply => "NoReply",
+            FailureKind::ContentFormat => "ContentFormat",
+            FailureKind::NotReachable => "NotReachable",
+            FailureKind::Other => "Other",
+        }
+    }
+
+    fn of(error: &ChatError) -> FailureKind {
+        match error {
+            ChatError::RateLimited { .. } => FailureKind::RateLimit,
+            ChatError::Unauthorized { .. } | ChatError::Api { .. } => FailureKind::HttpStatus,
+            ChatError::Unreachable { .. } | ChatError::Timeout { .. } => FailureKind::Transport,
+            ChatError::BadReply { .. } => FailureKind::NoReply,
+            ChatError::ReplayMiss { .. } | ChatError::Recording { .. } | ChatError::Config(_) => FailureKind::Other,
+        }
+    }
+}
+
+/// Why a run ends.
+#[derive(Debug, thiserror::Error)]
+pub enum GenerateError {
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The built-in prompt is broken.
+    #[error(transparent)]
+    Prompt(#[from] TemplateError),
+    /// The endpoint refuses the credentials, so every call would fail.
+    #[error(transparent)]
+    Refused(ChatError),
+    /// The one sample that was asked for failed.
+    #[error("{message}")]
+    Sample {
+        /// Why.
+        kind: FailureKind,
+        /// In words.
+        message: String,
+    },
+}
+
+impl GenerateError {
+    /// What to try.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            GenerateError::Data(error) => Some(error.hint()),
+            GenerateError::Refused(error) => error.hint(),
+            GenerateError::Prompt(_) => None,
+            GenerateError::Sample { kind, .. } => match kind {
+                FailureKind::ContentFormat => Some("run it again, or try another model"),
+                FailureKind::NotReachable => Some("ask for fewer tools or another method"),
+                FailureKind::RateLimit | FailureKind::Transport => Some("wait and run it again"),
+                FailureKind::HttpStatus | FailureKind::NoReply | FailureKind::Other => None,
+            },
+        }
+    }
+}
+
+/// What a run tells while it works.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// What was found in the folder.
+    Began {
+        /// Samples that are there already.
+        found: usize,
+        /// Samples to make.
+        todo: usize,
+        /// The last line was torn and is made again.
+        torn: bool,
+        /// Lines that are no samples.
+        bad: usize,
+    },
+    /// A sample was made and kept.
+    Made {
+        /// Its id.
+        id: String,
+        /// The verdicts.
+        critics: Critics,
+    },
+    /// A sample failed.
+    Failed {
+        /// Its id.
+        id: String,
+        /// Why.
+        kind: FailureKind,
+        /// In words.
+        message: String,
+    },
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Summary {
+    /// Samples that were there before.
+    pub found: usize,
+    /// Samples made now.
+    pub made: usize,
+    /// Samples that failed now.
+    pub failed: usize,
+    /// Samples that the folder still lacks.
+    pub missing: usize,
+    /// How many failed for each reason.
+    pub failures: IndexMap<&'static str, usize>,
+    /// Samples made now that passed the rule critic.
+    pub aligned: usize,
+    /// It was interrupted.
+    pub interrupted: bool,
+}
+
+/// Makes samples.
+pub struct Generator {
+    model: Arc<dyn ChatModel>,
+    folder: Folder,
+    settings: Settings,
+    sampler: Sampler,
+    prompts: Prompts,
+}
+
+/// A sample that was made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done {
+    /// What was asked.
+    pub prompt: String,
+    /// The record for `data_raw.json`.
+    pub record: Value,
+    /// The verdicts.
+    pub critics: Critics,
+}
+
+impl Generator {
+    /// Makes a generator.
+    ///
+    /// # Errors
+    /// When the built-in prompt is broken.
+    pub fn new(model: Arc<dyn ChatModel>, folder: Folder, settings: Settings) -> Result<Generator, GenerateError> {
+        let prompts = Prompts::new(folder.dependency)?;
+        Ok(Generator { sampler: Sampler::new(&folder.graph), model, folder, settings, prompts })
+    }
+
+    /// Makes sample number 0 and keeps nothing.
+    ///
+    /// # Errors
+    /// When it fails.
+    pub async fn play(&self) -> Result<Done, GenerateError> {
+        let job = self.job(0).map_err(|(kind, message)| GenerateError::Sample { kind, message })?;
+        self.make(&job).await.map_err(|failed| failed.error)
+    }
+
+    /// Makes the samples that the folder lacks, calling at most [`Settings::workers`] times at once. Ends early, and
+    /// cleanly, when cancelled. Files are written by short blocking calls, so do not share a thread with much else.
+    ///
+    /// # Errors
+    /// When a file cannot be written, or the endpoint refuses the credentials.
+    pub async fn run(&self, mut tell: impl FnMut(Told), cancel: CancellationToken) -> Result<Summary, GenerateError> {
+        let mut raw = RawFile::open(&self.folder.raw())?;
+        let found = raw.records.len();
+        let taken = raw.ids();
+        let lacking = self.settings.target.saturating_sub(found);
+        let todo: Vec<u64> = (0..)
+            .filter(|number| !taken.contains(&super::job::sample_id(self.settings.plan.seed, *number)))
+            .take(lacking)
+            .collect();
+        tell(Told::Began { found, todo: todo.len(), torn: raw.torn, bad: raw.bad });
+        let mut statistics = Statistics::open(self.folder.dir.join("statistics.json"))?;
+        if !todo.is_empty() {
+            statistics.write(self.options())?;
+        }
+        let mut summary = Summary { found, ..Summary::default() };
+        let began = Instant::now();
+        let mut refused = None;
+        {
+            let jobs = futures::stream::iter(todo).map(|number| self.attempt(number));
+            let mut ended = jobs.buffer_unordered(self.settings.workers.max(1));
+            loop {
+                let next = tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => {
+                        summary.interrupted = true;
+                        break;
+                    }
+                    next = ended.next() => next,
+                };
+                match next {
+                    None => break,
+                    Some((id, Ok(done))) => {
+                        if self.settings.save_figure {
+                            self.save_figure(&id, &done.record)?;
+                        }
+                        raw.append(done.record)?;
+                        summary.made += 1;
+                        summary.aligned += usize::from(done.critics.both());
+                        tell(Told::Made { id, critics: done.critics });
+                    }
+                    Some((id, Err(failed))) => {
+                        summary.failed += 1;
+                        *summary.failures.entry(failed.kind.as_str()).or_default() += 1;
+                        tell(Told::Failed { id, kind: failed.kind, message: failed.error.to_string() });
+                        if matches!(failed.error, GenerateError::Refused(_)) && summary.made == 0 {
+                            refused = Some(failed.error);
+                            break;
+                        }
+                    }
+                }
+                if (summary.made + summary.failed).is_multiple_of(STATISTICS_EVERY) {
+                    statistics.write(counts(&summary, began.elapsed()))?;
+                }
+            }
+        }
+        summary.missing = self.settings.target.saturating_sub(raw.records.len());
+        if summary.made + summary.failed > 0 {
+            statistics.write(counts(&summary, began.elapsed()))?;
+        }
+        write_alignment(&self.folder.dir.join("alignment_ids.json"), &raw.records, self.folder.dependency)?;
+        match refused {
+            Some(error) => Err(error),
+            None => Ok(summary),
+        }
+    }
+
+    fn job(&self, number: u64) -> Result<Job, (FailureKind, String)> {
+        Job::draw(&self.settings.plan, &self.sampler, number).map_err(|error| match &error {
+            SampleError::NotReachable { .. } | SampleError::Nothing => (FailureKind::NotReachable, error.to_string()),
+        })
+    }
+
+    async fn attempt(&self, number: u64) -> (String, Result<Done, Failed>) {
+        let id = super::job::sample_id(self.settings.plan.seed, number);
+        let made = match self.job(number) {
+            Ok(job) => self.make(&job).await,
+            Err((kind, message)) => Err(Failed { kind, error: GenerateError::Sample { kind, message } }),
+        };
+        (id, made)
+    }
+
+    async fn make(&self, job: &Job) -> Result<Done, Failed> {
+        let dependency = self.folder.dependency;
+        let tools = || job.sampled.nodes.iter().filter_map(|name| self.folder.tools.get(name));
+        let shown = Shown {
+            nodes: tools().map(|tool| shown_tool(tool, dependency)).collect(),
+            links: &job.sampled.links,
+            seed: job.prompt_seed,
+            check: self.settings.check,
+        };
+        let messages = self
+            .prompts
+            .messages(&shown)
+            .map_err(|error| Failed { kind: FailureKind::Other, error: GenerateError::Prompt(error) })?;
+        let request = ChatRequest {
+            stage: STAGE.to_owned(),
+            messages,
+            temperature: Some(self.settings.temperature),
+            top_p: Some(self.settings.top_p),
+            frequency_penalty: Some(0.0),
+            presence_penalty: Some(0.0),
+            max_tokens: Some(MAX_TOKENS),
+            timeout: Some(TIMEOUT),
+            ..ChatRequest::default()
+        };
+        let reply = self.model.complete(&request).await.map_err(Failed::of)?;
+        let result = read_reply(&reply.text).map_err(|error| {
+            tracing::debug!(id = job.id, reply = reply.text, "a reply that is no result");
+            let kind = FailureKind::ContentFormat;
+            Failed { kind, error: GenerateError::Sample { kind, message: error.to_string() } }
+        })?;
+        let mut record = json!({
+            "id": job.id,
+            "seed": job.prompt_seed,
+            "method": job.method.as_str(),
+            "number_of_tools": job.sampled.nodes.len(),
+            "sampled_nodes": tools().map(|tool| kept_tool(tool, dependency)).collect::<Vec<_>>(),
+            "sampled_links": job.sampled.links,
+            "result": result,
+        });
+        let critics = judge(&record, dependency);
+        if let Some(record) = record.as_object_mut() {
+            record.insert("critics".into(), json!(critics));
+        }
+        let prompt = request.messages.iter().map(jarvis_chat::Message::joined_text).collect::<Vec<_>>().join("\n");
+        Ok(Done { prompt, record, critics })
+    }
+
+    fn save_figure(&self, id: &str, record: &Value) -> Result<(), DataError> {
+        let folder = self.folder.dir.join("task_graphs");
+        let path = folder.join(format!("{id}.svg"));
+        let names = record.get("sampled_nodes").and_then(Value::as_array).into_iter().flatten();
+        let sample = crate::graph::SampledGraph {
+            nodes: names.filter_map(|node| node.get("id")?.as_str().map(str::to_owned)).collect(),
+            links: record
+                .get("sampled_links")
+                .and_then(|links| serde_json::from_value(links.clone()).ok())
+                .unwrap_or_default(),
+        };
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(&path, draw_sample(&sample, Drawing::Svg)))
+            .map_err(|error| DataError::write(&path, error))
+    }
+
+    /// The options as statistics keep them; there is no key among them.
+    fn options(&self) -> Value {
+        let Settings { plan, target, temperature, top_p, check, save_figure, workers, notes } = &self.settings;
+        json!({"options": {
+            "seed": plan.seed,
+            "method": plan.method.map(crate::graph::Method::as_str),
+            "tool_number": plan.size,
+            "number_of_samples": target,
+            "temperature": temperature,
+            "top_p": top_p,
+            "check": check,
+            "save_figure": save_figure,
+            "multiworker": workers,
+            "dependency_type": self.folder.dependency.as_str(),
+            "run": notes,
+        }})
+    }
+}
+
+/// A sample that failed.
+#[derive(Debug)]
+struct Failed {
+    kind: FailureKind,
+    error: GenerateError,
+}
+
+impl Failed {
+    fn of(error: ChatError) -> Failed {
+        let kind = FailureKind::of(&error);
+        let error = match error {
+            ChatError::Unauthorized { .. } => GenerateError::Refused(error),
+            ChatError::Unreachable { .. }
+            | ChatError::Timeout { .. }
+            | ChatError::RateLimited { .. }
+            | ChatError::Api { .. }
+            | ChatError::BadReply { .. }
+            | ChatError::ReplayMiss { .. }
+            | ChatError::Recording { .. }
+            | ChatError::Config(_) => GenerateError::Sample { kind, message: error.to_string() },
+        };
+        Failed { kind, error }
+    }
+}
+
+fn counts(summary: &Summary, time: Duration) -> Value {
+    let average = time.as_secs_f64() / summary.made.max(1) as f64;
+    json!({
+        "total": summary.made + summary.failed,
+        "success": summary.made,
+        "fail": summary.failed,
+        "avg_time_cost": if summary.made == 0 { Value::Null } else { json!((average * 1000.0).round() / 1000.0) },
+        "errors": summary.failures,
+    })
+}
+
+/// `statistics.json`: a line for each run's options, then lines of counts.
+struct Statistics {
+    file: std::fs::File,
+    path: PathBuf,
+}
+
+impl Statistics {
+    fn open(path: PathBuf) -> Result<Statistics, DataError> {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+        file.map(|file| Statistics { file, path: path.clone() }).map_err(|error| DataError::write(&path, error))
+    }
+
+    fn write(&mut self, line: Value) -> Result<(), DataError> {
+        append(&mut self.file, &line).map_err(|error| DataError::write(&self.path, error))
+    }
+}

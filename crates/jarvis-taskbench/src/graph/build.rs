@@ -1,0 +1,124 @@
+//! From a tool list to a tool graph, and its file. The published graphs come out byte for byte.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::DataError;
+use crate::data::{BenchTool, DependencyType, GraphLink, ToolGraph, ToolList};
+use crate::generate::files;
+
+/// How a graph is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BuildOptions {
+    /// Take kinds that differ only in case for the same, such as `Image` and `image`. The published graphs do not.
+    pub ignore_case: bool,
+}
+
+/// Why a graph cannot be built or written.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A typed graph is wanted of tools without kinds.
+    #[error("tool `{tool}` does not say which kinds it takes and gives, so nothing tells what can follow it")]
+    Untyped {
+        /// The first such tool.
+        tool: String,
+    },
+    /// The graph would overwrite what it is made from.
+    #[error("{} is the tool list itself; the graph needs a file of its own", .out.display())]
+    OverItself {
+        /// The file that was named for the graph.
+        out: PathBuf,
+    },
+    /// A file cannot be written.
+    #[error(transparent)]
+    Data(#[from] DataError),
+}
+
+impl BuildError {
+    /// What to try.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            BuildError::Untyped { .. } => "tools with named parameters make a graph with `--dependency-type temporal`",
+            BuildError::OverItself { .. } => "name another file, such as graph_desc.json in the same folder",
+            BuildError::Data(error) => error.hint(),
+        }
+    }
+}
+
+/// The graph of these tools. Resource: a link wherever a kind that one tool gives is one that another takes; the link's
+/// kind is the first such in the order of the outputs. Temporal: a link between every two tools, both ways.
+///
+/// # Errors
+/// [`BuildError::Untyped`] in resource mode when a tool lacks its kinds.
+pub fn build(tools: &ToolList, dependency: DependencyType, options: BuildOptions) -> Result<ToolGraph, BuildError> {
+    let nodes = ToolList { tools: tools.tools.iter().map(node).collect() };
+    let mut links = Vec::new();
+    for (i, from) in tools.tools.iter().enumerate() {
+        for (j, to) in tools.tools.iter().enumerate() {
+            let kind = match dependency {
+                DependencyType::Temporal => Some("complete".to_owned()),
+                DependencyType::Resource => shared_kind(from, to, options)?,
+            };
+            if let Some(kind) = kind.filter(|_| i != j) {
+                links.push(GraphLink { source: from.id.clone(), target: to.id.clone(), kind: Some(kind) });
+            }
+        }
+    }
+    Ok(ToolGraph { nodes, links })
+}
+
+fn shared_kind(from: &BenchTool, to: &BenchTool, options: BuildOptions) -> Result<Option<String>, BuildError> {
+    let untyped = |tool: &BenchTool| BuildError::Untyped { tool: tool.id.clone() };
+    let outputs = from.outputs.as_ref().ok_or_else(|| untyped(from))?;
+    let inputs = to.inputs.as_ref().ok_or_else(|| untyped(to))?;
+    let same = |a: &str, b: &str| a == b || options.ignore_case && a.to_lowercase() == b.to_lowercase();
+    // The kind as the taker spells it.
+    Ok(outputs.iter().find_map(|output| inputs.iter().find(|input| same(output, input))).cloned())
+}
+
+/// The tool as a node: name, description, parameters and kinds first, then whatever else its entry has.
+fn node(tool: &BenchTool) -> BenchTool {
+    const FIRST: [&str; 5] = ["id", "desc", "parameters", "input-type", "output-type"];
+    let mut entry = Map::new();
+    if let Value::Object(given) = &tool.entry {
+        let first = FIRST.into_iter().filter_map(|key| given.get_key_value(key));
+        let rest = given.iter().filter(|(key, _)| !FIRST.contains(&key.as_str()));
+        entry.extend(first.chain(rest).map(|(key, value)| (key.clone(), value.clone())));
+    }
+    BenchTool { entry: Value::Object(entry), ..tool.clone() }
+}
+
+/// The graph as its file holds it: two blanks of indent, no line end after the last bracket.
+pub fn to_json(graph: &ToolGraph) -> String {
+    let nodes: Vec<&Value> = graph.nodes.tools.iter().map(|tool| &tool.entry).collect();
+    // Only maps with keys that are not text cannot be written.
+    serde_json::to_string_pretty(&json!({"nodes": nodes, "links": graph.links})).unwrap_or_default()
+}
+
+/// Writes the graph, at once and whole.
+///
+/// # Errors
+/// [`BuildError::OverItself`] when `out` is the file at `made_from`, by whatever path; or when it cannot be written.
+pub fn write(graph: &ToolGraph, made_from: &Path, out: &Path) -> Result<(), BuildError> {
+    if is_same_file(made_from, out) {
+        return Err(BuildError::OverItself { out: out.to_owned() });
+    }
+    Ok(files::replace(out, to_json(graph).as_bytes())?)
+}
+
+/// True when both paths lead to one file, through links of either kind.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        if let (Ok(a), Ok(b)) = (std::fs::metadata(a), std::fs::metadata(b)) {
+            return (a.dev(), a.ino()) == (b.dev(), b.ino());
+        }
+    }
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+        (Err(_), Err(_)) => a == b,
+    }
+}
