@@ -6,9 +6,9 @@
 mod bertscore;
 mod data;
 mod gnn4taskplan;
-mod legacy;
-mod strict;
+mod graph;
 mod infer;
 mod infer_reply;
 mod infer_resume;
-mod graph;
+mod legacy;
+mod strict;

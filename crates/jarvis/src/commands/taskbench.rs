@@ -8,10 +8,13 @@ mod infer;
 mod inspect;
 mod report;
 
+use std::collections::HashSet;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Subcommand;
 use jarvis_taskbench::DataError;
+use serde_json::Value;
 
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -67,4 +70,40 @@ pub(crate) fn with_original_names(command: clap::Command) -> clap::Command {
 fn unusable(error: DataError) -> Failure {
     let hint = error.hint();
     Failure::usage(error).hint(hint)
+}
+
+/// The ids of a file: every text and number of a JSON document, or one a line.
+fn ids(path: &Path) -> Result<HashSet<String>, Failure> {
+    fn collect(value: &Value, ids: &mut HashSet<String>) {
+        match value {
+            Value::String(id) => drop(ids.insert(id.clone())),
+            Value::Number(id) => drop(ids.insert(id.to_string())),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, ids)),
+            Value::Object(fields) => match fields.get("id") {
+                Some(id) => collect(id, ids),
+                None => fields.values().for_each(|value| collect(value, ids)),
+            },
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read the ids in {}: {error}", path.display())))?;
+    let mut ids = HashSet::new();
+    match serde_json::from_str::<Value>(&text) {
+        Ok(value) => collect(&value, &mut ids),
+        Err(_) => {
+            for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+                // A line may be JSON, such as `"12"` or a whole sample.
+                match serde_json::from_str::<Value>(line) {
+                    Ok(value) => collect(&value, &mut ids),
+                    Err(_) => drop(ids.insert(line.to_owned())),
+                }
+            }
+        }
+    }
+    if ids.is_empty() {
+        return Err(Failure::usage(format!("there are no ids in {}", path.display()))
+            .hint("write one id a line, or a JSON list of ids"));
+    }
+    Ok(ids)
 }

@@ -1,19 +1,25 @@
 //! `jarvis taskbench evaluate`: scores files of predictions, writes the metrics files, prints a table.
 
+mod files;
+mod gnn;
+
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList, file_stem};
-use jarvis_taskbench::evaluate::table::{LEGACY_COLUMNS, Table};
+use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList};
+use jarvis_taskbench::evaluate::strict::Bootstrap;
+use jarvis_taskbench::evaluate::table::{LEGACY_COLUMNS, STRICT_COLUMNS, Table};
 use jarvis_taskbench::evaluate::{
-    Evaluation, Group, Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, output,
+    Evaluation, Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity,
 };
-use serde_json::{Map, Value, json};
+use jarvis_taskbench::infer::known_demos;
+use serde_json::{Map, Value};
 
-use super::unusable;
+use self::files::{Figures, Job, file_for, jobs, save, write_samples};
+use super::{ids, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -77,6 +83,28 @@ pub(crate) struct EvaluateArgs {
     /// Print the figures as one JSON document
     #[arg(long)]
     json: bool,
+    /// Only the samples with the ids in this file: one a line, or JSON
+    #[arg(long, value_name = "FILE")]
+    ids: Option<PathBuf>,
+    /// How many examples the prompts showed; the strict figures leave those samples out [default: as the prediction
+    /// folder's name says]
+    #[arg(long, value_name = "N")]
+    use_demos: Option<usize>,
+    /// Give the strict figures 95 % intervals from so many resamples; without it only ROUGE has them
+    #[arg(long, value_name = "RESAMPLES", num_args = 0..=1, default_missing_value = "1000")]
+    intervals: Option<u32>,
+    /// The seed of the resamples
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Whose files and figures: the original's, or those of GNN4TaskPlan (with --splits chain or single)
+    #[arg(long, value_enum, default_value_t = FormatArg::Original)]
+    format: FormatArg,
+    /// GNN4TaskPlan: 1 leaves samples without a prediction out, 0 takes them as empty plans
+    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    remove_non_pred: u8,
+    /// Compute figures again that are newer than predictions and gold plans
+    #[arg(long)]
+    force: bool,
     /// Threads to use [default: one for each core]; the figures are the same for any number
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -97,6 +125,15 @@ enum ModeArg {
     Mul,
 }
 
+/// `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// TaskBench
+    Original,
+    /// GNN4TaskPlan
+    Gnn4taskplan,
+}
+
 /// `--profile`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ProfileArg {
@@ -106,15 +143,6 @@ enum ProfileArg {
     Strict,
     /// Both, side by side
     Both,
-}
-
-/// A file of predictions and where its figures go.
-struct Job {
-    name: String,
-    predictions: PathBuf,
-    legacy: PathBuf,
-    strict: PathBuf,
-    log: PathBuf,
 }
 
 pub(super) async fn run(args: EvaluateArgs, printer: Printer) -> Result<ExitCode, Failure> {
@@ -129,6 +157,9 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     }
     let domain = Domain::open(&args.data_dir).map_err(unusable)?;
     let jobs = jobs(args, &domain)?;
+    if args.format == FormatArg::Gnn4taskplan {
+        return gnn::evaluate(args, &domain, &jobs, printer);
+    }
     let tools = domain.tools().map_err(unusable)?;
     let gold = domain.gold().map_err(unusable)?;
     let batch = args.llm.is_none();
@@ -147,13 +178,7 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         })?),
         Some(_) | None => None,
     };
-    let bar = ProgressBar::hidden();
-    if similarity.is_some() && printer.draws() {
-        bar.set_draw_target(ProgressDrawTarget::stderr());
-    }
-    if let Ok(style) = ProgressStyle::with_template("BERTScore {bar:30} {pos}/{len} {eta}") {
-        bar.set_style(style);
-    }
+    let bar = bar(similarity.is_some() && printer.draws());
     let told = |done: usize, of: usize| {
         bar.set_length(of as u64);
         bar.set_position(done as u64);
@@ -169,71 +194,59 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         wanted,
         groups: grouping.groups(),
         only: only(args, &domain)?,
+        shown: shown(args, &domain),
+        bootstrap: Some(Bootstrap {
+            resamples: args.intervals.unwrap_or(1000),
+            seed: args.seed,
+            all: args.intervals.is_some(),
+        }),
         similarity: similarity.as_deref(),
         told: Some(&told),
     };
     let mut documents = Vec::new();
+    let mut unread = 0;
     for job in &jobs {
-        let lines = Lines::read(&job.predictions).map_err(unusable)?;
+        if batch && !args.force && args.per_sample.is_none() && job.is_done(&domain, &options)? {
+            let told = "its figures are newer than predictions and gold plans (--force computes them again)";
+            printer.progress(&format!("{}: {told}", job.name));
+            documents.push(show(job, &job.saved(&options)?, args, printer));
+            continue;
+        }
+        let lines = match Lines::read(&job.predictions) {
+            Ok(lines) => lines,
+            Err(error) if batch => {
+                printer.warning(&format!("{}: {error}", job.name));
+                unread += 1;
+                continue;
+            }
+            Err(error) => return Err(unusable(error)),
+        };
         let evaluation = evaluate(&gold, &Predictions::of(&lines), &options);
-        documents.push(save(job, &evaluation, args, printer)?);
+        bar.finish_and_clear();
+        tell(job, &evaluation, args, &domain, printer);
+        let figures = save(job, &evaluation, &options)?;
+        if let Some(file) = &args.per_sample {
+            write_samples(&file_for(file, job, jobs.len()), &evaluation)?;
+        }
+        documents.push(show(job, &figures, args, printer));
     }
     if args.json {
         let document = if let [only] = documents.as_slice() { only.clone() } else { Value::Array(documents) };
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if unread == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The files to score.
-fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Failure> {
-    let folder = domain.path(&args.prediction_dir);
-    let save = match &args.save_dir {
-        Some(folder) => domain.path(folder),
-        None => {
-            let mut name = args.prediction_dir.to_string_lossy().replace("predictions", "metrics");
-            if let Some(AlignmentArg(Some(kind))) = args.alignment {
-                name = format!("{name}_alignment_{kind}");
-            }
-            domain.path(name)
-        }
-    };
-    let there = names(&folder);
-    let names = match &args.llm {
-        Some(llm) => vec![file_stem(llm)],
-        None if there.is_empty() => {
-            return Err(Failure::usage(format!("there are no predictions in {}", folder.display()))
-                .hint("make some with `jarvis taskbench infer`, or name their folder with --prediction-dir"));
-        }
-        None => there.clone(),
-    };
-    if save == folder {
-        return Err(Failure::usage("the figures would be written over the predictions")
-            .hint("name another folder with --save-dir"));
+/// The progress of BERTScore.
+fn bar(drawn: bool) -> ProgressBar {
+    let bar = ProgressBar::hidden();
+    if drawn {
+        bar.set_draw_target(ProgressDrawTarget::stderr());
     }
-    let job = |name: String| {
-        let predictions = folder.join(format!("{name}.json"));
-        if !predictions.is_file() {
-            let known = if there.is_empty() { "none".into() } else { there.join(", ") };
-            return Err(Failure::usage(format!("there is no {}", predictions.display()))
-                .hint(format!("predictions in this folder: {known}")));
-        }
-        let file = |ending: &str| save.join(format!("{name}.{ending}"));
-        Ok(Job { predictions, legacy: file("json"), strict: file("strict.json"), log: file("log"), name })
-    };
-    names.into_iter().map(job).collect()
-}
-
-/// The names of the predictions in a folder, sorted.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json") && path.is_file())
-        .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
-        .collect();
-    names.sort();
-    names
+    if let Ok(style) = ProgressStyle::with_template("BERTScore {bar:30} {pos}/{len} pairs, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
 }
 
 /// The type that was asked for, or else the one that the tools have.
@@ -248,39 +261,94 @@ fn dependency(args: &EvaluateArgs, tools: &ToolList, printer: Printer) -> Depend
     }
 }
 
-/// The ids that pass the alignment.
+/// The ids that pass the alignment and are in the file of ids.
 fn only(args: &EvaluateArgs, domain: &Domain) -> Result<Option<HashSet<SampleId>>, Failure> {
-    match args.alignment {
+    let passing = match args.alignment {
         Some(AlignmentArg(Some(kind))) if kind != Alignment::Human => {
-            domain.alignment().map_err(unusable)?.passing(kind).map_err(Failure::usage)
+            domain.alignment().map_err(unusable)?.passing(kind).map_err(Failure::usage)?
         }
-        Some(_) | None => Ok(None),
+        Some(_) | None => None,
+    };
+    let Some(file) = &args.ids else { return Ok(passing) };
+    let named = ids(file)?;
+    let both = |id: &SampleId| passing.as_ref().is_none_or(|passing| passing.contains(id));
+    let named = named.into_iter().flat_map(|id| {
+        let id: Box<str> = id.into();
+        [SampleId::Text(id.clone()), SampleId::Number(id)]
+    });
+    Ok(Some(named.filter(both).collect()))
+}
+
+/// The samples that were shown to the planner as examples.
+fn shown(args: &EvaluateArgs, domain: &Domain) -> HashSet<SampleId> {
+    let named = args.prediction_dir.to_string_lossy().into_owned();
+    let of_name = || {
+        let (_, rest) = named.split_once("_use_demos_")?;
+        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+    };
+    let count = args.use_demos.or_else(of_name).unwrap_or(0);
+    let known = domain.known_as().map(known_demos).unwrap_or_default();
+    known.iter().take(count).flat_map(|id| [SampleId::Text((*id).into()), SampleId::Number((*id).into())]).collect()
+}
+
+/// Says on what the figures rest.
+fn tell(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, domain: &Domain, printer: Printer) {
+    if let Some(why) = &evaluation.no_bertscore {
+        let told = format!("BERTScore is left out: {why}; --bert-model DIR names one");
+        if args.metric.iter().any(|word| word == "bertscore") { printer.warning(&told) } else { printer.note(&told) }
+    }
+    let coverage = &evaluation.coverage;
+    const SHOWN: usize = 5;
+    let files = [
+        (domain.path("data.json"), &coverage.bad_gold, "gold plans"),
+        (job.predictions.clone(), &coverage.bad_predictions, "predictions"),
+    ];
+    for (path, bad, what) in files {
+        for bad in bad.iter().take(SHOWN) {
+            printer.warning(&format!("{}, {bad}", path.display()));
+        }
+        if bad.len() > SHOWN {
+            printer.warning(&format!("{}: {} more lines are no {what}", path.display(), bad.len() - SHOWN));
+        }
+    }
+    let mut told = format!("{}: {} of {} gold plans have a prediction", job.name, coverage.predicted, coverage.gold);
+    for (count, what) in [(coverage.surplus, "predictions without gold"), (coverage.repeated, "repeated predictions")] {
+        if count > 0 {
+            told.push_str(&format!(", {count} {what}"));
+        }
+    }
+    printer.progress(&told);
+    let dropped: usize = coverage.dropped.values().sum();
+    if dropped > 0 {
+        let causes: Vec<String> = coverage.dropped.iter().map(|(why, count)| format!("{why} ({count})")).collect();
+        printer.progress(&format!("  the legacy figures leave {dropped} of these out: {}", causes.join(", ")));
+    }
+    if coverage.malformed_links > 0 {
+        printer.progress(&format!("  {} malformed links were left out", coverage.malformed_links));
+    }
+    if coverage.predicted == 0 {
+        printer.warning("no id of the predictions is in data.json; numbers and texts are different ids");
     }
 }
 
-/// Writes the files of one job and prints its table; the document is what `--json` prints.
-fn save(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, printer: Printer) -> Result<Value, Failure> {
-    let groups: Map<String, Value> =
-        evaluation.legacy.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
-    if args.profile != ProfileArg::Strict {
-        output::update_metrics(&job.legacy, groups.clone()).map_err(unusable)?;
+/// Prints the tables of one job, or keeps silent for `--json`; gives what that prints.
+fn show(job: &Job, figures: &Figures, args: &EvaluateArgs, printer: Printer) -> Value {
+    let mut document = Map::new();
+    document.insert("name".into(), job.name.clone().into());
+    let parts = [
+        ("legacy", "the original's rules", &figures.legacy, &job.legacy, &LEGACY_COLUMNS[..]),
+        ("strict", "every gold plan counts", &figures.strict, &job.strict, &STRICT_COLUMNS[..]),
+    ];
+    for (profile, meaning, groups, file, columns) in parts {
+        if groups.is_empty() {
+            continue;
+        }
+        document.insert(profile.into(), Value::Object(groups.clone()));
+        if !args.json {
+            printer.out(&format!("{}, {profile} ({meaning}) -> {}", job.name, file.display()));
+            printer.out(&Table::of_groups(groups, columns).text());
+            printer.out("");
+        }
     }
-    if let (Some(why), true) = (&evaluation.no_bertscore, args.metric.iter().any(|word| word == "bertscore")) {
-        printer.warning(&format!("BERTScore is left out: {why}; give a local directory with --bert-model"));
-    } else if let Some(why) = &evaluation.no_bertscore {
-        printer.note(&format!("BERTScore is left out: {why}"));
-    }
-    let coverage = &evaluation.coverage;
-    for bad in coverage.bad_gold.iter().take(5) {
-        printer.warning(&format!("data.json {bad}"));
-    }
-    for bad in coverage.bad_predictions.iter().take(5) {
-        printer.warning(&format!("{} {bad}", job.predictions.display()));
-    }
-    if !args.json {
-        printer.out(&format!("{}: {} of {} gold plans have a prediction", job.name, coverage.predicted, coverage.gold));
-        printer.out(&Table::of_groups(&groups, &LEGACY_COLUMNS).text());
-    }
-    let _ = (&job.strict, &job.log, Group::OVERALL);
-    Ok(json!({"name": job.name, "legacy": groups}))
+    Value::Object(document)
 }

@@ -2,8 +2,7 @@
 
 mod shown;
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -223,47 +222,11 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
         },
         workers: args.multiworker,
         limit: args.limit,
-        ids: args.ids.as_deref().map(ids).transpose()?,
+        ids: args.ids.as_deref().map(super::ids).transpose()?,
         log_first_detail: args.log_first_detail,
         plan_timeout: seconds(defaults.plan_timeout),
         reformat_timeout: seconds(defaults.reformat_timeout),
     })
-}
-
-/// The ids of a file: every text and number of a JSON document, or one a line.
-fn ids(path: &Path) -> Result<HashSet<String>, Failure> {
-    fn collect(value: &Value, ids: &mut HashSet<String>) {
-        match value {
-            Value::String(id) => drop(ids.insert(id.clone())),
-            Value::Number(id) => drop(ids.insert(id.to_string())),
-            Value::Array(items) => items.iter().for_each(|item| collect(item, ids)),
-            Value::Object(fields) => match fields.get("id") {
-                Some(id) => collect(id, ids),
-                None => fields.values().for_each(|value| collect(value, ids)),
-            },
-            Value::Null | Value::Bool(_) => {}
-        }
-    }
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read the ids in {}: {error}", path.display())))?;
-    let mut ids = HashSet::new();
-    match serde_json::from_str::<Value>(&text) {
-        Ok(value) => collect(&value, &mut ids),
-        Err(_) => {
-            for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-                // A line may be JSON, such as `"12"` or a whole sample.
-                match serde_json::from_str::<Value>(line) {
-                    Ok(value) => collect(&value, &mut ids),
-                    Err(_) => drop(ids.insert(line.to_owned())),
-                }
-            }
-        }
-    }
-    if ids.is_empty() {
-        return Err(Failure::usage(format!("there are no ids in {}", path.display()))
-            .hint("write one id a line, or a JSON list of ids"));
-    }
-    Ok(ids)
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

@@ -1,0 +1,154 @@
+//! The files of an evaluation: which predictions there are, where figures go, what is there already.
+
+use std::path::{Path, PathBuf};
+
+use jarvis_taskbench::data::{Domain, file_stem};
+use jarvis_taskbench::evaluate::table::Table;
+use jarvis_taskbench::evaluate::{Evaluation, Group, Options, output};
+use serde_json::{Map, Value};
+
+use super::super::unusable;
+use super::{AlignmentArg, EvaluateArgs};
+use crate::failure::Failure;
+
+/// A file of predictions and where its figures go.
+pub(super) struct Job {
+    pub(super) name: String,
+    pub(super) predictions: PathBuf,
+    pub(super) legacy: PathBuf,
+    pub(super) strict: PathBuf,
+    log: PathBuf,
+}
+
+/// The files to score.
+pub(super) fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Failure> {
+    let folder = domain.path(&args.prediction_dir);
+    let save = match &args.save_dir {
+        Some(folder) => domain.path(folder),
+        None => {
+            let mut name = args.prediction_dir.to_string_lossy().replace("predictions", "metrics");
+            if let Some(AlignmentArg(Some(kind))) = args.alignment {
+                name = format!("{name}_alignment_{kind}");
+            }
+            domain.path(name)
+        }
+    };
+    let there = names(&folder);
+    let names = match &args.llm {
+        Some(llm) => vec![file_stem(llm)],
+        None if there.is_empty() => {
+            return Err(Failure::usage(format!("there are no predictions in {}", folder.display()))
+                .hint("make some with `jarvis taskbench infer`, or name their folder with --prediction-dir"));
+        }
+        None => there.clone(),
+    };
+    if save == folder {
+        return Err(Failure::usage("the figures would be written over the predictions")
+            .hint("name another folder with --save-dir"));
+    }
+    let job = |name: String| {
+        let predictions = folder.join(format!("{name}.json"));
+        if !predictions.is_file() {
+            let known = if there.is_empty() { "none".into() } else { there.join(", ") };
+            return Err(Failure::usage(format!("there is no {}", predictions.display()))
+                .hint(format!("predictions in this folder: {known}")));
+        }
+        let file = |ending: &str| save.join(format!("{name}.{ending}"));
+        Ok(Job { predictions, legacy: file("json"), strict: file("strict.json"), log: file("log"), name })
+    };
+    names.into_iter().map(job).collect()
+}
+
+/// The names of the predictions in a folder, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json") && path.is_file())
+        .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+/// The groups of both profiles as they are written.
+pub(super) struct Figures {
+    pub(super) legacy: Map<String, Value>,
+    pub(super) strict: Map<String, Value>,
+}
+
+impl Job {
+    /// True when the figures of all groups are there and newer than what they come from.
+    pub(super) fn is_done(&self, domain: &Domain, options: &Options<'_>) -> Result<bool, Failure> {
+        let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
+        let sources = [self.predictions.clone(), domain.path("data.json"), domain.path("tool_desc.json")];
+        let Some(newest) = sources.iter().filter_map(|path| changed(path)).max() else { return Ok(false) };
+        for (file, wanted) in [(&self.legacy, options.profile.legacy()), (&self.strict, options.profile.strict())] {
+            if !wanted {
+                continue;
+            }
+            if changed(file).is_none_or(|made| made <= newest) {
+                return Ok(false);
+            }
+            let groups = output::read_metrics(file).map_err(unusable)?;
+            if options.groups.iter().any(|group| !groups.contains_key(&group.to_string())) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The groups asked for, as they stand in the files.
+    pub(super) fn saved(&self, options: &Options<'_>) -> Result<Figures, Failure> {
+        let read = |file: &Path, wanted: bool| -> Result<Map<String, Value>, Failure> {
+            if !wanted {
+                return Ok(Map::new());
+            }
+            let mut groups = output::read_metrics(file).map_err(unusable)?;
+            let keys = options.groups.iter().map(Group::to_string);
+            Ok(keys.filter_map(|key| groups.remove(&key).map(|figures| (key, figures))).collect())
+        };
+        Ok(Figures {
+            legacy: read(&self.legacy, options.profile.legacy())?,
+            strict: read(&self.strict, options.profile.strict())?,
+        })
+    }
+}
+
+/// Writes the files of one job.
+pub(super) fn save(job: &Job, evaluation: &Evaluation, options: &Options<'_>) -> Result<Figures, Failure> {
+    let legacy: Map<String, Value> =
+        evaluation.legacy.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
+    let strict: Map<String, Value> =
+        evaluation.strict.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
+    let mut log = String::new();
+    if options.profile.legacy() {
+        output::update_metrics(&job.legacy, legacy.clone()).map_err(unusable)?;
+        log.push_str(&output::log_text(&format!("{} legacy", job.name), &legacy, Table::of_tools));
+    }
+    if options.profile.strict() {
+        output::update_metrics(&job.strict, strict.clone()).map_err(unusable)?;
+        log.push_str(&output::log_text(&format!("{} strict", job.name), &strict, Table::of_occurring_tools));
+    }
+    output::write_whole(&job.log, log.as_bytes()).map_err(unusable)?;
+    Ok(Figures { legacy, strict })
+}
+
+/// The per-sample file of one of several jobs has the job's name in it.
+pub(super) fn file_for(file: &Path, job: &Job, jobs: usize) -> PathBuf {
+    if jobs == 1 {
+        return file.to_owned();
+    }
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = file.extension().map_or_else(|| "jsonl".into(), |ending| ending.to_string_lossy());
+    file.with_file_name(format!("{stem}.{}.{ending}", job.name))
+}
+
+pub(super) fn write_samples(file: &Path, evaluation: &Evaluation) -> Result<(), Failure> {
+    let mut text = String::new();
+    for sample in &evaluation.samples {
+        text.push_str(&sample.to_value().to_string());
+        text.push('\n');
+    }
+    output::write_whole(file, text.as_bytes()).map_err(unusable)
+}

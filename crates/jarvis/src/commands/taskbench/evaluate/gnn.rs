@@ -1,0 +1,53 @@
+//! `jarvis taskbench evaluate --format gnn4taskplan`: that project's figures from its files.
+
+use std::process::ExitCode;
+
+use jarvis_taskbench::data::Domain;
+use jarvis_taskbench::evaluate::gnn4taskplan::{self, Mode, Options};
+use serde_json::Value;
+
+use super::super::unusable;
+use super::{EvaluateArgs, Job};
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+pub(super) fn evaluate(
+    args: &EvaluateArgs,
+    domain: &Domain,
+    jobs: &[Job],
+    printer: Printer,
+) -> Result<ExitCode, Failure> {
+    let mode = match args.splits.as_slice() {
+        [] => Mode::Chain,
+        [word] if word == "chain" => Mode::Chain,
+        [word] if word == "single" => Mode::Single,
+        words => {
+            return Err(Failure::usage(format!("GNN4TaskPlan has no figures for `{}`", words.join(", ")))
+                .hint("--splits is chain (the default) or single"));
+        }
+    };
+    let steps = args.metric.iter().any(|word| word == "rouge" || word == "all");
+    let options = Options { mode, remove_non_pred: args.remove_non_pred == 1, steps };
+    let mut documents = Vec::new();
+    for job in jobs {
+        let figures = gnn4taskplan::evaluate_file(domain, &job.predictions, options).map_err(unusable)?;
+        figures.notes.iter().for_each(|note| printer.progress(&format!("note: {note}")));
+        for error in figures.errors.iter().take(5) {
+            printer.warning(&format!("sample {}: {}", error.id, error.reason));
+        }
+        let value = figures.to_value();
+        if !args.json {
+            printer.out(&format!("{}, GNN4TaskPlan, {}", job.name, mode.as_str()));
+            for (name, figure) in value.as_object().into_iter().flatten().filter(|(_, figure)| !figure.is_array()) {
+                let written = figure.as_str().map_or_else(|| figure.to_string(), str::to_owned);
+                printer.out(&format!("  {name:<8} {written}"));
+            }
+        }
+        documents.push(value);
+    }
+    if args.json {
+        let document = if let [only] = documents.as_slice() { only.clone() } else { Value::Array(documents) };
+        printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
+    }
+    Ok(ExitCode::SUCCESS)
+}
