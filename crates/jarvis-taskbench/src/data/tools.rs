@@ -80,6 +80,15 @@ impl ToolList {
         Ok(ToolList { tools: nodes(&document(path)?, path)? })
     }
 
+    /// Reads the same from memory.
+    ///
+    /// # Errors
+    /// When it is not JSON or of another shape.
+    pub fn parse(bytes: &[u8]) -> Result<ToolList, DataError> {
+        let path = Path::new("the tool list");
+        Ok(ToolList { tools: nodes(&parsed(bytes, path)?, path)? })
+    }
+
     /// The tool of that id; the last where it is repeated.
     pub fn get(&self, id: &str) -> Option<&BenchTool> {
         self.tools.iter().rev().find(|tool| tool.id == id)
@@ -139,7 +148,11 @@ impl ToolGraph {
 
 fn document(path: &Path) -> Result<Value, DataError> {
     let bytes = std::fs::read(path).map_err(|error| DataError::read(path, error))?;
-    serde_json::from_slice(&bytes)
+    parsed(&bytes, path)
+}
+
+fn parsed(bytes: &[u8], path: &Path) -> Result<Value, DataError> {
+    serde_json::from_slice(bytes)
         .map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })
 }
 

@@ -61,6 +61,24 @@ pub struct Options<'a> {
     pub told: Option<&'a (dyn Fn(usize, usize) + Sync)>,
 }
 
+impl<'a> Options<'a> {
+    /// All figures but BERTScore over all samples in one group, without intervals.
+    pub fn new(tools: &'a ToolList, dependency: DependencyType, profile: Profile) -> Options<'a> {
+        Options {
+            tools,
+            dependency,
+            profile,
+            wanted: Wanted { bertscore: false, ..Wanted::ALL },
+            groups: vec![Group::OVERALL],
+            only: None,
+            shown: HashSet::new(),
+            bootstrap: None,
+            similarity: None,
+            told: None,
+        }
+    }
+}
+
 /// The figures of one file of predictions.
 #[derive(Debug, Clone)]
 pub struct Evaluation {

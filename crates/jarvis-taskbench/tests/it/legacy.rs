@@ -12,18 +12,8 @@ fn run(dir: &Path, dependency: DependencyType, wanted: Wanted) -> Evaluation {
     let domain = Domain::open(dir).unwrap();
     let (gold, tools) = (domain.gold().unwrap(), domain.tools().unwrap());
     let lines = Lines::read(&domain.path("predictions/model.json")).unwrap();
-    let options = Options {
-        tools: &tools,
-        dependency,
-        profile: Profile::Legacy,
-        wanted,
-        groups: Grouping::all().groups(),
-        only: None,
-        shown: Default::default(),
-        bootstrap: None,
-        similarity: None,
-        told: None,
-    };
+    let groups = Grouping::all().groups();
+    let options = Options { wanted, groups, ..Options::new(&tools, dependency, Profile::Legacy) };
     evaluate(&gold, &Predictions::of(&lines), &options)
 }
 

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList};
 use jarvis_taskbench::evaluate::strict::Bootstrap;
-use jarvis_taskbench::evaluate::table::{LEGACY_COLUMNS, STRICT_COLUMNS, Table};
+use jarvis_taskbench::evaluate::table::{Form, LEGACY_COLUMNS, STRICT_COLUMNS, Table};
 use jarvis_taskbench::evaluate::{
     Evaluation, Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity,
 };
@@ -145,6 +145,10 @@ enum ProfileArg {
     Both,
 }
 
+/// What stands under the tables.
+const LEGEND: &str = "R1, R2, RL: ROUGE of the steps; n: nodes; e: links; t: argument names; v: argument values \
+    (times 100, 100 is best); ED: edit distance of the node lists (0 is best)";
+
 pub(super) async fn run(args: EvaluateArgs, printer: Printer) -> Result<ExitCode, Failure> {
     // Reading and counting is work for all cores, and none of it waits.
     let done = tokio::task::spawn_blocking(move || evaluate_all(&args, printer)).await;
@@ -233,6 +237,8 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     if args.json {
         let document = if let [only] = documents.as_slice() { only.clone() } else { Value::Array(documents) };
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
+    } else {
+        printer.out(LEGEND);
     }
     Ok(if unread == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -346,7 +352,18 @@ fn show(job: &Job, figures: &Figures, args: &EvaluateArgs, printer: Printer) -> 
         document.insert(profile.into(), Value::Object(groups.clone()));
         if !args.json {
             printer.out(&format!("{}, {profile} ({meaning}) -> {}", job.name, file.display()));
-            printer.out(&Table::of_groups(groups, columns).text());
+            // Groups that nothing is in say nothing.
+            let (_, counted, _) = columns.first().copied().unwrap_or(("", "", Form::Count));
+            let filled = |figures: &Value| figures.get(counted).and_then(Value::as_u64).is_some_and(|count| count > 0);
+            let shown: Map<String, Value> = match groups.values().any(filled) {
+                true => groups
+                    .iter()
+                    .filter(|(_, figures)| filled(figures))
+                    .map(|(key, figures)| (key.clone(), figures.clone()))
+                    .collect(),
+                false => groups.clone(),
+            };
+            printer.out(&Table::of_groups(&shown, columns).text());
             printer.out("");
         }
     }

@@ -39,7 +39,11 @@ pub(super) fn evaluate(
         if !args.json {
             printer.out(&format!("{}, GNN4TaskPlan, {}", job.name, mode.as_str()));
             for (name, figure) in value.as_object().into_iter().flatten().filter(|(_, figure)| !figure.is_array()) {
-                let written = figure.as_str().map_or_else(|| figure.to_string(), str::to_owned);
+                let written = match (figure.as_f64(), figure.as_str()) {
+                    (Some(number), _) if figure.is_f64() => format!("{number:.4}"),
+                    (_, Some(word)) => word.to_owned(),
+                    (_, None) => figure.to_string(),
+                };
                 printer.out(&format!("  {name:<8} {written}"));
             }
         }
