@@ -11,4 +11,5 @@ mod offline;
 mod pipelines;
 mod plans;
 mod serve;
+mod taskbench_evaluate;
 mod taskbench_infer;

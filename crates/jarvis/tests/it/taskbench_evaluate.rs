@@ -1,0 +1,204 @@
+//! `jarvis taskbench evaluate` on the sample domains: tables, files, options, faults.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::house::House;
+
+/// A house with a copy of a sample domain, without the figures of earlier runs.
+fn house(domain: &str) -> House {
+    let house = House::new();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/taskbench").join(domain);
+    std::fs::create_dir_all(house.work().join(domain).join("predictions")).unwrap();
+    let files = ["tool_desc.json", "graph_desc.json", "data.json", "user_requests.json", "alignment_ids.json"];
+    for file in files.into_iter().chain(["predictions/example-model.json"]) {
+        house.file(&format!("{domain}/{file}"), std::fs::read(from.join(file)).unwrap());
+    }
+    house
+}
+
+fn json(house: &House, path: &str) -> Value {
+    serde_json::from_slice(&std::fs::read(house.work().join(path)).unwrap()).unwrap()
+}
+
+fn bytes(house: &House, path: &str) -> Vec<u8> {
+    std::fs::read(house.work().join(path)).unwrap()
+}
+
+const STUDIO: [&str; 6] = ["taskbench", "evaluate", "--data-dir", "data_studio", "--llm", "example-model"];
+
+fn studio(house: &House, more: &[&str]) -> crate::house::Ended {
+    house.run(&[&STUDIO, more].concat())
+}
+
+#[test]
+fn both_profiles_are_printed_and_kept() {
+    let house = house("data_studio");
+    insta::assert_snapshot!(house.told(&[&STUDIO[..], &["-s", "all", "-m", "f1", "-m", "ed,link"]].concat()), @r##"
+exit 0
+--- stdout
+example-model, legacy (the original's rules) -> data_studio/metrics/example-model.json
+ group            samples  scored   n-F1  n-F1 macro   e-F1   t-F1   v-F1      ED
+ overall_overall       13      12  93.55       78.56  85.71  92.75  85.33  0.1326
+ single_overall         4       4  75.00       23.08   0.00  75.00  75.00  0.2500
+ chain_overall          5       4  95.24       46.15  85.71  90.91  88.00  0.0625
+ dag_overall            4       4  96.97       61.54  85.71  97.44  85.71  0.0852
+
+example-model, strict (every gold plan counts) -> data_studio/metrics/example-model.strict.json
+ group            samples  missing     n-P    n-R   n-F1  exact   e-F1   t-F1   v-F1      ED
+ overall_overall       14        1   93.55  78.38  85.29  64.29  80.00  86.49  80.00  0.2565
+ single_overall         4        0   75.00  75.00  75.00  75.00      -  75.00  75.00  0.2500
+ chain_overall          6        1   90.91  62.50  74.07  50.00  70.59  74.07  73.33  0.3750
+ dag_overall            4        0  100.00  94.12  96.97  75.00  85.71  97.44  85.71  0.0852
+
+R1, R2, RL: ROUGE of the steps; n: nodes; e: links; t: argument names; v: argument values (times 100, 100 is best); ED: edit distance of the node lists (0 is best)
+--- stderr
+example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
+  the legacy figures leave 1 of these out: `task_nodes` is not a list (1)
+"##);
+    let kept = json(&house, "data_studio/metrics/example-model.json");
+    let keys: Vec<&String> = kept["overall_overall"].as_object().unwrap().keys().collect();
+    insta::assert_snapshot!(format!("{keys:?}"), @r##"["all_samples", "step_supports", "node_supports", "link_supports", "argument_supports", "node_micro_precision_no_matching", "node_micro_recall_no_matching", "node_micro_f1_no_matching", "node_macro_precision_no_matching", "node_macro_recall_no_matching", "node_macro_f1_no_matching", "node_per_type_no_matchcing", "argument_task_argname_binary_f1_no_matching", "argument_task_argname_value_binary_f1_no_matching", "edit_distance", "link_binary_f1"]"##);
+    assert!(kept["chain_overall"].is_object() && kept["overall_1"].is_null());
+    let log = String::from_utf8(bytes(&house, "data_studio/metrics/example-model.log")).unwrap();
+    assert!(log.contains("  edit_distance: 0.1") && log.contains("macro"), "{log}");
+}
+
+#[test]
+fn groups_that_are_not_run_stay_and_those_that_are_are_new() {
+    let house = house("data_studio");
+    std::fs::create_dir(house.work().join("data_studio/metrics")).unwrap();
+    house.file(
+        "data_studio/metrics/example-model.json",
+        r#"{"dag_4": {"kept": true}, "chain_overall": {"old": 1, "link_binary_f1": 9}}"#,
+    );
+    assert_eq!(studio(&house, &["-s", "chain", "-m", "link", "--profile", "legacy"]).code, 0);
+    let kept = json(&house, "data_studio/metrics/example-model.json");
+    assert_eq!(kept["dag_4"]["kept"], Value::Bool(true));
+    let chain = kept["chain_overall"].as_object().unwrap();
+    assert!(!chain.contains_key("old") && chain.len() == 6, "{chain:?}");
+    assert!(!house.work().join("data_studio/metrics/example-model.strict.json").exists());
+    // A file that is no metrics file is not written over.
+    house.file("data_studio/metrics/example-model.json", "{\"half\": ");
+    let ended = studio(&house, &["--profile", "legacy"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("example-model.json is not JSON"), "{}", ended.stderr);
+    assert_eq!(bytes(&house, "data_studio/metrics/example-model.json"), b"{\"half\": ");
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let house = house("data_studio");
+    let files = ["data_studio/a/example-model.json", "data_studio/a/example-model.strict.json", "samples.jsonl"];
+    let all =
+        ["--splits", "all", "--n_tools", "all", "--save_dir", "a", "--per-sample", "samples.jsonl", "--intervals"];
+    let run = |threads: &str| {
+        assert_eq!(studio(&house, &[&all[..], &["--threads", threads]].concat()).code, 0);
+        files.map(|file| bytes(&house, file))
+    };
+    let one = run("1");
+    assert_eq!(one, run("3"));
+    assert_eq!(one, run("8"));
+    let samples = String::from_utf8(one[2].clone()).unwrap();
+    let lost: Vec<String> = samples
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|sample| sample["lost"].as_array().is_some_and(|lost| !lost.is_empty()))
+        .map(|sample| format!("{}: {}", sample["id"], sample["lost"]))
+        .collect();
+    insta::assert_snapshot!(lost.join("\n"), @r##"
+"49087315": ["missed link Narrator → Slideshow Maker","wrong argument of Slideshow Maker: audio is `narration.wav`, wanted `Narrator`"]
+"73018846": ["malformed prediction: `task_nodes` is text, not a list"]
+"36197752": ["missed argument of Language Translator: text `French`"]
+"21763940": ["the tools are listed in another order"]
+"82913604": ["no prediction"]
+"55831270": ["missed tool Poster Painter","surplus tool Picture Joiner"]
+"14576389": ["missed tool Narrator","unknown tool Voice Studio","missed link Language Translator → Narrator","surplus link Language Translator → Voice Studio"]
+"68152097": ["missed tool Language Translator","missed link Language Translator → Narrator","missed link Summary Writer → Language Translator","surplus link Summary Writer → Narrator","wrong argument of Narrator: text is `Summary Writer`, wanted `Language Translator`"]
+"##);
+}
+
+#[test]
+fn every_file_of_predictions_is_scored_once() {
+    let house = house("data_errands");
+    let run = |more: &[&str]| {
+        house.told(&[&["taskbench", "evaluate", "--data_dir", "data_errands", "-m", "link"], more].concat())
+    };
+    insta::assert_snapshot!(run(&["--splits", "overall", "--profile", "strict"]), @r##"
+exit 0
+--- stdout
+example-model, strict (every gold plan counts) -> data_errands/metrics/example-model.strict.json
+ group            samples  missing   e-F1
+ overall_overall       14        1  82.93
+ overall_1              3        0      -
+ overall_2              3        0  40.00
+ overall_3              5        1  82.35
+ overall_4              3        0  94.74
+
+R1, R2, RL: ROUGE of the steps; n: nodes; e: links; t: argument names; v: argument values (times 100, 100 is best); ED: edit distance of the node lists (0 is best)
+--- stderr
+note: the tools have parameters and no types, so the dependencies are taken as temporal
+example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
+"##);
+    let again = run(&["--splits", "overall", "--profile", "strict"]);
+    assert!(again.contains("newer than predictions") && again.contains("overall_overall"), "{again}");
+    assert!(!run(&["--splits", "overall", "--profile", "strict", "--force"]).contains("newer"));
+}
+
+#[test]
+fn samples_are_chosen_by_alignment_ids_and_examples() {
+    let house = house("data_studio");
+    let samples = |more: &[&str]| {
+        let ended = studio(&house, &[&["--json", "-m", "f1", "--profile", "both"], more].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let count = |profile: &str, key: &str| document[profile]["overall_overall"][key].as_u64().unwrap();
+        (count("legacy", "all_samples"), count("strict", "samples"))
+    };
+    let whole = samples(&[]);
+    assert_eq!(samples(&["--alignment", "human"]), whole);
+    assert_eq!(samples(&["--alignment", "none"]), whole);
+    let aligned = samples(&["--alignment", "all"]);
+    assert!(aligned.1 < whole.1 && aligned.1 > 0, "{aligned:?}");
+    assert!(house.work().join("data_studio/metrics_alignment_all/example-model.json").exists());
+    let some: Vec<Value> = String::from_utf8(bytes(&house, "data_studio/data.json"))
+        .unwrap()
+        .lines()
+        .take(3)
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone())
+        .collect();
+    house.file("ids.json", Value::from(some).to_string());
+    assert_eq!(samples(&["--ids", "ids.json"]).1, 3);
+}
+
+#[test]
+fn faults_say_what_to_do() {
+    let house = house("data_studio");
+    let cases: [(&[&str], &str); 9] = [
+        (&["--llm", "gpt-5"], "predictions in this folder: example-model"),
+        (&["--llm", "example-model", "-s", "chains"], "`chains` is no split"),
+        (&["--llm", "example-model", "-n", "many"], "`many` is no number of tools"),
+        (&["--llm", "example-model", "-m", "bleu"], "`bleu` is no metric"),
+        (&["--llm", "example-model", "--alignment", "bot"], "`bot` is no alignment"),
+        (&["--llm", "example-model", "--save-dir", "predictions"], "would be written over the predictions"),
+        (&["--llm", "example-model", "--dependency-type", "spatial"], "`spatial` is no dependency type"),
+        (&["--prediction-dir", "elsewhere"], "there are no predictions in"),
+        (&["--llm", "example-model", "--bert-model", "nowhere"], "BERTScore"),
+    ];
+    for (args, told) in cases {
+        let ended = house.run(&[&["taskbench", "evaluate", "--data-dir", "data_studio"], args].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
+        assert!(ended.stderr.contains(told), "{args:?}: {}", ended.stderr);
+    }
+    // Lines that are none are told, and the others count.
+    let predictions = "data_studio/predictions/example-model.json";
+    let mut broken = bytes(&house, predictions);
+    broken.extend(b"{\"id\": \"1\", \"result\": \n[1]\n{\"result\": {}}\n");
+    house.file(predictions, broken);
+    let ended = studio(&house, &["-m", "f1"]);
+    assert_eq!(ended.code, 0);
+    for told in ["line 16: not JSON", "line 17: it is a list, not an object", "line 18: it has no `id`"] {
+        assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    }
+}
