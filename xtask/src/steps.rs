@@ -19,6 +19,10 @@ pub(crate) fn test(root: &Path) -> Result<()> {
     steps.run("clippy", || cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     steps.run("tidy", || tidy::report(root))?;
     steps.run("test", || cargo(root, &["test", "--workspace", "--no-fail-fast"]))?;
+    // An opt-in feature: its own build, and only its own tests.
+    steps.run("bertscore", || {
+        cargo(root, &["test", "-p", "jarvis-taskbench", "--features", "bertscore", "--test", "it", "bertscore"])
+    })?;
     steps.run("python", || doors::python(root))?;
     if root.join("web/package.json").is_file() {
         steps.run("web", || doors::web(root))?;
