@@ -11,8 +11,8 @@
 mod canonical;
 mod intervals;
 mod lost;
-mod order;
-mod plan;
+pub(crate) mod order;
+pub(crate) mod plan;
 mod pool;
 mod references;
 mod steps;
@@ -70,7 +70,7 @@ impl Catalogue {
         self.dependency
     }
 
-    fn code(&self, name: &str) -> Option<u32> {
+    pub(crate) fn code(&self, name: &str) -> Option<u32> {
         self.codes.get(name).copied()
     }
 
@@ -79,7 +79,7 @@ impl Catalogue {
     }
 
     /// A normalised name as the catalogue writes it.
-    fn show<'n>(&'n self, name: &'n str) -> &'n str {
+    pub(crate) fn show<'n>(&'n self, name: &'n str) -> &'n str {
         self.tool(name).map_or(name, |(written, _)| written)
     }
 

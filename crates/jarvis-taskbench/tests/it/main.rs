@@ -4,4 +4,5 @@
 
 mod data;
 mod gnn4taskplan;
+mod inspect;
 mod strict;

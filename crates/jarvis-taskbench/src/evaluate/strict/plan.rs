@@ -17,17 +17,17 @@ use crate::data::{DependencyType, GoldRecord, normalised};
 use crate::json::{Json, Look, entries};
 
 /// Plans with more nodes than this are malformed; the largest gold plans have ten.
-pub(super) const MOST_NODES: usize = 500;
+pub(crate) const MOST_NODES: usize = 500;
 
 /// What is compared of an argument beside its tool: a kind of resource or a parameter's name, and the value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Argument {
+pub(crate) struct Argument {
     /// The tool.
-    pub(super) task: String,
+    pub(crate) task: String,
     /// The kind of the value (resource) or the parameter's name (temporal).
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The value; for a reference the name of the tool referred to.
-    pub(super) value: String,
+    pub(crate) value: String,
 }
 
 /// What stands for the name of an argument that refers to nothing.
@@ -37,36 +37,36 @@ const MALFORMED: &str = "malformed argument";
 
 impl Argument {
     /// True for what is counted under another name too.
-    pub(super) fn told_elsewhere(&self) -> bool {
+    pub(crate) fn told_elsewhere(&self) -> bool {
         [DANGLING, MALFORMED].contains(&self.name.as_str())
     }
 }
 
 /// A plan as it is compared. Names are normalised.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// The steps, one a line.
-    pub(super) steps: String,
+    pub(crate) steps: String,
     /// The tools in list order.
-    pub(super) nodes: Vec<String>,
+    pub(crate) nodes: Vec<String>,
     /// The arguments.
-    pub(super) arguments: BTreeSet<Argument>,
+    pub(crate) arguments: BTreeSet<Argument>,
     /// The links that are scored: from references (resource) or as listed (temporal).
-    pub(super) links: BTreeSet<(String, String)>,
+    pub(crate) links: BTreeSet<(String, String)>,
     /// The same as places in the list of nodes.
-    pub(super) edges: Vec<(usize, usize)>,
+    pub(crate) edges: Vec<(usize, usize)>,
     /// The listed links, where there is a list.
-    pub(super) listed: Option<BTreeSet<(String, String)>>,
+    pub(crate) listed: Option<BTreeSet<(String, String)>>,
     /// How often each repair was made.
-    pub(super) repaired: BTreeMap<&'static str, u32>,
+    pub(crate) repaired: BTreeMap<&'static str, u32>,
     /// References to no node, as `reference` in an argument of `tool`.
-    pub(super) dangling: Vec<String>,
+    pub(crate) dangling: Vec<String>,
     /// Links that are none, with why.
-    pub(super) bad_links: Vec<String>,
+    pub(crate) bad_links: Vec<String>,
     /// Arguments that are none, with why.
-    pub(super) bad_arguments: Vec<String>,
+    pub(crate) bad_arguments: Vec<String>,
     /// Why it is no plan: the cause's stable word and a sentence.
-    pub(super) malformed: Option<(Cause, String)>,
+    pub(crate) malformed: Option<(Cause, String)>,
 }
 
 /// Why a prediction is no plan.
@@ -105,13 +105,13 @@ impl Cause {
 
 impl Plan {
     /// The gold plan.
-    pub(super) fn of_gold(gold: &GoldRecord<'_>, catalogue: &Catalogue) -> Plan {
+    pub(crate) fn of_gold(gold: &GoldRecord<'_>, catalogue: &Catalogue) -> Plan {
         let parts = [gold.task_steps.as_ref(), gold.task_nodes.as_ref(), gold.task_links.as_ref()];
         read(parts, catalogue)
     }
 
     /// A predicted plan: the value of `result`.
-    pub(super) fn of_result(result: &Json<'_>, catalogue: &Catalogue) -> Plan {
+    pub(crate) fn of_result(result: &Json<'_>, catalogue: &Catalogue) -> Plan {
         match result {
             Json::Object(_) => read(["task_steps", "task_nodes", "task_links"].map(|key| result.look(key)), catalogue),
             other => Plan::malformed(Cause::NotAnObject, format!("the plan is {}, not an object", other.what())),
@@ -119,12 +119,12 @@ impl Plan {
     }
 
     /// An empty plan because there is none to read.
-    pub(super) fn malformed(cause: Cause, why: String) -> Plan {
+    pub(crate) fn malformed(cause: Cause, why: String) -> Plan {
         Plan { malformed: Some((cause, why)), ..Plan::default() }
     }
 
     /// The tools in the order of the links.
-    pub(super) fn in_topological_order(&self) -> Vec<&str> {
+    pub(crate) fn in_topological_order(&self) -> Vec<&str> {
         super::order::topological(self.nodes.len(), &self.edges)
             .into_iter()
             .filter_map(|at| self.nodes.get(at).map(String::as_str))
