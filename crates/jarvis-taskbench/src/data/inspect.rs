@@ -5,10 +5,10 @@ mod files;
 mod plans;
 mod predictions;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
 use super::{DependencyType, Domain, Gold, SampleId, ToolList};
@@ -223,9 +223,10 @@ fn by_frequency(counts: HashMap<String, usize>) -> Vec<String> {
 /// What is known of the gold plans when other files are looked at.
 #[derive(Debug, Default)]
 struct GoldSeen {
-    ids: std::collections::HashSet<SampleId>,
+    /// In file order.
+    ids: IndexSet<SampleId>,
     /// The normalised names of the tools they use.
-    used: std::collections::HashSet<String>,
+    used: HashSet<String>,
 }
 
 impl Inspection {

@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 
 pub use intervals::Bootstrap;
 pub use plan::Cause;
-pub use pool::{StrictFigures, Wanted, pool};
+pub use pool::{Figure, Prf, StrictFigures, ToolFigures, Wanted, pool};
 
 use self::plan::{Argument, Plan};
 use super::rouge::{ROUGE_NAMES, Rouge, RougeF};
@@ -289,6 +289,17 @@ impl StrictSample {
                 ROUGE_NAMES.iter().zip(rouge.values()).map(|(name, f)| ((*name).to_owned(), f.into())).collect();
             line.insert("rouge".into(), values.into());
         }
+        for (name, count) in [
+            ("malformed_links", self.malformed_links),
+            ("malformed_arguments", self.malformed_arguments),
+            ("dangling_references", self.dangling_references),
+            ("unknown_tools", self.unknown_tools),
+        ] {
+            line.insert(name.into(), count.into());
+        }
+        let repaired: Map<String, Value> =
+            self.repaired.iter().map(|(kind, times)| ((*kind).to_owned(), (*times).into())).collect();
+        line.insert("repaired".into(), repaired.into());
         line.insert("lost".into(), self.lost.iter().map(|why| Value::from(why.as_ref())).collect());
         line.into()
     }

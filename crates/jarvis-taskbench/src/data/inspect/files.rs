@@ -160,8 +160,7 @@ fn against_gold(file: &mut FileReport, ids: Vec<&SampleId>, gold: Option<&GoldSe
     let unknown = ids.iter().filter(|id| !gold.ids.contains(**id)).map(ToString::to_string).collect();
     file.odd("ids without a gold plan", unknown, Some(total));
     let listed: HashSet<&SampleId> = ids.into_iter().collect();
-    let unlisted: Vec<&SampleId> = gold.ids.iter().filter(|id| !listed.contains(id)).collect();
-    let unlisted = sorted(unlisted.into_iter().map(ToString::to_string).collect());
+    let unlisted = gold.ids.iter().filter(|id| !listed.contains(id)).map(ToString::to_string).collect();
     file.odd("gold plans in none of the lists", unlisted, Some(gold.ids.len()));
 }
 
@@ -193,7 +192,7 @@ pub(super) fn split_ids(domain: &Domain, gold: Option<&GoldSeen>) -> Option<File
     file.counts("test ids", counts);
     file.odd("ids that are repeated", repeated(&ids), None);
     if let Some(gold) = gold {
-        let unknown = ids.iter().filter(|id| !gold.ids.contains(id)).map(ToString::to_string).collect();
+        let unknown = ids.iter().filter(|id| !gold.ids.contains(*id)).map(ToString::to_string).collect();
         file.odd("ids without a gold plan", unknown, Some(ids.len()));
     }
     Some(file)

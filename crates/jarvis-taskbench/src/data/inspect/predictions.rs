@@ -87,12 +87,10 @@ fn one(domain: &Domain, name: &str, catalogue: &Catalogue, gold: Option<&GoldSee
         let said: HashSet<&SampleId> = ids.iter().collect();
         let covered = gold.ids.iter().filter(|id| said.contains(id)).count();
         file.facts.insert(1, super::Fact { name: "gold plans covered", value: super::FactValue::Count(covered) });
-        let mut uncovered: Vec<String> =
-            gold.ids.iter().filter(|id| !said.contains(id)).map(ToString::to_string).collect();
-        uncovered.sort();
+        let uncovered = gold.ids.iter().filter(|id| !said.contains(id)).map(ToString::to_string).collect();
         file.odd("gold plans without a prediction", uncovered, Some(gold.ids.len()));
         let mut seen = HashSet::new();
-        let surplus = ids.iter().filter(|id| !gold.ids.contains(id) && seen.insert(*id));
+        let surplus = ids.iter().filter(|id| !gold.ids.contains(*id) && seen.insert(*id));
         file.odd("predictions for no gold plan", surplus.map(ToString::to_string).collect(), Some(ids.len()));
     }
     file

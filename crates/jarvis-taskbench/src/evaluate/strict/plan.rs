@@ -4,7 +4,8 @@
 //! (`steps`); one bare node becomes a list (`single_node`); `{name, value}` where a resource argument is wanted becomes the value
 //! (`named_arguments`), and so do the values of an object of arguments; arguments given as one text, or one bare argument,
 //! become a list (`single_argument`); a link given as a pair becomes source and target (`link_pairs`); ends given as
-//! 1-based step numbers (`2`, `"2"`, `"Step 2"`) become names (`step_numbers`); one bare link becomes a list (`single_link`);
+//! 1-based step numbers (`2`, `"2"`, `"Step 2"`) become names (`step_numbers`), unless a 0 among them shows that they count
+//! otherwise; one bare link becomes a list (`single_link`);
 //! `<output_of_X>` becomes the one node called X (`named_references`). No expression is ever evaluated.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -328,8 +329,10 @@ fn listed_links(links: &Json<'_>, plan: &mut Plan) -> Option<BTreeSet<(String, S
         }
     };
     let mut listed = BTreeSet::new();
+    // Where a step 0 is named, steps are counted from 0, or nobody knows from where.
+    let counted = !items.iter().filter_map(link_ends).flatten().any(|end| number_of(end) == Some(0));
     for item in items {
-        match listed_link(item, plan) {
+        match listed_link(item, counted, plan) {
             Ok(link) => {
                 listed.insert(link);
             }
@@ -339,36 +342,51 @@ fn listed_links(links: &Json<'_>, plan: &mut Plan) -> Option<BTreeSet<(String, S
     Some(listed)
 }
 
-fn listed_link(item: &Json<'_>, plan: &mut Plan) -> Result<(String, String), String> {
-    let (source, target) = match (item, item.look("source"), item.look("target")) {
-        (_, Some(source), Some(target)) => (source, target),
-        (Json::Array(ends), ..) if let [source, target] = ends.as_slice() => {
-            plan.repair("link_pairs");
-            (source, target)
-        }
-        (Json::Object(_), ..) => return Err("a link has no `source` or no `target`".into()),
-        (other, ..) => return Err(format!("a link is {}, not a source and a target", other.what())),
+/// Source and target, however the link is written.
+fn link_ends<'v, 'a>(item: &'v Json<'a>) -> Option<[&'v Json<'a>; 2]> {
+    match (item, item.look("source"), item.look("target")) {
+        (_, Some(source), Some(target)) => Some([source, target]),
+        (Json::Array(ends), ..) if let [source, target] = ends.as_slice() => Some([source, target]),
+        _ => None,
+    }
+}
+
+fn listed_link(item: &Json<'_>, counted: bool, plan: &mut Plan) -> Result<(String, String), String> {
+    let Some([source, target]) = link_ends(item) else {
+        return Err(match item {
+            Json::Object(_) => "a link has no `source` or no `target`".into(),
+            other => format!("a link is {}, not a source and a target", other.what()),
+        });
     };
-    Ok((link_end(source, plan)?, link_end(target, plan)?))
+    let link = (link_end(source, counted, plan)?, link_end(target, counted, plan)?);
+    if item.list().is_some() {
+        plan.repair("link_pairs");
+    }
+    Ok(link)
 }
 
 /// The name at an end of a link.
-fn link_end(end: &Json<'_>, plan: &mut Plan) -> Result<String, String> {
-    let number = match end {
-        Json::Str(text) => {
-            let name = normalised(text);
-            match step_number(text).filter(|_| !plan.nodes.contains(&name)) {
-                None => return Ok(name),
-                Some(number) => number,
-            }
-        }
-        Json::Int(number) => usize::try_from(*number).unwrap_or(0),
-        other => return Err(format!("an end of a link is {}, not a name", value_text(other))),
+fn link_end(end: &Json<'_>, counted: bool, plan: &mut Plan) -> Result<String, String> {
+    let name = end.text().map(normalised);
+    let number = match (name, number_of(end)) {
+        // A tool may well be called 7.
+        (Some(name), number) if number.is_none() || plan.nodes.contains(&name) => return Ok(name),
+        (_, Some(number)) => number,
+        (_, None) => return Err(format!("an end of a link is {}, not a name", value_text(end))),
     };
-    let named = number.checked_sub(1).and_then(|at| plan.nodes.get(at)).cloned();
+    let named = number.checked_sub(1).filter(|_| counted).and_then(|at| plan.nodes.get(at)).cloned();
     let named = named.ok_or_else(|| format!("a link names step {}, of {}", value_text(end), plan.nodes.len()))?;
     plan.repair("step_numbers");
     Ok(named)
+}
+
+/// The step number that an end of a link is.
+fn number_of(end: &Json<'_>) -> Option<usize> {
+    match end {
+        Json::Str(text) => step_number(text),
+        Json::Int(number) => Some(usize::try_from(*number).unwrap_or(0)),
+        Json::Null | Json::Bool(_) | Json::BigInt(_) | Json::Float(_) | Json::Array(_) | Json::Object(_) => None,
+    }
 }
 
 /// The number in `3`, `Step 3` or `step3`.

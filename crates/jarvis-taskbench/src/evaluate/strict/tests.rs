@@ -197,6 +197,8 @@ fn temporal_links_and_arguments() {
         (r#"[["Step 1", "step2"]]"#, [1, 1], 0, "link_pairs, step_numbers 2"),
         (r#"[{"source": 1, "target": "2"}]"#, [1, 1], 0, "step_numbers 2"),
         (r#"[{"source": 0, "target": 1}]"#, [0, 0], 1, ""),
+        (r#"[[0, 1], [1, 2], ["Read", "Cut_Out"]]"#, [1, 1], 2, "link_pairs"),
+        ("[[1, 9]]", [0, 0], 1, "step_numbers"),
         (
             r#"[["1 + 1", 2], ["a", "b", "c"], null, {"source": "Read"}, "Read, Cut_Out"]"#,
             [0, 1],

@@ -30,10 +30,7 @@ pub(crate) struct InspectArgs {
 pub(super) fn run(args: &InspectArgs, printer: Printer) -> Result<ExitCode, Failure> {
     let domain = Domain::open(&args.dir).map_err(unusable)?;
     let found = inspect(&domain).map_err(|error| {
-        Failure::usage(error).hint(
-            "name the folder of one domain, such as data_huggingface, not the folder above it; \
-             data.json and user_requests.json hold one JSON document a line, the other files one in all",
-        )
+        Failure::usage(error).hint("name the folder of one domain, such as data_huggingface, not the folder above it")
     })?;
     if args.json {
         printer.out(&serde_json::to_string_pretty(&found.to_value()).map_err(Failure::work)?);
@@ -49,8 +46,10 @@ const SHOWN: usize = 5;
 const LETTERS: usize = 90;
 
 fn text(found: &Inspection) -> String {
-    let kind = found.dependency.map_or(String::new(), |kind| format!("{kind} plans: "));
-    let mut out = format!("{}: {kind}{}\n", found.name, found.because);
+    let mut out = match found.dependency {
+        Some(kind) => format!("{}: {kind} plans ({})\n", found.name, found.because),
+        None => format!("{}: {}\n", found.name, found.because),
+    };
     for file in &found.files {
         out.push('\n');
         out.push_str(&of_file(file));
@@ -126,7 +125,7 @@ fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
