@@ -154,7 +154,7 @@ fn resource_folder() {
       odd: 1 lines that cannot be used: line 4: not JSON: EOF while parsing a value at column 6 (the last line, cut short)
       odd: 1 ids that are repeated: 1
       odd: 1 predictions that are no plan: 1 (the plan is a number, not an object)
-      odd: 1 nodes with a tool outside the catalogue: 1
+      odd: 1 nodes with a tool outside the catalogue: Swim (1)
       odd: 1 gold plans without a prediction: 2
       odd: 1 predictions for no gold plan: 4
     ");
@@ -187,6 +187,35 @@ fn parts_that_cannot_be_used_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let error = inspect(&Domain::open(folder.path()).unwrap()).unwrap_err();
     assert!(error.to_string().contains("nothing of a domain is here"), "{error}");
+}
+
+#[test]
+fn hostile_files_are_told_and_harm_nothing() {
+    let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
+    let nodes: Vec<String> =
+        (0..2_000).map(|at| format!(r#"{{"task": "t{at}", "arguments": "<node-{at}"}}"#)).collect();
+    let many = format!(r#"{{"id": "1", "task_nodes": [{}]}}"#, nodes.join(","));
+    let odd = [
+        deep.as_str(),
+        many.as_str(),
+        r#"{"id": [1]}"#,
+        r#"{"id": null, "type": 7, "n_tools": -1, "task_nodes": "[1, 2", "task_links": {"source": "a"}, "task_steps": {"a": []}}"#,
+        r#"{"id": 1e300, "task_nodes": [{"task": "", "arguments": {"": [[{"a": "<node-0>"}]]}}], "task_links": [[1, 1], [99999999999999999999, -1]]}"#,
+        "\u{0}",
+        "{\"id\": \"\u{202e}\u{1b}[2J\", \"task_nodes\": []}",
+    ];
+    let lines = odd.join("\n");
+    for name in ["data.json", "user_requests.json", "predictions/m.json"] {
+        assert!(told(&[(name, &lines)]).contains("lines that cannot be used"), "{name}");
+    }
+    for name in ["tool_desc.json", "graph_desc.json", "alignment_ids.json", "split_ids.json"] {
+        for line in odd {
+            assert!(
+                told(&[(name, line), ("data.json", "")]).contains(&format!("{name}: unusable")),
+                "{name}: {line:.80}"
+            );
+        }
+    }
 }
 
 #[test]

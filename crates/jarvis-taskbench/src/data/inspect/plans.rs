@@ -183,8 +183,9 @@ impl Counts {
             odd.push(Odd::RepeatedTool);
         }
         if against.known.is_some() {
+            let named = plan.nodes.iter().zip(&plan.written);
             let unknown: Vec<&String> =
-                plan.nodes.iter().filter(|name| against.catalogue.code(name).is_none()).collect();
+                named.filter(|(name, _)| against.catalogue.code(name).is_none()).map(|(_, written)| written).collect();
             if !unknown.is_empty() {
                 odd.push(Odd::UnknownTool);
             }

@@ -1,10 +1,10 @@
 //! The prediction files: `predictions*/*.json`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
-use super::{FileReport, GoldSeen, repeated};
+use super::{FileReport, GoldSeen, by_frequency, repeated};
 use crate::data::{Domain, Lines, SampleId};
 use crate::evaluate::strict::Catalogue;
 use crate::evaluate::strict::plan::Plan;
@@ -42,7 +42,7 @@ fn one(domain: &Domain, name: &str, catalogue: &Catalogue, gold: Option<&GoldSee
     let mut file = FileReport::new(name);
     let (mut bad, mut malformed, mut ids) = (Vec::new(), Vec::new(), Vec::new());
     let mut repairs: IndexMap<String, usize> = IndexMap::new();
-    let (mut unknown, mut nodes, mut unknown_plans) = (0, 0, Vec::new());
+    let (mut unknown, mut nodes) = (HashMap::new(), 0);
     let mut last_is_bad = false;
     for (number, line) in lines.iter() {
         let value = parse(line);
@@ -65,11 +65,10 @@ fn one(domain: &Domain, name: &str, catalogue: &Catalogue, gold: Option<&GoldSee
         for (kind, times) in &plan.repaired {
             *repairs.entry((*kind).to_owned()).or_default() += usize::try_from(*times).unwrap_or(0);
         }
-        let strange = plan.nodes.iter().filter(|name| catalogue.code(name).is_none()).count();
         nodes += plan.nodes.len();
-        if strange > 0 && !catalogue.is_empty() {
-            unknown += strange;
-            unknown_plans.push(id.to_string());
+        let named = plan.nodes.iter().zip(plan.written);
+        for (_, written) in named.filter(|(name, _)| !catalogue.is_empty() && catalogue.code(name).is_none()) {
+            *unknown.entry(written).or_default() += 1;
         }
         ids.push(id);
     }
@@ -82,7 +81,8 @@ fn one(domain: &Domain, name: &str, catalogue: &Catalogue, gold: Option<&GoldSee
     file.odd("lines that cannot be used", bad, None);
     file.odd("ids that are repeated", repeated(&ids), None);
     file.odd("predictions that are no plan", malformed, Some(ids.len()));
-    file.odd_counted("nodes with a tool outside the catalogue", unknown, unknown_plans, Some(nodes));
+    let strange = unknown.values().sum();
+    file.odd_counted("nodes with a tool outside the catalogue", strange, by_frequency(unknown), Some(nodes));
     if let Some(gold) = gold {
         let said: HashSet<&SampleId> = ids.iter().collect();
         let covered = gold.ids.iter().filter(|id| said.contains(id)).count();

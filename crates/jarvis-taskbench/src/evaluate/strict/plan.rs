@@ -19,6 +19,8 @@ use crate::json::{Json, Look, entries};
 
 /// Plans with more nodes than this are malformed; the largest gold plans have ten.
 pub(crate) const MOST_NODES: usize = 500;
+/// Lists with more links than this are no list of links.
+const MOST_LINKS: usize = 2_000;
 
 /// What is compared of an argument beside its tool: a kind of resource or a parameter's name, and the value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +52,8 @@ pub(crate) struct Plan {
     pub(crate) steps: String,
     /// The tools in list order.
     pub(crate) nodes: Vec<String>,
+    /// The same as written.
+    pub(crate) written: Vec<String>,
     /// The arguments.
     pub(crate) arguments: BTreeSet<Argument>,
     /// The links that are scored: from references (resource) or as listed (temporal).
@@ -189,6 +193,7 @@ fn listed_nodes<'v, 'a>(nodes: Option<&'v Json<'a>>, plan: &mut Plan) -> Result<
             .and_then(Look::text)
             .ok_or_else(|| (Cause::NodeWithoutTask, format!("node {at} has no text under `task`")))?;
         plan.nodes.push(normalised(task));
+        plan.written.push(task.to_owned());
     }
     Ok(nodes)
 }
@@ -317,6 +322,10 @@ fn bad_argument(plan: &mut Plan, at: usize, value: &Json<'_>) {
 fn listed_links(links: &Json<'_>, plan: &mut Plan) -> Option<BTreeSet<(String, String)>> {
     let items = match links {
         Json::Null => return None,
+        Json::Array(items) if items.len() > MOST_LINKS => {
+            plan.bad_links.push(format!("`task_links` has {} links; at most {MOST_LINKS} are read", items.len()));
+            return None;
+        }
         Json::Array(items) => items.as_slice(),
         empty if empty.is_empty_container() => &[],
         one if one.look("source").is_some() && one.look("target").is_some() => {

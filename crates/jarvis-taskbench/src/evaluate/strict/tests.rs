@@ -225,6 +225,9 @@ fn temporal_links_and_arguments() {
             .collect();
         assert_eq!(told.join(", "), repairs, "{links}");
     }
+    let many = json!({"task_nodes": [], "task_links": vec![json!(["Read", "Cut_Out"]); 2_001]}).to_string();
+    let sample = temporal(gold.clone(), &many);
+    assert_eq!((sample.links.predicted, sample.malformed_links), (0, 1));
     // Arguments as an object of names; one that is no argument counts against precision alone.
     let said = r#"{"task_nodes": [{"task": "Read", "arguments": {"n": "5"}}, {"task": "Cut_Out", "arguments": ["5", {"name": "x"}]}]}"#;
     let sample = temporal(gold, said);
