@@ -1,9 +1,10 @@
 //! The strict profile: every gold sample counts, and nothing that a prediction lacks can raise its figures.
 //!
-//! A missing or malformed prediction is an empty plan; unambiguous slips of form are repaired first and counted (see `plan`);
-//! tool names are compared with `_` as a blank on nodes, links and catalogue alike; tools outside the catalogue count like any
-//! other. Per sample, *sets* of tool names, links and arguments are compared, as in the legacy profile; repeats and order show in
-//! the edit distance and in the share of plans whose nodes are exactly the gold ones.
+//! A missing or malformed prediction is an empty plan, steps included; unambiguous slips of form are repaired first and
+//! counted (see `plan`); tool names are compared with `_` as a blank on nodes, links and catalogue alike; tools outside the
+//! catalogue count like any other, but not in the mean over tools. Per sample, *sets* of tool names, links and arguments are
+//! compared, as in the legacy profile; repeats and order show in the edit distance and in the share of plans whose nodes are
+//! exactly the gold ones.
 //!
 //! A figure with nothing to count on either side, such as the links of a group of single tools, is `null`: neither
 //! right nor wrong.
