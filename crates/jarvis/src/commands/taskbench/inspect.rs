@@ -16,8 +16,8 @@ use crate::printer::Printer;
 #[command(after_help = "Examples:\n  \
     jarvis taskbench inspect data_huggingface\n  \
     jarvis taskbench inspect data_huggingface --json | jq '.files[\"data.json\"].odd[] | {what, count}'\n\n\
-    Looks at tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json, split_ids.json and\n\
-    predictions*/*.json. Files that are missing are told, and so is what is odd; neither is an error. Nothing is changed.")]
+    Looks at tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json, split_ids.json and \
+    predictions*/*.json.\nFiles that are missing are told, and so is what is odd; neither is an error. Nothing is changed.")]
 pub(crate) struct InspectArgs {
     /// The domain folder
     #[arg(value_name = "DIR")]
