@@ -37,7 +37,9 @@ pub struct NotJson(String);
 
 impl NotJson {
     fn new(error: &JsonError, bytes: &[u8]) -> NotJson {
-        NotJson(error.description(bytes))
+        let said = error.description(bytes);
+        // Of one line only the column says something.
+        NotJson(if bytes.contains(&b'\n') { said } else { said.replace(" at line 1 column ", " at column ") })
     }
 }
 

@@ -1,9 +1,10 @@
 //! The strict profile: every gold sample counts, and nothing that a prediction lacks can raise its figures.
 //!
-//! A missing or malformed prediction is an empty plan; unambiguous slips of form are repaired first and counted (see `plan`);
-//! tool names are compared with `_` as a blank on nodes, links and catalogue alike; tools outside the catalogue count like any
-//! other. Per sample, *sets* of tool names, links and arguments are compared, as in the legacy profile; repeats and order show in
-//! the edit distance and in the share of plans whose nodes are exactly the gold ones.
+//! A missing or malformed prediction is an empty plan, steps included; unambiguous slips of form are repaired first and
+//! counted (see `plan`); tool names are compared with `_` as a blank on nodes, links and catalogue alike; tools outside the
+//! catalogue count like any other, but not in the mean over tools. Per sample, *sets* of tool names, links and arguments are
+//! compared, as in the legacy profile; repeats and order show in the edit distance and in the share of plans whose nodes are
+//! exactly the gold ones.
 //!
 //! A figure with nothing to count on either side, such as the links of a group of single tools, is `null`: neither
 //! right nor wrong.
@@ -11,8 +12,8 @@
 mod canonical;
 mod intervals;
 mod lost;
-mod order;
-mod plan;
+pub(crate) mod order;
+pub(crate) mod plan;
 mod pool;
 mod references;
 mod steps;
@@ -23,7 +24,7 @@ use serde_json::{Map, Value, json};
 
 pub use intervals::Bootstrap;
 pub use plan::Cause;
-pub use pool::{StrictFigures, Wanted, pool};
+pub use pool::{Figure, Prf, StrictFigures, ToolFigures, Wanted, pool};
 
 use self::plan::{Argument, Plan};
 use super::rouge::{ROUGE_NAMES, Rouge, RougeF};
@@ -70,7 +71,7 @@ impl Catalogue {
         self.dependency
     }
 
-    fn code(&self, name: &str) -> Option<u32> {
+    pub(crate) fn code(&self, name: &str) -> Option<u32> {
         self.codes.get(name).copied()
     }
 
@@ -79,7 +80,7 @@ impl Catalogue {
     }
 
     /// A normalised name as the catalogue writes it.
-    fn show<'n>(&'n self, name: &'n str) -> &'n str {
+    pub(crate) fn show<'n>(&'n self, name: &'n str) -> &'n str {
         self.tool(name).map_or(name, |(written, _)| written)
     }
 
@@ -289,6 +290,17 @@ impl StrictSample {
                 ROUGE_NAMES.iter().zip(rouge.values()).map(|(name, f)| ((*name).to_owned(), f.into())).collect();
             line.insert("rouge".into(), values.into());
         }
+        for (name, count) in [
+            ("malformed_links", self.malformed_links),
+            ("malformed_arguments", self.malformed_arguments),
+            ("dangling_references", self.dangling_references),
+            ("unknown_tools", self.unknown_tools),
+        ] {
+            line.insert(name.into(), count.into());
+        }
+        let repaired: Map<String, Value> =
+            self.repaired.iter().map(|(kind, times)| ((*kind).to_owned(), (*times).into())).collect();
+        line.insert("repaired".into(), repaired.into());
         line.insert("lost".into(), self.lost.iter().map(|why| Value::from(why.as_ref())).collect());
         line.into()
     }

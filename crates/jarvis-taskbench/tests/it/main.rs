@@ -10,5 +10,6 @@ mod graph;
 mod infer;
 mod infer_reply;
 mod infer_resume;
+mod inspect;
 mod legacy;
 mod strict;

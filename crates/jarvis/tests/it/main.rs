@@ -13,3 +13,4 @@ mod plans;
 mod serve;
 mod taskbench_evaluate;
 mod taskbench_infer;
+mod taskbench_inspect;

@@ -68,8 +68,11 @@ fn tools(gold: &Plan, said: &Plan, catalogue: &Catalogue, told: &mut Vec<String>
     }
     for name in firsts(&said.nodes) {
         if count(gold, name) == 0 {
-            let kind = if catalogue.code(name).is_some() { "surplus" } else { "unknown" };
-            told.push(format!("{kind} tool {}", cut(catalogue.show(name))));
+            let written = || said.nodes.iter().zip(&said.written).find(|(node, _)| *node == name);
+            told.push(match (catalogue.code(name), written()) {
+                (None, Some((_, written))) => format!("unknown tool {}", cut(written)),
+                (Some(_), _) | (None, None) => format!("surplus tool {}", cut(catalogue.show(name))),
+            });
         }
     }
 }
@@ -121,6 +124,7 @@ fn cut(text: &str) -> String {
     const MOST: usize = 80;
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
+        None if text.is_empty() => "(empty)".into(),
         None => text.to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 /// The places of the nodes, `0..count`, in an order in which every link goes forward. Of the nodes that could come next, the
 /// first in list order does. Where only nodes in or behind cycles are left, the first of them in list order comes next, as if
 /// the links into it were not there.
-pub(super) fn topological(count: usize, links: &[(usize, usize)]) -> Vec<usize> {
+pub(crate) fn topological(count: usize, links: &[(usize, usize)]) -> Vec<usize> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waits: Vec<usize> = vec![0; count];
     for (from, to) in links {
@@ -34,7 +34,7 @@ pub(super) fn topological(count: usize, links: &[(usize, usize)]) -> Vec<usize> 
 }
 
 /// `1 − 2·LCS/(a + b)`: 0 for equal sequences, 1 for those with nothing in common, 0 for two empty ones.
-pub(super) fn distance<T: PartialEq>(a: &[T], b: &[T]) -> f64 {
+pub(crate) fn distance<T: PartialEq>(a: &[T], b: &[T]) -> f64 {
     if a.is_empty() && b.is_empty() {
         return 0.0;
     }

@@ -4,7 +4,8 @@
 //! (`steps`); one bare node becomes a list (`single_node`); `{name, value}` where a resource argument is wanted becomes the value
 //! (`named_arguments`), and so do the values of an object of arguments; arguments given as one text, or one bare argument,
 //! become a list (`single_argument`); a link given as a pair becomes source and target (`link_pairs`); ends given as
-//! 1-based step numbers (`2`, `"2"`, `"Step 2"`) become names (`step_numbers`); one bare link becomes a list (`single_link`);
+//! 1-based step numbers (`2`, `"2"`, `"Step 2"`) become names (`step_numbers`), unless a 0 among them shows that they count
+//! otherwise; one bare link becomes a list (`single_link`);
 //! `<output_of_X>` becomes the one node called X (`named_references`). No expression is ever evaluated.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,17 +18,19 @@ use crate::data::{DependencyType, GoldRecord, normalised};
 use crate::json::{Json, Look, entries};
 
 /// Plans with more nodes than this are malformed; the largest gold plans have ten.
-pub(super) const MOST_NODES: usize = 500;
+pub(crate) const MOST_NODES: usize = 500;
+/// Lists with more links than this are no list of links.
+const MOST_LINKS: usize = 2_000;
 
 /// What is compared of an argument beside its tool: a kind of resource or a parameter's name, and the value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Argument {
+pub(crate) struct Argument {
     /// The tool.
-    pub(super) task: String,
+    pub(crate) task: String,
     /// The kind of the value (resource) or the parameter's name (temporal).
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The value; for a reference the name of the tool referred to.
-    pub(super) value: String,
+    pub(crate) value: String,
 }
 
 /// What stands for the name of an argument that refers to nothing.
@@ -37,36 +40,38 @@ const MALFORMED: &str = "malformed argument";
 
 impl Argument {
     /// True for what is counted under another name too.
-    pub(super) fn told_elsewhere(&self) -> bool {
+    pub(crate) fn told_elsewhere(&self) -> bool {
         [DANGLING, MALFORMED].contains(&self.name.as_str())
     }
 }
 
 /// A plan as it is compared. Names are normalised.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// The steps, one a line.
-    pub(super) steps: String,
+    pub(crate) steps: String,
     /// The tools in list order.
-    pub(super) nodes: Vec<String>,
+    pub(crate) nodes: Vec<String>,
+    /// The same as written.
+    pub(crate) written: Vec<String>,
     /// The arguments.
-    pub(super) arguments: BTreeSet<Argument>,
+    pub(crate) arguments: BTreeSet<Argument>,
     /// The links that are scored: from references (resource) or as listed (temporal).
-    pub(super) links: BTreeSet<(String, String)>,
+    pub(crate) links: BTreeSet<(String, String)>,
     /// The same as places in the list of nodes.
-    pub(super) edges: Vec<(usize, usize)>,
+    pub(crate) edges: Vec<(usize, usize)>,
     /// The listed links, where there is a list.
-    pub(super) listed: Option<BTreeSet<(String, String)>>,
+    pub(crate) listed: Option<BTreeSet<(String, String)>>,
     /// How often each repair was made.
-    pub(super) repaired: BTreeMap<&'static str, u32>,
+    pub(crate) repaired: BTreeMap<&'static str, u32>,
     /// References to no node, as `reference` in an argument of `tool`.
-    pub(super) dangling: Vec<String>,
+    pub(crate) dangling: Vec<String>,
     /// Links that are none, with why.
-    pub(super) bad_links: Vec<String>,
+    pub(crate) bad_links: Vec<String>,
     /// Arguments that are none, with why.
-    pub(super) bad_arguments: Vec<String>,
+    pub(crate) bad_arguments: Vec<String>,
     /// Why it is no plan: the cause's stable word and a sentence.
-    pub(super) malformed: Option<(Cause, String)>,
+    pub(crate) malformed: Option<(Cause, String)>,
 }
 
 /// Why a prediction is no plan.
@@ -105,13 +110,13 @@ impl Cause {
 
 impl Plan {
     /// The gold plan.
-    pub(super) fn of_gold(gold: &GoldRecord<'_>, catalogue: &Catalogue) -> Plan {
+    pub(crate) fn of_gold(gold: &GoldRecord<'_>, catalogue: &Catalogue) -> Plan {
         let parts = [gold.task_steps.as_ref(), gold.task_nodes.as_ref(), gold.task_links.as_ref()];
         read(parts, catalogue)
     }
 
     /// A predicted plan: the value of `result`.
-    pub(super) fn of_result(result: &Json<'_>, catalogue: &Catalogue) -> Plan {
+    pub(crate) fn of_result(result: &Json<'_>, catalogue: &Catalogue) -> Plan {
         match result {
             Json::Object(_) => read(["task_steps", "task_nodes", "task_links"].map(|key| result.look(key)), catalogue),
             other => Plan::malformed(Cause::NotAnObject, format!("the plan is {}, not an object", other.what())),
@@ -119,12 +124,12 @@ impl Plan {
     }
 
     /// An empty plan because there is none to read.
-    pub(super) fn malformed(cause: Cause, why: String) -> Plan {
+    pub(crate) fn malformed(cause: Cause, why: String) -> Plan {
         Plan { malformed: Some((cause, why)), ..Plan::default() }
     }
 
     /// The tools in the order of the links.
-    pub(super) fn in_topological_order(&self) -> Vec<&str> {
+    pub(crate) fn in_topological_order(&self) -> Vec<&str> {
         super::order::topological(self.nodes.len(), &self.edges)
             .into_iter()
             .filter_map(|at| self.nodes.get(at).map(String::as_str))
@@ -188,6 +193,7 @@ fn listed_nodes<'v, 'a>(nodes: Option<&'v Json<'a>>, plan: &mut Plan) -> Result<
             .and_then(Look::text)
             .ok_or_else(|| (Cause::NodeWithoutTask, format!("node {at} has no text under `task`")))?;
         plan.nodes.push(normalised(task));
+        plan.written.push(task.to_owned());
     }
     Ok(nodes)
 }
@@ -316,6 +322,10 @@ fn bad_argument(plan: &mut Plan, at: usize, value: &Json<'_>) {
 fn listed_links(links: &Json<'_>, plan: &mut Plan) -> Option<BTreeSet<(String, String)>> {
     let items = match links {
         Json::Null => return None,
+        Json::Array(items) if items.len() > MOST_LINKS => {
+            plan.bad_links.push(format!("`task_links` has {} links; at most {MOST_LINKS} are read", items.len()));
+            return None;
+        }
         Json::Array(items) => items.as_slice(),
         empty if empty.is_empty_container() => &[],
         one if one.look("source").is_some() && one.look("target").is_some() => {
@@ -328,8 +338,10 @@ fn listed_links(links: &Json<'_>, plan: &mut Plan) -> Option<BTreeSet<(String, S
         }
     };
     let mut listed = BTreeSet::new();
+    // Where a step 0 is named, steps are counted from 0, or nobody knows from where.
+    let counted = !items.iter().filter_map(link_ends).flatten().any(|end| number_of(end) == Some(0));
     for item in items {
-        match listed_link(item, plan) {
+        match listed_link(item, counted, plan) {
             Ok(link) => {
                 listed.insert(link);
             }
@@ -339,36 +351,51 @@ fn listed_links(links: &Json<'_>, plan: &mut Plan) -> Option<BTreeSet<(String, S
     Some(listed)
 }
 
-fn listed_link(item: &Json<'_>, plan: &mut Plan) -> Result<(String, String), String> {
-    let (source, target) = match (item, item.look("source"), item.look("target")) {
-        (_, Some(source), Some(target)) => (source, target),
-        (Json::Array(ends), ..) if let [source, target] = ends.as_slice() => {
-            plan.repair("link_pairs");
-            (source, target)
-        }
-        (Json::Object(_), ..) => return Err("a link has no `source` or no `target`".into()),
-        (other, ..) => return Err(format!("a link is {}, not a source and a target", other.what())),
+/// Source and target, however the link is written.
+fn link_ends<'v, 'a>(item: &'v Json<'a>) -> Option<[&'v Json<'a>; 2]> {
+    match (item, item.look("source"), item.look("target")) {
+        (_, Some(source), Some(target)) => Some([source, target]),
+        (Json::Array(ends), ..) if let [source, target] = ends.as_slice() => Some([source, target]),
+        _ => None,
+    }
+}
+
+fn listed_link(item: &Json<'_>, counted: bool, plan: &mut Plan) -> Result<(String, String), String> {
+    let Some([source, target]) = link_ends(item) else {
+        return Err(match item {
+            Json::Object(_) => "a link has no `source` or no `target`".into(),
+            other => format!("a link is {}, not a source and a target", other.what()),
+        });
     };
-    Ok((link_end(source, plan)?, link_end(target, plan)?))
+    let link = (link_end(source, counted, plan)?, link_end(target, counted, plan)?);
+    if item.list().is_some() {
+        plan.repair("link_pairs");
+    }
+    Ok(link)
 }
 
 /// The name at an end of a link.
-fn link_end(end: &Json<'_>, plan: &mut Plan) -> Result<String, String> {
-    let number = match end {
-        Json::Str(text) => {
-            let name = normalised(text);
-            match step_number(text).filter(|_| !plan.nodes.contains(&name)) {
-                None => return Ok(name),
-                Some(number) => number,
-            }
-        }
-        Json::Int(number) => usize::try_from(*number).unwrap_or(0),
-        other => return Err(format!("an end of a link is {}, not a name", value_text(other))),
+fn link_end(end: &Json<'_>, counted: bool, plan: &mut Plan) -> Result<String, String> {
+    let name = end.text().map(normalised);
+    let number = match (name, number_of(end)) {
+        // A tool may well be called 7.
+        (Some(name), number) if number.is_none() || plan.nodes.contains(&name) => return Ok(name),
+        (_, Some(number)) => number,
+        (_, None) => return Err(format!("an end of a link is {}, not a name", value_text(end))),
     };
-    let named = number.checked_sub(1).and_then(|at| plan.nodes.get(at)).cloned();
+    let named = number.checked_sub(1).filter(|_| counted).and_then(|at| plan.nodes.get(at)).cloned();
     let named = named.ok_or_else(|| format!("a link names step {}, of {}", value_text(end), plan.nodes.len()))?;
     plan.repair("step_numbers");
     Ok(named)
+}
+
+/// The step number that an end of a link is.
+fn number_of(end: &Json<'_>) -> Option<usize> {
+    match end {
+        Json::Str(text) => step_number(text),
+        Json::Int(number) => Some(usize::try_from(*number).unwrap_or(0)),
+        Json::Null | Json::Bool(_) | Json::BigInt(_) | Json::Float(_) | Json::Array(_) | Json::Object(_) => None,
+    }
 }
 
 /// The number in `3`, `Step 3` or `step3`.

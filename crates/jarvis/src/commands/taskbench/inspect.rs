@@ -1,16 +1,134 @@
-//! `jarvis taskbench inspect`.
+//! `jarvis taskbench inspect`: what a domain folder holds, and what is odd about it.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use jarvis_taskbench::data::inspect::{FactValue, FileReport, Inspection, Oddity, State};
+use jarvis_taskbench::data::{Domain, inspect};
 
+use super::unusable;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
 /// `jarvis taskbench inspect`.
 #[derive(Debug, Args)]
-pub(crate) struct InspectArgs {}
+#[command(after_help = "Examples:\n  \
+    jarvis taskbench inspect data_huggingface\n  \
+    jarvis taskbench inspect data_huggingface --json | jq '.files[\"data.json\"].odd[] | {what, count}'\n\n\
+    Looks at tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json, split_ids.json and \
+    predictions*/*.json.\nFiles that are missing are told, and so is what is odd; neither is an error. Nothing is changed.")]
+pub(crate) struct InspectArgs {
+    /// The domain folder
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Print one JSON document, with long lists uncut
+    #[arg(long)]
+    json: bool,
+}
 
-pub(super) fn run(_args: &InspectArgs, _printer: Printer) -> Result<ExitCode, Failure> {
-    Err(Failure::usage("not written yet"))
+pub(super) fn run(args: &InspectArgs, printer: Printer) -> Result<ExitCode, Failure> {
+    let domain = Domain::open(&args.dir).map_err(unusable)?;
+    let found = inspect(&domain).map_err(|error| {
+        Failure::usage(error).hint("name the folder of one domain, such as data_huggingface, not the folder above it")
+    })?;
+    if args.json {
+        printer.out(&serde_json::to_string_pretty(&found.to_value()).map_err(Failure::work)?);
+    } else {
+        printer.out_piece(&text(&found));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Examples that are shown of a long list.
+const SHOWN: usize = 5;
+/// Letters that are shown of an example.
+const LETTERS: usize = 90;
+
+fn text(found: &Inspection) -> String {
+    let mut out = match found.dependency {
+        Some(kind) => format!("{}: {kind} plans ({})\n", found.name, found.because),
+        None => format!("{}: {}\n", found.name, found.because),
+    };
+    for file in &found.files {
+        out.push('\n');
+        out.push_str(&of_file(file));
+    }
+    out
+}
+
+fn of_file(file: &FileReport) -> String {
+    let mut out = match &file.state {
+        State::Missing => return format!("{}: missing\n", file.file),
+        State::Unusable(why) => return format!("{}: cannot be used: {why}\n", file.file),
+        State::Read => format!("{}\n", file.file),
+    };
+    let width = file.facts.iter().map(|fact| fact.name.len()).max().unwrap_or_default();
+    for fact in &file.facts {
+        let value = match &fact.value {
+            FactValue::Count(count) => grouped(*count),
+            FactValue::Counts(counts) => counts
+                .iter()
+                .map(|(name, count)| {
+                    // Sizes need a mark between two numbers.
+                    let mark = if name.bytes().all(|byte| byte.is_ascii_digit()) { ":" } else { "" };
+                    format!("{name}{mark} {}", grouped(*count))
+                })
+                .collect::<Vec<_>>()
+                .join(", "),
+        };
+        out.push_str(&format!("  {:<width$}  {value}\n", fact.name));
+    }
+    if file.odd.is_empty() {
+        return out;
+    }
+    out.push_str("  odd:\n");
+    let counts: Vec<String> = file.odd.iter().map(share).collect();
+    let width = counts.iter().map(String::len).max().unwrap_or_default();
+    for (odd, count) in file.odd.iter().zip(&counts) {
+        out.push_str(&format!("    {count:>width$}  {}\n", odd.what));
+        for line in examples(odd) {
+            out.push_str(&format!("    {:>width$}    {line}\n", ""));
+        }
+    }
+    out
+}
+
+fn share(odd: &Oddity) -> String {
+    match odd.of {
+        Some(of) => format!("{} of {}", grouped(odd.count), grouped(of)),
+        None => grouped(odd.count),
+    }
+}
+
+/// The first of a list, and how many more there are; words in one line, sentences in a line each.
+fn examples(odd: &Oddity) -> Vec<String> {
+    let mut shown: Vec<String> = odd.which.iter().take(SHOWN).map(|item| cut(item)).collect();
+    let more = odd.which.len().saturating_sub(SHOWN);
+    if more > 0 {
+        shown.push(format!("and {} more", grouped(more)));
+    }
+    let line = shown.join(", ");
+    if line.len() > LETTERS { shown } else { vec![line].into_iter().filter(|line| !line.is_empty()).collect() }
+}
+
+fn cut(text: &str) -> String {
+    let line = text.replace(char::is_whitespace, " ");
+    match line.char_indices().nth(LETTERS) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or(&line)),
+        None => line,
+    }
+}
+
+/// A number with a comma every three digits.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }

@@ -1,0 +1,125 @@
+//! `jarvis taskbench inspect`, as people and programs see it.
+
+use crate::house::House;
+
+/// A small domain: two tools, three gold plans with something odd each, and a prediction file cut short.
+fn domain(house: &House) {
+    let folder = house.work().join("data_tiny");
+    std::fs::create_dir_all(folder.join("predictions")).expect("a folder");
+    let write = |name: &str, text: String| std::fs::write(folder.join(name), text).expect("writable");
+    let tools = r#"[{"id": "Read", "desc": "reads", "input-type": ["image"], "output-type": ["text"]}, {"id": "Draw", "desc": "draws", "input-type": ["text"], "output-type": ["Image"]}]"#;
+    write("tool_desc.json", format!(r#"{{"nodes": {tools}}}"#));
+    let links = r#"[{"source": "Read", "target": "Draw", "type": "text"}]"#;
+    write("graph_desc.json", format!(r#"{{"nodes": {tools}, "links": {links}}}"#));
+    let plan = |id: usize, nodes: &str, links: &str| {
+        format!(
+            r#"{{"id": "{id}", "type": "chain", "n_tools": 2, "task_steps": ["a", "b"], "task_nodes": [{nodes}], "task_links": [{links}]}}"#
+        )
+    };
+    let read = r#"{"task": "Read", "arguments": ["scan.jpg"]}"#;
+    let draw = r#"{"task": "Draw", "arguments": ["<node-0>"]}"#;
+    let mut gold = vec![
+        plan(1, &format!("{read}, {draw}"), r#"{"source": "Read", "target": "Draw"}"#),
+        plan(2, &format!("{draw}, {read}"), r#"{"source": "Draw", "target": "Read"}"#),
+        plan(3, r#"{"task": "Fly", "arguments": []}"#, ""),
+    ];
+    gold.extend((10..20).map(|id| plan(id, read, "")));
+    write("data.json", gold.join("\n"));
+    write("predictions/offline.json", format!("{{\"id\": \"1\", \"result\": {}}}\n{{\"id\": \"2\", \"resu", gold[0]));
+}
+
+#[test]
+fn a_folder_is_told_in_words() {
+    let house = House::new();
+    domain(&house);
+    insta::assert_snapshot!(house.told(&["taskbench", "inspect", "data_tiny"]), @r"
+    exit 0
+    --- stdout
+    tiny: resource plans (tools say what they take and give)
+
+    tool_desc.json
+      tools    2
+      inputs   image 1, text 1
+      outputs  text 1, Image 1
+      odd:
+        1  type words that are none of text, image, audio, video, url
+             Draw (out: Image)
+
+    graph_desc.json
+      links           1
+      pairs of tools  1
+      tools           2
+      links by type   text 1
+
+    user_requests.json: missing
+
+    data.json
+      plans                     13
+      plans by type             chain 13
+      plans by number of nodes  1: 11, 2: 2
+      plans by release shape    A 13
+      nodes                     15
+      links                     2
+      references between nodes  1
+      odd:
+        11 of 13  plans with another number of steps than of nodes
+                    3, 10, 11, 12, 13, and 6 more
+        11 of 13  plans whose n_tools is not the number of nodes
+                    3, 10, 11, 12, 13, and 6 more
+          1 of 2  plans of two tools and more that list them in alphabetical order
+                    2
+         1 of 13  plans with a tool outside the catalogue
+                    3
+         1 of 15  nodes with a tool outside the catalogue
+                    Fly (1)
+         1 of 13  plans with a link that is not in the tool graph
+                    2
+          1 of 2  links that are not in the tool graph
+                    Draw → Read (1)
+         1 of 13  plans with a reference to no other node
+                    2
+
+    alignment_ids.json: missing
+
+    predictions/offline.json
+      predictions         1
+      gold plans covered  1
+      odd:
+               1  lines that cannot be used
+                    line 2: not JSON: EOF while parsing a string at column 17 (the last line, cut short)
+        12 of 13  gold plans without a prediction
+                    2, 3, 10, 11, 12, and 7 more
+    --- stderr
+    ");
+}
+
+#[test]
+fn a_folder_is_told_as_a_document() {
+    let house = House::new();
+    domain(&house);
+    let (code, found) = house.json(&["taskbench", "inspect", "data_tiny", "--json"]);
+    assert_eq!(code, 0);
+    let gold = &found["files"]["data.json"];
+    assert_eq!((&found["dependency_type"], &gold["plans"]), (&"resource".into(), &13.into()));
+    let odd = gold["odd"].as_array().expect("a list");
+    let steps = odd.iter().find(|odd| odd["what"] == "plans with another number of steps than of nodes").expect("told");
+    assert_eq!((&steps["count"], steps["which"].as_array().expect("a list").len()), (&11.into(), 11));
+    assert_eq!(found["files"]["user_requests.json"]["state"], "missing");
+}
+
+#[test]
+fn what_is_no_domain_is_wrong_use() {
+    let house = House::new();
+    insta::assert_snapshot!(house.told(&["taskbench", "inspect", "."]), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: .: nothing of a domain is here: no tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json
+
+    hint: name the folder of one domain, such as data_huggingface, not the folder above it
+    ");
+    let nowhere = house.run(&["taskbench", "inspect", "nowhere"]);
+    assert!(nowhere.code == 2 && nowhere.stderr.contains("hint: "), "{nowhere:?}");
+    let help = house.run(&["taskbench", "inspect", "--help"]);
+    assert!(help.code == 0 && help.stdout.contains("Example"), "{help:?}");
+}
