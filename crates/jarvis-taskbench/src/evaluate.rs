@@ -15,10 +15,12 @@ pub mod similarity;
 pub mod strict;
 pub mod table;
 
+use std::collections::BTreeSet;
+
 pub use groups::{Group, Grouping, Mode, Size, Split};
 pub use predictions::{Prediction, Predictions};
 pub use rouge::{Rouge, RougeF};
-pub use run::{Coverage, Evaluation, Options, Profile, evaluate};
+pub use run::{Coverage, Evaluation, Options, Profile, Sample, evaluate};
 
 /// Which figures are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,11 +75,11 @@ impl Wanted {
     }
 }
 
-/// How many of a prediction's items are right: pooled over samples they give precision, recall and F1.
+/// How many items a prediction and its gold plan have: pooled over samples they give precision, recall and F1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Predicted and gold.
-    pub hits: u64,
+    /// In both.
+    pub common: u64,
     /// Predicted.
     pub predicted: u64,
     /// Gold.
@@ -85,14 +87,23 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Hits over predicted; 0 when nothing was predicted.
-    pub fn precision(self) -> f64 {
-        ratio(self.hits, self.predicted)
+    /// Counts two sets.
+    pub(crate) fn of<T: Ord>(gold: &BTreeSet<T>, predicted: &BTreeSet<T>) -> Counts {
+        Counts {
+            common: gold.intersection(predicted).count() as u64,
+            predicted: predicted.len() as u64,
+            gold: gold.len() as u64,
+        }
     }
 
-    /// Hits over gold; 0 when there is no gold.
+    /// Common over predicted; 0 when nothing was predicted.
+    pub fn precision(self) -> f64 {
+        ratio(self.common, self.predicted)
+    }
+
+    /// Common over gold; 0 when there is no gold.
     pub fn recall(self) -> f64 {
-        ratio(self.hits, self.gold)
+        ratio(self.common, self.gold)
     }
 
     /// The harmonic mean of precision and recall; 0 when both are.
@@ -103,7 +114,7 @@ impl Counts {
 
 impl std::ops::AddAssign for Counts {
     fn add_assign(&mut self, other: Counts) {
-        self.hits += other.hits;
+        self.common += other.common;
         self.predicted += other.predicted;
         self.gold += other.gold;
     }

@@ -6,7 +6,7 @@ mod resource;
 mod steps;
 mod temporal;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 pub use figures::{LegacyFigures, NodeFigures, PerTool, StepMeans, pool};
 pub(crate) use steps::{gold_text as gold_steps, predicted_text as predicted_steps};
@@ -156,9 +156,9 @@ impl LegacySample {
             put("step_bertscore_f1", f1.into());
         }
         if let Some(plan) = &self.plan {
-            let hits = plan.predicted.iter().filter(|at| plan.gold.binary_search(at).is_ok()).count();
+            let common = plan.predicted.iter().filter(|at| plan.gold.binary_search(at).is_ok()).count();
             let nodes =
-                Counts { hits: hits as u64, predicted: plan.predicted.len() as u64, gold: plan.gold.len() as u64 };
+                Counts { common: common as u64, predicted: plan.predicted.len() as u64, gold: plan.gold.len() as u64 };
             put("node_f1", nodes.f1().into());
             put("link_f1", plan.links.f1().into());
             put("argument_name_f1", plan.argument_names.f1().into());
@@ -240,17 +240,17 @@ fn fill(
 struct Side {
     names: Vec<String>,
     records: Records,
-    links: HashSet<(String, String)>,
+    links: BTreeSet<(String, String)>,
 }
 
 impl Side {
-    fn of(names: &[String], (records, links): (Records, HashSet<(String, String)>)) -> Side {
+    fn of(names: &[String], (records, links): (Records, BTreeSet<(String, String)>)) -> Side {
         Side { names: names.iter().map(|name| name.replace('_', " ")).collect(), records, links }
     }
 
     /// `{task}-{argument}` and `{task}-{argument}-{value}`; the joined text is what is compared.
-    fn arguments(&self) -> (HashSet<String>, HashSet<String>) {
-        let (mut named, mut valued) = (HashSet::new(), HashSet::new());
+    fn arguments(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let (mut named, mut valued) = (BTreeSet::new(), BTreeSet::new());
         for (task, records) in self.names.iter().zip(&self.records) {
             for (name, value) in records {
                 named.insert(format!("{task}-{name}"));
@@ -279,19 +279,11 @@ impl PlanFigures {
         PlanFigures {
             predicted: places(&predicted.names),
             gold: places(&gold.names),
-            argument_names: overlap(&gold_named, &named),
-            argument_values: overlap(&gold_valued, &valued),
-            links: overlap(&gold.links, &predicted.links),
+            argument_names: Counts::of(&gold_named, &named),
+            argument_values: Counts::of(&gold_valued, &valued),
+            links: Counts::of(&gold.links, &predicted.links),
             likeness: sequence_ratio(&codes(&gold.names), &codes(&predicted.names)),
         }
-    }
-}
-
-fn overlap<T: std::hash::Hash + Eq>(gold: &HashSet<T>, predicted: &HashSet<T>) -> Counts {
-    Counts {
-        hits: gold.intersection(predicted).count() as u64,
-        predicted: predicted.len() as u64,
-        gold: gold.len() as u64,
     }
 }
 

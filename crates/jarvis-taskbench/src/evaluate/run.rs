@@ -276,7 +276,7 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
         .map(|group| {
             let members = members(&rows, ids, *group);
             let samples = members.iter().filter_map(|row| row.strict.as_ref());
-            (*group, strict::pool(samples, &strict_catalogue, options.wanted.into(), options.bootstrap))
+            (*group, strict::pool(samples, &strict_catalogue, options.wanted, options.bootstrap))
         })
         .collect();
     let keys: HashMap<usize, SampleId> = numbers.into_iter().map(|(id, number)| (number, id)).collect();

@@ -24,9 +24,10 @@ use serde_json::{Map, Value, json};
 
 pub use intervals::Bootstrap;
 pub use plan::Cause;
-pub use pool::{Figure, Prf, StrictFigures, ToolFigures, Wanted, pool};
+pub use pool::{Figure, Prf, StrictFigures, ToolFigures, pool};
 
 use self::plan::{Argument, Plan};
+use super::Counts;
 use super::rouge::{ROUGE_NAMES, Rouge, RougeF};
 use crate::data::{DependencyType, GoldRecord, SampleId, ToolList, normalised};
 use crate::json::Json;
@@ -90,33 +91,6 @@ impl Catalogue {
             Some((_, kind)) => kind.as_deref().unwrap_or("none"),
             None => "other",
         }
-    }
-}
-
-/// What is in both sets, in the predicted one, and in the gold one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// In both.
-    pub common: u32,
-    /// Predicted.
-    pub predicted: u32,
-    /// Wanted.
-    pub gold: u32,
-}
-
-impl Counts {
-    fn of<T: Ord>(gold: &BTreeSet<T>, predicted: &BTreeSet<T>) -> Counts {
-        let size = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        Counts {
-            common: size(gold.intersection(predicted).count()),
-            predicted: size(predicted.len()),
-            gold: size(gold.len()),
-        }
-    }
-
-    /// Precision, recall and F1; 0 on a zero denominator, `None` when there is nothing on either side.
-    pub fn figures(self) -> Option<[f64; 3]> {
-        pool::figures([self.common, self.predicted, self.gold].map(f64::from))
     }
 }
 
@@ -277,7 +251,7 @@ impl StrictSample {
         ];
         for (name, counts) in families {
             let Some(counts) = counts else { continue };
-            let [precision, recall, f1] = pool::optional(counts.figures());
+            let [precision, recall, f1] = pool::optional(pool::of_counts(counts));
             let counted = json!({"precision": precision, "recall": recall, "f1": f1,
                 "common": counts.common, "predicted": counts.predicted, "gold": counts.gold});
             line.insert(name.into(), counted);

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use jarvis_taskbench::data::{DependencyType, Domain, Lines, SampleId};
+use jarvis_taskbench::evaluate::Wanted;
 use jarvis_taskbench::evaluate::rouge::Rouge;
-use jarvis_taskbench::evaluate::strict::{Bootstrap, Catalogue, StrictSample, Wanted, pool, score};
+use jarvis_taskbench::evaluate::strict::{Bootstrap, Catalogue, StrictSample, pool, score};
 use jarvis_taskbench::json::{Json, Look, parse};
 
 use crate::data::shared;

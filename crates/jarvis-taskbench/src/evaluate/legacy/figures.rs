@@ -111,7 +111,7 @@ pub fn pool<'s>(
         for at in &plan.predicted {
             if let Some(tool) = tools.get_mut(*at as usize) {
                 tool.predicted += 1;
-                tool.hits += u64::from(plan.gold.binary_search(at).is_ok());
+                tool.common += u64::from(plan.gold.binary_search(at).is_ok());
             }
         }
         for at in &plan.gold {

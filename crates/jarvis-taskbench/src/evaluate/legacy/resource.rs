@@ -3,7 +3,7 @@
 //! The original reads each argument in an order of attempts and, when one fails, takes the record it had before once
 //! more; that record lives on from the gold plan into the prediction of the same sample.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use jiter::JsonValue;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
@@ -29,9 +29,9 @@ pub(super) fn read(
     gold: bool,
     catalogue: &Catalogue,
     last: &mut Option<Record>,
-) -> Option<(Records, HashSet<(String, String)>)> {
+) -> Option<(Records, BTreeSet<(String, String)>)> {
     let mut all = Vec::with_capacity(nodes.len());
-    let mut links = HashSet::new();
+    let mut links = BTreeSet::new();
     for (at, (node, written)) in nodes.iter().zip(names).enumerate() {
         let mut records = Vec::new();
         let mut take = |item: Option<&str>| -> Option<()> {
@@ -102,7 +102,7 @@ fn reference_or_text(
     written: &str,
     names: &[String],
     catalogue: &Catalogue,
-    links: &mut HashSet<(String, String)>,
+    links: &mut BTreeSet<(String, String)>,
 ) -> Item {
     let Some(tag) = text.find("<node-") else {
         return Item::Record((content_type(text).to_owned(), text.to_owned()));

@@ -1,6 +1,6 @@
 //! Arguments and links where tasks only come after others: arguments are named, links are listed.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::{Node, Records};
 use crate::data::SampleId;
@@ -27,12 +27,12 @@ pub(super) fn records(nodes: &[Node<'_, '_>], gold: bool) -> Option<Records> {
 }
 
 /// The links as written, and how many could not be read; the whole list counts as one.
-pub(super) fn links(value: &Json<'_>) -> (HashSet<(String, String)>, u32) {
+pub(super) fn links(value: &Json<'_>) -> (BTreeSet<(String, String)>, u32) {
     let Some(items) = value.list() else {
-        return (HashSet::new(), u32::from(!value.is_empty_container()));
+        return (BTreeSet::new(), u32::from(!value.is_empty_container()));
     };
     let mut bad = 0;
-    let mut links = HashSet::with_capacity(items.len());
+    let mut links = BTreeSet::new();
     for item in items {
         let end = |key: &str| item.look(key).and_then(SampleId::of).map(identity);
         match (end("source"), end("target")) {

@@ -1,5 +1,7 @@
 //! Orders of a plan's nodes and how far two of them are apart.
 
+use crate::evaluate::sequence_ratio;
+
 /// The places of the nodes, `0..count`, in an order in which every link goes forward. Of the nodes that could come next, the
 /// first in list order does. Where only nodes in or behind cycles are left, the first of them in list order comes next, as if
 /// the links into it were not there.
@@ -35,22 +37,7 @@ pub(crate) fn topological(count: usize, links: &[(usize, usize)]) -> Vec<usize> 
 
 /// `1 − 2·LCS/(a + b)`: 0 for equal sequences, 1 for those with nothing in common, 0 for two empty ones.
 pub(crate) fn distance<T: PartialEq>(a: &[T], b: &[T]) -> f64 {
-    if a.is_empty() && b.is_empty() {
-        return 0.0;
-    }
-    let mut row: Vec<usize> = vec![0; b.len() + 1];
-    for x in a {
-        let mut diagonal = 0;
-        let mut left = 0;
-        for (cell, y) in row.iter_mut().skip(1).zip(b) {
-            let up = *cell;
-            *cell = if x == y { diagonal + 1 } else { up.max(left) };
-            diagonal = up;
-            left = *cell;
-        }
-    }
-    let common = row.last().copied().unwrap_or(0);
-    1.0 - 2.0 * common as f64 / (a.len() + b.len()) as f64
+    1.0 - sequence_ratio(a, b)
 }
 
 #[cfg(test)]

@@ -5,36 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::intervals::{Bootstrap, intervals};
-use super::{Catalogue, Counts, StrictSample};
+use super::{Catalogue, StrictSample};
 use crate::data::DependencyType;
 use crate::evaluate::rouge::ROUGE_NAMES;
-
-/// Which figures are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
-    /// Nodes.
-    pub nodes: bool,
-    /// Links.
-    pub links: bool,
-    /// Both levels of arguments.
-    pub arguments: bool,
-    /// Both edit distances.
-    pub edit_distance: bool,
-    /// ROUGE of the steps; samples must have been scored with it.
-    pub rouge: bool,
-}
-
-impl Wanted {
-    /// All of them.
-    pub const ALL: Wanted = Wanted { nodes: true, links: true, arguments: true, edit_distance: true, rouge: true };
-}
-
-impl From<crate::evaluate::Wanted> for Wanted {
-    fn from(wanted: crate::evaluate::Wanted) -> Wanted {
-        let crate::evaluate::Wanted { nodes, edit_distance, links, rouge, bertscore: _ } = wanted;
-        Wanted { nodes, links, arguments: nodes, edit_distance, rouge }
-    }
-}
+use crate::evaluate::{Counts, Wanted};
 
 /// A figure and, when asked for, the interval that holds it with 95 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,7 +88,6 @@ const FIGURES: usize = 22;
 
 fn row(sample: &StrictSample) -> [f64; COLUMNS] {
     let mut row = [0.0; COLUMNS];
-    let three = |counts: Counts| [counts.common, counts.predicted, counts.gold].map(f64::from);
     let families = [
         sample.nodes,
         sample.links,
@@ -123,7 +96,7 @@ fn row(sample: &StrictSample) -> [f64; COLUMNS] {
         sample.argument_values,
     ];
     let rest = [1.0, sample.edit_distance[0], sample.edit_distance[1], f64::from(u8::from(sample.exact_nodes))];
-    let values = families.into_iter().flat_map(three).chain(rest).chain(rouge_row(sample));
+    let values = families.into_iter().flat_map(counted).chain(rest).chain(rouge_row(sample));
     for (cell, value) in row.iter_mut().zip(values) {
         *cell = value;
     }
@@ -147,6 +120,16 @@ pub(super) fn figures([common, predicted, gold]: [f64; 3]) -> Option<[f64; 3]> {
         return None;
     }
     Some([share(common, predicted), share(common, gold), share(2.0 * common, predicted + gold)])
+}
+
+/// The same of counts.
+pub(super) fn of_counts(counts: Counts) -> Option<[f64; 3]> {
+    figures(counted(counts))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn counted(counts: Counts) -> [f64; 3] {
+    [counts.common, counts.predicted, counts.gold].map(|count| count as f64)
 }
 
 /// The same, each by itself.
@@ -195,9 +178,9 @@ pub fn pool<'s>(
         listing += usize::from(sample.listed_links.is_some());
         for (code, gold, predicted) in &sample.tools {
             if let Some(counts) = usize::try_from(*code).ok().and_then(|code| tools.get_mut(code)) {
-                counts.common += u32::from(*gold && *predicted);
-                counts.predicted += u32::from(*predicted);
-                counts.gold += u32::from(*gold);
+                counts.common += u64::from(*gold && *predicted);
+                counts.predicted += u64::from(*predicted);
+                counts.gold += u64::from(*gold);
             }
         }
     }
@@ -236,7 +219,7 @@ pub fn pool<'s>(
             pooled.listed_links = Some((listing, family(2)));
         }
     }
-    if wanted.arguments {
+    if wanted.nodes {
         pooled.arguments = Some([family(3), family(4)]);
     }
     if wanted.edit_distance {
@@ -296,7 +279,7 @@ fn macro_mean(tools: &[ToolFigures]) -> Option<[f64; 3]> {
     }
     let mut sums = [0.0; 3];
     for tool in tools {
-        for (sum, value) in sums.iter_mut().zip(tool.counts.figures().unwrap_or_default()) {
+        for (sum, value) in sums.iter_mut().zip(of_counts(tool.counts).unwrap_or_default()) {
             *sum += value;
         }
     }
@@ -394,7 +377,7 @@ impl StrictFigures {
 
 impl ToolFigures {
     fn entry(&self) -> (String, Value) {
-        let [precision, recall, f1] = self.counts.figures().unwrap_or_default();
+        let [precision, recall, f1] = of_counts(self.counts).unwrap_or_default();
         let figures = json!({"precision": precision, "recall": recall, "f1": f1,
             "support": self.counts.gold, "predicted": self.counts.predicted});
         (self.tool.clone(), figures)

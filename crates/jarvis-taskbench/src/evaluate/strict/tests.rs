@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::{Bootstrap, Catalogue, StrictSample, Wanted, pool, score};
+use super::{Bootstrap, Catalogue, StrictSample, pool, score};
 use crate::data::{DependencyType, GoldRecord, ToolList};
+use crate::evaluate::Wanted;
 use crate::evaluate::rouge::Rouge;
 use crate::json::parse;
 
@@ -57,7 +58,7 @@ fn chain() -> Value {
     })
 }
 
-fn counts(sample: &StrictSample) -> [[u32; 3]; 4] {
+fn counts(sample: &StrictSample) -> [[u64; 3]; 4] {
     [sample.nodes, sample.links, sample.argument_names, sample.argument_values]
         .map(|counts| [counts.common, counts.predicted, counts.gold])
 }

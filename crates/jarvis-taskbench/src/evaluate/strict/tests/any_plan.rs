@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::{catalogue, scored};
 use crate::data::DependencyType;
-use crate::evaluate::strict::{Wanted, pool};
+use crate::evaluate::Wanted;
+use crate::evaluate::strict::pool;
 
 const NAMES: [&str; 7] = ["Draw", "Read", "Send", "Look_Up", "Cut Out", "Fly", "Ünknown Tool"];
 
