@@ -7,6 +7,7 @@ mod bertscore;
 mod data;
 mod gnn4taskplan;
 mod graph;
+mod hostile;
 mod infer;
 mod infer_reply;
 mod infer_resume;
