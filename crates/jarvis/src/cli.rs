@@ -34,6 +34,7 @@ pub(crate) struct Cli {
 
 /// Flags of every command.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// The chat model: `offline`, a model name such as `gpt-4o-mini`, or `replay:FILE` [env: JARVIS_LLM]
     #[arg(long, global = true, value_name = "MODEL")]
