@@ -40,7 +40,7 @@ impl Lines {
         bytes
             .split(|byte| *byte == b'\n')
             .enumerate()
-            .map(|(at, line)| (at + 1, line.trim_ascii()))
+            .map(|(at, line)| (at + 1, trimmed(line)))
             .filter(|(_, line)| !line.is_empty())
     }
 
@@ -48,6 +48,14 @@ impl Lines {
     pub fn ends_whole(&self) -> bool {
         self.bytes.last().is_none_or(|byte| *byte == b'\n')
     }
+}
+
+/// The line without the blanks that JSON knows.
+fn trimmed(mut line: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t' | b'\r', rest @ ..] | [rest @ .., b' ' | b'\t' | b'\r'] = line {
+        line = rest;
+    }
+    line
 }
 
 /// A line that cannot be used.

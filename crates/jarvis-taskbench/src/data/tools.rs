@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::DataError;
+use crate::json::{Look, parse};
 
 /// A tool of the catalogue.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,7 +153,9 @@ fn document(path: &Path) -> Result<Value, DataError> {
 }
 
 fn parsed(bytes: &[u8], path: &Path) -> Result<Value, DataError> {
-    serde_json::from_slice(bytes)
+    // Read as plans are, so that odd names are the same ones.
+    parse(bytes)
+        .map(|document| document.to_serde())
         .map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::rouge::ROUGE_NAMES;
 use super::{Counts, Rouge, RougeF, sequence_ratio};
 use crate::data::{DependencyType, GoldRecord, ToolList};
-use crate::json::{Json, Look};
+use crate::json::{Json, Look, printed};
 
 /// The catalogue as this profile looks at it: names are compared as they stand, without any normalisation.
 #[derive(Debug, Clone)]
@@ -204,9 +204,9 @@ fn fill(
     }
     let predicted_nodes = nodes(result.look("task_nodes").ok_or(Dropped::Nodes)?)?;
     let gold_nodes = nodes(gold.task_nodes.as_ref().ok_or(Dropped::Gold)?).map_err(|_| Dropped::Gold)?;
-    let gold_names = texts(&gold_nodes).ok_or(Dropped::Gold)?;
     let scored = match catalogue.dependency {
         DependencyType::Resource => {
+            let gold_names = texts(&gold_nodes).ok_or(Dropped::Gold)?;
             let names = texts(&predicted_nodes).ok_or(Dropped::Task)?;
             let mut last = None;
             let gold = resource::read(&gold_nodes, &gold_names, true, catalogue, &mut last).ok_or(Dropped::Gold)?;
@@ -218,6 +218,8 @@ fn fill(
         DependencyType::Temporal => {
             let predicted_links = result.look("task_links").ok_or(Dropped::Links)?;
             let gold_links = gold.task_links.as_ref().ok_or(Dropped::Gold)?;
+            // Only the prediction's names must be text.
+            let gold_names = gold_nodes.iter().map(|node| printed(node.task).into_owned()).collect();
             let gold_records = temporal::records(&gold_nodes, true).ok_or(Dropped::Gold)?;
             let records = temporal::records(&predicted_nodes, false).ok_or(Dropped::Arguments)?;
             let (gold_links, gold_bad) = temporal::links(gold_links);
@@ -237,14 +239,14 @@ fn fill(
 }
 
 /// One side of a comparison.
-struct Side {
+struct Side<L> {
     names: Vec<String>,
     records: Records,
-    links: BTreeSet<(String, String)>,
+    links: BTreeSet<L>,
 }
 
-impl Side {
-    fn of(names: &[String], (records, links): (Records, BTreeSet<(String, String)>)) -> Side {
+impl<L> Side<L> {
+    fn of(names: &[String], (records, links): (Records, BTreeSet<L>)) -> Side<L> {
         Side { names: names.iter().map(|name| name.replace('_', " ")).collect(), records, links }
     }
 
@@ -262,7 +264,7 @@ impl Side {
 }
 
 impl PlanFigures {
-    fn of(catalogue: &Catalogue, gold: Side, predicted: Side) -> PlanFigures {
+    fn of<L: Ord>(catalogue: &Catalogue, gold: Side<L>, predicted: Side<L>) -> PlanFigures {
         let (gold_named, gold_valued) = gold.arguments();
         let (named, valued) = predicted.arguments();
         let places = |names: &[String]| -> Box<[u32]> {

