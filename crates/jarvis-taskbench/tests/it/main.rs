@@ -3,4 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr)]
 
 mod data;
+mod format;
+mod generate;
 mod graph;
