@@ -1,6 +1,7 @@
 //! Who judges a generated sample: the rule critic compares its graph with the sampled one, the teacher is the model's
 //! own judgement.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use indexmap::IndexMap;
@@ -8,6 +9,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::DataError;
 use crate::data::{DependencyType, normalised};
 
 /// The verdicts on one sample.
@@ -108,13 +110,31 @@ pub fn alignment<'r>(records: impl IntoIterator<Item = (&'r Value, Critics)>) ->
     Value::Object(named.collect::<Map<_, _>>())
 }
 
-/// Writes `alignment_ids.json` anew from all raw records of a folder.
-pub(super) fn write_alignment(
-    path: &Path,
-    records: &[Value],
-    dependency: DependencyType,
-) -> Result<(), crate::DataError> {
+/// Brings `alignment_ids.json` up to date with the raw records of a folder. Ids that are of none of them, such as those
+/// of published samples in the same folder, stay.
+pub(super) fn write_alignment(path: &Path, records: &[Value], dependency: DependencyType) -> Result<(), DataError> {
     let judged = records.iter().map(|record| (record, judge(record, dependency)));
-    let text = serde_json::to_string_pretty(&alignment(judged)).unwrap_or_default();
+    let mut lists = alignment(judged);
+    let earlier = match std::fs::read(path) {
+        Ok(bytes) => serde_json::from_slice::<Value>(&bytes)
+            .map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => json!({}),
+        Err(error) => return Err(DataError::read(path, error)),
+    };
+    let ours: HashSet<String> = records.iter().filter_map(|record| Some(record.get("id")?.to_string())).collect();
+    for (kind, methods) in earlier.as_object().into_iter().flatten() {
+        for (method, ids) in methods.as_object().into_iter().flatten() {
+            let foreign = ids.as_array().into_iter().flatten().filter(|id| !ours.contains(&id.to_string())).cloned();
+            let foreign: Vec<Value> = foreign.collect();
+            let Some(lists) = lists.as_object_mut() else { continue };
+            let list = lists.entry(kind).or_insert_with(|| json!({}));
+            let Some(list) = list.as_object_mut() else { continue };
+            let list = list.entry(method).or_insert_with(|| json!([]));
+            if let Some(list) = list.as_array_mut() {
+                list.splice(0..0, foreign);
+            }
+        }
+    }
+    let text = serde_json::to_string_pretty(&lists).unwrap_or_default();
     super::files::replace(path, text.as_bytes())
 }

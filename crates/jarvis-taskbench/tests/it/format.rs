@@ -1,7 +1,7 @@
 //! Raw samples to gold plans: what is accepted, what becomes a reference, what is rejected and why.
 
 use jarvis_taskbench::data::{DependencyType, Domain};
-use jarvis_taskbench::generate::{FormatOptions, Reject, format, format_line};
+use jarvis_taskbench::generate::{FormatError, FormatOptions, Reject, format, format_line};
 use serde_json::{Value, json};
 
 fn raw(steps: Value, request: Value, nodes: Value, links: Value) -> Value {
@@ -178,4 +178,21 @@ fn rejected_lines_stay_as_they_are() {
         .collect();
     names.sort();
     assert_eq!(names, ["alignment_ids.json", "data.json", "data_error.json", "data_raw.json", "user_requests.json"]);
+}
+
+#[test]
+fn gold_from_elsewhere_is_not_written_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = with_nodes(json!([{"id": "A", "input": []}])).to_string();
+    std::fs::write(dir.path().join("data_raw.json"), format!("{good}\n")).unwrap();
+    let gold = "{\"id\":\"1\"}\n{\"id\":\"12345678\"}\n";
+    std::fs::write(dir.path().join("data.json"), gold).unwrap();
+    let domain = Domain::open(dir.path()).unwrap();
+    let error = format(&domain, FormatOptions::default()).unwrap_err();
+    assert!(matches!(error, FormatError::Foreign { count: 1, .. }), "{error}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("data.json")).unwrap(), gold);
+    assert!(!dir.path().join("data_error.json").exists());
+    let overwrite = FormatOptions { overwrite: true, ..FormatOptions::default() };
+    assert_eq!(format(&domain, overwrite).unwrap().accepted, 1);
+    assert_eq!(format(&domain, FormatOptions::default()).unwrap().accepted, 1, "what was formatted may be again");
 }

@@ -242,7 +242,7 @@ async fn what_is_generated_becomes_gold() {
         assert_eq!(std::fs::read_dir(dir.join("task_graphs")).unwrap().count(), summary.made);
 
         let domain = Domain::open(&dir).unwrap();
-        let formatted = format(&domain, FormatOptions { dependency: None, require_check: true }).unwrap();
+        let formatted = format(&domain, FormatOptions { require_check: true, ..FormatOptions::default() }).unwrap();
         assert_eq!((formatted.total, formatted.accepted), (summary.made, summary.made), "{:?}", formatted.rejected);
         let gold = Gold::read(&dir.join("data.json")).unwrap();
         let raw = records(&dir);
@@ -509,4 +509,33 @@ fn critics_judge() {
     for (text, wanted) in says {
         assert_eq!(teacher_says(text), wanted, "{text}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_of_other_samples_stay() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path().join("run");
+    folder(&dir, "data_studio");
+    let published = json!({"node_alignment_id": {"single": ["00000001"], "walk": ["2"]}, "other": {"chain": [3]}});
+    std::fs::write(dir.join("alignment_ids.json"), published.to_string()).unwrap();
+    let plan = Plan { seed: 0, method: Some(Method::Single), size: None };
+    for target in [2, 3] {
+        run(&dir, "data_studio", Pupil::good(), Settings { plan, ..settings(target) }).await;
+        let lists: Value = serde_json::from_slice(&std::fs::read(dir.join("alignment_ids.json")).unwrap()).unwrap();
+        let single = lists["node_alignment_id"]["single"].as_array().unwrap();
+        assert_eq!((single.len(), &single[0]), (target + 1, &json!("00000001")));
+        assert_eq!((&lists["node_alignment_id"]["walk"], &lists["other"]["chain"]), (&json!(["2"]), &json!([3])));
+    }
+}
+
+#[tokio::test]
+async fn two_runs_do_not_share_a_folder() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = temp.path().join("run");
+    folder(&dir, "data_studio");
+    let held = std::fs::File::create(dir.join("data_raw.json")).unwrap();
+    held.lock().unwrap();
+    let generator = Generator::new(Pupil::good(), folder(&dir, "data_studio"), settings(1)).unwrap();
+    let error = generator.run(|_| {}, CancellationToken::new()).await.unwrap_err();
+    assert!(error.to_string().contains("another run"), "{error}");
 }

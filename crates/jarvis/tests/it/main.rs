@@ -11,3 +11,5 @@ mod offline;
 mod pipelines;
 mod plans;
 mod serve;
+mod taskbench_generate;
+mod taskbench_graph;
