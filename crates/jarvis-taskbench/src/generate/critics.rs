@@ -82,10 +82,13 @@ pub fn teacher_says(text: &str) -> Option<bool> {
     Some(word("executable")? && word("correct")?)
 }
 
+/// Whether a sample with these verdicts passes a critic.
+type Passes = fn(Critics) -> bool;
+
 /// The lists of `alignment_ids.json`, from records with their `id` and `method`: for each critic and method the ids that
 /// pass, in the order of the records.
 pub fn alignment<'r>(records: impl IntoIterator<Item = (&'r Value, Critics)>) -> Value {
-    const KINDS: [(&str, fn(Critics) -> bool); 5] = [
+    const KINDS: [(&str, Passes); 5] = [
         ("node", |critics| critics.node),
         ("link", |critics| critics.link),
         ("both_node_link", Critics::both),

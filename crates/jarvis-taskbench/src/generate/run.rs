@@ -380,8 +380,8 @@ impl Generator {
             "method": plan.method.map(crate::graph::Method::as_str),
             "tool_number": plan.size,
             "number_of_samples": target,
-            "temperature": temperature,
-            "top_p": top_p,
+            "temperature": plain(*temperature),
+            "top_p": plain(*top_p),
             "check": check,
             "save_figure": save_figure,
             "multiworker": workers,
@@ -414,6 +414,11 @@ impl Failed {
         };
         Failed { kind, error }
     }
+}
+
+/// The number as it was typed: 0.7, not the nearest binary fraction.
+fn plain(number: f32) -> Value {
+    number.to_string().parse::<f64>().map_or(Value::Null, Value::from)
 }
 
 fn counts(summary: &Summary, time: Duration) -> Value {

@@ -40,7 +40,7 @@ fn a_sample_has_its_keys_in_order() {
         let mut judged = record.clone();
         judged.pointer_mut(place).unwrap()["check_by_teacher"] = json!("fine");
         let formatted = format_line(&judged, DependencyType::Resource, true).unwrap();
-        assert_eq!(formatted.as_object().unwrap().iter().last().unwrap().1, "fine");
+        assert_eq!(formatted.as_object().unwrap().values().next_back().unwrap(), "fine");
     }
     record["result"]["check_by_teacher"] = json!(["fine"]);
     assert_eq!(format_line(&record, DependencyType::Resource, true), Err(Reject::Teacher));

@@ -5,4 +5,5 @@
 mod data;
 mod format;
 mod generate;
+mod generate_parts;
 mod graph;

@@ -136,3 +136,39 @@ fn wrong_use_is_told_with_a_hint() {
     }
     assert_eq!(std::fs::read_dir(house.work()).expect("a folder").count(), 1, "nothing is left behind");
 }
+
+#[test]
+fn the_sample_recording_makes_a_domain() {
+    let house = House::new();
+    let studio = example("data_studio");
+    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
+    let llm = format!("replay:{studio}/generate.jsonl");
+    let args = [
+        "taskbench",
+        "generate",
+        "--data-dir",
+        "made",
+        "--graph-desc",
+        &graph,
+        "--tool-desc",
+        &tools,
+        "--number-of-samples",
+        "4",
+        "--seed",
+        "5",
+        "--check",
+        "--llm",
+        &llm,
+        "--json",
+    ];
+    let (code, summary) = house.json(&args);
+    assert_eq!((code, &summary["made"], &summary["aligned"]), (0, &json!(4), &json!(3)), "{summary}");
+    let formatted = house.run(&["taskbench", "format", "--data-dir", "made"]);
+    assert_eq!((formatted.code, formatted.stdout.as_str()), (0, "accepted 4 of 4\n"), "{}", formatted.stderr);
+    let lists: Value = serde_json::from_str(&read(&house, "made/alignment_ids.json")).expect("JSON");
+    assert_eq!(
+        lists["all_alignment_id"],
+        json!({"single": [], "chain": ["90485548", "48756885"], "dag": ["55299559"]})
+    );
+    assert!(read(&house, "made/data.json").contains(r#"{"task":"Noise Cleaner","arguments":["<node-0>"]}"#));
+}
