@@ -172,3 +172,40 @@ fn the_sample_recording_makes_a_domain() {
     );
     assert!(read(&house, "made/data.json").contains(r#"{"task":"Noise Cleaner","arguments":["<node-0>"]}"#));
 }
+
+/// Ctrl-C ends a run cleanly: what was made is whole, and the way to go on is told.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_run_says_how_to_go_on() {
+    use std::process::{Command, Stdio};
+    let chat = FakeChat::spawn(Script::new().on("generate", [Reply::text(reply("Narrator", false)), Reply::never()]));
+    let house = House::new().env("OPENAI_BASE_URL", &chat.url());
+    let studio = example("data_studio");
+    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
+    let args = [
+        "taskbench",
+        "generate",
+        "--data-dir",
+        "run",
+        "--graph-desc",
+        &graph,
+        "--tool-desc",
+        &tools,
+        "--llm",
+        "m",
+        "--number-of-samples",
+        "9",
+    ];
+    let mut command = house.command(&args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    assert!(chat.wait_requests(2).await);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill runs").success());
+    let ended = tokio::task::spawn_blocking(move || child.wait_with_output().expect("it ends")).await.expect("joined");
+    let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("interrupted") && stderr.contains("--data-dir run"), "{stderr}");
+    assert_eq!(read(&house, "run/data_raw.json").lines().count(), 1);
+    assert!(read(&house, "run/data_raw.json").ends_with('\n'));
+    assert!(chat.wait_aborted(1).await);
+}
