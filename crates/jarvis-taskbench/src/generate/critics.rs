@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use regex::Regex;
@@ -70,16 +71,22 @@ pub(super) fn teacher(record: &Value) -> Option<&Value> {
     record.pointer("/result/check_by_teacher").or_else(|| record.pointer("/result/invoking_graph/check_by_teacher"))
 }
 
+/// A verdict; a test sees that the pattern is valid.
+static VERDICT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(executable|correct)[^a-z0-9]{0,6}(yes|no|true|false)\b").ok());
+
 /// What a teacher's text concludes: true when it ends with Executable yes and Correct yes, `None` when it does not say.
 pub fn teacher_says(text: &str) -> Option<bool> {
-    let word = |name: &str| -> Option<bool> {
-        let pattern = Regex::new(&format!(r"(?i){name}\W{{0,6}}(yes|no|true|false)\b")).ok()?;
-        // The last one: before the conclusion there may be talk.
-        let said = pattern.captures_iter(text).last()?;
-        let said = said.get(1)?.as_str().to_lowercase();
-        Some(said == "yes" || said == "true")
-    };
-    Some(word("executable")? && word("correct")?)
+    let (mut executable, mut correct) = (None, None);
+    // The last of each counts: before the conclusion there may be talk.
+    for said in VERDICT.as_ref()?.captures_iter(text) {
+        let is = |group: usize, words: &[&str]| {
+            said.get(group).is_some_and(|said| words.iter().any(|word| said.as_str().eq_ignore_ascii_case(word)))
+        };
+        let verdict = Some(is(2, &["yes", "true"]));
+        if is(1, &["executable"]) { executable = verdict } else { correct = verdict }
+    }
+    Some(executable? && correct?)
 }
 
 /// Whether a sample with these verdicts passes a critic.

@@ -106,6 +106,8 @@ fn critics_judge() {
         ("executable:YES correct : no", Some(false)),
         ("It looks fine to me", None),
         ("Executable: yes", None),
+        ("Executable: yes, Incorrect: yes", None),
+        ("Schlüssig. Executable: yes – Correct:\u{a0}yes", Some(true)),
         ("", None),
     ];
     for (text, wanted) in says {
