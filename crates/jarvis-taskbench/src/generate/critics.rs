@@ -1,13 +1,16 @@
 //! Who judges a generated sample: the rule critic compares its graph with the sampled one, the teacher is the model's
 //! own judgement.
 
+use std::collections::HashSet;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::DataError;
 use crate::data::{DependencyType, normalised};
 
 /// The verdicts on one sample.
@@ -68,22 +71,31 @@ pub(super) fn teacher(record: &Value) -> Option<&Value> {
     record.pointer("/result/check_by_teacher").or_else(|| record.pointer("/result/invoking_graph/check_by_teacher"))
 }
 
+/// A verdict; a test sees that the pattern is valid.
+static VERDICT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(executable|correct)[^a-z0-9]{0,6}(yes|no|true|false)\b").ok());
+
 /// What a teacher's text concludes: true when it ends with Executable yes and Correct yes, `None` when it does not say.
 pub fn teacher_says(text: &str) -> Option<bool> {
-    let word = |name: &str| -> Option<bool> {
-        let pattern = Regex::new(&format!(r"(?i){name}\W{{0,6}}(yes|no|true|false)\b")).ok()?;
-        // The last one: before the conclusion there may be talk.
-        let said = pattern.captures_iter(text).last()?;
-        let said = said.get(1)?.as_str().to_lowercase();
-        Some(said == "yes" || said == "true")
-    };
-    Some(word("executable")? && word("correct")?)
+    let (mut executable, mut correct) = (None, None);
+    // The last of each counts: before the conclusion there may be talk.
+    for said in VERDICT.as_ref()?.captures_iter(text) {
+        let is = |group: usize, words: &[&str]| {
+            said.get(group).is_some_and(|said| words.iter().any(|word| said.as_str().eq_ignore_ascii_case(word)))
+        };
+        let verdict = Some(is(2, &["yes", "true"]));
+        if is(1, &["executable"]) { executable = verdict } else { correct = verdict }
+    }
+    Some(executable? && correct?)
 }
+
+/// Whether a sample with these verdicts passes a critic.
+type Passes = fn(Critics) -> bool;
 
 /// The lists of `alignment_ids.json`, from records with their `id` and `method`: for each critic and method the ids that
 /// pass, in the order of the records.
 pub fn alignment<'r>(records: impl IntoIterator<Item = (&'r Value, Critics)>) -> Value {
-    const KINDS: [(&str, fn(Critics) -> bool); 5] = [
+    const KINDS: [(&str, Passes); 5] = [
         ("node", |critics| critics.node),
         ("link", |critics| critics.link),
         ("both_node_link", Critics::both),
@@ -108,13 +120,31 @@ pub fn alignment<'r>(records: impl IntoIterator<Item = (&'r Value, Critics)>) ->
     Value::Object(named.collect::<Map<_, _>>())
 }
 
-/// Writes `alignment_ids.json` anew from all raw records of a folder.
-pub(super) fn write_alignment(
-    path: &Path,
-    records: &[Value],
-    dependency: DependencyType,
-) -> Result<(), crate::DataError> {
+/// Brings `alignment_ids.json` up to date with the raw records of a folder. Ids that are of none of them, such as those
+/// of published samples in the same folder, stay.
+pub(super) fn write_alignment(path: &Path, records: &[Value], dependency: DependencyType) -> Result<(), DataError> {
     let judged = records.iter().map(|record| (record, judge(record, dependency)));
-    let text = serde_json::to_string_pretty(&alignment(judged)).unwrap_or_default();
+    let mut lists = alignment(judged);
+    let earlier = match std::fs::read(path) {
+        Ok(bytes) => serde_json::from_slice::<Value>(&bytes)
+            .map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => json!({}),
+        Err(error) => return Err(DataError::read(path, error)),
+    };
+    let ours: HashSet<String> = records.iter().filter_map(|record| Some(record.get("id")?.to_string())).collect();
+    for (kind, methods) in earlier.as_object().into_iter().flatten() {
+        for (method, ids) in methods.as_object().into_iter().flatten() {
+            let foreign = ids.as_array().into_iter().flatten().filter(|id| !ours.contains(&id.to_string())).cloned();
+            let foreign: Vec<Value> = foreign.collect();
+            let Some(lists) = lists.as_object_mut() else { continue };
+            let list = lists.entry(kind).or_insert_with(|| json!({}));
+            let Some(list) = list.as_object_mut() else { continue };
+            let list = list.entry(method).or_insert_with(|| json!([]));
+            if let Some(list) = list.as_array_mut() {
+                list.splice(0..0, foreign);
+            }
+        }
+    }
+    let text = serde_json::to_string_pretty(&lists).unwrap_or_default();
     super::files::replace(path, text.as_bytes())
 }

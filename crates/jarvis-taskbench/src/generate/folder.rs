@@ -173,12 +173,12 @@ impl RawFile {
     /// Opens the file, drops a torn last line, and reads the rest.
     pub(super) fn open(path: &Path) -> Result<RawFile, DataError> {
         let failed = |error| DataError::write(path, error);
-        let mut bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(DataError::read(path, error)),
-        };
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        // Two runs would write the same samples.
+        if file.try_lock().is_err() {
+            return Err(DataError::shape(path, "another run is writing it; wait for it, or stop it"));
+        }
+        let mut bytes = std::fs::read(path).map_err(|error| DataError::read(path, error))?;
         let mut torn = false;
         let last = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         if last < bytes.len() {

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::path::PathBuf;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -24,6 +25,8 @@ pub struct FormatOptions {
     pub dependency: Option<DependencyType>,
     /// Reject samples without a teacher's judgement.
     pub require_check: bool,
+    /// Write over a `data.json` that holds other samples than the raw file.
+    pub overwrite: bool,
 }
 
 /// Why a sample is rejected.
@@ -125,13 +128,32 @@ pub enum FormatError {
     /// A file cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The folder has gold plans that were not generated here.
+    #[error("{} holds {count} samples that are not in data_raw.json, and would be lost", .path.display())]
+    Foreign {
+        /// The gold plans.
+        path: PathBuf,
+        /// How many are of no raw sample.
+        count: usize,
+    },
+}
+
+impl FormatError {
+    /// What to try.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            FormatError::Data(error) => error.hint(),
+            FormatError::Foreign { .. } => "generate into a folder of its own, or add --overwrite",
+        }
+    }
 }
 
 /// Formats a folder's `data_raw.json`. `data.json`, `user_requests.json` and `data_error.json` are written anew, each at
 /// once and whole; `alignment_ids.json` is written when there is none.
 ///
 /// # Errors
-/// When the raw file cannot be read or another cannot be written.
+/// When the raw file cannot be read or another cannot be written; [`FormatError::Foreign`] when `data.json` holds samples
+/// that are not in the raw file, unless it may be overwritten.
 pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, FormatError> {
     let raw = Lines::read(&domain.path("data_raw.json"))?;
     let (mut gold, mut requests, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -161,6 +183,9 @@ pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, Form
             records.push(record);
         }
     }
+    if !options.overwrite {
+        refuse_foreign(domain, &records)?;
+    }
     files::replace(&domain.path("data_error.json"), &errors)?;
     files::replace(&domain.path("user_requests.json"), &requests)?;
     files::replace(&domain.path("data.json"), &gold)?;
@@ -170,6 +195,25 @@ pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, Form
         formatted.wrote_alignment = true;
     }
     Ok(formatted)
+}
+
+/// Gold plans that came from elsewhere are not written over.
+fn refuse_foreign(domain: &Domain, records: &[Value]) -> Result<(), FormatError> {
+    let path = domain.path("data.json");
+    if !path.exists() {
+        return Ok(());
+    }
+    let id = |record: &Value| Some(record.get("id")?.to_string());
+    let ours: HashSet<String> = records.iter().filter_map(id).collect();
+    let gold = Lines::read(&path)?;
+    let foreign = |line: &[u8]| {
+        let id = serde_json::from_slice::<Value>(line).ok().as_ref().and_then(id);
+        id.is_some_and(|id| !ours.contains(&id))
+    };
+    match gold.iter().filter(|(_, line)| foreign(line)).count() {
+        0 => Ok(()),
+        count => Err(FormatError::Foreign { path, count }),
+    }
 }
 
 fn push(lines: &mut Vec<u8>, line: &[u8]) {

@@ -18,7 +18,7 @@ use super::job::{Job, Plan};
 use super::prompt::{Prompts, Shown, kept_tool, shown_tool};
 use super::reply::read_reply;
 use crate::DataError;
-use crate::graph::{Drawing, SampleError, Sampler, draw_sample};
+use crate::graph::{Drawing, Sampler, draw_sample};
 
 /// The stage label of generation.
 pub const STAGE: &str = "generate";
@@ -57,16 +57,22 @@ pub enum FailureKind {
     RateLimit,
     /// Another HTTP error.
     HttpStatus,
-    /// No connection, or no reply in time.
+    /// No reply in time.
+    Timeout,
+    /// No connection.
     Transport,
-    /// A reply without text.
-    NoReply,
+    /// An answer that is no chat reply.
+    BadReply,
     /// A text that is no result.
     ContentFormat,
     /// The graph has no such part.
     NotReachable,
-    /// A recording without an answer, or a client that cannot be used.
-    Other,
+    /// The recording has no answer to this call.
+    ReplayMiss,
+    /// The recording cannot be read or written.
+    Recording,
+    /// The client or the prompt cannot be used.
+    Config,
 }
 
 impl FailureKind {
@@ -75,11 +81,14 @@ impl FailureKind {
         match self {
             FailureKind::RateLimit => "RateLimit",
             FailureKind::HttpStatus => "HttpStatus",
+            FailureKind::Timeout => "Timeout",
             FailureKind::Transport => "Transport",
-            FailureKind::NoReply => "NoReply",
+            FailureKind::BadReply => "BadReply",
             FailureKind::ContentFormat => "ContentFormat",
             FailureKind::NotReachable => "NotReachable",
-            FailureKind::Other => "Other",
+            FailureKind::ReplayMiss => "ReplayMiss",
+            FailureKind::Recording => "Recording",
+            FailureKind::Config => "Config",
         }
     }
 
@@ -87,9 +96,12 @@ impl FailureKind {
         match error {
             ChatError::RateLimited { .. } => FailureKind::RateLimit,
             ChatError::Unauthorized { .. } | ChatError::Api { .. } => FailureKind::HttpStatus,
-            ChatError::Unreachable { .. } | ChatError::Timeout { .. } => FailureKind::Transport,
-            ChatError::BadReply { .. } => FailureKind::NoReply,
-            ChatError::ReplayMiss { .. } | ChatError::Recording { .. } | ChatError::Config(_) => FailureKind::Other,
+            ChatError::Unreachable { .. } => FailureKind::Transport,
+            ChatError::Timeout { .. } => FailureKind::Timeout,
+            ChatError::BadReply { .. } => FailureKind::BadReply,
+            ChatError::ReplayMiss { .. } => FailureKind::ReplayMiss,
+            ChatError::Recording { .. } => FailureKind::Recording,
+            ChatError::Config(_) => FailureKind::Config,
         }
     }
 }
@@ -126,8 +138,10 @@ impl GenerateError {
             GenerateError::Sample { kind, .. } => match kind {
                 FailureKind::ContentFormat => Some("run it again, or try another model"),
                 FailureKind::NotReachable => Some("ask for fewer tools or another method"),
-                FailureKind::RateLimit | FailureKind::Transport => Some("wait and run it again"),
-                FailureKind::HttpStatus | FailureKind::NoReply | FailureKind::Other => None,
+                FailureKind::RateLimit | FailureKind::Timeout => Some("wait and run it again"),
+                FailureKind::Transport => Some("check the base URL and whether the server runs"),
+                FailureKind::ReplayMiss => Some("record the run again, with the same --seed"),
+                FailureKind::HttpStatus | FailureKind::BadReply | FailureKind::Recording | FailureKind::Config => None,
             },
         }
     }
@@ -189,7 +203,7 @@ pub struct Generator {
     model: Arc<dyn ChatModel>,
     folder: Folder,
     settings: Settings,
-    sampler: Sampler,
+    sampler: Arc<Sampler>,
     prompts: Prompts,
 }
 
@@ -211,7 +225,7 @@ impl Generator {
     /// When the built-in prompt is broken.
     pub fn new(model: Arc<dyn ChatModel>, folder: Folder, settings: Settings) -> Result<Generator, GenerateError> {
         let prompts = Prompts::new(folder.dependency)?;
-        Ok(Generator { sampler: Sampler::new(&folder.graph), model, folder, settings, prompts })
+        Ok(Generator { sampler: Arc::new(Sampler::new(&folder.graph)), model, folder, settings, prompts })
     }
 
     /// Makes sample number 0 and keeps nothing.
@@ -219,7 +233,7 @@ impl Generator {
     /// # Errors
     /// When it fails.
     pub async fn play(&self) -> Result<Done, GenerateError> {
-        let job = self.job(0).map_err(|(kind, message)| GenerateError::Sample { kind, message })?;
+        let job = self.job(0).await.map_err(|failed| failed.error)?;
         self.make(&job).await.map_err(|failed| failed.error)
     }
 
@@ -244,7 +258,7 @@ impl Generator {
         }
         let mut summary = Summary { found, ..Summary::default() };
         let began = Instant::now();
-        let mut refused = None;
+        let (mut refused, mut told_of) = (None, 0);
         {
             let jobs = futures::stream::iter(todo).map(|number| self.attempt(number));
             let mut ended = jobs.buffer_unordered(self.settings.workers.max(1));
@@ -278,13 +292,15 @@ impl Generator {
                         }
                     }
                 }
-                if (summary.made + summary.failed).is_multiple_of(STATISTICS_EVERY) {
+                let ended = summary.made + summary.failed;
+                if ended.is_multiple_of(STATISTICS_EVERY) {
                     statistics.write(counts(&summary, began.elapsed()))?;
+                    told_of = ended;
                 }
             }
         }
         summary.missing = self.settings.target.saturating_sub(raw.records.len());
-        if summary.made + summary.failed > 0 {
+        if summary.made + summary.failed > told_of {
             statistics.write(counts(&summary, began.elapsed()))?;
         }
         write_alignment(&self.folder.dir.join("alignment_ids.json"), &raw.records, self.folder.dependency)?;
@@ -294,17 +310,24 @@ impl Generator {
         }
     }
 
-    fn job(&self, number: u64) -> Result<Job, (FailureKind, String)> {
-        Job::draw(&self.settings.plan, &self.sampler, number).map_err(|error| match &error {
-            SampleError::NotReachable { .. } | SampleError::Nothing => (FailureKind::NotReachable, error.to_string()),
-        })
+    async fn job(&self, number: u64) -> Result<Job, Failed> {
+        let (plan, sampler) = (self.settings.plan, Arc::clone(&self.sampler));
+        // A poor graph may take a while to search.
+        let drawn = tokio::task::spawn_blocking(move || Job::draw(&plan, &sampler, number)).await;
+        let message = match drawn {
+            Ok(Ok(job)) => return Ok(job),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        let kind = FailureKind::NotReachable;
+        Err(Failed { kind, error: GenerateError::Sample { kind, message } })
     }
 
     async fn attempt(&self, number: u64) -> (String, Result<Done, Failed>) {
         let id = super::job::sample_id(self.settings.plan.seed, number);
-        let made = match self.job(number) {
+        let made = match self.job(number).await {
             Ok(job) => self.make(&job).await,
-            Err((kind, message)) => Err(Failed { kind, error: GenerateError::Sample { kind, message } }),
+            Err(failed) => Err(failed),
         };
         (id, made)
     }
@@ -321,7 +344,7 @@ impl Generator {
         let messages = self
             .prompts
             .messages(&shown)
-            .map_err(|error| Failed { kind: FailureKind::Other, error: GenerateError::Prompt(error) })?;
+            .map_err(|error| Failed { kind: FailureKind::Config, error: GenerateError::Prompt(error) })?;
         let request = ChatRequest {
             stage: STAGE.to_owned(),
             messages,
@@ -380,8 +403,8 @@ impl Generator {
             "method": plan.method.map(crate::graph::Method::as_str),
             "tool_number": plan.size,
             "number_of_samples": target,
-            "temperature": temperature,
-            "top_p": top_p,
+            "temperature": plain(*temperature),
+            "top_p": plain(*top_p),
             "check": check,
             "save_figure": save_figure,
             "multiworker": workers,
@@ -414,6 +437,11 @@ impl Failed {
         };
         Failed { kind, error }
     }
+}
+
+/// The number as it was typed: 0.7, not the nearest binary fraction.
+fn plain(number: f32) -> Value {
+    number.to_string().parse::<f64>().map_or(Value::Null, Value::from)
 }
 
 fn counts(summary: &Summary, time: Duration) -> Value {

@@ -138,7 +138,7 @@ struct Net<'g> {
 struct NetNode<'g> {
     name: &'g str,
     desc: &'g str,
-    /// The place of no tool: only links name it.
+    /// False when only links name it.
     known: bool,
 }
 

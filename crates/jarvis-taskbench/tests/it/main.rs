@@ -6,6 +6,9 @@
 mod bertscore;
 mod data;
 mod gnn4taskplan;
+mod format;
+mod generate;
+mod generate_parts;
 mod graph;
 mod hostile;
 mod infer;

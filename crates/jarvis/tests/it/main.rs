@@ -14,3 +14,5 @@ mod serve;
 mod taskbench_evaluate;
 mod taskbench_infer;
 mod taskbench_inspect;
+mod taskbench_generate;
+mod taskbench_graph;

@@ -188,7 +188,7 @@ fn push_apart(places: &mut [Point], sizes: &[Point]) {
                 let step = if over.0 < over.1 {
                     (over.0 / 2.0 * if x < x2 { -1.0 } else { 1.0 }, 0.0)
                 } else {
-                    (0.0, over.1 / 2.0 * if y < y2 || y == y2 { -1.0 } else { 1.0 })
+                    (0.0, over.1 / 2.0 * if y <= y2 { -1.0 } else { 1.0 })
                 };
                 for (at, sign) in [(at, 1.0), (other, -1.0)] {
                     if let Some(total) = moves.get_mut(at) {

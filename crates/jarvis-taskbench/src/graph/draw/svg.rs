@@ -127,10 +127,10 @@ fn key(net: &Net<'_>, (mut x, y): Point) -> String {
     }
     let mut out = String::new();
     for (colour, name) in used {
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<path class=\"tg-link tg-c{colour}\" style=\"opacity:1;stroke-width:3\" d=\"M{x:.0} {y:.0}h22\"/>\
-             <text class=\"tg-key\" x=\"{:.0}\" y=\"{:.0}\">{name}</text>\n",
+             <text class=\"tg-key\" x=\"{:.0}\" y=\"{:.0}\">{name}</text>",
             x + 28.0,
             y + 4.0,
         );

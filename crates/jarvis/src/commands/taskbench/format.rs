@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use jarvis_taskbench::data::{DependencyType, Domain};
-use jarvis_taskbench::generate::{FormatError, FormatOptions, format};
+use jarvis_taskbench::generate::{FormatOptions, format};
 use serde_json::{Value, json};
 
 use super::unusable;
@@ -31,6 +31,9 @@ pub(crate) struct FormatArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", default_value = "false",
         action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), hide_default_value = true)]
     require_check: bool,
+    /// Write over a data.json that holds samples from elsewhere
+    #[arg(long)]
+    overwrite: bool,
     /// Print the counts, and each rejected line with its reason, as one JSON document
     #[arg(long)]
     json: bool,
@@ -44,9 +47,14 @@ pub(super) fn run(args: &FormatArgs, printer: Printer) -> Result<ExitCode, Failu
             Failure::usage(format!("{} does not exist", raw.display())).hint("`jarvis taskbench generate` makes it")
         );
     }
-    let options = FormatOptions { dependency: args.dependency_type, require_check: args.require_check };
-    let formatted = format(&domain, options).map_err(|error| match error {
-        FormatError::Data(error) => unusable(error),
+    let options = FormatOptions {
+        dependency: args.dependency_type,
+        require_check: args.require_check,
+        overwrite: args.overwrite,
+    };
+    let formatted = format(&domain, options).map_err(|error| {
+        let hint = error.hint();
+        Failure::usage(error).hint(hint)
     })?;
     let named = |id: &Option<String>| id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
     for rejected in &formatted.rejected {

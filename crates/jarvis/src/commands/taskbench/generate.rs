@@ -169,7 +169,8 @@ fn open(args: &GenerateArgs, dir: &Path) -> Result<Folder, Failure> {
 
 /// A try needs no folder of its own: it keeps nothing.
 fn open_for_play(args: &GenerateArgs, dir: &Path) -> Result<Folder, Failure> {
-    if args.data_dir.as_ref().is_some_and(|dir| dir.exists()) {
+    let both = args.graph_desc.is_some() && args.tool_desc.is_some();
+    if !both || args.data_dir.as_ref().is_some_and(|dir| dir.exists()) {
         return open(args, dir);
     }
     let scratch = std::env::temp_dir().join(format!("jarvis-play-{}", uuid::Uuid::now_v7()));

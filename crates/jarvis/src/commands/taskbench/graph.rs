@@ -50,7 +50,7 @@ pub(crate) enum GraphCommand {
 #[command(group(ArgGroup::new("from").args(["tools", "data_dir"]).required(true)))]
 pub(crate) struct BuildArgs {
     /// The tool list
-    #[arg(long, visible_alias = "tool-desc", value_name = "FILE")]
+    #[arg(long, visible_alias = "tool-desc", alias = "tool_desc", value_name = "FILE")]
     tools: Option<PathBuf>,
     /// A domain folder: its tool_desc.json is read
     #[arg(long, value_name = "DIR")]
@@ -71,7 +71,7 @@ pub(crate) struct BuildArgs {
 #[group(required = true, multiple = false)]
 pub(crate) struct GraphSource {
     /// The graph
-    #[arg(long, visible_alias = "graph-desc", value_name = "FILE")]
+    #[arg(long, visible_alias = "graph-desc", alias = "graph_desc", value_name = "FILE")]
     graph: Option<PathBuf>,
     /// A domain folder: its graph_desc.json is read
     #[arg(long, value_name = "DIR")]
@@ -97,7 +97,7 @@ pub(crate) struct SampleArgs {
     #[arg(long, value_name = "METHOD", default_value = "chain")]
     method: Method,
     /// Tools of a sample; `single` always has 1, `dag` at least 3
-    #[arg(long, visible_aliases = ["tool-number", "number-of-tools"], value_name = "N", default_value_t = 3)]
+    #[arg(long, visible_aliases = ["tool-number", "number-of-tools"], aliases = ["tool_number", "number_of_tools"], value_name = "N", default_value_t = 3)]
     n: usize,
     /// What chance starts from
     #[arg(long, default_value_t = 0)]
@@ -118,7 +118,7 @@ pub(crate) struct SampleArgs {
 #[command(group(ArgGroup::new("what").args(["graph", "data_dir", "subset"]).required(true).multiple(true)))]
 pub(crate) struct DrawArgs {
     /// The graph
-    #[arg(long, visible_alias = "graph-desc", value_name = "FILE", conflicts_with = "data_dir")]
+    #[arg(long, visible_alias = "graph-desc", alias = "graph_desc", value_name = "FILE", conflicts_with = "data_dir")]
     graph: Option<PathBuf>,
     /// A domain folder: its graph_desc.json is read
     #[arg(long, value_name = "DIR")]

@@ -1,0 +1,211 @@
+//! `jarvis taskbench generate` and `format`: the binary against a fake endpoint and a recording.
+
+use jarvis_testing::chat::{FakeChat, Reply, Script};
+use serde_json::{Value, json};
+
+use crate::house::House;
+use crate::taskbench_graph::example;
+
+fn reply(id: &str, check: bool) -> String {
+    let mut reply = json!({
+        "task_steps": [format!("Use {id}")],
+        "user_request": format!("Do what {id} does with 'this'"),
+        "invoking_graph": {"nodes": [{"id": id, "input": ["this"]}], "links": []},
+    });
+    if check {
+        reply["check_by_teacher"] = json!("Conclusion: Executable: yes, Correct: yes");
+    }
+    reply.to_string()
+}
+
+fn read(house: &House, name: &str) -> String {
+    std::fs::read_to_string(house.work().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn samples_are_made_kept_and_formatted() {
+    let chat = FakeChat::spawn(Script::new().on(
+        "generate",
+        [
+            Reply::text(reply("Narrator", true)),
+            Reply::text("I would rather not."),
+            Reply::text(format!("```json\n{}\n```", reply("Narrator", true))),
+        ],
+    ));
+    let studio = example("data_studio");
+    let house = House::new().env("OPENAI_API_KEY", "sk-very-secret").env("OPENAI_BASE_URL", &chat.url());
+    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
+    let args = [
+        "taskbench",
+        "generate",
+        "--data_dir",
+        "run",
+        "--graph-desc",
+        &graph,
+        "--tool-desc",
+        &tools,
+        "--llm",
+        "some/model",
+        "--number_of_samples",
+        "4",
+        "--method",
+        "single",
+        "--seed",
+        "1",
+        "--check",
+        "--save_figure",
+        "true",
+    ];
+    let first = house.run(&args);
+    assert_eq!((first.code, first.stdout.as_str()), (1, "3 samples in run/data_raw.json\n"), "{}", first.stderr);
+    assert!(first.stderr.contains("ContentFormat") && first.stderr.contains("to go on"), "{}", first.stderr);
+    let second = house.run(&args);
+    assert_eq!((second.code, second.stdout.as_str()), (0, "4 samples in run/data_raw.json\n"), "{}", second.stderr);
+    assert!(second.stderr.contains("has its own description files"), "{}", second.stderr);
+    assert_eq!(chat.requests_of("generate").len(), 5);
+    assert_eq!(read(&house, "run/data_raw.json").lines().count(), 4);
+    assert_eq!(std::fs::read_dir(house.work().join("run/task_graphs")).expect("pictures").count(), 4);
+    for entry in std::fs::read_dir(house.work().join("run")).expect("a folder").flatten() {
+        if entry.path().is_file() {
+            let text = std::fs::read_to_string(entry.path()).expect("text");
+            assert!(!text.contains("very-secret"), "{}", entry.path().display());
+        }
+    }
+    let statistics: Value =
+        serde_json::from_str(read(&house, "run/statistics.json").lines().next().expect("a line")).expect("JSON");
+    assert_eq!(
+        (&statistics["options"]["seed"], &statistics["options"]["run"]["llm"]),
+        (&json!(1), &json!("some/model"))
+    );
+
+    let (code, formatted) = house.json(&["taskbench", "format", "--data-dir", "run", "--require-check", "--json"]);
+    assert_eq!((code, &formatted["accepted"], &formatted["total"]), (0, &json!(4), &json!(4)), "{formatted}");
+    assert!(read(&house, "run/data.json").contains("\"task\":\"Narrator\""));
+    assert_eq!(read(&house, "run/user_requests.json").lines().count(), 4);
+    let alignment: Value = serde_json::from_str(&read(&house, "run/alignment_ids.json")).expect("JSON");
+    assert_eq!(alignment["self-check_alignment_id"]["single"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn a_recorded_run_repeats_and_a_try_keeps_nothing() {
+    let chat = FakeChat::spawn(Script::always(reply("Narrator", false)));
+    let house = House::new().env("OPENAI_BASE_URL", &chat.url());
+    let studio = example("data_studio");
+    let play = [
+        "taskbench",
+        "generate",
+        "--play",
+        "--data-dir",
+        &studio,
+        "--method",
+        "chain",
+        "--tool-number",
+        "2",
+        "--seed",
+        "5",
+        "--json",
+        "--record",
+        "calls.jsonl",
+    ];
+    let (code, live) = house.json(&[&play[..], &["--llm", "m"]].concat());
+    assert_eq!((code, &live["record"]["number_of_tools"]), (0, &json!(2)));
+    assert!(live["prompt"].as_str().is_some_and(|prompt| prompt.contains("Edge: ")));
+    let replay = [&play[..12], &["--llm", "replay:calls.jsonl"]].concat();
+    assert_eq!(house.json(&replay), (0, live));
+    assert_eq!(chat.requests().len(), 1);
+    let left: Vec<_> = std::fs::read_dir(house.work()).expect("a folder").flatten().map(|e| e.file_name()).collect();
+    assert_eq!(left, ["calls.jsonl"]);
+}
+
+#[test]
+fn wrong_use_is_told_with_a_hint() {
+    let house = House::new();
+    house.file("empty.jsonl", "");
+    let studio = example("data_studio");
+    let cases: [(&[&str], &str); 5] = [
+        (&["generate", "--data-dir", &studio], "none is configured"),
+        (&["generate", "--llm", "replay:empty.jsonl"], "a new folder needs"),
+        (&["generate", "--llm", "replay:empty.jsonl", "--data-dir", &studio, "--dependency-type", "loose"], "loose"),
+        (&["format", "--data-dir", "nowhere"], "nowhere"),
+        (&["format", "--data-dir", &studio], "data_raw.json"),
+    ];
+    for (args, words) in cases {
+        let ended = house.run(&[&["taskbench"], args].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
+        assert!(ended.stderr.contains(words), "{args:?}: {}", ended.stderr);
+    }
+    assert_eq!(std::fs::read_dir(house.work()).expect("a folder").count(), 1, "nothing is left behind");
+}
+
+#[test]
+fn the_sample_recording_makes_a_domain() {
+    let house = House::new();
+    let studio = example("data_studio");
+    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
+    let llm = format!("replay:{studio}/generate.jsonl");
+    let args = [
+        "taskbench",
+        "generate",
+        "--data-dir",
+        "made",
+        "--graph-desc",
+        &graph,
+        "--tool-desc",
+        &tools,
+        "--number-of-samples",
+        "4",
+        "--seed",
+        "5",
+        "--check",
+        "--llm",
+        &llm,
+        "--json",
+    ];
+    let (code, summary) = house.json(&args);
+    assert_eq!((code, &summary["made"], &summary["aligned"]), (0, &json!(4), &json!(3)), "{summary}");
+    let formatted = house.run(&["taskbench", "format", "--data-dir", "made"]);
+    assert_eq!((formatted.code, formatted.stdout.as_str()), (0, "accepted 4 of 4\n"), "{}", formatted.stderr);
+    let lists: Value = serde_json::from_str(&read(&house, "made/alignment_ids.json")).expect("JSON");
+    assert_eq!(
+        lists["all_alignment_id"],
+        json!({"single": [], "chain": ["90485548", "48756885"], "dag": ["55299559"]})
+    );
+    assert!(read(&house, "made/data.json").contains(r#"{"task":"Noise Cleaner","arguments":["<node-0>"]}"#));
+}
+
+/// Ctrl-C ends a run cleanly: what was made is whole, and the way to go on is told.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_run_says_how_to_go_on() {
+    use std::process::{Command, Stdio};
+    let chat = FakeChat::spawn(Script::new().on("generate", [Reply::text(reply("Narrator", false)), Reply::never()]));
+    let house = House::new().env("OPENAI_BASE_URL", &chat.url());
+    let studio = example("data_studio");
+    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
+    let args = [
+        "taskbench",
+        "generate",
+        "--data-dir",
+        "run",
+        "--graph-desc",
+        &graph,
+        "--tool-desc",
+        &tools,
+        "--llm",
+        "m",
+        "--number-of-samples",
+        "9",
+    ];
+    let mut command = house.command(&args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    assert!(chat.wait_requests(2).await);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill runs").success());
+    let ended = tokio::task::spawn_blocking(move || child.wait_with_output().expect("it ends")).await.expect("joined");
+    let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("interrupted") && stderr.contains("--data-dir run"), "{stderr}");
+    assert_eq!(read(&house, "run/data_raw.json").lines().count(), 1);
+    assert!(read(&house, "run/data_raw.json").ends_with('\n'));
+    assert!(chat.wait_aborted(1).await);
+}

@@ -1,0 +1,106 @@
+//! `jarvis taskbench graph …`: the binary on the sample domains.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::house::House;
+
+/// A sample domain of the repository.
+pub(crate) fn example(name: &str) -> String {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/taskbench").join(name);
+    path.display().to_string()
+}
+
+const GRAPH: [&str; 2] = ["taskbench", "graph"];
+
+fn graph(house: &House, args: &[&str]) -> crate::house::Ended {
+    house.run(&[&GRAPH[..], args].concat())
+}
+
+#[test]
+fn the_sample_domains_graphs_are_what_build_makes() {
+    let house = House::new();
+    for name in ["data_studio", "data_errands"] {
+        let dir = example(name);
+        let published = std::fs::read_to_string(Path::new(&dir).join("graph_desc.json")).expect("a graph");
+        let tools = format!("{dir}/tool_desc.json");
+        let built = graph(&house, &["build", "--tools", &tools, "--out", "graph.json"]);
+        assert_eq!((built.code, built.stdout.as_str()), (0, ""), "{}", built.stderr);
+        assert_eq!(std::fs::read_to_string(house.work().join("graph.json")).expect("written"), published);
+        let printed = graph(&house, &["build", "--tool_desc", &tools, "--out", "-"]);
+        assert_eq!((printed.code, printed.stdout.trim_end()), (0, published.as_str()));
+    }
+}
+
+#[test]
+fn the_tool_list_is_never_written_over() {
+    let house = House::new();
+    let tools = std::fs::read(format!("{}/tool_desc.json", example("data_studio"))).expect("tools");
+    house.file("tool_desc.json", &tools);
+    for out in ["tool_desc.json", "./tool_desc.json", "link.json"] {
+        #[cfg(unix)]
+        let _ = std::os::unix::fs::symlink("tool_desc.json", house.work().join("link.json"));
+        #[cfg(not(unix))]
+        if out == "link.json" {
+            continue;
+        }
+        let ended = graph(&house, &["build", "--tools", "tool_desc.json", "--out", out]);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains("hint:"), "{}", ended.stderr);
+        assert_eq!(std::fs::read(house.work().join("tool_desc.json")).expect("still there"), tools);
+    }
+    let ended = graph(&house, &["build", "--data-dir", "."]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(house.work().join("graph_desc.json").exists());
+    assert_eq!(graph(&house, &["build", "--tools", "tool_desc.json"]).code, 2);
+    assert_eq!(graph(&house, &["build", "--tools", "nothing.json", "--out", "g.json"]).code, 2);
+}
+
+#[test]
+fn samples_repeat_and_can_be_drawn() {
+    let house = House::new();
+    let dir = example("data_studio");
+    let args = ["taskbench", "graph", "sample", "--data-dir", &dir, "--method", "dag", "--n", "4", "--seed", "3"];
+    let (code, first) = house.json(&[&args[..], &["--count", "5", "--json"]].concat());
+    let (_, more) = house.json(&[&args[..], &["--count", "9", "--json"]].concat());
+    assert_eq!((code, first.as_array().map(Vec::len)), (0, Some(5)));
+    assert_eq!(first[4], more[4]);
+    assert_eq!(first[0]["nodes"].as_array().map(Vec::len), Some(4));
+
+    let plain = house.run(&["taskbench", "graph", "sample", "--data_dir", &dir]);
+    assert_eq!((plain.code, plain.stderr.as_str()), (0, ""));
+    assert_eq!(plain.stdout.lines().count(), 2);
+    assert_eq!(plain.stdout.matches(" -> ").count(), 2, "a chain of three: {}", plain.stdout);
+    assert_eq!(house.run(&["taskbench", "graph", "sample", "--data-dir", &dir]).stdout, plain.stdout);
+
+    assert_eq!(house.run(&[&args[..], &["--draw", "dag.svg"]].concat()).code, 0);
+    assert!(std::fs::read_to_string(house.work().join("dag.svg")).expect("drawn").starts_with("<svg"));
+    house.file("samples.json", first.to_string());
+    for (format, start) in [("svg", "<svg"), ("dot", "digraph"), ("mermaid", "flowchart")] {
+        let whole = graph(&house, &["draw", "--data-dir", &dir, "--format", format]);
+        let part = graph(&house, &["draw", "--subset", "samples.json", "--format", format]);
+        for drawn in [&whole, &part] {
+            assert_eq!((drawn.code, drawn.stderr.as_str()), (0, ""));
+            assert!(drawn.stdout.starts_with(start), "{}", drawn.stdout);
+        }
+        assert!(whole.stdout.len() > part.stdout.len() && whole.stdout.contains("Slideshow Maker"));
+    }
+    let foreign = graph(&house, &["draw", "--data-dir", &example("data_errands"), "--subset", "samples.json"]);
+    assert_eq!(foreign.code, 2, "{}", foreign.stderr);
+    let far = graph(&house, &["sample", "--data-dir", &dir, "--n", "99"]);
+    assert_eq!((far.code, far.stdout.as_str()), (1, ""));
+    assert!(far.stderr.contains("the graph has 13 tools") && far.stderr.contains("hint:"), "{}", far.stderr);
+    assert_eq!(graph(&house, &["sample", "--data-dir", &dir, "--method", "bush"]).code, 2);
+    assert_eq!(graph(&house, &["sample"]).code, 2);
+}
+
+#[test]
+fn graphs_are_described() {
+    let house = House::new();
+    let dir = example("data_studio");
+    let (code, stats): (i32, Value) = house.json(&["taskbench", "graph", "stats", "--data-dir", &dir, "--json"]);
+    assert_eq!((code, stats["tools"].as_u64(), stats["links"].as_u64()), (0, Some(13), Some(38)));
+    let told = graph(&house, &["stats", "--data-dir", &dir]);
+    assert!(told.stdout.contains("only sources   2: Article Reader, Video Fetcher"), "{}", told.stdout);
+}
