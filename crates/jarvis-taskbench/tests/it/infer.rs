@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -65,15 +66,34 @@ fn domain(name: &str, tools: &Value, requests: &[(Value, &str)], gold: &[Value])
 }
 
 /// A model in this process: an answer for each stage and prompt.
-pub(crate) struct Scripted<F>(pub(crate) F, pub(crate) Mutex<Vec<String>>);
+pub(crate) struct Scripted<F> {
+    answer: F,
+    stages: Mutex<Vec<String>>,
+    /// Calls under way, and the most there were at once.
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// A call under way, also when it is given up.
+struct Underway<'a>(&'a AtomicUsize);
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> Scripted<F> {
     pub(crate) fn new(answer: F) -> Arc<Scripted<F>> {
-        Arc::new(Scripted(answer, Mutex::default()))
+        Arc::new(Scripted { answer, stages: Mutex::default(), now: 0.into(), most: 0.into() })
     }
 
     pub(crate) fn stages(&self) -> Vec<String> {
-        self.1.lock().unwrap().clone()
+        self.stages.lock().unwrap().clone()
+    }
+
+    pub(crate) fn most(&self) -> usize {
+        self.most.load(Ordering::Relaxed)
     }
 }
 
@@ -96,11 +116,13 @@ impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for
     }
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        self.1.lock().unwrap().push(request.stage.clone());
+        self.stages.lock().unwrap().push(request.stage.clone());
+        self.most.fetch_max(self.now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let _underway = Underway(&self.now);
         let prompt = request.messages[0].joined_text();
         // Replies come in another order than requests; tests pause the time.
         tokio::time::sleep(Duration::from_millis(prompt.bytes().map(u64::from).sum::<u64>() % 97)).await;
-        let text = (self.0)(&request.stage, &prompt)?;
+        let text = (self.answer)(&request.stage, &prompt)?;
         Ok(ChatReply { text, finish_reason: "stop".into(), usage: TokenUsage { prompt: 10, completion: 1 } })
     }
 

@@ -38,6 +38,9 @@ fn one_plan_is_found_wherever_it_stands() {
         // The schema, repeated before the answer, and a draft that was thought better of.
         format!("{{\"task_steps\": [\"…\"], \"task_nodes\": [\"…\"]}} {PLAN}"),
         format!("{{\"task_steps\": [\"old\"], \"task_nodes\": []}}\nBetter:\n{PLAN}"),
+        // A model that goes on with requests of its own, or repeats the prompt first.
+        format!("{PLAN}\n\n# USER REQUEST #: More\n# RESULT #: {{\"task_steps\": [], \"task_nodes\": []}}"),
+        format!("# EXAMPLE #:\n# RESULT #: {{\"task_steps\": [], \"task_nodes\": []}}\n# USER REQUEST #: Do\n{PLAN}"),
         // Parts of it, listed or one after the other.
         r#"[{"task_steps": ["Step 1: a"]}, {"task_nodes": [{"task": "A", "arguments": ["x.png"]}]}]"#.to_owned(),
         r#"{"task_steps": ["Step 1: a"]} and {"task_nodes": [{"task": "A", "arguments": ["x.png"]}]}"#.to_owned(),
