@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::infer::{GOOD, Scripted, lines, run, studio};
+use crate::infer_support::{GOOD, Scripted, lines, run, studio};
 
 const REQUESTS: usize = 500;
 

@@ -6,3 +6,4 @@ mod data;
 mod infer;
 mod infer_reply;
 mod infer_resume;
+mod infer_support;
