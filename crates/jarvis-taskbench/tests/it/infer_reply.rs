@@ -105,6 +105,8 @@ fn other_shapes_are_told() {
         r#"{"steps": []}"#,
         r#"{"task_steps": "one", "task_nodes": []}"#,
         r#"{"task_steps": [1], "task_nodes": []}"#,
+        r#"{"task_steps": [{"task": "a"}, "b"], "task_nodes": []}"#,
+        r#"{"task_steps": [{"text": "a"}], "task_nodes": []}"#,
         r#"{"task_steps": ["a"]}"#,
         r#"{"task_steps": ["a"], "task_nodes": {"task": "A", "arguments": []}}"#,
         r#"{"task_steps": ["a"], "task_nodes": ["A"]}"#,
@@ -127,6 +129,8 @@ fn other_shapes_are_told() {
 "{\"steps\": []}" → Schema: `task_steps` is missing
 "{\"task_steps\": \"one\", \"task_nodes\": []}" → Schema: `task_steps` is text, not a list
 "{\"task_steps\": [1], \"task_nodes\": []}" → Schema: `task_steps[0]` is a number, not text
+"{\"task_steps\": [{\"task\": \"a\"}, \"b\"], \"task_nodes\": []}" → Schema: `task_steps[1].task` is missing
+"{\"task_steps\": [{\"text\": \"a\"}], \"task_nodes\": []}" → Schema: `task_steps[0]` is an object, not text
 "{\"task_steps\": [\"a\"]}" → Schema: `task_nodes` is missing
 "{\"task_steps\": [\"a\"], \"task_nodes\": {\"task\": \"A\", \"arguments\": []}}" → Schema: `task_nodes` is an object, not a list
 "{\"task_steps\": [\"a\"], \"task_nodes\": [\"A\"]}" → Schema: `task_nodes[0]` is text, not an object
