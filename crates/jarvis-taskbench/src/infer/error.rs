@@ -47,8 +47,8 @@ pub enum InferError {
         /// The file.
         path: PathBuf,
     },
-    /// An output cannot be written.
-    #[error("cannot write {}", .path.display())]
+    /// An output cannot be read or written.
+    #[error("cannot read or write {}", .path.display())]
     Write {
         /// The file.
         path: PathBuf,

@@ -88,9 +88,12 @@ fn temporal(draft: &Draft) -> Value {
         steps.push(format!("Step {}: Call {}{with}", at + 1, task.task));
         nodes.push(json!({"task": task.task, "arguments": arguments}));
         let used = task.args.values().flat_map(Arg::references).filter_map(|id| id.0);
-        for source in task.dep.iter().copied().chain(used).filter_map(named) {
-            links.insert((source, &task.task));
-        }
+        let before: Vec<&String> = task.dep.iter().copied().chain(used).filter_map(named).collect();
+        // Links are the order of the calls: what waits for nothing is called after the one before it.
+        let previous = at.checked_sub(1).and_then(|at| draft.tasks.get(at)).map(|task| &task.task);
+        let mut before = if before.is_empty() { previous.into_iter().collect() } else { before };
+        before.retain(|source| **source != task.task);
+        links.extend(before.into_iter().map(|source| (source.as_str(), task.task.as_str())));
     }
     let links: Vec<Value> =
         links.into_iter().map(|(source, target)| json!({"source": source, "target": target})).collect();

@@ -2,6 +2,7 @@
 //!
 //! Strict JSON first: the whole reply, then each balanced value in it, fenced or in prose; of several the last that fits
 //! the schema, else the partial ones put together. Only then is text mended. No backslash is deleted but before `_`.
+//! What a model writes after its plan under the prompt's own labels, a further request of its own making, does not count.
 
 use jarvis_prompt::reader::{Want, read_json, without_reasoning};
 use serde_json::{Map, Value};
@@ -33,6 +34,9 @@ pub enum NoPlan {
 const MOST_VALUES: usize = 256;
 const MOST_MENDED: usize = 8;
 
+/// The prompt's labels under which models go on after their plan.
+const LABELS: [&str; 2] = ["# EXAMPLE #", "# USER REQUEST #"];
+
 /// Reads the plan.
 ///
 /// # Errors
@@ -53,7 +57,8 @@ pub fn read_plan(reply: &str, dependency: DependencyType) -> Result<ReadPlan, No
     }
     let mut fault = None;
     let unescaped = without_escaped_underscores(answer);
-    for (text, escapes) in [(Some(answer), false), (unescaped.as_deref(), true)] {
+    let own = LABELS.iter().filter_map(|label| answer.find(label)).min().and_then(|at| answer.get(..at));
+    for (text, escapes) in [(own, false), (Some(answer), false), (unescaped.as_deref(), true)] {
         let Some(text) = text else { continue };
         match choose(values(text), dependency) {
             Chosen::Plan(result, how) => {

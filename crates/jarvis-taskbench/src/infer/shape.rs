@@ -30,11 +30,11 @@ pub fn check_plan(value: &Value, dependency: DependencyType) -> Result<(), Strin
     let steps = list("task_steps")?;
     let key = STEP_KEYS.iter().find(|key| steps.first().is_some_and(|first| first.get(**key).is_some()));
     for (at, step) in steps.iter().enumerate() {
-        let text =
-            step.is_string() && key.is_none() || key.is_some_and(|key| step.get(*key).is_some_and(Value::is_string));
-        if !text {
-            return Err(format!("`task_steps[{at}]` is {}, not text", what(step)));
-        }
+        let (place, found) = match key {
+            None => (format!("task_steps[{at}]"), Some(step)),
+            Some(key) => (format!("task_steps[{at}].{key}"), step.get(*key)),
+        };
+        text(found, &place)?;
     }
     for (at, node) in list("task_nodes")?.iter().enumerate() {
         let place = format!("task_nodes[{at}]");

@@ -1,124 +1,16 @@
 //! Inference from outside: prompts, what goes over the wire, how each kind of reply ends, and with how many calls.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use futures::stream::BoxStream;
-use jarvis_chat::{
-    ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, OpenAi, OpenAiConfig, Retries, SecretString, TokenUsage,
-};
+use jarvis_chat::{ChatError, OpenAi, OpenAiConfig, Retries, SecretString};
 use jarvis_taskbench::data::{DependencyType, Domain};
-use jarvis_taskbench::infer::{InferOptions, Job, Outputs, PlanBy, Quiet, Summary, prediction_dir, reply_schema};
+use jarvis_taskbench::infer::{InferOptions, Job, PlanBy, prediction_dir, reply_schema};
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
-pub(crate) const GOOD: &str =
-    r#"{"task_steps": ["Step 1: read it"], "task_nodes": [{"task": "Image-to-Text", "arguments": ["a.png"]}]}"#;
-
-/// A small domain of typed tools with these requests, and two gold plans.
-pub(crate) fn studio(requests: &[(Value, &str)]) -> (tempfile::TempDir, Domain) {
-    let tools = json!({"nodes": [
-        {"id": "Image-to-Text", "desc": "Extracts text from an image.", "input-type": ["image"], "output-type": ["text"]},
-        {"id": "Text Translator", "desc": "Translates a text.", "input-type": ["text"], "output-type": ["text"]},
-        {"id": "Audio Splicer", "desc": "Combines two audio files.", "input-type": ["audio", "audio"], "output-type": ["audio"]},
-    ]});
-    let gold = |id: &str, request: &str| {
-        json!({"id": id, "type": "chain", "n_tools": 2, "user_request": request,
-            "task_steps": ["Step 1: Read \"b.png\"", "Step 2: Translate"],
-            "task_nodes": [{"task": "Image-to-Text", "arguments": ["b.png"]}, {"task": "Text Translator", "arguments": ["<node-0>"]}],
-            "task_links": [{"source": "Image-to-Text", "target": "Text Translator"}]})
-    };
-    let gold = [gold("d2", "Read b.png and translate it"), gold("d1", "Join the sounds")];
-    domain("data_studio", &tools, requests, &gold)
-}
-
-fn everyday(requests: &[(Value, &str)]) -> (tempfile::TempDir, Domain) {
-    let tools = json!({"nodes": [
-        {"id": "book_flight", "desc": "Book a flight on a day", "parameters": [
-            {"name": "date", "type": "date", "desc": "The day"}, {"name": "from", "type": "string", "desc": "Where it starts"},
-            {"name": "to", "type": "string", "desc": "Where it goes"}]},
-        {"id": "send_email", "desc": "Send an email to somebody", "parameters": [
-            {"name": "to", "type": "email", "desc": "The address"}, {"name": "body", "type": "string", "desc": "The text"}]},
-        {"id": "bare", "desc": "A tool without parameters"},
-    ]});
-    let gold = [json!({"id": "d1", "user_request": "Fly", "task_steps": ["Step 1: Call book_flight with to: 'Rome'"],
-        "task_nodes": [{"task": "book_flight", "arguments": [{"name": "to", "value": "Rome"}]}], "task_links": []})];
-    domain("data_everyday", &tools, requests, &gold)
-}
-
-fn domain(name: &str, tools: &Value, requests: &[(Value, &str)], gold: &[Value]) -> (tempfile::TempDir, Domain) {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join(name);
-    std::fs::create_dir(&path).unwrap();
-    std::fs::write(path.join("tool_desc.json"), tools.to_string()).unwrap();
-    let requests: Vec<String> =
-        requests.iter().map(|(id, text)| json!({"id": id, "user_request": text}).to_string() + "\n").collect();
-    std::fs::write(path.join("user_requests.json"), requests.concat()).unwrap();
-    let gold: Vec<String> = gold.iter().map(|record| format!("{record}\n")).collect();
-    std::fs::write(path.join("data.json"), gold.concat()).unwrap();
-    let domain = Domain::open(path).unwrap();
-    (dir, domain)
-}
-
-/// A model in this process: an answer for each stage and prompt.
-pub(crate) struct Scripted<F>(pub(crate) F, pub(crate) Mutex<Vec<String>>);
-
-impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> Scripted<F> {
-    pub(crate) fn new(answer: F) -> Arc<Scripted<F>> {
-        Arc::new(Scripted(answer, Mutex::default()))
-    }
-
-    pub(crate) fn stages(&self) -> Vec<String> {
-        self.1.lock().unwrap().clone()
-    }
-}
-
-#[async_trait]
-impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for Scripted<F> {
-    fn model_name(&self, _: &str) -> String {
-        "scripted".into()
-    }
-
-    fn context_tokens(&self, _: &str) -> usize {
-        8192
-    }
-
-    fn count_tokens(&self, _: &str, text: &str) -> usize {
-        text.len() / 4
-    }
-
-    fn token_ids(&self, _: &str, _: &str) -> Vec<u32> {
-        Vec::new()
-    }
-
-    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        self.1.lock().unwrap().push(request.stage.clone());
-        let prompt = request.messages[0].joined_text();
-        // Replies come in another order than requests; tests pause the time.
-        tokio::time::sleep(Duration::from_millis(prompt.bytes().map(u64::from).sum::<u64>() % 97)).await;
-        let text = (self.0)(&request.stage, &prompt)?;
-        Ok(ChatReply { text, finish_reason: "stop".into(), usage: TokenUsage { prompt: 10, completion: 1 } })
-    }
-
-    async fn stream(&self, _: &ChatRequest) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
-        panic!("inference does not stream")
-    }
-}
-
-pub(crate) async fn run(job: &Job, by: &PlanBy, dir: &Path) -> Summary {
-    let mut outputs = Outputs::open(dir, "m").unwrap();
-    job.run(by, &mut outputs, &Quiet, &CancellationToken::new()).await.unwrap()
-}
-
-pub(crate) fn lines(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(text.is_empty() || text.ends_with('\n'), "{text}");
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
+use crate::infer_support::{GOOD, Scripted, domain, everyday, lines, run, studio};
 
 fn id(text: &str) -> Value {
     text.into()

@@ -1,7 +1,9 @@
 //! Replies of models, good and bad: what is read out of them.
 
 use jarvis_taskbench::data::DependencyType;
-use jarvis_taskbench::infer::{NoPlan, read_plan};
+use jarvis_taskbench::infer::{NoPlan, check_plan, read_plan};
+use proptest::prelude::*;
+use serde_json::{Value, json};
 
 const PLAN: &str = r#"{"task_steps": ["Step 1: a"], "task_nodes": [{"task": "A", "arguments": ["x.png"]}]}"#;
 
@@ -38,6 +40,9 @@ fn one_plan_is_found_wherever_it_stands() {
         // The schema, repeated before the answer, and a draft that was thought better of.
         format!("{{\"task_steps\": [\"…\"], \"task_nodes\": [\"…\"]}} {PLAN}"),
         format!("{{\"task_steps\": [\"old\"], \"task_nodes\": []}}\nBetter:\n{PLAN}"),
+        // A model that goes on with requests of its own, or repeats the prompt first.
+        format!("{PLAN}\n\n# USER REQUEST #: More\n# RESULT #: {{\"task_steps\": [], \"task_nodes\": []}}"),
+        format!("# EXAMPLE #:\n# RESULT #: {{\"task_steps\": [], \"task_nodes\": []}}\n# USER REQUEST #: Do\n{PLAN}"),
         // Parts of it, listed or one after the other.
         r#"[{"task_steps": ["Step 1: a"]}, {"task_nodes": [{"task": "A", "arguments": ["x.png"]}]}]"#.to_owned(),
         r#"{"task_steps": ["Step 1: a"]} and {"task_nodes": [{"task": "A", "arguments": ["x.png"]}]}"#.to_owned(),
@@ -102,6 +107,8 @@ fn other_shapes_are_told() {
         r#"{"steps": []}"#,
         r#"{"task_steps": "one", "task_nodes": []}"#,
         r#"{"task_steps": [1], "task_nodes": []}"#,
+        r#"{"task_steps": [{"task": "a"}, "b"], "task_nodes": []}"#,
+        r#"{"task_steps": [{"text": "a"}], "task_nodes": []}"#,
         r#"{"task_steps": ["a"]}"#,
         r#"{"task_steps": ["a"], "task_nodes": {"task": "A", "arguments": []}}"#,
         r#"{"task_steps": ["a"], "task_nodes": ["A"]}"#,
@@ -124,6 +131,8 @@ fn other_shapes_are_told() {
 "{\"steps\": []}" → Schema: `task_steps` is missing
 "{\"task_steps\": \"one\", \"task_nodes\": []}" → Schema: `task_steps` is text, not a list
 "{\"task_steps\": [1], \"task_nodes\": []}" → Schema: `task_steps[0]` is a number, not text
+"{\"task_steps\": [{\"task\": \"a\"}, \"b\"], \"task_nodes\": []}" → Schema: `task_steps[1].task` is missing
+"{\"task_steps\": [{\"text\": \"a\"}], \"task_nodes\": []}" → Schema: `task_steps[0]` is an object, not text
 "{\"task_steps\": [\"a\"]}" → Schema: `task_nodes` is missing
 "{\"task_steps\": [\"a\"], \"task_nodes\": {\"task\": \"A\", \"arguments\": []}}" → Schema: `task_nodes` is an object, not a list
 "{\"task_steps\": [\"a\"], \"task_nodes\": [\"A\"]}" → Schema: `task_nodes[0]` is text, not an object
@@ -166,5 +175,34 @@ fn hostile_replies_end() {
     for reply in ["{".repeat(200_000), "[{\"".repeat(50_000), "{\"task_steps\":[".repeat(20_000), "\\_{".repeat(50_000)]
     {
         assert!(read_plan(&reply, DependencyType::Resource).is_err());
+    }
+}
+
+fn plans() -> impl Strategy<Value = Value> {
+    let text = || "\\PC{0,12}";
+    let node = (text(), prop::collection::vec(text(), 0..3))
+        .prop_map(|(task, arguments)| json!({"task": task, "arguments": arguments}));
+    (prop::collection::vec(text(), 0..4), prop::collection::vec(node, 0..4))
+        .prop_map(|(steps, nodes)| json!({"task_steps": steps, "task_nodes": nodes}))
+}
+
+proptest! {
+    /// Whatever words stand around a plan, and however it is laid out, it is read as it is.
+    #[test]
+    fn prose_around_a_plan_does_no_harm(plan in plans(), before in "[^{\\[<#]{0,40}", after in "[^{\\[<#]{0,40}", fenced: bool) {
+        let json = if fenced { serde_json::to_string_pretty(&plan).unwrap() } else { plan.to_string() };
+        let reply = if fenced { format!("{before}\n```json\n{json}\n```\n{after}") } else { format!("{before}{json}{after}") };
+        prop_assert_eq!(read_plan(&reply, DependencyType::Resource).unwrap().result, plan);
+    }
+
+    /// What is read always has the shape of a plan, whatever is left of the reply.
+    #[test]
+    fn what_is_read_is_a_plan(plan in plans(), cut in 0usize..400, junk in "[{}\\[\\],:\"\\\\a_ ]{0,12}", at in 0usize..400) {
+        let mut reply: String = plan.to_string().chars().take(cut).collect();
+        let at = reply.char_indices().nth(at).map_or(reply.len(), |(at, _)| at);
+        reply.insert_str(at, &junk);
+        if let Ok(read) = read_plan(&reply, DependencyType::Resource) {
+            prop_assert_eq!(check_plan(&read.result, DependencyType::Resource), Ok(()));
+        }
     }
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::infer::{GOOD, Scripted, lines, run, studio};
+use crate::infer_support::{GOOD, Scripted, lines, run, studio};
 
 const REQUESTS: usize = 500;
 
@@ -134,7 +134,7 @@ async fn nothing_is_lost_and_nothing_comes_twice() {
             kept.truncate(start);
         }
     }
-    assert_eq!(stops, 25);
+    assert_eq!((stops, model.most()), (25, 16));
 
     // All is as each case says, whatever happened on the way.
     let predicted: BTreeSet<String> = lines(&path).iter().map(|line| line["id"].as_str().unwrap().to_owned()).collect();

@@ -17,3 +17,4 @@ mod infer_resume;
 mod inspect;
 mod legacy;
 mod strict;
+mod infer_support;

@@ -1,10 +1,11 @@
 //! A run of inference on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use jarvis_taskbench::infer::{Begun, Progress, Summary, Watch};
 
 use crate::printer::{Printer, Verbosity, harmless};
@@ -129,8 +130,11 @@ impl Watch for Shown {
         self.printer.progress(&format!("asking {planner} for {plans}{there}"));
         if self.printer.draws() {
             let bar = ProgressBar::new(begun.pending as u64);
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {per_sec:.1} eta {eta} {msg}") {
-                bar.set_style(style);
+            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {rate} eta {eta} {msg}") {
+                let rate = |state: &ProgressState, out: &mut dyn Write| {
+                    let _ = write!(out, "{:.1}/s", state.per_sec());
+                };
+                bar.set_style(style.with_key("rate", rate));
             }
             self.state().bar = Some(bar);
         }
