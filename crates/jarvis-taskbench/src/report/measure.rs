@@ -43,7 +43,9 @@ pub struct Run {
     pub coverage: Coverage,
     /// Which tools were taken for which.
     pub confusion: Confusion,
-    /// The worst samples, the worst first.
+    /// The samples whose nodes or links are not all right.
+    pub wrong: usize,
+    /// The worst of these, the worst first.
     pub worst: Vec<Sample>,
 }
 
@@ -128,6 +130,7 @@ impl Run {
         }
         // The worst first; of equals the larger plan, of which more is lost; then in file order.
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        let wrong = ranked.len();
         let worst = ranked.iter().take(against.worst).filter_map(|(_, _, at)| pairs.get(*at));
         let catalogue = Catalogue::new(against.tools, against.dependency);
         let worst = worst.map(|(gold, prediction)| sample(gold, prediction, against, &catalogue, &names)).collect();
@@ -137,6 +140,7 @@ impl Run {
             groups: figures(&evaluation),
             coverage: evaluation.coverage,
             confusion,
+            wrong,
             worst,
         }
     }

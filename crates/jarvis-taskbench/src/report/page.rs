@@ -75,9 +75,8 @@ pub fn page(report: &Report) -> String {
                     section #notes {
                         h2 { "How to read it" }
                         ul {
-                            @for note in notes(report) { li { (clean(&note)) } }
-                            li { "Plans are of size n when the gold plan has n nodes. A group's n is the number of its gold plans with a prediction." }
-                            li { "Plans of shape single have no links, so their e-F1 is 0 by the original's rules." }
+                            @for note in notes(report) { li { (ticked(&note)) } }
+                            li { "Plans are of size n when the gold plan has n nodes. n under a bar is the number of samples that the figures rest on." }
                             li {
                                 "Tools, worst samples and drawings come from a reading of their own, which compares names with "
                                 code { "_" } " as a blank, counts repeated nodes, and also follows " code { "<output_of_X>" } "."
@@ -91,6 +90,12 @@ pub fn page(report: &Report) -> String {
         }
     };
     page.into_string()
+}
+
+/// A sentence in which what stands between backticks is code.
+fn ticked(text: &str) -> Markup {
+    let text = clean(text);
+    html! { @for (at, piece) in text.split('`').enumerate() { @if at % 2 == 1 { code { (piece) } } @else { (piece) } } }
 }
 
 fn section(at: usize, domain: &DomainReport, report: &Report) -> Markup {
@@ -119,6 +124,7 @@ fn section(at: usize, domain: &DomainReport, report: &Report) -> Markup {
                 details { summary { "The figures as a table" } (published(domain, report, &metrics)) }
             }
             h3 id=(format!("d{at}-shape")) { "By plan shape" }
+            p.soft { "Plans of shape single have no links, so their e-F1 is 0 by the original's rules." }
             @for run in &domain.runs { (grouped(run, domain, &metrics, &shapes())) }
             h3 id=(format!("d{at}-size")) { "By plan size" }
             p.soft { "Size is the number of nodes of the gold plan." }
@@ -135,7 +141,11 @@ fn section(at: usize, domain: &DomainReport, report: &Report) -> Markup {
             }
             @for (nth, run) in domain.runs.iter().enumerate() {
                 (foldable(nth, domain, &run.name, html! {
-                    @if run.worst.is_empty() { p { "Every prediction that is there is right." } }
+                    p.soft {
+                        (run.wrong) " of " (run.coverage.predicted) " predictions differ from the gold plan in a node or a link"
+                        @if run.wrong > run.worst.len() { "; the " (run.worst.len()) " worst" }
+                        "."
+                    }
                     @for (rank, sample) in run.worst.iter().enumerate() { (samples::sample(rank + 1, sample, &names)) }
                 }))
             }
@@ -169,7 +179,7 @@ fn summary(domain: &DomainReport, metrics: &[(usize, &Metric)]) -> Markup {
             } }
             tbody { @for run in &domain.runs {
                 @let figures = overall(run);
-                @let cells = Cells::of_run(&figures);
+                @let cells = Cells::of_group(&figures);
                 tr.own {
                     td { (cut(&run.name, 60)) }
                     td.n { (run.coverage.predicted) " of " (run.coverage.gold) }
@@ -180,7 +190,7 @@ fn summary(domain: &DomainReport, metrics: &[(usize, &Metric)]) -> Markup {
                 }
             } }
         } }
-        @for run in &domain.runs { @if let Some(words) = left_out(run) { p.soft { (cut(&run.name, 60)) ": " (clean(&words)) } } }
+        @for run in &domain.runs { @if let Some(words) = left_out(run) { p.soft { (cut(&run.name, 60)) ": " (ticked(&words)) } } }
     }
 }
 
@@ -193,17 +203,23 @@ fn left_out(run: &Run) -> Option<String> {
     let coverage = &run.coverage;
     let mut said: Vec<String> =
         coverage.dropped.iter().map(|(reason, times)| format!("left out {times} where {reason}")).collect();
-    let mut count = |n: usize, words: &str| {
+    let mut count = |n: usize, one: &str, more: &str| {
         if n > 0 {
-            said.push(format!("{n} {words}"));
+            said.push(format!("{n} {}", if n == 1 { one } else { more }));
         }
     };
-    count(coverage.gold.saturating_sub(coverage.predicted), "gold plans without a prediction");
-    count(coverage.surplus, "predictions for unknown ids");
-    count(coverage.repeated, "predictions that a later line replaced");
-    count(usize::try_from(coverage.malformed_links).unwrap_or(usize::MAX), "malformed links");
-    count(coverage.bad_predictions.len(), "prediction lines that cannot be read");
-    count(coverage.bad_gold.len(), "gold lines that cannot be read");
+    let missing = coverage.gold.saturating_sub(coverage.predicted);
+    count(missing, "gold plan without a prediction", "gold plans without a prediction");
+    count(coverage.surplus, "prediction for an unknown id", "predictions for unknown ids");
+    count(coverage.repeated, "prediction that a later line replaced", "predictions that later lines replaced");
+    let links = usize::try_from(coverage.malformed_links).unwrap_or(usize::MAX);
+    count(links, "malformed link", "malformed links");
+    count(
+        coverage.bad_predictions.len(),
+        "prediction line that cannot be read",
+        "prediction lines that cannot be read",
+    );
+    count(coverage.bad_gold.len(), "gold line that cannot be read", "gold lines that cannot be read");
     if said.is_empty() { None } else { Some(format!("{}.", said.join("; "))) }
 }
 
@@ -211,7 +227,7 @@ fn left_out(run: &Run) -> Option<String> {
 fn ranked(domain: &DomainReport, report: &Report, place: usize) -> Vec<Bar> {
     let figure = |run: &Run| {
         let overall = run.groups.get(&Group::OVERALL.to_string())?;
-        Cells::of_run(overall).figures.get(place).copied().flatten()
+        Cells::of_group(overall).figures.get(place).copied().flatten()
     };
     let bar = |label: String, value: f64, own: bool| Bar { label, value, figure: format!("{value:.2}"), own };
     let runs = domain.runs.iter().filter_map(|run| Some(bar(clean(&run.name), figure(run)?, true)));
@@ -277,11 +293,15 @@ fn grouped(run: &Run, domain: &DomainReport, metrics: &[(usize, &Metric)], group
 
 fn columns(run: &Run, place: usize, groups: &[(String, Group)]) -> Vec<Column> {
     let column = |(label, group): &(String, Group)| {
-        let cells = run.groups.get(&group.to_string()).map(Cells::of_run);
+        let cells = run.groups.get(&group.to_string()).map(Cells::of_group);
         Column {
             label: label.clone(),
             value: cells.as_ref().and_then(|cells| *cells.figures.get(place)?),
-            samples: cells.and_then(|cells| cells.samples).unwrap_or(0),
+            samples: run
+                .groups
+                .get(&group.to_string())
+                .and_then(|figures| figures.get("node_supports")?.as_u64())
+                .unwrap_or(0),
         }
     };
     groups.iter().map(column).collect()

@@ -43,8 +43,8 @@ pub struct Row {
 /// A model's figures in one domain, times 100.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cells {
-    /// The samples they rest on, of a run.
-    pub samples: Option<u64>,
+    /// The samples they rest on, and the gold plans there are; of a run.
+    pub samples: Option<(u64, usize)>,
     /// In the order of [`METRICS`]; `None` where there is no such figure.
     pub figures: Vec<Option<f64>>,
     /// In the order of [`EXTRA_COLUMNS`], as they are written.
@@ -71,7 +71,9 @@ pub fn rows(report: &Report) -> Vec<Row> {
     for (at, domain) in report.domains.iter().enumerate() {
         for run in &domain.runs {
             let overall = run.groups.get(&Group::OVERALL.to_string()).unwrap_or(&Value::Null);
-            put(&run.name, Source::Run, at, Cells::of_run(overall));
+            let samples = overall.get("node_supports").and_then(Value::as_u64);
+            let samples = samples.map(|samples| (samples, run.coverage.gold));
+            put(&run.name, Source::Run, at, Cells { samples, ..Cells::of_group(overall) });
         }
         for row in domain.published(report.leaderboard) {
             let figures = row.figures().map(Some).to_vec();
@@ -95,11 +97,11 @@ pub fn rows(report: &Report) -> Vec<Row> {
 }
 
 impl Cells {
-    /// The figures of a group of a run.
-    pub fn of_run(figures: &Value) -> Cells {
+    /// The figures of a group of a run, without its samples.
+    pub fn of_group(figures: &Value) -> Cells {
         let at = |path: &str| path.split('/').try_fold(figures, |value, key| value.get(key));
         Cells {
-            samples: figures.get("all_samples").and_then(Value::as_u64),
+            samples: None,
             figures: METRICS.iter().map(|metric| Some(at(metric.key)?.as_f64()? * 100.0)).collect(),
             extra: EXTRA_COLUMNS.iter().map(|(_, path, form)| Some(form.write(at(path)?))).collect(),
         }
@@ -121,18 +123,17 @@ pub enum Layout {
     Csv,
 }
 
-/// The table of all rows: name, source, and for each domain the samples of runs and the figures of §7 of the benchmark's
-/// own order, those that were wanted. What is not known is `-`.
+/// The table of all rows: name, source, and for each domain the samples of runs and the figures of the published tables
+/// in their order, those that were wanted. What is not known is `-`.
 pub fn comparison(report: &Report, layout: Layout) -> Table {
     let metrics: Vec<(usize, &Metric)> = wanted(report.wanted);
     let mut table = Table { headers: vec!["model".into(), "source".into()], rows: Vec::new() };
-    let extra = (0..EXTRA_COLUMNS.len()).filter(|at| {
-        rows(report)
-            .iter()
-            .flat_map(|row| row.cells.iter().flatten())
-            .any(|cells| matches!(cells.extra.get(*at), Some(Some(_))))
-    });
-    let extra: Vec<usize> = extra.collect();
+    let rows = rows(report);
+    let has = |at: &usize| {
+        let mut cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+        cells.any(|cells| matches!(cells.extra.get(*at), Some(Some(_))))
+    };
+    let extra: Vec<usize> = (0..EXTRA_COLUMNS.len()).filter(has).collect();
     for domain in &report.domains {
         let prefix = match (report.domains.len(), layout) {
             (1, _) => String::new(),
@@ -141,13 +142,15 @@ pub fn comparison(report: &Report, layout: Layout) -> Table {
         };
         let names = metrics.iter().map(|(_, metric)| metric.short);
         let extra = extra.iter().filter_map(|at| EXTRA_COLUMNS.get(*at)).map(|(header, _, _)| *header);
-        table.headers.extend(std::iter::once("n").chain(names).chain(extra).map(|name| format!("{prefix}{name}")));
+        // A spreadsheet would take `3/5` for a date.
+        let counts: &[&str] = if layout == Layout::Csv { &["n", "of"] } else { &["n"] };
+        table.headers.extend(counts.iter().copied().chain(names).chain(extra).map(|name| format!("{prefix}{name}")));
     }
-    for row in rows(report) {
+    for row in &rows {
         let is_run = row.source == Source::Run;
         let mut cells = vec![
             match layout {
-                Layout::Terminal if is_run => format!("> {}", super::text::clean(&row.name)),
+                Layout::Terminal if is_run => format!("> {}", super::text::cut(&row.name, 60)),
                 Layout::Terminal => format!("  {}", row.name),
                 Layout::Markdown if is_run => format!("**{}**", markdown(&row.name)),
                 Layout::Markdown => markdown(&row.name),
@@ -158,7 +161,12 @@ pub fn comparison(report: &Report, layout: Layout) -> Table {
         for known in &row.cells {
             let figure = |at: usize| known.as_ref().and_then(|cells| *cells.figures.get(at)?);
             let samples = known.as_ref().and_then(|cells| cells.samples);
-            cells.push(samples.map_or("-".into(), |samples| samples.to_string()));
+            match (samples, layout) {
+                (Some((scored, gold)), Layout::Csv) => cells.extend([scored.to_string(), gold.to_string()]),
+                (Some((scored, gold)), Layout::Terminal | Layout::Markdown) => cells.push(format!("{scored}/{gold}")),
+                (None, Layout::Csv) => cells.extend(["-".to_owned(), "-".to_owned()]),
+                (None, Layout::Terminal | Layout::Markdown) => cells.push("-".into()),
+            }
             cells.extend(metrics.iter().map(|(at, _)| percent(figure(*at))));
             cells.extend(extra.iter().map(|at| {
                 let cell = known.as_ref().and_then(|cells| cells.extra.get(*at)?.clone());
@@ -201,12 +209,18 @@ pub fn notes(report: &Report) -> Vec<String> {
         for run in &domain.runs {
             let coverage = &run.coverage;
             let dropped: usize = coverage.dropped.values().sum();
-            let left = if dropped > 0 { format!(", {dropped} of these malformed and left out") } else { String::new() };
-            covers.push(format!("{} {} {} of {}{left}", domain.name, run.name, coverage.predicted, coverage.gold));
+            if coverage.predicted == coverage.gold && dropped == 0 {
+                continue;
+            }
+            let missing = coverage.gold.saturating_sub(coverage.predicted);
+            let place = if report.domains.len() > 1 { format!(" in {}", domain.name) } else { String::new() };
+            covers.push(format!("{}{place} has {missing} missing and {dropped} malformed", run.name));
         }
     }
     notes.push(format!(
-        "Runs are scored by the original's rules, on the gold plans that have a prediction (n): {}.",
+        "Runs are scored by the original's rules, which leave out samples whose prediction is missing or malformed: n is \
+         how many are left of how many gold plans{}{}.",
+        if covers.is_empty() { "" } else { "; " },
         covers.join("; ")
     ));
     let sizes = report.domains.iter().filter(|_| report.leaderboard).filter_map(|domain| {

@@ -33,6 +33,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
             while used + 1 > width && out.pop().is_some() {
                 used = cells(&out);
             }
+            out.truncate(out.trim_end().len());
             out.push('…');
             return out;
         }
@@ -91,6 +92,7 @@ mod tests {
         for (text, width, expected) in [
             ("short", 8, "short"),
             ("much too long", 8, "much to…"),
+            ("much too long", 10, "much too…"),
             ("图像分割模型", 7, "图像分…"),
             ("a\u{202e}b", 8, "a\u{FFFD}b"),
             ("a\r\nb", 8, "a b"),

@@ -4,3 +4,4 @@
 
 mod data;
 mod legacy;
+mod report;

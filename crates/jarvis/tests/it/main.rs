@@ -11,3 +11,4 @@ mod offline;
 mod pipelines;
 mod plans;
 mod serve;
+mod taskbench_report;

@@ -63,7 +63,7 @@ pub(super) struct Column {
     pub(super) label: String,
     /// The figure times 100; `None` when the group has none.
     pub(super) value: Option<f64>,
-    /// The samples of the group that have a prediction.
+    /// The samples that the figure rests on.
     pub(super) samples: u64,
 }
 
@@ -120,7 +120,8 @@ pub(super) fn heat(title: &str, heat: &Heat) -> Markup {
     const NAMES: f64 = 172.0;
     // Column names stand at an angle above their columns.
     const HEAD: f64 = 118.0;
-    let most = heat.counts.iter().flatten().copied().max().unwrap_or(0).max(1);
+    // A few single mistakes are not dark.
+    let most = heat.counts.iter().flatten().copied().max().unwrap_or(0).max(4);
     let width = NAMES + CELL * heat.columns.len() as f64 + 96.0;
     let height = HEAD + CELL * heat.rows.len() as f64 + 2.0;
     html! {

@@ -6,10 +6,13 @@ use super::super::measure::Sample;
 use super::super::plan::{Names, PlanView};
 use super::super::text::{clean, cut};
 use super::graph::{Arrow, Drawn, graph};
+use super::ticked;
 
 /// Widest drawing of which two stand side by side, in pixels.
 const SIDE_BY_SIDE: f64 = 560.0;
-/// Characters of a request.
+/// Widest drawing that is made smaller to fit a broad window; wider ones are scrolled.
+const FITTED: f64 = 1_600.0;
+/// Cells of a request.
 const REQUEST: usize = 1_500;
 /// Cells of a step or an argument.
 const STEP: usize = 400;
@@ -28,7 +31,7 @@ pub(super) fn sample(rank: usize, sample: &Sample, names: &Names) -> Markup {
         names,
         "surplus",
     );
-    let wide = gold_width.max(own_width) > SIDE_BY_SIDE;
+    let widest = gold_width.max(own_width);
     html! {
         article.sample {
             h5 {
@@ -42,11 +45,10 @@ pub(super) fn sample(rank: usize, sample: &Sample, names: &Names) -> Markup {
             }
             blockquote { (cut(&sample.request, REQUEST)) }
             ul.wrong {
-                @for complaint in &sample.complaints { li { (clean(complaint)) } }
-                @if sample.complaints.is_empty() { li { "Nodes and links are right in another order of names" } }
-                @if let Some(reason) = &sample.left_out { li { "Left out of the original's figures: " (clean(reason)) } }
+                @for complaint in &sample.complaints { li { (ticked(complaint)) } }
+                @if let Some(reason) = &sample.left_out { li { "Left out of the original's figures: " (ticked(reason)) } }
             }
-            div class=(if wide { "graphs wide" } else { "graphs" }) {
+            div class=(if widest > SIDE_BY_SIDE { if widest > FITTED { "graphs wide" } else { "graphs wide fitted" } } else { "graphs" }) {
                 figure { figcaption { "Gold" } div.scroll { (gold_graph) } }
                 figure {
                     figcaption { "Predicted" }

@@ -45,7 +45,7 @@ pub(crate) struct ReportArgs {
     /// Leave the published rows out
     #[arg(long)]
     no_leaderboard: bool,
-    /// Figures: all, f1, link, argument, rouge, bertscore; may be repeated
+    /// Figures: all, f1, ed (on the page only), link, argument, rouge, bertscore; may be repeated
     #[arg(short, long, value_name = "METRIC", value_delimiter = ',')]
     metric: Vec<String>,
     /// How many of the worst samples of each run the page shows
@@ -198,7 +198,7 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
     let dependency = args.dependency_type.unwrap_or_else(|| dependency_of(&tools));
     let mut report = DomainReport::new(domain, tools.clone(), dependency);
     let against = Against { tools: &tools, gold: &gold, dependency, wanted, worst: args.worst };
-    let mut last = None;
+    let mut refused = Vec::new();
     for file in &job.files {
         match Run::read(run_name(file), file, &against) {
             Ok(run) => {
@@ -207,21 +207,18 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
                 }
                 report.add(run);
             }
-            Err(error) => {
-                if let Some(earlier) = last.replace(error) {
-                    printer.warning(&format!("left out: {}", told(&earlier)));
-                }
-            }
+            Err(error) => refused.push(error),
         }
     }
-    match last {
-        Some(error) if report.runs.is_empty() => Err(unusable(error)),
-        Some(error) => {
-            printer.warning(&format!("left out: {}", told(&error)));
-            Ok(report)
-        }
-        None => Ok(report),
+    if report.runs.is_empty()
+        && let Some(error) = refused.pop()
+    {
+        return Err(unusable(error));
     }
+    for error in refused {
+        printer.warning(&format!("left out: {}", told(&error)));
+    }
+    Ok(report)
 }
 
 /// An error with its cause, in one line.
