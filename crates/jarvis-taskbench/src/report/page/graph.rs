@@ -105,8 +105,8 @@ pub(super) fn graph(title: &str, nodes: &[Drawn], arrows: &[Arrow], word: &'stat
                 @let to = (at(arrow.to).0, at(arrow.to).1 + tall(arrow.to) / 2.0);
                 g class=(if arrow.hit { "link hit" } else { word_class(word, true) }) {
                     title {
-                        (clean(&shown.get(arrow.from).map_or("", |node| &node.name))) " → "
-                        (clean(&shown.get(arrow.to).map_or("", |node| &node.name)))
+                        (clean(shown.get(arrow.from).map_or("", |node| &node.name))) " → "
+                        (clean(shown.get(arrow.to).map_or("", |node| &node.name)))
                         @if !arrow.hit { " (" (word) ")" }
                     }
                     @if back.get(link).copied().unwrap_or(false) {
