@@ -1,1 +1,186 @@
-//! To be written.
+//! Runs compared with each other and with the published leaderboards: a table, and a page with charts.
+//!
+//! Figures are measured anew from predictions and gold plans; no metrics file is read. The page is one HTML file without
+//! script or network, the same bytes for the same input. Everything from files is shown as text and never as markup.
+
+pub mod compare;
+pub mod confusion;
+pub mod leaderboard;
+mod measure;
+mod page;
+pub mod plan;
+pub mod table;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+pub use leaderboard::{Published, leaderboard};
+pub use measure::{Against, Run, Sample};
+pub use page::page;
+pub use table::{Layout, comparison, notes};
+
+use crate::data::{DependencyType, Domain, ToolList};
+use crate::evaluate::Wanted;
+
+/// A column of the published tables.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// Its header there.
+    pub short: &'static str,
+    /// Its name in metrics files.
+    pub key: &'static str,
+    /// What it says.
+    pub meaning: &'static str,
+    /// Whether it is among what was asked for.
+    wanted: fn(Wanted) -> bool,
+}
+
+/// The columns of the published tables, in their order.
+pub const METRICS: [Metric; 7] = [
+    Metric { short: "R1", key: "step_rouge1", meaning: "ROUGE-1 of the steps", wanted: |wanted| wanted.rouge },
+    Metric { short: "R2", key: "step_rouge2", meaning: "ROUGE-2 of the steps", wanted: |wanted| wanted.rouge },
+    Metric {
+        short: "BsF",
+        key: "step_bertscore_f1",
+        meaning: "BERTScore F1 of the steps",
+        wanted: |wanted| wanted.bertscore,
+    },
+    Metric {
+        short: "n-F1",
+        key: "node_micro_f1_no_matching",
+        meaning: "F1 of the tools chosen",
+        wanted: |wanted| wanted.nodes,
+    },
+    Metric {
+        short: "e-F1",
+        key: "link_binary_f1",
+        meaning: "F1 of the links between them",
+        wanted: |wanted| wanted.links,
+    },
+    Metric {
+        short: "t-F1",
+        key: "argument_task_argname_binary_f1_no_matching",
+        meaning: "F1 of argument names",
+        wanted: |wanted| wanted.nodes,
+    },
+    Metric {
+        short: "v-F1",
+        key: "argument_task_argname_value_binary_f1_no_matching",
+        meaning: "F1 of argument names with their values",
+        wanted: |wanted| wanted.nodes,
+    },
+];
+
+/// Everything that is compared.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The domains, in the order of their columns.
+    pub domains: Vec<DomainReport>,
+    /// Whether published rows are shown.
+    pub leaderboard: bool,
+    /// Which figures.
+    pub wanted: Wanted,
+}
+
+/// One domain with its runs.
+#[derive(Debug, Clone)]
+pub struct DomainReport {
+    /// Its name in headers; different from the other domains' of the report.
+    pub name: String,
+    /// The published domain that it is.
+    pub known: Option<&'static str>,
+    /// What links mean.
+    pub dependency: DependencyType,
+    /// The tools.
+    pub tools: ToolList,
+    /// The runs, in the order in which they were found.
+    pub runs: Vec<Run>,
+}
+
+impl DomainReport {
+    /// The domain without runs yet.
+    pub fn new(domain: &Domain, tools: ToolList, dependency: DependencyType) -> DomainReport {
+        let name = text::clean(&domain.name());
+        DomainReport { name, known: domain.known_as(), dependency, tools, runs: Vec::new() }
+    }
+
+    /// Adds a run; a name that is there already gets the file's path.
+    pub fn add(&mut self, mut run: Run) {
+        if self.runs.iter().any(|other| other.name == run.name) {
+            run.name = format!("{} ({})", run.name, run.file.display());
+        }
+        self.runs.push(run);
+    }
+
+    /// The published rows of this domain, if they are wanted and there are any.
+    pub fn published(&self, wanted: bool) -> impl Iterator<Item = &'static Published> {
+        self.known.filter(|_| wanted).into_iter().flat_map(leaderboard::published)
+    }
+
+    /// Its name in narrow headers.
+    pub fn short(&self) -> &str {
+        match self.name.as_str() {
+            "multimedia" => "mm",
+            "huggingface" => "hf",
+            "dailylifeapis" => "dl",
+            name => name,
+        }
+    }
+}
+
+impl Report {
+    /// An empty report.
+    pub fn new(leaderboard: bool, wanted: Wanted) -> Report {
+        Report { domains: Vec::new(), leaderboard, wanted }
+    }
+
+    /// Adds a domain: published ones in their order, then others as they come. A name that is there already gets a number.
+    pub fn add(&mut self, mut domain: DomainReport) {
+        let taken = |name: &str| self.domains.iter().any(|other| other.name == name);
+        if taken(&domain.name) {
+            let numbered = (2..).map(|n| format!("{} {n}", domain.name)).find(|name| !taken(name));
+            domain.name = numbered.unwrap_or_default();
+        }
+        let place = |domain: &DomainReport| {
+            let known = ["multimedia", "huggingface", "dailylifeapis"]
+                .into_iter()
+                .position(|known| domain.known == Some(known));
+            known.unwrap_or(usize::MAX)
+        };
+        let at = self.domains.iter().take_while(|other| place(other) <= place(&domain)).count();
+        self.domains.insert(at, domain);
+    }
+}
+
+/// Every file of predictions of a domain: the `*.json` of its folders `predictions*`, by folder, then by name.
+pub fn prediction_files(domain: &Domain) -> Vec<PathBuf> {
+    let listed = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.sort();
+        paths
+    };
+    let is_folder = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.starts_with("predictions") && path.is_dir()
+    };
+    let is_file = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json") && path.is_file();
+    let folders = listed(domain.dir()).into_iter().filter(is_folder);
+    folders.flat_map(|folder| listed(&folder)).filter(is_file).collect()
+}
+
+/// What links mean where nobody says: temporal where tools have parameters and no types.
+pub fn dependency_of(tools: &ToolList) -> DependencyType {
+    if !tools.is_typed() && tools.has_parameters() { DependencyType::Temporal } else { DependencyType::Resource }
+}
+
+/// The name of the run in this file: `predictions_use_demos_2/gpt-4.json` is `gpt-4 (use_demos_2)`.
+pub fn run_name(file: &Path) -> String {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let suffix = folder.as_deref().and_then(|folder| folder.strip_prefix("predictions")).unwrap_or_default();
+    match suffix.trim_start_matches('_') {
+        "" => stem,
+        suffix => format!("{stem} ({suffix})"),
+    }
+}

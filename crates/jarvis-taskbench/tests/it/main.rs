@@ -18,3 +18,4 @@ mod inspect;
 mod legacy;
 mod strict;
 mod infer_support;
+mod report;

@@ -16,3 +16,4 @@ mod taskbench_infer;
 mod taskbench_inspect;
 mod taskbench_generate;
 mod taskbench_graph;
+mod taskbench_report;

@@ -1,0 +1,249 @@
+//! Runs and published rows in one table, and the words under it.
+
+use serde_json::Value;
+
+use super::{METRICS, Metric, Report, leaderboard};
+use crate::evaluate::table::{Column, Form, Table};
+use crate::evaluate::{Group, Wanted};
+
+/// Figures beyond those of the published tables, shown for runs that have them: a header, and where the figure stands in
+/// a group (a path with `/` leads into objects, such as `strict/node_micro_f1`).
+pub const EXTRA_COLUMNS: &[Column<'static>] = &[];
+
+/// Where a row comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Measured here.
+    Run,
+    /// From TaskBench's leaderboard.
+    Published,
+}
+
+impl Source {
+    /// Its word in tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Source::Run => "run",
+            Source::Published => "published",
+        }
+    }
+}
+
+/// A model in the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The run's or the model's name.
+    pub name: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// For each domain of the report what is known.
+    pub cells: Vec<Option<Cells>>,
+}
+
+/// A model's figures in one domain, times 100.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cells {
+    /// The samples they rest on, and the gold plans there are; of a run.
+    pub samples: Option<(u64, usize)>,
+    /// In the order of [`METRICS`]; `None` where there is no such figure.
+    pub figures: Vec<Option<f64>>,
+    /// In the order of [`EXTRA_COLUMNS`], as they are written.
+    pub extra: Vec<Option<String>>,
+}
+
+/// The rows of a report, the best first: by node F1 in the first domain where two rows both have it, then by name.
+pub fn rows(report: &Report) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let domains = report.domains.len();
+    let mut put = |name: &str, source: Source, domain: usize, cells: Cells| {
+        let at = rows.iter().position(|row| row.name == name && row.source == source);
+        let row = match at {
+            Some(at) => rows.get_mut(at),
+            None => {
+                rows.push(Row { name: name.to_owned(), source, cells: vec![None; domains] });
+                rows.last_mut()
+            }
+        };
+        if let Some(cell) = row.and_then(|row| row.cells.get_mut(domain)) {
+            *cell = Some(cells);
+        }
+    };
+    for (at, domain) in report.domains.iter().enumerate() {
+        for run in &domain.runs {
+            let overall = run.groups.get(&Group::OVERALL.to_string()).unwrap_or(&Value::Null);
+            let samples = overall.get("node_supports").and_then(Value::as_u64);
+            let samples = samples.map(|samples| (samples, run.coverage.gold));
+            put(&run.name, Source::Run, at, Cells { samples, ..Cells::of_group(overall) });
+        }
+        for row in domain.published(report.leaderboard) {
+            let figures = row.figures().map(Some).to_vec();
+            put(
+                &row.llm,
+                Source::Published,
+                at,
+                Cells { samples: None, figures, extra: vec![None; EXTRA_COLUMNS.len()] },
+            );
+        }
+    }
+    let node_f1 = |row: &Row| -> Vec<f64> {
+        // What is missing sorts last.
+        row.cells.iter().map(|cells| cells.as_ref().and_then(|cells| cells.node_f1()).unwrap_or(-1.0)).collect()
+    };
+    rows.sort_by(|a, b| {
+        let order = node_f1(a).into_iter().zip(node_f1(b)).map(|(a, b)| b.total_cmp(&a));
+        order.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then_with(|| a.name.cmp(&b.name))
+    });
+    rows
+}
+
+impl Cells {
+    /// The figures of a group of a run, without its samples.
+    pub fn of_group(figures: &Value) -> Cells {
+        let at = |path: &str| path.split('/').try_fold(figures, |value, key| value.get(key));
+        Cells {
+            samples: None,
+            figures: METRICS.iter().map(|metric| Some(at(metric.key)?.as_f64()? * 100.0)).collect(),
+            extra: EXTRA_COLUMNS.iter().map(|(_, path, form)| Some(form.write(at(path)?))).collect(),
+        }
+    }
+
+    fn node_f1(&self) -> Option<f64> {
+        METRICS.iter().zip(&self.figures).find(|(metric, _)| metric.short == "n-F1").and_then(|(_, figure)| *figure)
+    }
+}
+
+/// How the table is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// For a terminal: short headers in two lines, runs marked with `>`.
+    Terminal,
+    /// Markdown: runs in bold.
+    Markdown,
+    /// Comma-separated values: plain names.
+    Csv,
+}
+
+/// The table of all rows: name, source, and for each domain the samples of runs and the figures of the published tables
+/// in their order, those that were wanted. What is not known is `-`.
+pub fn comparison(report: &Report, layout: Layout) -> Table {
+    let metrics: Vec<(usize, &Metric)> = wanted(report.wanted);
+    let mut table = Table { headers: vec!["model".into(), "source".into()], rows: Vec::new() };
+    let rows = rows(report);
+    let has = |at: &usize| {
+        let mut cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
+        cells.any(|cells| matches!(cells.extra.get(*at), Some(Some(_))))
+    };
+    let extra: Vec<usize> = (0..EXTRA_COLUMNS.len()).filter(has).collect();
+    for domain in &report.domains {
+        let prefix = match (report.domains.len(), layout) {
+            (1, _) => String::new(),
+            (_, Layout::Terminal) => format!("{}\n", domain.short()),
+            (_, Layout::Markdown | Layout::Csv) => format!("{} ", domain.name),
+        };
+        let names = metrics.iter().map(|(_, metric)| metric.short);
+        let extra = extra.iter().filter_map(|at| EXTRA_COLUMNS.get(*at)).map(|(header, _, _)| *header);
+        // A spreadsheet would take `3/5` for a date.
+        let counts: &[&str] = if layout == Layout::Csv { &["n", "of"] } else { &["n"] };
+        table.headers.extend(counts.iter().copied().chain(names).chain(extra).map(|name| format!("{prefix}{name}")));
+    }
+    for row in &rows {
+        let is_run = row.source == Source::Run;
+        let mut cells = vec![
+            match layout {
+                Layout::Terminal if is_run => format!("> {}", super::text::cut(&row.name, 60)),
+                Layout::Terminal => format!("  {}", row.name),
+                Layout::Markdown if is_run => format!("**{}**", markdown(&row.name)),
+                Layout::Markdown => markdown(&row.name),
+                Layout::Csv => row.name.clone(),
+            },
+            row.source.as_str().to_owned(),
+        ];
+        for known in &row.cells {
+            let figure = |at: usize| known.as_ref().and_then(|cells| *cells.figures.get(at)?);
+            let samples = known.as_ref().and_then(|cells| cells.samples);
+            match (samples, layout) {
+                (Some((scored, gold)), Layout::Csv) => cells.extend([scored.to_string(), gold.to_string()]),
+                (Some((scored, gold)), Layout::Terminal | Layout::Markdown) => cells.push(format!("{scored}/{gold}")),
+                (None, Layout::Csv) => cells.extend(["-".to_owned(), "-".to_owned()]),
+                (None, Layout::Terminal | Layout::Markdown) => cells.push("-".into()),
+            }
+            cells.extend(metrics.iter().map(|(at, _)| percent(figure(*at))));
+            cells.extend(extra.iter().map(|at| {
+                let cell = known.as_ref().and_then(|cells| cells.extra.get(*at)?.clone());
+                cell.unwrap_or_else(|| "-".into())
+            }));
+        }
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// A figure times 100 with two decimals, `-` without one.
+pub(crate) fn percent(figure: Option<f64>) -> String {
+    figure.map_or("-".into(), |figure| Form::Percent.write(&(figure / 100.0).into()))
+}
+
+/// The metrics that were wanted, with their places.
+pub(crate) fn wanted(wanted: Wanted) -> Vec<(usize, &'static Metric)> {
+    METRICS.iter().enumerate().filter(|(_, metric)| (metric.wanted)(wanted)).collect()
+}
+
+/// A name that Markdown takes as it is.
+fn markdown(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for letter in super::text::clean(name).chars() {
+        match letter {
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '&' => out.extend(['\\', letter]),
+            '\n' | '\t' => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// What a reader of the table must know: what runs rest on, what published rows are, what the columns mean.
+pub fn notes(report: &Report) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut covers = Vec::new();
+    for domain in &report.domains {
+        for run in &domain.runs {
+            let coverage = &run.coverage;
+            let dropped: usize = coverage.dropped.values().sum();
+            if coverage.predicted == coverage.gold && dropped == 0 {
+                continue;
+            }
+            let missing = coverage.gold.saturating_sub(coverage.predicted);
+            let place = if report.domains.len() > 1 { format!(" in {}", domain.name) } else { String::new() };
+            covers.push(format!("{}{place} has {missing} missing and {dropped} malformed", run.name));
+        }
+    }
+    notes.push(format!(
+        "Runs are scored by the original's rules, which leave out samples whose prediction is missing or malformed: n is \
+         how many are left of how many gold plans{}{}.",
+        if covers.is_empty() { "" } else { "; " },
+        covers.join("; ")
+    ));
+    let sizes = report.domains.iter().filter(|_| report.leaderboard).filter_map(|domain| {
+        let known = domain.known?;
+        Some(format!("{known} {}", leaderboard::full_size(known)?))
+    });
+    let mut sizes: Vec<String> = sizes.collect();
+    sizes.dedup();
+    if !sizes.is_empty() {
+        notes.push(format!(
+            "Published rows are TaskBench's own leaderboard, on its full test sets ({}); a run compares with them only if \
+             it covers the same set.",
+            sizes.join(", ")
+        ));
+    }
+    let meanings: Vec<String> =
+        wanted(report.wanted).into_iter().map(|(_, metric)| format!("{}: {}", metric.short, metric.meaning)).collect();
+    notes.push(format!("{}. All times 100; - where there is no figure.", meanings.join("; ")));
+    if report.wanted.bertscore {
+        notes.push("BsF of runs is missing: it needs an embedding model.".to_owned());
+    }
+    if let [first, _, ..] = report.domains.as_slice() {
+        notes.push(format!("Sorted by n-F1 of {}, then of the next domain.", first.name));
+    }
+    notes
+}

@@ -1,0 +1,325 @@
+//! Runs beside the leaderboard: the published data, the table, the page, and what hostile files can do to them.
+
+use std::path::Path;
+
+use jarvis_taskbench::data::Domain;
+use jarvis_taskbench::evaluate::Wanted;
+use jarvis_taskbench::report::leaderboard::full_size;
+use jarvis_taskbench::report::{
+    Against, DomainReport, Layout, Report, Run, comparison, dependency_of, leaderboard, notes, page, prediction_files,
+    run_name,
+};
+use serde_json::{Value, json};
+
+use crate::data::shared;
+
+/// A domain folder of three tools and three gold plans, with these predictions as run `own`.
+fn studio(dir: &Path, predictions: &[Value]) -> Domain {
+    let tool = |id: &str, input: &str, output: &str| json!({"id": id, "desc": "", "input-type": [input], "output-type": [output]});
+    let tools = json!({"nodes": [tool("Cut Film", "video", "video"), tool("Take Sound", "video", "audio"), tool("Write Down", "audio", "text")]});
+    write(dir, "tool_desc.json", &tools.to_string());
+    let gold = [
+        plan("1", "single", &[("Cut Film", &["a.mp4"])]),
+        plan("2", "chain", &[("Take Sound", &["a.mp4"]), ("Write Down", &["<node-0>"])]),
+        plan("3", "chain", &[("Cut Film", &["a.mp4"]), ("Take Sound", &["<node-0>"]), ("Write Down", &["<node-1>"])]),
+    ];
+    write(dir, "data.json", &lines(&gold));
+    write(dir, "predictions/own.json", &lines(predictions));
+    Domain::open(dir).unwrap()
+}
+
+/// A gold line; its `result` twin is made by [`said`].
+fn plan(id: &str, shape: &str, nodes: &[(&str, &[&str])]) -> Value {
+    let steps: Vec<String> = nodes.iter().map(|(task, _)| format!("Use {task}")).collect();
+    let nodes: Vec<Value> =
+        nodes.iter().map(|(task, arguments)| json!({"task": task, "arguments": arguments})).collect();
+    json!({"id": id, "type": shape, "n_tools": nodes.len(), "user_request": format!("Do {id}"), "task_steps": steps, "task_nodes": nodes, "task_links": []})
+}
+
+fn said(id: &str, nodes: &[(&str, &[&str])]) -> Value {
+    let plan = plan(id, "", nodes);
+    json!({"id": id, "user_request": plan["user_request"], "result": {"task_steps": plan["task_steps"], "task_nodes": plan["task_nodes"]}})
+}
+
+fn lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}
+
+fn write(dir: &Path, name: &str, text: &str) {
+    let path = dir.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn report(domains: &[&Domain], published: bool) -> Report {
+    let mut report = Report::new(published, Wanted::ALL);
+    for domain in domains {
+        let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
+        let dependency = dependency_of(&tools);
+        let mut measured = DomainReport::new(domain, tools.clone(), dependency);
+        let against = Against { tools: &tools, gold: &gold, dependency, wanted: Wanted::ALL, worst: 20 };
+        for file in prediction_files(domain) {
+            measured.add(Run::read(run_name(&file), &file, &against).unwrap());
+        }
+        report.add(measured);
+    }
+    report
+}
+
+/// What is right, a chain with one tool for another, and a plan that is none.
+fn mixed() -> Vec<Value> {
+    vec![
+        said("1", &[("Cut Film", &["a.mp4"])]),
+        said("3", &[("Cut Film", &["a.mp4"]), ("Make Noise", &["<node-0>"]), ("Write_Down", &["<node-1>"])]),
+        json!({"id": "2", "result": {"task_steps": [], "task_nodes": "Take Sound"}}),
+    ]
+}
+
+#[test]
+fn the_leaderboard_is_whole() {
+    let count = |domain: &str| leaderboard().iter().filter(|row| row.domain == domain).count();
+    assert_eq!(["multimedia", "huggingface", "dailylifeapis"].map(count), [17, 17, 17]);
+    assert_eq!(leaderboard().len(), 51);
+    // One of each column, from the first, the last and a middle row of the tables.
+    for (domain, llm, column, figure) in [
+        ("multimedia", "gpt-4", 0, 60.84),
+        ("multimedia", "vicuna-33b-v1.3", 6, 1.09),
+        ("multimedia", "baichuan-13b-chat", 1, 3.77),
+        ("huggingface", "gpt-4", 0, 52.42),
+        ("huggingface", "claude-2", 2, 88.71),
+        ("huggingface", "longchat-7b-v1.5", 4, 0.56),
+        ("huggingface", "vicuna-33b-v1.3", 6, 10.07),
+        ("dailylifeapis", "gpt-4", 3, 96.91),
+        ("dailylifeapis", "codellama-13b", 5, 84.26),
+        ("dailylifeapis", "mpt-7b-chat", 6, 3.45),
+    ] {
+        let row = leaderboard().iter().find(|row| row.domain == domain && row.llm == llm).unwrap();
+        assert_eq!(row.figures()[column], figure, "{domain} {llm}");
+    }
+    let best = |domain: &str| {
+        leaderboard().iter().filter(|row| row.domain == domain).map(|row| row.node_f1).fold(0.0, f64::max)
+    };
+    assert_eq!(["multimedia", "huggingface", "dailylifeapis"].map(best), [90.90, 81.54, 96.91]);
+    let all = leaderboard().iter().flat_map(|row| row.figures());
+    assert!(all.into_iter().all(|figure| (0.0..=100.0).contains(&figure)));
+    assert!(leaderboard().iter().all(|row| full_size(&row.domain).is_some()));
+}
+
+#[test]
+fn a_domain_of_ones_own_has_a_table_without_published_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let domain = studio(&dir.path().join("data_studio"), &mixed());
+    let report = report(&[&domain], true);
+    insta::assert_snapshot!(comparison(&report, Layout::Terminal).text(), @r"
+    model  source    n     R1     R2  BsF   n-F1  e-F1   t-F1   v-F1
+    > own     run  2/3  59.26  54.17    -  85.71  0.00  50.00  50.00
+    ");
+    insta::assert_snapshot!(comparison(&report, Layout::Csv).csv(), @r"
+    model,source,n,of,R1,R2,BsF,n-F1,e-F1,t-F1,v-F1
+    own,run,2,3,59.26,54.17,-,85.71,0.00,50.00,50.00
+    ");
+    insta::assert_snapshot!(notes(&report).join("\n"), @r"
+    Runs are scored by the original's rules, which leave out samples whose prediction is missing or malformed: n is how many are left of how many gold plans; own has 0 missing and 1 malformed.
+    R1: ROUGE-1 of the steps; R2: ROUGE-2 of the steps; BsF: BERTScore F1 of the steps; n-F1: F1 of the tools chosen; e-F1: F1 of the links between them; t-F1: F1 of argument names; v-F1: F1 of argument names with their values. All times 100; - where there is no figure.
+    BsF of runs is missing: it needs an embedding model.
+    ");
+}
+
+#[test]
+fn known_domains_stand_beside_their_published_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = studio(&dir.path().join("data_studio"), &mixed());
+    let known = studio(&dir.path().join("data_huggingface"), &mixed());
+    let report = report(&[&own, &known], true);
+    let table = comparison(&report, Layout::Markdown);
+    // Published domains first, whatever the order they were named in.
+    assert_eq!(table.headers[2..4], ["huggingface n", "huggingface R1"]);
+    assert_eq!(table.headers[10], "studio n");
+    assert_eq!(table.rows.len(), 18);
+    let row = |name: &str| table.rows.iter().find(|row| row[0] == name).unwrap().clone();
+    assert_eq!(row("gpt-4")[2..10], ["-", "52.42", "30.38", "90.12", "81.54", "54.70", "77.31", "60.86"]);
+    assert!(row("gpt-4")[10..].iter().all(|cell| cell == "-"));
+    assert_eq!(row("**own**")[1], "run");
+    assert_eq!(row("**own**")[2..10], row("**own**")[10..]);
+    let figures: Vec<f64> = table.rows.iter().map(|row| row[6].parse().unwrap()).collect();
+    assert!(figures.is_sorted_by(|a, b| a >= b), "{figures:?}");
+    let alone = comparison(&Report { leaderboard: false, ..report }, Layout::Terminal);
+    assert_eq!(alone.rows.len(), 1);
+    assert_eq!(alone.headers[2], "hf\nn");
+}
+
+#[test]
+fn tools_that_stand_for_others_are_counted_and_the_worst_come_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let domain = studio(&dir.path().join("data_studio"), &mixed());
+    let report = report(&[&domain], true);
+    let run = &report.domains[0].runs[0];
+    let pairs: Vec<String> = run
+        .confusion
+        .ranked()
+        .iter()
+        .map(|(own, other, pair)| format!("{own} > {other}: {} in {:?}", pair.times, pair.examples))
+        .collect();
+    assert_eq!(pairs, [r#"Take Sound > Make Noise: 1 in ["3"]"#]);
+    assert_eq!(run.confusion.samples, 2);
+    assert_eq!(run.confusion.most_missed(), [("Take Sound", 1)]);
+    assert_eq!(run.confusion.most_surplus(), [("Make Noise", 1)]);
+    let worst: Vec<String> = run
+        .worst
+        .iter()
+        .map(|sample| format!("{}: {}; left out: {:?}", sample.id, sample.complaints.join("; "), sample.left_out))
+        .collect();
+    assert_eq!(
+        worst,
+        [
+            "2: The prediction is no plan: it has no list under `task_nodes`; left out: Some(\"`task_nodes` is not a list\")",
+            "3: “Make Noise” stands where “Take Sound” should; Not in the catalogue: “Make Noise”; left out: None",
+        ]
+    );
+}
+
+#[test]
+fn the_page_holds_everything_and_asks_for_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let domain = studio(&dir.path().join("data_multimedia"), &mixed());
+    let made = page(&report(&[&domain], true));
+    for part in [
+        "<h2>multimedia</h2>",
+        "gpt-4",
+        "90.90",
+        "By plan shape",
+        "By plan size",
+        "Confusion of tools",
+        "Worst samples",
+        "“Make Noise” stands where “Take Sound” should",
+        "How to read it",
+        "prefers-color-scheme:dark",
+        "@media print",
+        "width=device-width",
+        "default-src 'none'",
+        ">missing<",
+        ">unknown tool<",
+        "<blockquote>Do 3</blockquote>",
+    ] {
+        assert!(made.contains(part), "{part}");
+    }
+    for part in ["<script", "http://", "https://", " src=", "@import", "url(", "NaN", "inf\"", " style="] {
+        assert!(!made.contains(part), "{part}");
+    }
+    assert_eq!(made, page(&report(&[&domain], true)), "the same bytes again");
+    balanced(&made);
+}
+
+/// Every element is closed where it was opened.
+fn balanced(page: &str) {
+    let mut open: Vec<&str> = vec!["html", "head"];
+    let body = page.split_once("</style>").unwrap().1;
+    for tag in body.split('<').skip(1).filter_map(|piece| piece.split_once('>')).map(|(tag, _)| tag) {
+        let name = tag.split([' ', '/']).find(|word| !word.is_empty()).unwrap_or_default();
+        match tag.strip_prefix('/') {
+            Some(_) => assert_eq!(open.pop(), Some(name)),
+            None => open.push(name),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn what_files_say_is_never_markup() {
+    let dir = tempfile::tempdir().unwrap();
+    let evil = r#"<script>alert("x")</script>'"&gt;<img src=x onerror=alert(1)>"#;
+    let dress = |value: &Value| -> Value {
+        serde_json::from_str(
+            &value.to_string().replace("Cut Film", "EVIL").replace("Do 3", "EVIL").replace("\"3\"", "\"EVIL\""),
+        )
+        .map(|value: Value| replace(value, evil))
+        .unwrap()
+    };
+    let nodes = |second: &'static str| -> Value {
+        said(
+            "3",
+            &[
+                ("Cut Film", &["EVIL"]),
+                (second, &["<node-0>", "</title></svg><script>2</script>", "\u{202e}\u{0}"]),
+                ("Write Down", &["<node-1>"]),
+            ],
+        )
+    };
+    let domain = studio(&dir.path().join("data_multimedia"), &[dress(&nodes("EVIL two")), dress(&mixed()[2])]);
+    for file in ["tool_desc.json", "data.json"] {
+        let path = domain.path(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let dressed: String =
+            text.lines().map(|line| format!("{}\n", dress(&serde_json::from_str(line).unwrap()))).collect();
+        std::fs::write(path, dressed).unwrap();
+    }
+    std::fs::rename(domain.path("predictions/own.json"), domain.path("predictions/<script>3<script>.json")).unwrap();
+    let report = report(&[&domain], true);
+    assert_eq!(report.domains[0].runs[0].worst.len(), 2);
+    let made = page(&report);
+    assert!(made.contains("&lt;script&gt;alert"), "it is shown");
+    for part in ["<script", "<img", "\u{202e}", "\u{0}"] {
+        assert!(!made.contains(part), "{part:?}");
+    }
+    balanced(&made);
+    let markdown = comparison(&report, Layout::Markdown).markdown();
+    assert!(markdown.contains(r"\<script\>3") && !markdown.contains(" <script"), "{markdown}");
+}
+
+/// The value with `EVIL` in every text replaced.
+fn replace(value: Value, evil: &str) -> Value {
+    match value {
+        Value::String(text) => text.replace("EVIL", evil).into(),
+        Value::Array(items) => items.into_iter().map(|item| replace(item, evil)).collect(),
+        Value::Object(pairs) => {
+            Value::Object(pairs.into_iter().map(|(key, item)| (key, replace(item, evil))).collect())
+        }
+        other => other,
+    }
+}
+
+#[test]
+fn runs_are_found_named_and_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let domain = studio(&dir.path().join("data_studio"), &mixed());
+    let root = domain.dir().to_owned();
+    std::fs::create_dir_all(root.join("predictions_use_demos_2")).unwrap();
+    std::fs::copy(root.join("predictions/own.json"), root.join("predictions_use_demos_2/own.json")).unwrap();
+    write(&root, "predictions/own.log", "not a run");
+    write(&root, "metrics/own.json", "{}");
+    let files = prediction_files(&domain);
+    let found: Vec<String> = files.iter().map(|file| run_name(file)).collect();
+    assert_eq!(found, ["own", "own (use_demos_2)"]);
+
+    let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
+    let dependency = dependency_of(&tools);
+    let against = Against { tools: &tools, gold: &gold, dependency, wanted: Wanted::ALL, worst: 0 };
+    for (text, expected) in [
+        ("", "it is empty"),
+        ("{\n  \"overall\": {}\n}\n", "no line is a prediction; line 1: not JSON"),
+        ("[]\n", "no line is a prediction; line 1: it is a list, not an object"),
+    ] {
+        write(&root, "predictions/bad.json", text);
+        let error = Run::read("bad", &root.join("predictions/bad.json"), &against).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    assert!(Run::read("no", &root.join("predictions/none.json"), &against).is_err());
+}
+
+#[test]
+fn the_samples_of_the_original_give_whole_pages() {
+    for name in ["sample/resource", "sample/temporal"] {
+        let Some(dir) = shared(name) else { return };
+        let domain = Domain::open(dir).unwrap();
+        let report = report(&[&domain], true);
+        let run = &report.domains[0].runs[0];
+        // The table shows what evaluation gives.
+        let oracle: Value = serde_json::from_slice(&std::fs::read(domain.path("metrics.json")).unwrap()).unwrap();
+        let node_f1 = oracle["overall_overall"]["node_micro_f1_no_matching"].as_f64().unwrap();
+        let table = comparison(&report, Layout::Csv);
+        let at = table.headers.iter().position(|header| header == "n-F1").unwrap();
+        assert_eq!(table.rows[0][at], format!("{:.2}", node_f1 * 100.0), "{name}");
+        assert!(!run.worst.is_empty());
+        balanced(&page(&report));
+    }
+}

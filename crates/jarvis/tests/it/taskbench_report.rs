@@ -1,0 +1,108 @@
+//! `jarvis taskbench report`: what it prints, writes and refuses.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::house::House;
+
+/// A domain folder with two tools, two gold plans and a run `own` that has one of them right.
+fn studio(house: &House, name: &str) {
+    let dir = house.work().join(name);
+    std::fs::create_dir_all(dir.join("predictions")).unwrap();
+    let tool = |id: &str| json!({"id": id, "desc": "", "input-type": ["audio"], "output-type": ["audio"]});
+    write(&dir, "tool_desc.json", &json!({"nodes": [tool("Trim"), tool("Mix")]}).to_string());
+    let plan = |id: &str, task: &str| {
+        json!({"id": id, "type": "single", "n_tools": 1, "user_request": "Please", "task_steps": [task],
+               "task_nodes": [{"task": task, "arguments": ["a.wav"]}], "task_links": []})
+    };
+    let gold = [plan("1", "Trim"), plan("2", "Mix")];
+    write(&dir, "data.json", &gold.each_ref().map(|line| format!("{line}\n")).concat());
+    let said = gold.map(|line| {
+        let node = json!({"task": "Trim", "arguments": ["a.wav"]});
+        format!("{}\n", json!({"id": line["id"], "result": {"task_steps": line["task_steps"], "task_nodes": [node], "task_links": []}}))
+    });
+    write(&dir, "predictions/own.json", &said.concat());
+}
+
+fn write(dir: &Path, name: &str, text: &str) {
+    std::fs::write(dir.join(name), text).unwrap();
+}
+
+#[test]
+fn prints_a_table_and_writes_a_page() {
+    let house = House::new();
+    studio(&house, "data_studio");
+    let report = ["taskbench", "report", "--data_dir", "data_studio", "--html", "out/page.html"];
+    insta::assert_snapshot!(house.told(&report), @r"
+    exit 0
+    --- stdout
+     model  source    n      R1    R2  BsF   n-F1  e-F1   t-F1   v-F1
+     > own     run  2/2  100.00  0.00    -  50.00  0.00  50.00  50.00
+
+    Runs are scored by the original's rules, which leave out samples whose prediction is missing or malformed: n is how many are left of how many gold plans.
+    R1: ROUGE-1 of the steps; R2: ROUGE-2 of the steps; BsF: BERTScore F1 of the steps; n-F1: F1 of the tools chosen; e-F1: F1 of the links between them; t-F1: F1 of argument names; v-F1: F1 of argument names with their values. All times 100; - where there is no figure.
+    BsF of runs is missing: it needs an embedding model.
+    --- stderr
+    wrote out/page.html
+    ");
+    let page = std::fs::read_to_string(house.work().join("out/page.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("“Trim” stands where “Mix” should"));
+    assert!(!page.contains("gpt-4"), "this is no published domain");
+
+    let csv = ["taskbench", "report", "--data-dir", "data_studio", "-m", "f1", "--format", "csv", "--out", "runs.csv"];
+    let ended = house.run(&csv);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{}", ended.stderr);
+    assert!(ended.stderr.contains("wrote runs.csv"), "{}", ended.stderr);
+    let written = std::fs::read_to_string(house.work().join("runs.csv")).unwrap();
+    assert!(written.starts_with("model,source,n,of,n-F1,t-F1,v-F1\nown,run,2,2,"), "{written}");
+}
+
+#[test]
+fn stands_beside_the_leaderboard_unless_told_not_to() {
+    let house = House::new();
+    studio(&house, "data_multimedia");
+    let run = ["taskbench", "report", "--run", "data_multimedia/predictions/own.json", "--format", "markdown"];
+    let ended = house.run(&run);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(ended.stdout.matches("| published |").count(), 17, "{}", ended.stdout);
+    assert!(ended.stdout.contains("| **own**") && ended.stdout.contains("(multimedia 5584)"), "{}", ended.stdout);
+    let ended = house.run(&[&run[..], &["--no-leaderboard"]].concat());
+    assert_eq!(ended.stdout.matches("| published |").count(), 0);
+}
+
+#[test]
+fn says_what_is_missing() {
+    let house = House::new();
+    studio(&house, "data_studio");
+    let bare = house.work().join("data_bare");
+    std::fs::create_dir(&bare).unwrap();
+    house.file("data_studio/predictions/broken.json", "{\n");
+    house.file("alone.json", "{}\n");
+    for (args, code, said) in [
+        (
+            &["--data-dir", "data_studio"][..],
+            0,
+            "warning: left out: data_studio/predictions/broken.json: no line is a prediction",
+        ),
+        (
+            &["--data-dir", "data_studio", "--llm", "broken"],
+            2,
+            "error: data_studio/predictions/broken.json: no line is a prediction",
+        ),
+        (&["--data-dir", "data_studio", "--llm", "gpt-9"], 2, "hint: runs that are there: broken, own"),
+        (&["--data-dir", "data_bare"], 2, "hint: make some with `jarvis taskbench infer"),
+        (&["--data-dir", "data_none"], 2, "cannot read data_none"),
+        (&[], 2, "hint: name a domain folder with --data-dir DIR"),
+        (&["--run", "alone.json"], 2, "alone.json is in no domain folder"),
+        (&["--data-dir", "data_studio", "--run", "alone.json"], 2, "no line is a prediction"),
+        (&["--data-dir", "data_studio", "-m", "speed"], 2, "`speed` is no metric"),
+        (&["--data-dir", "data_studio", "--out", "data_studio/data.json"], 2, "would be overwritten"),
+        (&["--data-dir", "data_studio", "--html", "data_studio"], 1, "cannot write data_studio"),
+    ] {
+        let ended = house.run(&[&["taskbench", "report"], args].concat());
+        assert_eq!(ended.code, code, "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{args:?}: {}", ended.stderr);
+        assert_eq!(ended.stdout.is_empty(), code == 2, "{args:?}");
+    }
+}
