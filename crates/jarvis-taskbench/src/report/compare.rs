@@ -50,12 +50,12 @@ impl Diff {
             (gold_names.iter().copied().collect(), predicted_names.iter().copied().collect());
         let mut diff = Diff {
             nodes: Counts {
-                hits: predicted_nodes.iter().filter(|hit| **hit).count() as u64,
+                common: predicted_nodes.iter().filter(|hit| **hit).count() as u64,
                 predicted: predicted_nodes.len() as u64,
                 gold: gold_nodes.len() as u64,
             },
             links: Counts {
-                hits: gold_set.intersection(&predicted_set).count() as u64,
+                common: gold_set.intersection(&predicted_set).count() as u64,
                 predicted: predicted_set.len() as u64,
                 gold: gold_set.len() as u64,
             },

@@ -40,7 +40,7 @@ impl Confusion {
             let counts = self.tools.entry(key.clone()).or_default();
             let (is_gold, is_predicted) = (gold_keys.contains(key), predicted_keys.contains(key));
             *counts += Counts {
-                hits: u64::from(is_gold && is_predicted),
+                common: u64::from(is_gold && is_predicted),
                 predicted: u64::from(is_predicted),
                 gold: u64::from(is_gold),
             };
@@ -94,10 +94,10 @@ impl Confusion {
 
 /// Samples where the tool is gold and was not predicted.
 pub fn missed(counts: Counts) -> u64 {
-    counts.gold.saturating_sub(counts.hits)
+    counts.gold.saturating_sub(counts.common)
 }
 
 /// Samples where the tool was predicted and is not gold.
 pub fn surplus(counts: Counts) -> u64 {
-    counts.predicted.saturating_sub(counts.hits)
+    counts.predicted.saturating_sub(counts.common)
 }

@@ -70,10 +70,16 @@ pub struct Sample {
     pub left_out: Option<String>,
 }
 
-/// The figures of each group as one object: those of the original under its own names. Figures by other rules belong
-/// here too, as an object under a key of their own (such as `strict`), and into [`super::table::EXTRA_COLUMNS`].
+/// The figures of each group as one object: those of the original under its own names, and ours under `strict`.
 fn figures(evaluation: &Evaluation) -> Map<String, Value> {
-    evaluation.legacy.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect()
+    let mut groups: Map<String, Value> =
+        evaluation.legacy.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
+    for (group, figures) in &evaluation.strict {
+        if let Some(Value::Object(group)) = groups.get_mut(&group.to_string()) {
+            group.insert("strict".into(), figures.to_value());
+        }
+    }
+    groups
 }
 
 impl Run {
@@ -95,12 +101,9 @@ impl Run {
     pub fn measure(name: impl Into<String>, lines: &Lines, against: &Against<'_>) -> Run {
         let predictions = Predictions::of(lines);
         let options = Options {
-            tools: against.tools,
-            dependency: against.dependency,
-            profile: Profile::Legacy,
             wanted: against.wanted,
             groups: Grouping::all().groups(),
-            only: None,
+            ..Options::new(against.tools, against.dependency, Profile::Both)
         };
         let evaluation = evaluate(against.gold, &predictions, &options);
         let names = Names::of(against.tools);

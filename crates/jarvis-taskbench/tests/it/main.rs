@@ -5,17 +5,17 @@
 #[cfg(feature = "bertscore")]
 mod bertscore;
 mod data;
-mod gnn4taskplan;
 mod format;
 mod generate;
 mod generate_parts;
+mod gnn4taskplan;
 mod graph;
 mod hostile;
 mod infer;
 mod infer_reply;
 mod infer_resume;
+mod infer_support;
 mod inspect;
 mod legacy;
-mod strict;
-mod infer_support;
 mod report;
+mod strict;

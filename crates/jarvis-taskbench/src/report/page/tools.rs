@@ -55,7 +55,7 @@ pub(super) fn confusion(confusion: &Confusion, names: &Names) -> Markup {
                 } }
                 tbody { @for (key, counts) in tools.get(range).into_iter().flatten() {
                     tr {
-                        td { (name(key, names)) } td.n { (counts.gold) } td.n { (counts.predicted) } td.n { (counts.hits) }
+                        td { (name(key, names)) } td.n { (counts.gold) } td.n { (counts.predicted) } td.n { (counts.common) }
                         td.n { (missed(*counts)) } td.n { (surplus(*counts)) }
                         td.n { (share(counts.precision(), counts.predicted)) } td.n { (share(counts.recall(), counts.gold)) }
                         td.n { (share(counts.f1(), counts.gold + counts.predicted)) }
