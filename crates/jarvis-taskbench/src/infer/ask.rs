@@ -112,6 +112,26 @@ pub struct Failed {
     pub time: String,
 }
 
+impl Failed {
+    /// Whether nobody was there to answer: no connection, no entrance, or no such model.
+    pub(super) fn is_unreached(&self) -> bool {
+        match self.kind {
+            FailureKind::Transport => true,
+            // Refused credentials come without a status.
+            FailureKind::HttpStatus => matches!(self.status, None | Some(404)),
+            FailureKind::RateLimit
+            | FailureKind::Timeout
+            | FailureKind::BadReply
+            | FailureKind::ContentFormat
+            | FailureKind::Schema
+            | FailureKind::ReplayMiss
+            | FailureKind::Recording
+            | FailureKind::Config
+            | FailureKind::Planner => false,
+        }
+    }
+}
+
 /// How a request ended.
 #[derive(Debug)]
 pub(super) struct Answered {

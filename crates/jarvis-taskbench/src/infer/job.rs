@@ -22,6 +22,10 @@ use crate::data::{DependencyType, Domain, SampleId, ToolList, UserRequest};
 /// How many requests the offline planner takes between two looks at whether the run was stopped.
 const BATCH: usize = 256;
 
+/// How many requests may fail in a row from the first on because nobody is there to answer, before the run gives up:
+/// every one takes the time of its repeats, and the next thousands would too.
+const HOPELESS: usize = 20;
+
 /// What is asked of a domain.
 #[derive(Debug, Clone)]
 pub struct Job {
@@ -166,6 +170,9 @@ impl Job {
                     Some(answered) => run.note(answered)?,
                     None => break,
                 }
+                if run.is_hopeless() {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -219,6 +226,8 @@ struct Run<'a> {
     reformatted: usize,
     calls: usize,
     usage: TokenUsage,
+    /// Whether anybody has answered.
+    reached: bool,
     since: Instant,
 }
 
@@ -235,6 +244,7 @@ impl<'a> Run<'a> {
             reformatted: 0,
             calls: 0,
             usage: TokenUsage::default(),
+            reached: false,
             since: Instant::now(),
         }
     }
@@ -248,6 +258,7 @@ impl<'a> Run<'a> {
         for (stage, said) in said {
             self.outputs.log.line(Level::Info, &format!("request {id}: {stage} {said}"));
         }
+        self.reached |= !outcome.as_ref().is_err_and(Failed::is_unreached);
         let failure: Option<Failed> = match outcome {
             Ok(ReadPlan { result, notes }) => {
                 self.outputs.predict(&id, &prediction_line(&id, &request, &result))?;
@@ -274,6 +285,11 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Whether nobody is there to answer.
+    fn is_hopeless(&self) -> bool {
+        !self.reached && self.failed >= HOPELESS
+    }
+
     fn summary(&self, job: &Job) -> Summary {
         let left = self.of - self.completed - self.failed;
         Summary {
@@ -286,6 +302,7 @@ impl<'a> Run<'a> {
             failed: self.failed,
             left,
             interrupted: left > 0,
+            gave_up: left > 0 && self.is_hopeless(),
             failures: self.failures.clone(),
             mended: self.mended,
             reformatted: self.reformatted,

@@ -69,6 +69,8 @@ pub struct Summary {
     pub left: usize,
     /// Whether the run was stopped.
     pub interrupted: bool,
+    /// Whether it stopped by itself, since nobody was there to answer the first requests.
+    pub gave_up: bool,
     /// How often each kind of failure happened.
     pub failures: BTreeMap<FailureKind, usize>,
     /// Predictions whose reply was not plain JSON and was mended.

@@ -232,3 +232,22 @@ async fn files_of_others_are_gone_on_with() {
     let added = after.strip_prefix(&format!("{before}\n")).unwrap();
     assert_eq!(added.lines().count(), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_run_without_an_endpoint_gives_up() {
+    let texts: Vec<String> = (0..60).map(|number| format!("Read picture number {number}.")).collect();
+    let requests: Vec<(Value, &str)> =
+        texts.iter().enumerate().map(|(number, text)| (Value::from(number), text.as_str())).collect();
+    let (dir, domain) = studio(&requests);
+    let job = Job::prepare(&domain, InferOptions::default()).unwrap();
+    let gone = || ChatError::Unreachable { url: "http://h/".into(), reason: "no".into() };
+    let summary = run(&job, &PlanBy::Model(Scripted::new(move |_: &str, _: &str| Err(gone()))), dir.path()).await;
+    assert_eq!((summary.failed, summary.left, summary.gave_up, summary.is_complete()), (20, 40, true, false));
+    // One that answers at all is asked to the end.
+    let some = Scripted::new(move |_: &str, prompt: &str| match number(prompt) {
+        Some(30) => Ok(GOOD.to_owned()),
+        Some(_) | None => Err(gone()),
+    });
+    let summary = run(&job, &PlanBy::Model(some), dir.path()).await;
+    assert_eq!((summary.completed, summary.failed, summary.gave_up), (1, 59, false));
+}

@@ -185,6 +185,10 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
 fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Config, Failure> {
     let mut config = load_config(global, printer)?.config;
     if args.api_addr.is_some() || args.api_port.is_some() {
+        // Where it stands before the command, the flag's conflict is not seen.
+        if global.base_url.is_some() {
+            return Err(Failure::usage("--base-url and --api-addr or --api-port say two addresses").hint("use one"));
+        }
         let (addr, port) = (args.api_addr.as_deref().unwrap_or("localhost"), args.api_port.unwrap_or(4000));
         config.llm.base_url = Some(format!("http://{addr}:{port}/v1"));
         config.llm.azure = None;

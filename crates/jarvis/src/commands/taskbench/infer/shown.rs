@@ -89,8 +89,11 @@ impl Shown {
         if let Some(errors) = summary.errors.as_ref().filter(|_| failed > 0) {
             self.printer.progress(&format!("what failed and why: {}; log: {}", errors.display(), log.display()));
         }
-        if summary.interrupted {
-            self.printer.progress(&format!("stopped; left: {}", several(left, "request")));
+        let left = several(left, "request");
+        if summary.gave_up {
+            self.printer.progress(&format!("gave up, since nobody answered the first {failed}; left: {left}"));
+        } else if summary.interrupted {
+            self.printer.progress(&format!("stopped; left: {left}"));
         }
         if !summary.is_complete() {
             self.printer.progress("\nhint: run the same command again to ask for what is missing");
