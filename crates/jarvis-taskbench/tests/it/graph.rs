@@ -441,13 +441,16 @@ the links are not those that the kinds imply: 0 missing, 3 more than implied
     }
 }
 
+/// What a tool takes or gives, when it says.
+type Kinds = Option<Vec<&'static str>>;
+
 /// Any small graph: so many tools, with kinds or without, and links between any two, repeated and to themselves too.
 fn any_graph() -> impl Strategy<Value = ToolGraph> {
     let kind = || prop::sample::select(vec!["text", "image", "Audio"]);
     let kinds = move || prop::option::of(prop::collection::vec(kind(), 0..3));
     let links = prop::collection::vec((0..10_usize, 0..10_usize, prop::option::of(kind())), 0..40);
     (prop::collection::vec((kinds(), kinds()), 0..9), links).prop_map(|(tools, links)| {
-        let node = |(at, (inputs, outputs)): (usize, &(Option<Vec<&str>>, Option<Vec<&str>>))| {
+        let node = |(at, (inputs, outputs)): (usize, &(Kinds, Kinds))| {
             let mut node = json!({"id": format!("t{at}"), "desc": ""});
             for (key, kinds) in [("input-type", inputs), ("output-type", outputs)] {
                 if let Some(kinds) = kinds {
