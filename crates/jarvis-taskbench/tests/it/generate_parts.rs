@@ -1,7 +1,8 @@
 //! The parts of Back-Instruct alone: folders, replies, critics.
 
 use jarvis_taskbench::data::DependencyType;
-use jarvis_taskbench::generate::{Critics, Folder, FolderError, judge, prepare, read_reply, teacher_says};
+use jarvis_taskbench::generate::{Critics, Folder, FolderError, format_line, judge, prepare, read_reply, teacher_says};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::graph::example;
@@ -112,5 +113,62 @@ fn critics_judge() {
     ];
     for (text, wanted) in says {
         assert_eq!(teacher_says(text), wanted, "{text}");
+    }
+}
+
+/// Any JSON made of the words that raw samples are made of.
+fn any_json() -> impl Strategy<Value = Value> {
+    let words = vec!["id", "A", "B_c", "<node-0>", "<output_of_A>", "Executable: yes, Correct: no", "", "\u{1F600}<"];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        prop::sample::select(words).prop_map(Value::from),
+    ];
+    let keys = vec![
+        "id",
+        "result",
+        "invoking_graph",
+        "nodes",
+        "links",
+        "source",
+        "target",
+        "input",
+        "arguments",
+        "task_steps",
+        "user_request",
+        "sampled_nodes",
+        "sampled_links",
+        "check_by_teacher",
+        "method",
+    ];
+    leaf.prop_recursive(6, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((prop::sample::select(keys.clone()), inner), 0..6)
+                .prop_map(|pairs| pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_record_and_no_reply_panics(nodes in any_json(), links in any_json(), steps in any_json(), other in any_json()) {
+        let record = json!({
+            "id": "1", "sampled_nodes": nodes, "sampled_links": links, "check_by_teacher": other,
+            "result": {"task_steps": steps, "user_request": "x", "invoking_graph": {"nodes": nodes, "links": links}},
+        });
+        for dependency in [DependencyType::Resource, DependencyType::Temporal] {
+            for record in [&record, &nodes, &other] {
+                judge(record, dependency);
+                if let Ok(sample) = format_line(record, dependency, false) {
+                    prop_assert_eq!(&sample["id"], &record["id"]);
+                }
+            }
+        }
+        let _ = read_reply(&other.to_string());
+        let _ = read_reply(&record["result"].to_string());
     }
 }

@@ -8,6 +8,7 @@ use jarvis_taskbench::graph::{
     BuildError, BuildOptions, Dice, Drawing, Method, SampleError, SampledGraph, Sampler, build, draw, draw_sample,
     random_method, random_size, stats, to_json, write,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::data::shared;
@@ -127,6 +128,16 @@ impl<'g> Law<'g> {
     }
 
     fn check(&self, method: Method, n: usize, sample: &SampledGraph) {
+        self.check_shape(method, n, sample);
+        if method == Method::Dag {
+            let nodes: HashSet<&str> = sample.nodes.iter().map(String::as_str).collect();
+            let links: Vec<(&str, &str)> =
+                sample.links.iter().map(|link| (link.source.as_str(), link.target.as_str())).collect();
+            self.check_slots(&nodes, &links);
+        }
+    }
+
+    fn check_shape(&self, method: Method, n: usize, sample: &SampledGraph) {
         let nodes: HashSet<&str> = sample.nodes.iter().map(String::as_str).collect();
         let links: Vec<(&str, &str)> =
             sample.links.iter().map(|link| (link.source.as_str(), link.target.as_str())).collect();
@@ -152,7 +163,6 @@ impl<'g> Law<'g> {
                         || links.iter().filter(|link| link.1 == *node).count() >= 2
                 });
                 assert!(branches, "a mere path: {sample:?}");
-                self.check_slots(&nodes, &links);
             }
             Method::RandomWalk => assert_eq!(links.len(), nodes.len() - 1),
             Method::RandomWalkWithRestart => assert!(links.len() < nodes.len()),
@@ -428,5 +438,59 @@ the links are not those that the kinds imply: 0 missing, 3 more than implied
         assert_eq!((stats.tools, stats.links), (tools, links), "{name}");
         assert!(stats.longest_chain() <= chain);
         eprintln!("{name}: {stats:?}");
+    }
+}
+
+/// What a tool takes or gives, when it says.
+type Kinds = Option<Vec<&'static str>>;
+
+/// Any small graph: so many tools, with kinds or without, and links between any two, repeated and to themselves too.
+fn any_graph() -> impl Strategy<Value = ToolGraph> {
+    let kind = || prop::sample::select(vec!["text", "image", "Audio"]);
+    let kinds = move || prop::option::of(prop::collection::vec(kind(), 0..3));
+    let links = prop::collection::vec((0..10_usize, 0..10_usize, prop::option::of(kind())), 0..40);
+    (prop::collection::vec((kinds(), kinds()), 0..9), links).prop_map(|(tools, links)| {
+        let node = |(at, (inputs, outputs)): (usize, &(Kinds, Kinds))| {
+            let mut node = json!({"id": format!("t{at}"), "desc": ""});
+            for (key, kinds) in [("input-type", inputs), ("output-type", outputs)] {
+                if let Some(kinds) = kinds {
+                    node[key] = json!(kinds);
+                }
+            }
+            node
+        };
+        let nodes = tools.iter().enumerate().map(node).collect();
+        let names: Vec<(String, String, &str)> =
+            links.iter().map(|(a, b, kind)| (format!("t{a}"), format!("t{b}"), kind.unwrap_or_default())).collect();
+        let links: Vec<(&str, &str, &str)> = names.iter().map(|(a, b, kind)| (a.as_str(), b.as_str(), *kind)).collect();
+        graph(nodes, &links)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_graph_is_sampled_drawn_and_described(graph in any_graph(), seed: u64) {
+        let (law, sampler) = (Law::of(&graph), Sampler::new(&graph));
+        for method in Method::ALL {
+            for n in 1..=6 {
+                match sampler.sample(method, n, &mut Dice::new(seed, n as u64)) {
+                    Ok(sample) => {
+                        law.check_shape(method, n, &sample);
+                        for drawing in [Drawing::Svg, Drawing::Dot, Drawing::Mermaid] {
+                            prop_assert!(!draw_sample(&sample, drawing).is_empty());
+                        }
+                        prop_assert!(method != Method::Chain || sampler.has_chain(n) == Some(true));
+                    }
+                    Err(error) => {
+                        prop_assert!(matches!(error, SampleError::NotReachable { .. }), "{}", error);
+                        prop_assert!(method != Method::Chain || sampler.has_chain(n) == Some(false));
+                    }
+                }
+            }
+        }
+        prop_assert_eq!(stats(&graph).tools, graph.nodes.tools.len());
+        prop_assert!(draw(&graph, Drawing::Svg).ends_with("</svg>\n"));
     }
 }
