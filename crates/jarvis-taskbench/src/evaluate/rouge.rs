@@ -40,8 +40,8 @@ impl Default for Rouge {
 
 impl Rouge {
     /// A measure of the four.
+    #[allow(clippy::expect_used, reason = "the names are constants, and the tests make a measure")]
     pub fn new() -> Rouge {
-        #[allow(clippy::expect_used, reason = "the names are constants, and the tests make a measure")]
         let scorer = RougeScorer::new(ROUGE_NAMES, false).expect("names of ROUGE variants");
         Rouge { scorer }
     }
