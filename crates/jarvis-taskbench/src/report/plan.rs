@@ -8,6 +8,10 @@ use crate::json::{Json, Look};
 
 /// Nodes and links that are looked at; a reply with more is cut, and says so.
 const MOST: usize = 200;
+/// References that are looked at; a plan of [`MOST`] nodes has no need of more.
+const MOST_REFERENCES: usize = 2_000;
+/// Faults that are told.
+const MOST_FAULTS: usize = 50;
 
 /// The names of a catalogue, found by their normalised form.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +83,7 @@ impl PlanView {
             let name =
                 ["task", "id", "name"].into_iter().find_map(|key| item.look(key)?.text()).or_else(|| item.text());
             let Some(name) = name else {
-                view.faults.push(format!("node {at} names no task"));
+                view.fault(format!("node {at} names no task"));
                 places.push(None);
                 continue;
             };
@@ -89,11 +93,17 @@ impl PlanView {
             if dependency == DependencyType::Resource
                 && let Some(arguments) = arguments
             {
-                texts_in(arguments, &mut |text| references.extend(references_in(text).map(|found| (found, own))));
+                texts_in(arguments, &mut |text| {
+                    let room = (MOST_REFERENCES + 1).saturating_sub(references.len());
+                    references.extend(references_in(text).take(room).map(|found| (found, own)));
+                });
             }
             view.nodes.push(NodeView { key: normalised(name), arguments: argument_texts(arguments) });
         }
-        for (reference, target) in references {
+        if references.len() > MOST_REFERENCES {
+            view.fault(format!("only the first {MOST_REFERENCES} references are shown"));
+        }
+        for (reference, target) in references.into_iter().take(MOST_REFERENCES) {
             view.refer(&reference, target, &places);
         }
         if dependency == DependencyType::Temporal || view.links.is_empty() {
@@ -131,6 +141,9 @@ impl PlanView {
             }
             return;
         };
+        if items.len() > MOST {
+            self.fault(format!("only the first {MOST} of {} links are shown", items.len()));
+        }
         for item in items.iter().take(MOST) {
             let end = |key: &str| item.look(key).and_then(Look::text);
             let (Some(source), Some(target)) = (end("source"), end("target")) else {
@@ -155,7 +168,7 @@ impl PlanView {
     }
 
     fn fault(&mut self, words: String) {
-        if !self.faults.contains(&words) {
+        if self.faults.len() < MOST_FAULTS && !self.faults.contains(&words) {
             self.faults.push(words);
         }
     }
@@ -233,6 +246,23 @@ mod tests {
         let Some(view) = PlanView::read(look("s"), look("n"), look("l"), dependency) else { return "none".into() };
         let nodes: Vec<&str> = view.nodes.iter().map(|node| node.key.as_str()).collect();
         format!("{} {:?} {}", nodes.join(","), view.links, view.faults.join("; "))
+    }
+
+    #[test]
+    fn what_is_looked_at_has_an_end() {
+        let many: String = (5..100_000).map(|at| format!("<node-{at}>")).collect();
+        let json =
+            format!(r#"{{"n":[{{"task":"a","arguments":["{many}"]}},{{"task":"b","arguments":["<node-0>"]}}]}}"#);
+        let said = said(&json, DependencyType::Resource);
+        let told: Vec<&str> = said.split("; ").collect();
+        assert_eq!(told.len(), super::MOST_FAULTS, "{said}");
+        assert_eq!(told.first(), Some(&"a,b [] only the first 2000 references are shown"));
+        let links = vec![r#"{"source":"a","target":"b"}"#; 201].join(",");
+        let json = format!(r#"{{"n":[{{"task":"a"}},{{"task":"b"}}],"l":[{links}]}}"#);
+        assert_eq!(
+            self::said(&json, DependencyType::Temporal),
+            "a,b [(0, 1)] only the first 200 of 201 links are shown"
+        );
     }
 
     #[test]
