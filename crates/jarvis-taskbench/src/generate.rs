@@ -2,7 +2,6 @@
 //! answers; critics judge; [`format()`] turns what was generated into gold plans and requests.
 
 mod critics;
-pub(crate) mod files;
 mod folder;
 mod format;
 mod job;

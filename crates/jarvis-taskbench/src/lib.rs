@@ -7,6 +7,7 @@
 pub mod data;
 pub mod error;
 pub mod evaluate;
+pub mod files;
 pub mod generate;
 pub mod graph;
 pub mod infer;

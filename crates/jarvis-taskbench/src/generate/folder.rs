@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::files;
 use crate::DataError;
 use crate::data::{BenchTool, DependencyType, Lines, ToolGraph, ToolList};
+use crate::files;
 
 /// A folder that is ready for generation.
 #[derive(Debug)]

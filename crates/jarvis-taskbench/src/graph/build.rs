@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::DataError;
 use crate::data::{BenchTool, DependencyType, GraphLink, ToolGraph, ToolList};
-use crate::generate::files;
+use crate::files;
 
 /// How a graph is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -15,6 +15,7 @@ use super::InferError;
 use super::log::Log;
 use crate::data::SampleId;
 use crate::json::{Look, parse};
+use crate::{DataError, files};
 
 /// The files of a run, open.
 #[derive(Debug)]
@@ -237,8 +238,9 @@ impl Errors {
             return std::fs::remove_file(&self.path).map_err(fail);
         }
         let text: String = self.known.values().flat_map(|line| [line.as_str(), "\n"]).collect();
-        let new = self.path.with_extension("jsonl.new");
-        std::fs::write(&new, text).map_err(fail)?;
-        std::fs::rename(&new, &self.path).map_err(fail)
+        files::replace(&self.path, text.as_bytes()).map_err(|error| match error {
+            DataError::Write { path, source } => InferError::write(&path, source),
+            error @ (DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. }) => error.into(),
+        })
     }
 }

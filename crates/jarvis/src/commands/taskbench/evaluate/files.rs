@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use jarvis_taskbench::data::{Alignment, Domain, SampleId, file_stem};
 use jarvis_taskbench::evaluate::table::Table;
 use jarvis_taskbench::evaluate::{Evaluation, Group, Options, output};
+use jarvis_taskbench::files::replace_derived;
 use serde_json::{Map, Value};
 
 use super::super::unusable;
@@ -174,7 +175,7 @@ pub(super) fn save(
         output::update_metrics(&job.strict, strict.clone()).map_err(unusable)?;
         log.push_str(&output::log_text(&format!("{} strict", job.name), &strict, Table::of_occurring_tools));
     }
-    output::write_whole(&job.log, log.as_bytes()).map_err(unusable)?;
+    replace_derived(&job.log, log.as_bytes()).map_err(unusable)?;
     Ok(Figures { legacy, strict })
 }
 
@@ -194,5 +195,5 @@ pub(super) fn write_samples(file: &Path, evaluation: &Evaluation) -> Result<(), 
         text.push_str(&sample.to_value().to_string());
         text.push('\n');
     }
-    output::write_whole(file, text.as_bytes()).map_err(unusable)
+    replace_derived(file, text.as_bytes()).map_err(unusable)
 }
