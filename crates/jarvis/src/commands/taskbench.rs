@@ -17,6 +17,7 @@ use jarvis_taskbench::DataError;
 use serde_json::Value;
 
 use crate::cli::Global;
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -70,6 +71,20 @@ pub(crate) fn with_original_names(command: clap::Command) -> clap::Command {
 fn unusable(error: DataError) -> Failure {
     let hint = error.hint();
     Failure::usage(error).hint(hint)
+}
+
+/// The original's `--api-addr` and `--api-port` as the base URL; nothing when neither is given.
+fn endpoint(config: &mut Config, global: &Global, addr: Option<&str>, port: Option<u16>) -> Result<(), Failure> {
+    if addr.is_none() && port.is_none() {
+        return Ok(());
+    }
+    // Where it stands before the command, the flag's conflict is not seen.
+    if global.base_url.is_some() {
+        return Err(Failure::usage("--base-url and --api-addr or --api-port say two addresses").hint("use one"));
+    }
+    config.llm.base_url = Some(format!("http://{}:{}/v1", addr.unwrap_or("localhost"), port.unwrap_or(4000)));
+    config.llm.azure = None;
+    Ok(())
 }
 
 /// The ids of a file: every text and number of a JSON document, or one a line.

@@ -17,6 +17,7 @@ use jarvis_taskbench::graph::Method;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::endpoint;
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
@@ -146,11 +147,7 @@ pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printe
 /// The configuration with this command's flags on top.
 fn configured(args: &GenerateArgs, global: &Global, printer: Printer) -> Result<Config, Failure> {
     let mut config = load_config(global, printer)?.config;
-    if args.api_addr.is_some() || args.api_port.is_some() {
-        let (addr, port) = (args.api_addr.as_deref().unwrap_or("localhost"), args.api_port.unwrap_or(4000));
-        config.llm.base_url = Some(format!("http://{addr}:{port}/v1"));
-        config.llm.azure = None;
-    }
+    endpoint(&mut config, global, args.api_addr.as_deref(), args.api_port)?;
     Ok(config)
 }
 
@@ -233,7 +230,7 @@ fn finish(summary: &Summary, args: &GenerateArgs, dir: &Path, printer: Printer) 
         let document = json!({
             "data_raw": raw, "found": summary.found, "made": summary.made, "failed": summary.failed,
             "missing": summary.missing, "aligned": summary.aligned, "failures": summary.failures,
-            "interrupted": summary.interrupted,
+            "interrupted": summary.interrupted, "gave_up": summary.gave_up,
         });
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     } else {
@@ -252,6 +249,9 @@ fn finish(summary: &Summary, args: &GenerateArgs, dir: &Path, printer: Printer) 
     }
     if summary.interrupted {
         printer.progress("interrupted; what is made is kept");
+    }
+    if summary.gave_up {
+        printer.progress(&format!("gave up, since nobody answered the first {} calls", summary.failed));
     }
     printer.progress(&format!(
         "{} missing; to go on, run the same command with --data-dir {}",

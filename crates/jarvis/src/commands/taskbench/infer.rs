@@ -14,6 +14,7 @@ use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy, Sa
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::endpoint;
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
@@ -184,15 +185,7 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
 /// The configuration with this command's flags on top.
 fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Config, Failure> {
     let mut config = load_config(global, printer)?.config;
-    if args.api_addr.is_some() || args.api_port.is_some() {
-        // Where it stands before the command, the flag's conflict is not seen.
-        if global.base_url.is_some() {
-            return Err(Failure::usage("--base-url and --api-addr or --api-port say two addresses").hint("use one"));
-        }
-        let (addr, port) = (args.api_addr.as_deref().unwrap_or("localhost"), args.api_port.unwrap_or(4000));
-        config.llm.base_url = Some(format!("http://{addr}:{port}/v1"));
-        config.llm.azure = None;
-    }
+    endpoint(&mut config, global, args.api_addr.as_deref(), args.api_port)?;
     if args.reformat_by != "self" {
         config.llm.stages.insert(jarvis_taskbench::infer::REFORMAT_STAGE.into(), args.reformat_by.clone());
     }
