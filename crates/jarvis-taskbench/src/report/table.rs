@@ -7,8 +7,13 @@ use crate::evaluate::table::{Column, Form, Table};
 use crate::evaluate::{Group, Wanted};
 
 /// Figures beyond those of the published tables, shown for runs that have them: a header, and where the figure stands in
-/// a group (a path with `/` leads into objects, such as `strict/node_micro_f1`).
-pub const EXTRA_COLUMNS: &[Column<'static>] = &[];
+/// a group (a path with `/` leads into objects). They are ours: without them a run that answers few requests, and these
+/// well, would seem the best.
+pub const EXTRA_COLUMNS: &[Column<'static>] = &[
+    ("s n-F1", "strict/nodes/f1", Form::Percent),
+    ("s e-F1", "strict/links/f1", Form::Percent),
+    ("s v-F1", "strict/argument_values/f1", Form::Percent),
+];
 
 /// Where a row comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +56,8 @@ pub struct Cells {
     pub extra: Vec<Option<String>>,
 }
 
-/// The rows of a report, the best first: by node F1 in the first domain where two rows both have it, then by name.
+/// The rows of a report, the best first: by node F1 in the first domain, then in the next ones, then by name; a row without the figure
+/// stands behind those that have it.
 pub fn rows(report: &Report) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let domains = report.domains.len();
@@ -239,6 +245,12 @@ pub fn notes(report: &Report) -> Vec<String> {
     let meanings: Vec<String> =
         wanted(report.wanted).into_iter().map(|(_, metric)| format!("{}: {}", metric.short, metric.meaning)).collect();
     notes.push(format!("{}. All times 100; - where there is no figure.", meanings.join("; ")));
+    if report.wanted.nodes || report.wanted.links {
+        notes.push(
+            "s: by the strict rules, where every gold plan counts and a missing or malformed prediction is an empty plan."
+                .to_owned(),
+        );
+    }
     if report.wanted.bertscore {
         notes.push("BsF of runs is missing: it needs an embedding model.".to_owned());
     }

@@ -15,7 +15,7 @@ use jarvis_taskbench::evaluate::table::{Form, LEGACY_COLUMNS, STRICT_COLUMNS, Ta
 use jarvis_taskbench::evaluate::{
     Evaluation, Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity,
 };
-use jarvis_taskbench::infer::known_demos;
+use jarvis_taskbench::infer::demos_shown;
 use serde_json::{Map, Value};
 
 use self::files::{Figures, Job, file_for, jobs, save, write_samples};
@@ -199,7 +199,7 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         wanted,
         groups: grouping.groups(),
         only: only(args, &domain)?,
-        shown: shown(args, &domain),
+        shown: demos_shown(domain.known_as(), &args.prediction_dir.to_string_lossy(), args.use_demos),
         bootstrap: Some(Bootstrap {
             resamples: args.intervals.unwrap_or(1000),
             seed: args.seed,
@@ -284,18 +284,6 @@ fn only(args: &EvaluateArgs, domain: &Domain) -> Result<Option<HashSet<SampleId>
         [SampleId::Text(id.clone()), SampleId::Number(id)]
     });
     Ok(Some(named.filter(both).collect()))
-}
-
-/// The samples that were shown to the planner as examples.
-fn shown(args: &EvaluateArgs, domain: &Domain) -> HashSet<SampleId> {
-    let named = args.prediction_dir.to_string_lossy().into_owned();
-    let of_name = || {
-        let (_, rest) = named.split_once("_use_demos_")?;
-        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
-    };
-    let count = args.use_demos.or_else(of_name).unwrap_or(0);
-    let known = domain.known_as().map(known_demos).unwrap_or_default();
-    known.iter().take(count).flat_map(|id| [SampleId::Text((*id).into()), SampleId::Number((*id).into())]).collect()
 }
 
 /// Says on what the figures rest.

@@ -198,7 +198,8 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
     let gold = domain.gold().map_err(unusable)?;
     let dependency = args.dependency_type.unwrap_or_else(|| dependency_of(&tools));
     let mut report = DomainReport::new(domain, tools.clone(), dependency);
-    let against = Against { tools: &tools, gold: &gold, dependency, wanted, worst: args.worst };
+    let against =
+        Against { tools: &tools, gold: &gold, dependency, known: domain.known_as(), wanted, worst: args.worst };
     let mut refused = Vec::new();
     for file in &job.files {
         match Run::read(run_name(file), file, &against) {
