@@ -4,10 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::plan::{Names, PlanView};
+use super::text::cut;
 use crate::evaluate::Counts;
 
 /// Names that a sentence lists before it counts the rest.
 const LISTED: usize = 6;
+/// Cells of a name in a sentence.
+const NAME: usize = 120;
 
 /// What two plans have in common. Nodes are the same by name, a repeated name as often as both have it; links are the
 /// same by the names of their ends.
@@ -183,7 +186,7 @@ pub fn complaints(gold: &PlanView, predicted: &PlanView, diff: &Diff, names: &Na
     if is_cyclic(predicted) {
         said.push("The links form a cycle".to_owned());
     }
-    said.extend(predicted.faults.iter().take(LISTED).map(|fault| capital(fault)));
+    said.extend(predicted.faults.iter().take(LISTED).map(|fault| capital(&cut(fault, 2 * NAME))));
     if !predicted.nodes.is_empty() && !predicted.steps.is_empty() && predicted.steps.len() != predicted.nodes.len() {
         let (steps, nodes) = (predicted.steps.len(), predicted.nodes.len());
         said.push(format!("{} for {}", counted(steps, "step"), counted(nodes, "node")));
@@ -208,7 +211,9 @@ fn links(gold: &PlanView, predicted: &PlanView, diff: &Diff, names: &Names) -> V
     let missing = wrong(&diff.gold_links, &gold_names);
     let surplus = wrong(&diff.predicted_links, &predicted_names);
     let flip = |(source, target): &(String, String)| (target.clone(), source.clone());
-    let arrow = |(source, target): &(String, String)| format!("{} → {}", names.shown(source), names.shown(target));
+    let arrow = |(source, target): &(String, String)| {
+        format!("{} → {}", cut(names.shown(source), NAME), cut(names.shown(target), NAME))
+    };
     let turned: Vec<&(String, String)> = surplus.iter().filter(|link| missing.contains(&flip(link))).collect();
     let mut said = Vec::new();
     if !turned.is_empty() {
@@ -240,7 +245,7 @@ fn is_cyclic(plan: &PlanView) -> bool {
 }
 
 fn quoted(name: &str) -> String {
-    format!("“{name}”")
+    format!("“{}”", cut(name, NAME))
 }
 
 fn listed(items: impl ExactSizeIterator<Item = String>) -> String {

@@ -6,7 +6,7 @@
 
 use maud::{Markup, html};
 
-use super::super::text::{clean, wrap};
+use super::super::text::{clean, cut, wrap};
 use super::charts::px;
 
 /// A node as it is drawn.
@@ -105,8 +105,8 @@ pub(super) fn graph(title: &str, nodes: &[Drawn], arrows: &[Arrow], word: &'stat
                 @let to = (at(arrow.to).0, at(arrow.to).1 + tall(arrow.to) / 2.0);
                 g class=(if arrow.hit { "link hit" } else { word_class(word, true) }) {
                     title {
-                        (clean(shown.get(arrow.from).map_or("", |node| &node.name))) " → "
-                        (clean(shown.get(arrow.to).map_or("", |node| &node.name)))
+                        (cut(shown.get(arrow.from).map_or("", |node| &node.name), 120)) " → "
+                        (cut(shown.get(arrow.to).map_or("", |node| &node.name), 120))
                         @if !arrow.hit { " (" (word) ")" }
                     }
                     @if back.get(link).copied().unwrap_or(false) {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::confusion::{Confusion, missed, surplus};
 use super::super::plan::Names;
-use super::super::text::{clean, cut};
+use super::super::text::cut;
 use super::charts::{Bar, Heat, heat, lying};
 
 /// Bars of a ranking.
@@ -84,7 +84,7 @@ fn ranking(title: &str, tools: &[(&str, u64)], names: &Names) -> Markup {
         .iter()
         .take(RANKED)
         .map(|(key, times)| Bar {
-            label: clean(names.shown(key)),
+            label: cut(names.shown(key), 120),
             value: *times as f64,
             figure: times.to_string(),
             own: false,
@@ -117,7 +117,7 @@ fn heat_of(pairs: &[(&str, &str, &super::super::confusion::Pair)], names: &Names
         found.map_or(0, |(_, _, pair)| pair.times)
     };
     let counts = rows.iter().map(|row| columns.iter().map(|column| count(row, column)).collect()).collect();
-    let shown = |keys: &[&str]| keys.iter().map(|key| clean(names.shown(key))).collect();
+    let shown = |keys: &[&str]| keys.iter().map(|key| cut(names.shown(key), 120)).collect();
     Heat { rows: shown(&rows), columns: shown(&columns), counts }
 }
 
