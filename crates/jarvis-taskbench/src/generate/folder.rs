@@ -1,6 +1,7 @@
 //! The folder of a generation run: its own description files, and what was generated before.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::TryLockError;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -175,8 +176,13 @@ impl RawFile {
         let failed = |error| DataError::write(path, error);
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
         // Two runs would write the same samples.
-        if file.try_lock().is_err() {
-            return Err(DataError::shape(path, "another run is writing it; wait for it, or stop it"));
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(DataError::shape(path, "another run is writing it; wait for it, or stop it"));
+            }
+            // A file system without locks is no reason to refuse work.
+            Err(TryLockError::Error(error)) => tracing::debug!(%error, "the samples cannot be locked"),
         }
         let mut bytes = std::fs::read(path).map_err(|error| DataError::read(path, error))?;
         let mut torn = false;
