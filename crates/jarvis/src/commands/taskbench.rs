@@ -67,10 +67,14 @@ pub(crate) fn with_original_names(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_original_names)
 }
 
-/// A file of the benchmark that cannot be used is wrong use.
+/// A file of the benchmark that cannot be used is wrong use; one that cannot be written is failed work.
 fn unusable(error: DataError) -> Failure {
     let hint = error.hint();
-    Failure::usage(error).hint(hint)
+    let failure = match &error {
+        DataError::Write { .. } => Failure::work,
+        DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. } => Failure::usage,
+    };
+    failure(error).hint(hint)
 }
 
 /// The original's `--api-addr` and `--api-port` as the base URL; nothing when neither is given.
