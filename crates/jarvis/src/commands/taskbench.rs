@@ -91,6 +91,11 @@ fn endpoint(config: &mut Config, global: &Global, addr: Option<&str>, port: Opti
     Ok(())
 }
 
+/// True when both paths lead to one file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
 /// The ids of a file: every text and number of a JSON document, or one a line.
 fn ids(path: &Path) -> Result<HashSet<String>, Failure> {
     fn collect(value: &Value, ids: &mut HashSet<String>) {

@@ -182,7 +182,7 @@ fn samples_are_chosen_by_alignment_ids_and_examples() {
 #[test]
 fn faults_say_what_to_do() {
     let house = house("data_studio");
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 11] = [
         (&["--llm", "gpt-5"], "predictions in this folder: example-model"),
         (&["--llm", "example-model", "-s", "chains"], "`chains` is no split"),
         (&["--llm", "example-model", "-n", "many"], "`many` is no number of tools"),
@@ -193,6 +193,7 @@ fn faults_say_what_to_do() {
             &["--llm", "example-model", "--save-dir", "../data_studio/predictions"],
             "would be written over the predictions",
         ),
+        (&["--llm", "example-model", "--per-sample", "data_studio/data.json"], "is read here and would be overwritten"),
         (&["--llm", "example-model", "--dependency-type", "spatial"], "`spatial` is no dependency type"),
         (&["--prediction-dir", "elsewhere"], "there are no predictions in"),
         (&["--llm", "example-model", "--bert-model", "nowhere"], "BERTScore"),

@@ -86,6 +86,10 @@ fn samples_repeat_and_can_be_drawn() {
         }
         assert!(whole.stdout.len() > part.stdout.len() && whole.stdout.contains("Slideshow Maker"));
     }
+    let before = std::fs::read(house.work().join("samples.json")).unwrap();
+    let over = graph(&house, &["draw", "--subset", "samples.json", "--out", "./samples.json"]);
+    assert!(over.code == 2 && over.stderr.contains("would be overwritten"), "{}", over.stderr);
+    assert_eq!(std::fs::read(house.work().join("samples.json")).unwrap(), before);
     let foreign = graph(&house, &["draw", "--data-dir", &example("data_errands"), "--subset", "samples.json"]);
     assert_eq!(foreign.code, 2, "{}", foreign.stderr);
     let far = graph(&house, &["sample", "--data-dir", &dir, "--n", "99"]);

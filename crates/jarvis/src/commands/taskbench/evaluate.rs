@@ -19,7 +19,7 @@ use jarvis_taskbench::infer::demos_shown;
 use serde_json::{Map, Value};
 
 use self::files::{Figures, Job, file_for, jobs, save, write_samples};
-use super::{ids, unusable};
+use super::{ids, same_file, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -92,7 +92,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "N")]
     use_demos: Option<usize>,
     /// Give the strict figures 95 % intervals from so many resamples; without it only ROUGE has them
-    #[arg(long, value_name = "RESAMPLES", num_args = 0..=1, default_missing_value = "1000")]
+    #[arg(long, value_name = "RESAMPLES", num_args = 0..=1, default_missing_value = "1000",
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
     intervals: Option<u32>,
     /// The seed of the resamples
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -162,6 +163,14 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     }
     let domain = Domain::open(&args.data_dir).map_err(unusable)?;
     let jobs = jobs(args, &domain)?;
+    if let Some(file) = &args.per_sample {
+        let of_domain = ["data.json", "tool_desc.json", "user_requests.json"].map(|name| domain.path(name));
+        let mut read = jobs.iter().map(|job| &job.predictions).chain(&of_domain).chain(&args.ids);
+        if read.any(|read| same_file(read, file)) {
+            return Err(Failure::usage(format!("{} is read here and would be overwritten", file.display()))
+                .hint("name another file with --per-sample"));
+        }
+    }
     if args.format == FormatArg::Gnn4taskplan {
         return gnn::evaluate(args, &domain, &jobs, printer);
     }

@@ -13,7 +13,7 @@ use jarvis_taskbench::graph::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::unusable;
+use super::{same_file, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -235,6 +235,12 @@ fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
 
 fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
     let drawing = args.format.or_else(|| by_ending(args.out.as_deref()?)).unwrap_or(Drawing::Svg);
+    let of_domain = args.data_dir.as_ref().map(|dir| dir.join("graph_desc.json"));
+    let mut read = args.graph.iter().chain(&of_domain).chain(&args.subset);
+    if let Some(out) = args.out.as_ref().filter(|out| read.any(|read| same_file(read, out))) {
+        return Err(Failure::usage(format!("{} is what is drawn, and would be overwritten", out.display()))
+            .hint("name another file with --out"));
+    }
     let whole = match (&args.graph, &args.data_dir) {
         (None, None) => None,
         (graph, data_dir) => Some(GraphSource { graph: graph.clone(), data_dir: data_dir.clone() }.read()?),

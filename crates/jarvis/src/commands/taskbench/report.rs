@@ -11,7 +11,7 @@ use jarvis_taskbench::report::{
     Against, DomainReport, Layout, Report, Run, comparison, dependency_of, notes, page, prediction_files, run_name,
 };
 
-use super::unusable;
+use super::{same_file, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -226,8 +226,4 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
 /// An error with its cause, in one line.
 fn told(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
