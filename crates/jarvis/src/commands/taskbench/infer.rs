@@ -134,6 +134,9 @@ pub(super) async fn run(args: InferArgs, global: &Global, printer: Printer) -> R
 
 async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let config = configured(&args, global, printer)?;
+    if args.reformat_by != "self" && !args.reformat {
+        printer.warning("--reformat-by does nothing without --reformat");
+    }
     let options = options(&args, &config)?;
     let domain = Domain::open(&args.data_dir).map_err(super::unusable)?;
     let (demos, reformat) = (options.demos, options.reformat);
