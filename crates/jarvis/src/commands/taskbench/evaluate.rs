@@ -16,6 +16,7 @@ use jarvis_taskbench::evaluate::{
     Evaluation, Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity,
 };
 use jarvis_taskbench::infer::demos_shown;
+use jarvis_taskbench::report::dependency_of;
 use serde_json::{Map, Value};
 
 use self::files::{Figures, Job, file_for, jobs, save, write_samples};
@@ -269,11 +270,15 @@ fn bar(drawn: bool) -> ProgressBar {
 fn dependency(args: &EvaluateArgs, tools: &ToolList, printer: Printer) -> DependencyType {
     match args.dependency_type {
         Some(dependency) => dependency,
-        None if !tools.is_typed() && tools.has_parameters() => {
-            printer.progress("note: the tools have parameters and no types, so the dependencies are taken as temporal");
-            DependencyType::Temporal
+        None => {
+            let dependency = dependency_of(tools);
+            if dependency == DependencyType::Temporal {
+                printer.progress(
+                    "note: the tools have parameters and no types, so the dependencies are taken as temporal",
+                );
+            }
+            dependency
         }
-        None => DependencyType::Resource,
     }
 }
 
