@@ -92,7 +92,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "N")]
     use_demos: Option<usize>,
     /// Give the strict figures 95 % intervals from so many resamples; without it only ROUGE has them
-    #[arg(long, value_name = "RESAMPLES", num_args = 0..=1, default_missing_value = "1000")]
+    #[arg(long, alias = "bootstrap", value_name = "RESAMPLES", num_args = 0..=1, default_missing_value = "1000")]
     intervals: Option<u32>,
     /// The seed of the resamples
     #[arg(long, value_name = "N", default_value_t = 0)]
