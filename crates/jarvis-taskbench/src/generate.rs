@@ -2,8 +2,7 @@
 //! answers; critics judge; [`format()`] turns what was generated into gold plans and requests.
 
 mod critics;
-pub(crate) mod files;
-mod folder;
+pub(crate) mod folder;
 mod format;
 mod job;
 mod prompt;
@@ -16,4 +15,4 @@ pub use format::{FormatError, FormatOptions, Formatted, Reject, Rejected, format
 pub use job::{Job, Plan, sample_id};
 pub use prompt::{Prompts, Shown};
 pub use reply::{ReplyError, read_reply};
-pub use run::{Done, FailureKind, GenerateError, Generator, STAGE, Settings, Summary, Told};
+pub use run::{Done, GenerateError, Generator, STAGE, Settings, Summary, Told};

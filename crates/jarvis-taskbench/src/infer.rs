@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use jarvis_chat::ChatModel;
 
-pub use ask::{Failed, FailureKind, PLAN_STAGE, REFORMAT_STAGE};
+pub use ask::{Failed, PLAN_STAGE, REFORMAT_STAGE};
 pub use demos::{Demo, demos, known_demos};
 pub use error::InferError;
 pub use job::Job;

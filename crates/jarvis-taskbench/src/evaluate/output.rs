@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::table::Table;
-use crate::DataError;
+use crate::{DataError, files};
 
 /// The groups of a metrics file; none when there is no file.
 ///
@@ -37,7 +37,7 @@ pub fn update_metrics(path: &Path, groups: impl IntoIterator<Item = (String, Val
     }
     let mut text = serde_json::to_string_pretty(&all).map_err(|error| DataError::shape(path, error.to_string()))?;
     text.push('\n');
-    write_whole(path, text.as_bytes())
+    files::replace(path, text.as_bytes())
 }
 
 /// The log beside a metrics file, as the original has it: each figure of each group, then its table of tools.
@@ -67,23 +67,4 @@ fn figure_lines(path: &str, figures: &Value, log: &mut String) {
             let _ = writeln!(log, "  {path}{key}: {value}");
         }
     }
-}
-
-/// Writes a file beside its place and moves it there, so that readers see the old one or the new one.
-///
-/// # Errors
-/// When the folder cannot be made or the file not be written.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
-    let failed = |error| DataError::write(path, error);
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    written.map_err(failed)
 }

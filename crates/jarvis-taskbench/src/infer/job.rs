@@ -14,9 +14,10 @@ use super::ask::{Answered, Asker, PLAN_STAGE, failed, prediction_line};
 use super::log::Level;
 use super::reply::ReadPlan;
 use super::{
-    Begun, Demo, Failed, FailureKind, InferError, InferOptions, OfflinePlans, Outputs, PlanBy, Progress, Prompts,
-    Summary, Watch, demos, reply_schema,
+    Begun, Demo, Failed, InferError, InferOptions, OfflinePlans, Outputs, PlanBy, Progress, Prompts, Summary, Watch,
+    demos, reply_schema,
 };
+use crate::FailureKind;
 use crate::data::{DependencyType, Domain, SampleId, ToolList, UserRequest};
 
 /// How many requests the offline planner takes between two looks at whether the run was stopped.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jarvis_chat::ChatError;
-use jarvis_taskbench::infer::{FailureKind, InferError, InferOptions, Job, Outputs, PlanBy, Progress, Quiet, Watch};
+use jarvis_taskbench::FailureKind;
+use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy, Progress, Quiet, Watch};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::Value;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use jarvis_taskbench::files;
 use jarvis_taskbench::data::{Domain, file_stem};
 use jarvis_taskbench::evaluate::table::Table;
 use jarvis_taskbench::evaluate::{Evaluation, Group, Options, output};
@@ -130,7 +131,7 @@ pub(super) fn save(job: &Job, evaluation: &Evaluation, options: &Options<'_>) ->
         output::update_metrics(&job.strict, strict.clone()).map_err(unusable)?;
         log.push_str(&output::log_text(&format!("{} strict", job.name), &strict, Table::of_occurring_tools));
     }
-    output::write_whole(&job.log, log.as_bytes()).map_err(unusable)?;
+    files::replace(&job.log, log.as_bytes()).map_err(unusable)?;
     Ok(Figures { legacy, strict })
 }
 
@@ -150,5 +151,5 @@ pub(super) fn write_samples(file: &Path, evaluation: &Evaluation) -> Result<(), 
         text.push_str(&sample.to_value().to_string());
         text.push('\n');
     }
-    output::write_whole(file, text.as_bytes()).map_err(unusable)
+    files::replace(file, text.as_bytes()).map_err(unusable)
 }
