@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{METRICS, Metric, Report, leaderboard};
+use super::{METRICS, Metric, Report, Run, leaderboard};
 use crate::evaluate::table::{Column, Form, Table};
 use crate::evaluate::{Group, Wanted};
 
@@ -239,7 +239,8 @@ pub fn notes(report: &Report) -> Vec<String> {
     let meanings: Vec<String> =
         wanted(report.wanted).into_iter().map(|(_, metric)| format!("{}: {}", metric.short, metric.meaning)).collect();
     notes.push(format!("{}. All times 100; - where there is no figure.", meanings.join("; ")));
-    if report.wanted.bertscore {
+    let has_bertscore = |run: &Run| run.groups.values().any(|figures| figures.get("step_bertscore_f1").is_some());
+    if report.wanted.bertscore && !report.domains.iter().flat_map(|domain| &domain.runs).any(has_bertscore) {
         notes.push("BsF of runs is missing: it needs an embedding model.".to_owned());
     }
     if let [first, _, ..] = report.domains.as_slice() {

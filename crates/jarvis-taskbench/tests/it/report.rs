@@ -266,6 +266,22 @@ fn what_files_say_is_never_markup() {
     assert!(markdown.contains(r"\<script\>3") && !markdown.contains(" <script"), "{markdown}");
 }
 
+#[test]
+fn a_heap_of_a_plan_makes_a_page_of_bearable_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let all: String = (0..300).map(|at| format!("<node-{at}>")).collect();
+    let long = "Long ".repeat(400);
+    let names: Vec<String> = (0..300).map(|at| format!("{long}{at}")).collect();
+    let arguments: [&str; 2] = [&all, &long];
+    let nodes: Vec<(&str, &[&str])> = names.iter().map(|name| (name.as_str(), &arguments[..])).collect();
+    let domain = studio(&dir.path().join("data_studio"), &[said("3", &nodes)]);
+    let report = report(&[&domain], false);
+    let made = page(&report);
+    assert!(made.contains("only the first 200 of 300 nodes") || made.contains("Only the first 200 of 300 nodes"));
+    assert!(made.len() < 1_000_000, "{}", made.len());
+    balanced(&made);
+}
+
 /// The value with `EVIL` in every text replaced.
 fn replace(value: Value, evil: &str) -> Value {
     match value {
