@@ -149,6 +149,22 @@ fn known_domains_stand_beside_their_published_rows() {
 }
 
 #[test]
+fn figures_by_other_rules_get_columns_where_a_run_has_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let domain = studio(&dir.path().join("data_studio"), &mixed());
+    let mut report = report(&[&domain], true);
+    let run = &mut report.domains[0].runs[0];
+    run.groups["overall_overall"]["strict"] = json!({"nodes": {"f1": 0.5}, "links": {"f1": null}});
+    insta::assert_snapshot!(comparison(&report, Layout::Terminal).text(), @r"
+    model  source    n     R1     R2  BsF   n-F1  e-F1   t-F1   v-F1  strict  strict
+                                                                        n-F1    e-F1
+    > own     run  2/3  59.26  54.17    -  85.71  0.00  50.00  50.00   50.00       -
+    ");
+    assert!(notes(&report).iter().any(|note| note.starts_with("strict: ")));
+    assert!(page(&report).contains(">strict n-F1<"));
+}
+
+#[test]
 fn tools_that_stand_for_others_are_counted_and_the_worst_come_first() {
     let dir = tempfile::tempdir().unwrap();
     let domain = studio(&dir.path().join("data_studio"), &mixed());
