@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use jarvis_taskbench::data::Domain;
+use jarvis_taskbench::data::{DependencyType, Domain};
 use jarvis_taskbench::evaluate::Wanted;
 use jarvis_taskbench::report::leaderboard::full_size;
 use jarvis_taskbench::report::{
     Against, DomainReport, Layout, Report, Run, comparison, dependency_of, leaderboard, notes, page, prediction_files,
     run_name,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::data::shared;
@@ -296,6 +297,58 @@ fn a_heap_of_a_plan_makes_a_page_of_bearable_size() {
     assert!(made.contains("only the first 200 of 300 nodes") || made.contains("Only the first 200 of 300 nodes"));
     assert!(made.len() < 1_000_000, "{}", made.len());
     balanced(&made);
+}
+
+/// Any JSON, with the words of plans in likely and unlikely places.
+fn any_json() -> impl Strategy<Value = Value> {
+    let word = prop::sample::select(vec![
+        "Cut Film",
+        "Write_Down",
+        "<node-0>",
+        "<node--1>",
+        "<node-9>",
+        "<output_of_Take Sound>",
+        "<",
+        "",
+    ]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<i8>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        word.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 5, |inner| {
+        let key = prop::sample::select(vec!["task", "arguments", "name", "value", "source", "target", "x"]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((key, inner), 0..4).prop_map(|pairs| {
+                Value::Object(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn any_prediction_has_a_place_on_the_page(steps in any_json(), nodes in any_json(), links in any_json(), temporal in any::<bool>()) {
+        let dir = tempfile::tempdir().unwrap();
+        let said = json!({"id": "3", "result": {"task_steps": steps, "task_nodes": nodes, "task_links": links}});
+        let domain = studio(&dir.path().join("data_studio"), &[said]);
+        let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
+        let dependency = if temporal { DependencyType::Temporal } else { DependencyType::Resource };
+        let against = Against { tools: &tools, gold: &gold, dependency, wanted: Wanted::ALL, worst: 5 };
+        let run = Run::read("own", &domain.path("predictions/own.json"), &against).unwrap();
+        for sample in &run.worst {
+            prop_assert!((0.0..1.0).contains(&sample.diff.score()) && !sample.complaints.is_empty(), "{sample:?}");
+        }
+        let mut measured = DomainReport::new(&domain, tools.clone(), dependency);
+        measured.add(run);
+        let mut report = Report::new(true, Wanted::ALL);
+        report.add(measured);
+        balanced(&page(&report));
+    }
 }
 
 /// The value with `EVIL` in every text replaced.
