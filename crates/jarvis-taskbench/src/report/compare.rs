@@ -4,8 +4,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::plan::{Names, PlanView};
+use super::text::cut;
 use crate::evaluate::Counts;
 
+/// Cells of a name in a sentence.
+const NAME: usize = 60;
 /// Names that a sentence lists before it counts the rest.
 const LISTED: usize = 6;
 
@@ -89,11 +92,12 @@ impl Diff {
             hits.iter().enumerate().filter(|(_, hit)| !**hit).map(|(at, _)| at).collect()
         };
         let (missing, surplus) = (open(&self.gold_nodes), open(&self.predicted_nodes));
+        let beside: Vec<HashSet<(bool, &str)>> = surplus.iter().map(|at| neighbours(predicted, *at)).collect();
         let mut pairs = Vec::with_capacity(missing.len() * surplus.len());
         for own in &missing {
             let around = neighbours(gold, *own);
-            for other in &surplus {
-                let shared = neighbours(predicted, *other).intersection(&around).count();
+            for (other, beside) in surplus.iter().zip(&beside) {
+                let shared = beside.intersection(&around).count();
                 pairs.push((std::cmp::Reverse(shared), own.abs_diff(*other), *own, *other));
             }
         }
@@ -208,7 +212,9 @@ fn links(gold: &PlanView, predicted: &PlanView, diff: &Diff, names: &Names) -> V
     let missing = wrong(&diff.gold_links, &gold_names);
     let surplus = wrong(&diff.predicted_links, &predicted_names);
     let flip = |(source, target): &(String, String)| (target.clone(), source.clone());
-    let arrow = |(source, target): &(String, String)| format!("{} → {}", names.shown(source), names.shown(target));
+    let arrow = |(source, target): &(String, String)| {
+        format!("{} → {}", cut(names.shown(source), NAME), cut(names.shown(target), NAME))
+    };
     let turned: Vec<&(String, String)> = surplus.iter().filter(|link| missing.contains(&flip(link))).collect();
     let mut said = Vec::new();
     if !turned.is_empty() {
@@ -240,7 +246,7 @@ fn is_cyclic(plan: &PlanView) -> bool {
 }
 
 fn quoted(name: &str) -> String {
-    format!("“{name}”")
+    format!("“{}”", cut(name, NAME))
 }
 
 fn listed(items: impl ExactSizeIterator<Item = String>) -> String {

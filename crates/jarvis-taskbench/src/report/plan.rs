@@ -3,11 +3,14 @@
 
 use std::collections::HashMap;
 
+use super::text::cut;
 use crate::data::{DependencyType, ToolList, normalised};
 use crate::json::{Json, Look};
 
-/// Nodes and links that are looked at; a reply with more is cut, and says so.
+/// Nodes, links and references that are looked at; a reply with more nodes says so.
 const MOST: usize = 200;
+/// Cells of what is said about a fault.
+const FAULT: usize = 160;
 
 /// The names of a catalogue, found by their normalised form.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +73,7 @@ impl PlanView {
         };
         let mut view = PlanView { steps: step_texts(steps), ..PlanView::default() };
         if items.len() > MOST {
-            view.faults.push(format!("only the first {MOST} of {} nodes are shown", items.len()));
+            view.fault(format!("only the first {MOST} of {} nodes are shown", items.len()));
         }
         // Where each item of the list became a node: references count items.
         let mut places = Vec::new();
@@ -79,7 +82,7 @@ impl PlanView {
             let name =
                 ["task", "id", "name"].into_iter().find_map(|key| item.look(key)?.text()).or_else(|| item.text());
             let Some(name) = name else {
-                view.faults.push(format!("node {at} names no task"));
+                view.fault(format!("node {at} names no task"));
                 places.push(None);
                 continue;
             };
@@ -93,7 +96,7 @@ impl PlanView {
             }
             view.nodes.push(NodeView { key: normalised(name), arguments: argument_texts(arguments) });
         }
-        for (reference, target) in references {
+        for (reference, target) in references.into_iter().take(MOST) {
             view.refer(&reference, target, &places);
         }
         if dependency == DependencyType::Temporal || view.links.is_empty() {
@@ -155,7 +158,8 @@ impl PlanView {
     }
 
     fn fault(&mut self, words: String) {
-        if !self.faults.contains(&words) {
+        let words = cut(&words, FAULT);
+        if self.faults.len() < MOST && !self.faults.contains(&words) {
             self.faults.push(words);
         }
     }

@@ -2,13 +2,18 @@
 
 use serde_json::Value;
 
-use super::{METRICS, Metric, Report, leaderboard};
+use super::{METRICS, Metric, Report, Run, leaderboard};
 use crate::evaluate::table::{Column, Form, Table};
 use crate::evaluate::{Group, Wanted};
 
 /// Figures beyond those of the published tables, shown for runs that have them: a header, and where the figure stands in
-/// a group (a path with `/` leads into objects, such as `strict/node_micro_f1`).
-pub const EXTRA_COLUMNS: &[Column<'static>] = &[];
+/// a group (a path with `/` leads into objects).
+pub const EXTRA_COLUMNS: &[Column<'static>] = &[
+    ("strict n-F1", "strict/nodes/f1", Form::Percent),
+    ("strict e-F1", "strict/links/f1", Form::Percent),
+    ("strict t-F1", "strict/argument_names/f1", Form::Percent),
+    ("strict v-F1", "strict/argument_values/f1", Form::Percent),
+];
 
 /// Where a row comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +149,10 @@ pub fn comparison(report: &Report, layout: Layout) -> Table {
         let extra = extra.iter().filter_map(|at| EXTRA_COLUMNS.get(*at)).map(|(header, _, _)| *header);
         // A spreadsheet would take `3/5` for a date.
         let counts: &[&str] = if layout == Layout::Csv { &["n", "of"] } else { &["n"] };
-        table.headers.extend(counts.iter().copied().chain(names).chain(extra).map(|name| format!("{prefix}{name}")));
+        table.headers.extend(counts.iter().copied().chain(names).chain(extra).map(|name| match layout {
+            Layout::Terminal => format!("{prefix}{}", name.replace(' ', "\n")),
+            Layout::Markdown | Layout::Csv => format!("{prefix}{name}"),
+        }));
     }
     for row in &rows {
         let is_run = row.source == Source::Run;
@@ -239,7 +247,15 @@ pub fn notes(report: &Report) -> Vec<String> {
     let meanings: Vec<String> =
         wanted(report.wanted).into_iter().map(|(_, metric)| format!("{}: {}", metric.short, metric.meaning)).collect();
     notes.push(format!("{}. All times 100; - where there is no figure.", meanings.join("; ")));
-    if report.wanted.bertscore {
+    let has_strict = |run: &Run| run.groups.values().any(|figures| figures.get("strict").is_some());
+    if report.domains.iter().flat_map(|domain| &domain.runs).any(has_strict) {
+        notes.push(
+            "strict: the same figures over every gold plan; what is missing or malformed counts as an empty plan."
+                .to_owned(),
+        );
+    }
+    let has_bertscore = |run: &Run| run.groups.values().any(|figures| figures.get("step_bertscore_f1").is_some());
+    if report.wanted.bertscore && !report.domains.iter().flat_map(|domain| &domain.runs).any(has_bertscore) {
         notes.push("BsF of runs is missing: it needs an embedding model.".to_owned());
     }
     if let [first, _, ..] = report.domains.as_slice() {
