@@ -112,16 +112,18 @@ fn a_domain_of_ones_own_has_a_table_without_published_rows() {
     let domain = studio(&dir.path().join("data_studio"), &mixed());
     let report = report(&[&domain], true);
     insta::assert_snapshot!(comparison(&report, Layout::Terminal).text(), @r"
-    model  source    n     R1     R2  BsF   n-F1  e-F1   t-F1   v-F1
-    > own     run  2/3  59.26  54.17    -  85.71  0.00  50.00  50.00
+    model  source    n     R1     R2  BsF   n-F1  e-F1   t-F1   v-F1  strict  strict  strict  strict
+                                                                        n-F1    e-F1    t-F1    v-F1
+    > own     run  2/3  59.26  54.17    -  85.71  0.00  50.00  50.00   60.00    0.00   40.00   40.00
     ");
     insta::assert_snapshot!(comparison(&report, Layout::Csv).csv(), @r"
-    model,source,n,of,R1,R2,BsF,n-F1,e-F1,t-F1,v-F1
-    own,run,2,3,59.26,54.17,-,85.71,0.00,50.00,50.00
+    model,source,n,of,R1,R2,BsF,n-F1,e-F1,t-F1,v-F1,strict n-F1,strict e-F1,strict t-F1,strict v-F1
+    own,run,2,3,59.26,54.17,-,85.71,0.00,50.00,50.00,60.00,0.00,40.00,40.00
     ");
     insta::assert_snapshot!(notes(&report).join("\n"), @r"
     Runs are scored by the original's rules, which leave out samples whose prediction is missing or malformed: n is how many are left of how many gold plans; own has 0 missing and 1 malformed.
     R1: ROUGE-1 of the steps; R2: ROUGE-2 of the steps; BsF: BERTScore F1 of the steps; n-F1: F1 of the tools chosen; e-F1: F1 of the links between them; t-F1: F1 of argument names; v-F1: F1 of argument names with their values. All times 100; - where there is no figure.
+    strict: the same figures over every gold plan; what is missing or malformed counts as an empty plan.
     BsF of runs is missing: it needs an embedding model.
     ");
 }
@@ -135,13 +137,13 @@ fn known_domains_stand_beside_their_published_rows() {
     let table = comparison(&report, Layout::Markdown);
     // Published domains first, whatever the order they were named in.
     assert_eq!(table.headers[2..4], ["huggingface n", "huggingface R1"]);
-    assert_eq!(table.headers[10], "studio n");
+    assert_eq!(table.headers[14], "studio n");
     assert_eq!(table.rows.len(), 18);
     let row = |name: &str| table.rows.iter().find(|row| row[0] == name).unwrap().clone();
     assert_eq!(row("gpt-4")[2..10], ["-", "52.42", "30.38", "90.12", "81.54", "54.70", "77.31", "60.86"]);
     assert!(row("gpt-4")[10..].iter().all(|cell| cell == "-"));
     assert_eq!(row("**own**")[1], "run");
-    assert_eq!(row("**own**")[2..10], row("**own**")[10..]);
+    assert_eq!(row("**own**")[2..14], row("**own**")[14..]);
     let figures: Vec<f64> = table.rows.iter().map(|row| row[6].parse().unwrap()).collect();
     assert!(figures.is_sorted_by(|a, b| a >= b), "{figures:?}");
     let alone = comparison(&Report { leaderboard: false, ..report }, Layout::Terminal);

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use jarvis_taskbench::files;
 use jarvis_taskbench::data::{Domain, file_stem};
 use jarvis_taskbench::evaluate::table::Table;
 use jarvis_taskbench::evaluate::{Evaluation, Group, Options, output};
+use jarvis_taskbench::files;
 use serde_json::{Map, Value};
 
 use super::super::unusable;
