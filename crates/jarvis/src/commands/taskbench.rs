@@ -1,5 +1,6 @@
 //! `jarvis taskbench …`: the planning benchmark. One file for each command, with its flags.
 
+mod endpoint;
 mod evaluate;
 mod format;
 mod generate;

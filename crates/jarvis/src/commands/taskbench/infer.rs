@@ -8,22 +8,22 @@ use std::time::Duration;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
-use jarvis_chat::SecretString;
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy, Sampling, prediction_dir};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::endpoint::EndpointArgs;
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::cancel_on_interrupt;
-use crate::wiring::{Special, build_special, load_config};
+use crate::wiring::{build_special, load_config};
 use shown::{Prices, Shown};
 
 /// `jarvis taskbench infer`.
-#[derive(Args)]
+#[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis taskbench infer --data-dir data_multimedia --llm offline\n  \
     jarvis taskbench infer --data-dir data_huggingface --llm gpt-4o-mini --use-demos 2 \\\n    \
@@ -89,15 +89,8 @@ pub(crate) struct InferArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", default_value = "false",
         action = ArgAction::Set, value_parser = BoolishValueParser::new(), hide_default_value = true)]
     log_first_detail: bool,
-    /// The host of an endpoint at http://HOST:PORT/v1; --base-url says the same in one
-    #[arg(long, value_name = "HOST", conflicts_with = "base_url")]
-    api_addr: Option<String>,
-    /// Its port [default: 4000]
-    #[arg(long, value_name = "PORT", conflicts_with = "base_url")]
-    api_port: Option<u16>,
-    /// The endpoint's key; kept out of every file. The variable OPENAI_API_KEY also keeps it out of the list of processes
-    #[arg(long, value_name = "KEY")]
-    api_key: Option<String>,
+    #[command(flatten)]
+    endpoint: EndpointArgs,
     /// Repeats of a call after a rate limit, a server's error or a broken connection [default: llm.max_retries, 2]
     #[arg(long, value_name = "N")]
     max_retries: Option<u32>,
@@ -113,13 +106,6 @@ pub(crate) struct InferArgs {
     /// Print the summary as one JSON document
     #[arg(long)]
     json: bool,
-}
-
-/// The key is not shown.
-impl std::fmt::Debug for InferArgs {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("InferArgs").field("data_dir", &self.data_dir).finish_non_exhaustive()
-    }
 }
 
 pub(super) async fn run(args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -138,11 +124,7 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
     let (demos, reformat) = (options.demos, options.reformat);
     let job = Job::prepare(&domain, options).map_err(failed)?;
 
-    let key = args.api_key.take().filter(|key| !key.trim().is_empty()).map(SecretString::from);
-    // The original says so, although it is the default.
-    let body = [("stream".to_owned(), json!(false))].into_iter().collect();
-    let special = Special { key, body };
-    let chat = build_special(&config, global.record.as_deref(), special)?;
+    let chat = build_special(&config, global.record.as_deref(), args.endpoint.special())?;
     let by = chat.map_or(PlanBy::Offline, |chat| PlanBy::Model(chat.model));
     let llm = match &by {
         PlanBy::Model(_) => config.llm.model.trim(),
@@ -184,15 +166,7 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
 /// The configuration with this command's flags on top.
 fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Config, Failure> {
     let mut config = load_config(global, printer)?.config;
-    if args.api_addr.is_some() || args.api_port.is_some() {
-        // Where it stands before the command, the flag's conflict is not seen.
-        if global.base_url.is_some() {
-            return Err(Failure::usage("--base-url and --api-addr or --api-port say two addresses").hint("use one"));
-        }
-        let (addr, port) = (args.api_addr.as_deref().unwrap_or("localhost"), args.api_port.unwrap_or(4000));
-        config.llm.base_url = Some(format!("http://{addr}:{port}/v1"));
-        config.llm.azure = None;
-    }
+    args.endpoint.configure(&mut config, global)?;
     if args.reformat_by != "self" {
         config.llm.stages.insert(jarvis_taskbench::infer::REFORMAT_STAGE.into(), args.reformat_by.clone());
     }
