@@ -12,6 +12,18 @@ use crate::DataError;
 /// # Errors
 /// When the folder cannot be made or the file not be written; the old file is then as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    put(path, bytes, true)
+}
+
+/// The same for what can be made again: it does not wait for the disk.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_derived(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    put(path, bytes, false)
+}
+
+fn put(path: &Path, bytes: &[u8], sync: bool) -> Result<(), DataError> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -29,7 +41,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
         std::fs::create_dir_all(folder)?;
         let mut file = builder.tempfile_in(folder)?;
         file.write_all(bytes)?;
-        file.as_file().sync_all()?;
+        if sync {
+            file.as_file().sync_all()?;
+        }
         file.persist(&target).map_err(|error| error.error)?;
         Ok(())
     };
@@ -110,5 +124,28 @@ impl Growing {
             self.file.seek(SeekFrom::Start(self.length)).map_err(failed)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{replace, replace_derived};
+
+    #[test]
+    fn the_file_is_new_whole_and_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b.json");
+        replace(&path, b"one").unwrap();
+        replace_derived(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(std::fs::read_dir(dir.path().join("a")).unwrap().count(), 1);
+        #[cfg(unix)]
+        {
+            let link = dir.path().join("link.json");
+            std::os::unix::fs::symlink(&path, &link).unwrap();
+            replace(&link, b"three").unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"three");
+            assert!(link.is_symlink());
+        }
     }
 }

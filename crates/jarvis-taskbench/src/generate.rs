@@ -2,7 +2,7 @@
 //! answers; critics judge; [`format()`] turns what was generated into gold plans and requests.
 
 mod critics;
-pub(crate) mod folder;
+mod folder;
 mod format;
 mod job;
 mod prompt;

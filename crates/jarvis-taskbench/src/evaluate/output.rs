@@ -1,6 +1,7 @@
 //! Metrics files: read, updated group by group, written at once.
 
 use std::fmt::Write;
+use std::fs::File;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -31,13 +32,21 @@ pub fn read_metrics(path: &Path) -> Result<Map<String, Value>, DataError> {
 /// # Errors
 /// When the file that is there cannot be read, or the new one cannot be written.
 pub fn update_metrics(path: &Path, groups: impl IntoIterator<Item = (String, Value)>) -> Result<(), DataError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|error| DataError::write(path, error))?;
+    // Of two runs at once the one waits for the few lines of the other, or its groups would be lost. Where folders cannot be
+    // locked, the later one wins.
+    let turn = File::open(folder);
+    if let Ok(turn) = &turn {
+        let _ = turn.lock();
+    }
     let mut all = read_metrics(path)?;
     for (key, figures) in groups {
         all.insert(key, figures);
     }
     let mut text = serde_json::to_string_pretty(&all).map_err(|error| DataError::shape(path, error.to_string()))?;
     text.push('\n');
-    files::replace(path, text.as_bytes())
+    files::replace_derived(path, text.as_bytes())
 }
 
 /// The log beside a metrics file, as the original has it: each figure of each group, then its table of tools.
@@ -66,5 +75,31 @@ fn figure_lines(path: &str, figures: &Value, log: &mut String) {
         } else {
             let _ = writeln!(log, "  {path}{key}: {value}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{read_metrics, update_metrics};
+
+    #[test]
+    fn runs_at_once_lose_no_group() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("metrics/m.json");
+        std::thread::scope(|threads| {
+            for at in 0..8 {
+                let path = &path;
+                threads.spawn(move || {
+                    for turn in 0..20 {
+                        update_metrics(path, [(format!("overall_{at}"), json!({"turn": turn}))]).unwrap();
+                    }
+                });
+            }
+        });
+        let groups = read_metrics(&path).unwrap();
+        assert_eq!(groups.len(), 8);
+        assert!(groups.values().all(|figures| *figures == json!({"turn": 19})), "{groups:?}");
     }
 }

@@ -1,7 +1,13 @@
 //! ROUGE between two texts of steps: F of `rouge1`, `rouge2`, `rougeL` and `rougeLsum`, without stemming, as the reference
 //! package `rouge-score` computes them for one sample (crate `rougers`). Means over samples are made elsewhere.
 
+use std::borrow::Cow;
+
 use rougers::{RougeScorer, RougeType};
+
+/// The most cells of the tables that two texts are compared in, four bytes each: their words multiplied. The longest published
+/// plans have some thousands.
+const MOST_CELLS: usize = 100_000_000;
 
 /// Measures pairs of texts. Clones and threads share it.
 #[derive(Debug, Clone)]
@@ -46,9 +52,11 @@ impl Rouge {
         Rouge { scorer }
     }
 
-    /// The F values of a predicted text against the gold text; lines are separated by `\n`.
+    /// The F values of a predicted text against the gold text; lines are separated by `\n`. Of texts so long that their
+    /// words multiplied exceed 100 million only the starts are compared.
     pub fn score(&self, gold: &str, predicted: &str) -> RougeF {
-        let scores = self.scorer.score(gold, predicted);
+        let (gold, predicted) = within(gold, predicted, MOST_CELLS);
+        let scores = self.scorer.score(&gold, &predicted);
         let f = |kind| scores.get(kind).map_or(0.0, |score| score.fmeasure);
         RougeF {
             rouge1: f(RougeType::N(1)),
@@ -59,9 +67,65 @@ impl Rouge {
     }
 }
 
+/// The texts, the longer one cut where their table would have more cells than `most`, both where that is not enough.
+fn within<'t>(gold: &'t str, predicted: &'t str, most: usize) -> (Cow<'t, str>, Cow<'t, str>) {
+    // A piece takes a letter and what parts it from the next, so that short texts need no counting.
+    let bound = |text: &str| text.len() / 2 + 1;
+    if bound(gold).saturating_mul(bound(predicted)) <= most {
+        return (gold.into(), predicted.into());
+    }
+    let (own, other) = (pieces(gold).count(), pieces(predicted).count());
+    if own.saturating_mul(other) <= most {
+        return (gold.into(), predicted.into());
+    }
+    let short = own.min(other).min(most.isqrt()).max(1);
+    let long = most / short;
+    let (own, other) = if own <= other { (short, long) } else { (long, short) };
+    (start(gold, own), start(predicted, other))
+}
+
+/// Where words and lines begin: what tables have rows and columns for, or are made for.
+fn pieces(text: &str) -> impl Iterator<Item = usize> {
+    let mut before = '\n';
+    text.char_indices().filter_map(move |(at, letter)| {
+        // The two letters beyond ASCII whose small forms are ASCII begin words too.
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '\u{212a}' | '\u{130}');
+        let begins = before == '\n' || is_word(letter) && !is_word(before);
+        before = letter;
+        begins.then_some(at)
+    })
+}
+
+/// The first so many pieces of a text.
+fn start(text: &str, most: usize) -> Cow<'_, str> {
+    let end = pieces(text).nth(most).unwrap_or(text.len());
+    text.get(..end).unwrap_or(text).into()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Rouge;
+    use super::{MOST_CELLS, Rouge, pieces, within};
+
+    #[test]
+    fn giant_texts_are_cut_to_what_a_table_can_hold() {
+        // Gold, predicted, the most cells, and what is left of both.
+        let cases = [
+            ("a b c", "d e f", 9, ("a b c", "d e f")),
+            ("a b", "c d e f g", 6, ("a b", "c d e ")),
+            ("a b c d e", "f g", 6, ("a b c ", "f g")),
+            ("a b c d e", "f g h i j", 4, ("a b ", "f g ")),
+            ("a", "-\n-\n-\n", 2, ("a", "-\n-\n")),
+            ("\u{212a} \u{e9}\u{e9} x", "a b c d", 6, ("\u{212a} \u{e9}\u{e9} x", "a b c ")),
+            // Nothing needs no table.
+            ("", "a b c d e f g h i j", 3, ("", "a b c d e f g h i j")),
+        ];
+        for (gold, predicted, most, (own, other)) in cases {
+            assert_eq!(within(gold, predicted, most), (own.into(), other.into()), "{gold:?} / {predicted:?}");
+        }
+        let (gold, predicted) = ("word x ".repeat(200_000), "word y ".repeat(200_000));
+        let (own, other) = within(&gold, &predicted, MOST_CELLS);
+        assert_eq!((pieces(&own).count(), pieces(&other).count()), (10_000, 10_000));
+    }
 
     #[test]
     fn scores_by_hand() {

@@ -30,6 +30,10 @@ const MAX_TOKENS: u32 = 2500;
 /// Samples between two lines of statistics.
 const STATISTICS_EVERY: usize = 100;
 
+/// How many samples may fail, from the first on, because nobody is there to answer, before the run gives up: each takes the
+/// time of its repeats, and the next thousands would too.
+const HOPELESS: usize = 20;
+
 /// How a run asks and what it keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -146,6 +150,8 @@ pub struct Summary {
     pub aligned: usize,
     /// It was interrupted.
     pub interrupted: bool,
+    /// It stopped by itself, since nobody was there to answer.
+    pub gave_up: bool,
 }
 
 /// Makes samples.
@@ -209,6 +215,7 @@ impl Generator {
         let mut summary = Summary { found, ..Summary::default() };
         let began = Instant::now();
         let (mut refused, mut told_of) = (None, 0);
+        let mut unreached = 0;
         {
             let jobs = futures::stream::iter(todo).map(|number| self.attempt(number));
             let mut ended = jobs.buffer_unordered(self.settings.workers.max(1));
@@ -238,6 +245,11 @@ impl Generator {
                         tell(Told::Failed { id, kind: failed.kind, message: failed.error.to_string() });
                         if matches!(failed.error, GenerateError::Refused(_)) && summary.made == 0 {
                             refused = Some(failed.error);
+                            break;
+                        }
+                        unreached += usize::from(failed.kind == FailureKind::Transport);
+                        if summary.made == 0 && unreached == summary.failed && unreached >= HOPELESS {
+                            summary.gave_up = true;
                             break;
                         }
                     }

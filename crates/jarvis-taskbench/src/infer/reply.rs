@@ -144,8 +144,9 @@ fn values(text: &str) -> Vec<Value> {
 /// What the tolerant reader makes of a text: as a whole, and from each object on that seems to hold a part of a plan.
 /// The text is the reader's complaint.
 fn mended(text: &str) -> (Vec<Value>, String) {
-    let mut starts: Vec<usize> =
-        KEYS.iter().flat_map(|key| text.match_indices(key)).filter_map(|(at, _)| text.get(..at)?.rfind('{')).collect();
+    // The last ones alone: a search back from each of very many would take for ever.
+    let keys = KEYS.iter().flat_map(|key| text.rmatch_indices(key).take(2 * MOST_MENDED));
+    let mut starts: Vec<usize> = keys.filter_map(|(at, _)| text.get(..at)?.rfind('{')).collect();
     starts.sort_unstable();
     starts.dedup();
     let skipped = starts.len().saturating_sub(MOST_MENDED);

@@ -11,6 +11,10 @@ use crate::json::{Json, Look};
 const MOST: usize = 200;
 /// Cells of what is said about a fault.
 const FAULT: usize = 160;
+/// References that are looked at; a plan of [`MOST`] nodes has no need of more.
+const MOST_REFERENCES: usize = 2_000;
+/// Faults that are told.
+const MOST_FAULTS: usize = 50;
 
 /// The names of a catalogue, found by their normalised form.
 #[derive(Debug, Clone, Default)]
@@ -92,11 +96,17 @@ impl PlanView {
             if dependency == DependencyType::Resource
                 && let Some(arguments) = arguments
             {
-                texts_in(arguments, &mut |text| references.extend(references_in(text).map(|found| (found, own))));
+                texts_in(arguments, &mut |text| {
+                    let room = (MOST_REFERENCES + 1).saturating_sub(references.len());
+                    references.extend(references_in(text).take(room).map(|found| (found, own)));
+                });
             }
             view.nodes.push(NodeView { key: normalised(name), arguments: argument_texts(arguments) });
         }
-        for (reference, target) in references.into_iter().take(MOST) {
+        if references.len() > MOST_REFERENCES {
+            view.fault(format!("only the first {MOST_REFERENCES} references are shown"));
+        }
+        for (reference, target) in references.into_iter().take(MOST_REFERENCES) {
             view.refer(&reference, target, &places);
         }
         if dependency == DependencyType::Temporal || view.links.is_empty() {
@@ -134,6 +144,9 @@ impl PlanView {
             }
             return;
         };
+        if items.len() > MOST {
+            self.fault(format!("only the first {MOST} of {} links are shown", items.len()));
+        }
         for item in items.iter().take(MOST) {
             let end = |key: &str| item.look(key).and_then(Look::text);
             let (Some(source), Some(target)) = (end("source"), end("target")) else {
@@ -159,7 +172,7 @@ impl PlanView {
 
     fn fault(&mut self, words: String) {
         let words = cut(&words, FAULT);
-        if self.faults.len() < MOST && !self.faults.contains(&words) {
+        if self.faults.len() < MOST_FAULTS && !self.faults.contains(&words) {
             self.faults.push(words);
         }
     }
@@ -237,6 +250,23 @@ mod tests {
         let Some(view) = PlanView::read(look("s"), look("n"), look("l"), dependency) else { return "none".into() };
         let nodes: Vec<&str> = view.nodes.iter().map(|node| node.key.as_str()).collect();
         format!("{} {:?} {}", nodes.join(","), view.links, view.faults.join("; "))
+    }
+
+    #[test]
+    fn what_is_looked_at_has_an_end() {
+        let many: String = (5..100_000).map(|at| format!("<node-{at}>")).collect();
+        let json =
+            format!(r#"{{"n":[{{"task":"a","arguments":["{many}"]}},{{"task":"b","arguments":["<node-0>"]}}]}}"#);
+        let said = said(&json, DependencyType::Resource);
+        let told: Vec<&str> = said.split("; ").collect();
+        assert_eq!(told.len(), super::MOST_FAULTS, "{said}");
+        assert_eq!(told.first(), Some(&"a,b [] only the first 2000 references are shown"));
+        let links = vec![r#"{"source":"a","target":"b"}"#; 201].join(",");
+        let json = format!(r#"{{"n":[{{"task":"a"}},{{"task":"b"}}],"l":[{links}]}}"#);
+        assert_eq!(
+            self::said(&json, DependencyType::Temporal),
+            "a,b [(0, 1)] only the first 200 of 201 links are shown"
+        );
     }
 
     #[test]

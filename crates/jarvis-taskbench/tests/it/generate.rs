@@ -44,6 +44,36 @@ impl Pupil {
     }
 }
 
+/// A model that cannot be reached.
+struct Nobody;
+
+#[async_trait]
+impl ChatModel for Nobody {
+    fn model_name(&self, _stage: &str) -> String {
+        "nobody".to_owned()
+    }
+
+    fn context_tokens(&self, _stage: &str) -> usize {
+        8192
+    }
+
+    fn count_tokens(&self, _stage: &str, text: &str) -> usize {
+        text.len()
+    }
+
+    fn token_ids(&self, _stage: &str, _text: &str) -> Vec<u32> {
+        Vec::new()
+    }
+
+    async fn complete(&self, _: &ChatRequest) -> Result<ChatReply, ChatError> {
+        Err(ChatError::Unreachable { url: "http://localhost:1".into(), reason: "refused".into() })
+    }
+
+    async fn stream(&self, _: &ChatRequest) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+        Err(ChatError::Unreachable { url: "http://localhost:1".into(), reason: "refused".into() })
+    }
+}
+
 /// The reply to a prompt.
 fn answer(prompt: &str) -> Value {
     let nodes: Vec<Value> = prompt
@@ -385,6 +415,15 @@ async fn refused_credentials_end_the_run() {
     let error = generator.run(|_| {}, CancellationToken::new()).await.unwrap_err();
     assert!(matches!(error, GenerateError::Refused(_)), "{error}");
     assert_eq!(chat.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_answers_gives_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let (summary, told) = run(dir.path(), "data_studio", Arc::new(Nobody), settings(200)).await;
+    assert_eq!((summary.made, summary.failed, summary.missing, summary.gave_up), (0, 20, 200, true));
+    assert_eq!(summary.failures.get("Transport"), Some(&20));
+    assert_eq!(told.len(), 21);
 }
 
 #[tokio::test]

@@ -144,6 +144,13 @@ example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
     let again = run(&["--splits", "overall", "--profile", "strict"]);
     assert!(again.contains("newer than predictions") && again.contains("overall_overall"), "{again}");
     assert!(!run(&["--splits", "overall", "--profile", "strict", "--force"]).contains("newer"));
+    // Figures of other options are no answer: of fewer samples, or of other figures.
+    house.file("ids.json", "[\"1\"]");
+    for other in [&["--ids", "ids.json"][..], &["-m", "f1"], &["--use-demos", "1"], &["--intervals", "10"], &[]] {
+        let options = [&["--splits", "overall", "--profile", "strict"], other].concat();
+        assert!(!run(&options).contains("newer"), "{other:?}");
+        assert!(run(&options).contains("newer"), "{other:?}");
+    }
 }
 
 #[test]
@@ -175,13 +182,17 @@ fn samples_are_chosen_by_alignment_ids_and_examples() {
 #[test]
 fn faults_say_what_to_do() {
     let house = house("data_studio");
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["--llm", "gpt-5"], "predictions in this folder: example-model"),
         (&["--llm", "example-model", "-s", "chains"], "`chains` is no split"),
         (&["--llm", "example-model", "-n", "many"], "`many` is no number of tools"),
         (&["--llm", "example-model", "-m", "bleu"], "`bleu` is no metric"),
         (&["--llm", "example-model", "--alignment", "bot"], "`bot` is no alignment"),
         (&["--llm", "example-model", "--save-dir", "predictions"], "would be written over the predictions"),
+        (
+            &["--llm", "example-model", "--save-dir", "../data_studio/predictions"],
+            "would be written over the predictions",
+        ),
         (&["--llm", "example-model", "--dependency-type", "spatial"], "`spatial` is no dependency type"),
         (&["--prediction-dir", "elsewhere"], "there are no predictions in"),
         (&["--llm", "example-model", "--bert-model", "nowhere"], "BERTScore"),

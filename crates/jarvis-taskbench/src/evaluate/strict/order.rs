@@ -36,7 +36,7 @@ pub(crate) fn topological(count: usize, links: &[(usize, usize)]) -> Vec<usize> 
 }
 
 /// `1 − 2·LCS/(a + b)`: 0 for equal sequences, 1 for those with nothing in common, 0 for two empty ones.
-pub(crate) fn distance<T: PartialEq>(a: &[T], b: &[T]) -> f64 {
+pub(crate) fn distance<T: Eq + std::hash::Hash>(a: &[T], b: &[T]) -> f64 {
     1.0 - sequence_ratio(a, b)
 }
 

@@ -103,7 +103,7 @@ pub(crate) struct EvaluateArgs {
     /// GNN4TaskPlan: 1 leaves samples without a prediction out, 0 takes them as empty plans
     #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
     remove_non_pred: u8,
-    /// Compute figures again that are newer than predictions and gold plans
+    /// Compute figures again that are newer than predictions and gold plans and were made with the same options
     #[arg(long)]
     force: bool,
     /// Threads to use [default: one for each core]; the figures are the same for any number
@@ -211,7 +211,7 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     let mut documents = Vec::new();
     let mut unread = 0;
     for job in &jobs {
-        if batch && !args.force && args.per_sample.is_none() && job.is_done(&domain, &options)? {
+        if batch && !args.force && args.per_sample.is_none() && job.is_done(&domain, args, &options)? {
             let told = "its figures are newer than predictions and gold plans (--force computes them again)";
             printer.progress(&format!("{}: {told}", job.name));
             documents.push(show(job, &job.saved(&options)?, args, printer));
@@ -229,7 +229,7 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         let evaluation = evaluate(&gold, &Predictions::of(&lines), &options);
         bar.finish_and_clear();
         tell(job, &evaluation, args, &domain, printer);
-        let figures = save(job, &evaluation, &options)?;
+        let figures = save(job, &evaluation, args, &options)?;
         if let Some(file) = &args.per_sample {
             write_samples(&file_for(file, job, jobs.len()), &evaluation)?;
         }

@@ -212,7 +212,7 @@ fn finish(summary: &Summary, args: &GenerateArgs, dir: &Path, printer: Printer) 
         let document = json!({
             "data_raw": raw, "found": summary.found, "made": summary.made, "failed": summary.failed,
             "missing": summary.missing, "aligned": summary.aligned, "failures": summary.failures,
-            "interrupted": summary.interrupted,
+            "interrupted": summary.interrupted, "gave_up": summary.gave_up,
         });
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     } else {
@@ -231,6 +231,9 @@ fn finish(summary: &Summary, args: &GenerateArgs, dir: &Path, printer: Printer) 
     }
     if summary.interrupted {
         printer.progress("interrupted; what is made is kept");
+    }
+    if summary.gave_up {
+        printer.progress(&format!("gave up, since nobody answered the first {} calls", summary.failed));
     }
     printer.progress(&format!(
         "{} missing; to go on, run the same command with --data-dir {}",

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::evaluate::Wanted;
-use jarvis_taskbench::files;
+use jarvis_taskbench::files::replace_derived;
 use jarvis_taskbench::report::{
     Against, DomainReport, Layout, Report, Run, comparison, dependency_of, notes, page, prediction_files, run_name,
 };
@@ -115,13 +115,13 @@ fn compare(args: &ReportArgs, printer: Printer) -> Result<ExitCode, Failure> {
     };
     match &args.out {
         Some(file) => {
-            files::replace(file, format!("{text}\n").as_bytes()).map_err(unwritten)?;
+            replace_derived(file, format!("{text}\n").as_bytes()).map_err(unwritten)?;
             printer.progress(&format!("wrote {}", file.display()));
         }
         None => printer.out(&text),
     }
     if let Some(file) = &args.html {
-        files::replace(file, page(&report).as_bytes()).map_err(unwritten)?;
+        replace_derived(file, page(&report).as_bytes()).map_err(unwritten)?;
         printer.progress(&format!("wrote {}", file.display()));
     }
     Ok(ExitCode::SUCCESS)

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use jarvis_taskbench::data::{Domain, file_stem};
+use jarvis_taskbench::data::{Alignment, Domain, SampleId, file_stem};
 use jarvis_taskbench::evaluate::table::Table;
 use jarvis_taskbench::evaluate::{Evaluation, Group, Options, output};
-use jarvis_taskbench::files;
+use jarvis_taskbench::files::replace_derived;
 use serde_json::{Map, Value};
 
 use super::super::unusable;
-use super::{AlignmentArg, EvaluateArgs};
+use super::{AlignmentArg, EvaluateArgs, FormatArg};
 use crate::failure::Failure;
 
 /// A file of predictions and where its figures go.
@@ -27,7 +27,7 @@ pub(super) fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Fai
     let save = match &args.save_dir {
         Some(folder) => domain.path(folder),
         None => {
-            let mut name = args.prediction_dir.to_string_lossy().replace("predictions", "metrics");
+            let mut name = metrics_dir(&args.prediction_dir);
             if let Some(AlignmentArg(Some(kind))) = args.alignment {
                 name = format!("{name}_alignment_{kind}");
             }
@@ -43,7 +43,9 @@ pub(super) fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Fai
         }
         None => there.clone(),
     };
-    if save == folder {
+    let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    // The figures of GNN4TaskPlan go to no file.
+    if args.format == FormatArg::Original && real(&save) == real(&folder) {
         return Err(Failure::usage("the figures would be written over the predictions")
             .hint("name another folder with --save-dir"));
     }
@@ -58,6 +60,18 @@ pub(super) fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Fai
         Ok(Job { predictions, legacy: file("json"), strict: file("strict.json"), log: file("log"), name })
     };
     names.into_iter().map(job).collect()
+}
+
+/// The folder of figures for one of predictions: its name with `metrics` for `predictions`. Of an absolute path only the
+/// last part changes, for those above are somebody else's.
+fn metrics_dir(predictions: &Path) -> String {
+    let renamed = |name: &str| name.replace("predictions", "metrics");
+    match (predictions.is_absolute(), predictions.file_name()) {
+        (true, Some(name)) => {
+            predictions.with_file_name(renamed(&name.to_string_lossy())).to_string_lossy().into_owned()
+        }
+        (true, None) | (false, _) => renamed(&predictions.to_string_lossy()),
+    }
 }
 
 /// The names of the predictions in a folder, sorted.
@@ -78,12 +92,37 @@ pub(super) struct Figures {
     pub(super) strict: Map<String, Value>,
 }
 
+/// What figures depend on beside the predictions, in one line: it begins the log, and figures of other options are not
+/// taken for those of these.
+pub(super) fn made_with(args: &EvaluateArgs, options: &Options<'_>) -> String {
+    let EvaluateArgs { alignment, ids, bert_model, bert_layer, .. } = args;
+    let mut shown: Vec<&str> = options.shown.iter().map(SampleId::as_str).collect();
+    shown.sort_unstable();
+    shown.dedup();
+    let groups: Vec<String> = options.groups.iter().map(Group::to_string).collect();
+    format!(
+        "made with: {} dependencies, {:?} profile, {:?}, alignment {:?}, ids {ids:?}, examples {shown:?}, {:?}, model \
+         {bert_model:?} {bert_layer:?}, groups {}",
+        options.dependency,
+        options.profile,
+        options.wanted,
+        alignment.as_ref().and_then(|kind| kind.0).map(Alignment::as_str),
+        options.bootstrap,
+        groups.join(" ")
+    )
+}
+
 impl Job {
-    /// True when the figures of all groups are there and newer than what they come from.
-    pub(super) fn is_done(&self, domain: &Domain, options: &Options<'_>) -> Result<bool, Failure> {
+    /// True when the figures of all groups are there, made with the same options, and newer than what they come from.
+    pub(super) fn is_done(&self, domain: &Domain, args: &EvaluateArgs, options: &Options<'_>) -> Result<bool, Failure> {
+        let earlier = std::fs::read_to_string(&self.log).unwrap_or_default();
+        if earlier.lines().next() != Some(made_with(args, options).as_str()) {
+            return Ok(false);
+        }
         let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
-        let sources = [self.predictions.clone(), domain.path("data.json"), domain.path("tool_desc.json")];
-        let Some(newest) = sources.iter().filter_map(|path| changed(path)).max() else { return Ok(false) };
+        let of_domain = ["data.json", "tool_desc.json", "alignment_ids.json"].map(|name| domain.path(name));
+        let sources = of_domain.iter().chain([&self.predictions]).chain(&args.ids);
+        let Some(newest) = sources.filter_map(|path| changed(path)).max() else { return Ok(false) };
         for (file, wanted) in [(&self.legacy, options.profile.legacy()), (&self.strict, options.profile.strict())] {
             if !wanted {
                 continue;
@@ -117,12 +156,17 @@ impl Job {
 }
 
 /// Writes the files of one job.
-pub(super) fn save(job: &Job, evaluation: &Evaluation, options: &Options<'_>) -> Result<Figures, Failure> {
+pub(super) fn save(
+    job: &Job,
+    evaluation: &Evaluation,
+    args: &EvaluateArgs,
+    options: &Options<'_>,
+) -> Result<Figures, Failure> {
     let legacy: Map<String, Value> =
         evaluation.legacy.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
     let strict: Map<String, Value> =
         evaluation.strict.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
-    let mut log = String::new();
+    let mut log = format!("{}\n\n", made_with(args, options));
     if options.profile.legacy() {
         output::update_metrics(&job.legacy, legacy.clone()).map_err(unusable)?;
         log.push_str(&output::log_text(&format!("{} legacy", job.name), &legacy, Table::of_tools));
@@ -131,7 +175,7 @@ pub(super) fn save(job: &Job, evaluation: &Evaluation, options: &Options<'_>) ->
         output::update_metrics(&job.strict, strict.clone()).map_err(unusable)?;
         log.push_str(&output::log_text(&format!("{} strict", job.name), &strict, Table::of_occurring_tools));
     }
-    files::replace(&job.log, log.as_bytes()).map_err(unusable)?;
+    replace_derived(&job.log, log.as_bytes()).map_err(unusable)?;
     Ok(Figures { legacy, strict })
 }
 
@@ -151,5 +195,5 @@ pub(super) fn write_samples(file: &Path, evaluation: &Evaluation) -> Result<(), 
         text.push_str(&sample.to_value().to_string());
         text.push('\n');
     }
-    files::replace(file, text.as_bytes()).map_err(unusable)
+    replace_derived(file, text.as_bytes()).map_err(unusable)
 }

@@ -26,6 +26,19 @@ pub(super) fn evaluate(
                 .hint("--splits is chain (the default) or single"));
         }
     };
+    let unused = [
+        ("--alignment", args.alignment.is_some()),
+        ("--ids", args.ids.is_some()),
+        ("--n-tools", !args.n_tools.is_empty()),
+        ("--per-sample", args.per_sample.is_some()),
+        ("--intervals", args.intervals.is_some()),
+        ("--bert-model", args.bert_model.is_some()),
+        ("--save-dir", args.save_dir.is_some()),
+        ("--use-demos", args.use_demos.is_some()),
+    ];
+    for (option, _) in unused.iter().filter(|(_, given)| *given) {
+        printer.warning(&format!("{option} means nothing to the figures of GNN4TaskPlan; it is not used"));
+    }
     let steps = args.metric.iter().any(|word| word == "rouge" || word == "all");
     let options = Options { mode, remove_non_pred: args.remove_non_pred == 1, steps };
     let mut documents = Vec::new();
@@ -34,6 +47,10 @@ pub(super) fn evaluate(
         figures.notes.iter().for_each(|note| printer.progress(&format!("note: {note}")));
         for error in figures.errors.iter().take(5) {
             printer.warning(&format!("sample {}: {}", error.id, error.reason));
+        }
+        let more = figures.errors.len().saturating_sub(5);
+        if more > 0 {
+            printer.warning(&format!("{more} more samples could not be read as they should; --json lists them all"));
         }
         let value = figures.to_value();
         if !args.json {
