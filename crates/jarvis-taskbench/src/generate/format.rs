@@ -24,7 +24,7 @@ pub struct FormatOptions {
     pub dependency: Option<DependencyType>,
     /// Reject samples without a teacher's judgement.
     pub require_check: bool,
-    /// Write over a `data.json` that holds other samples than the raw file.
+    /// Write over a `data.json` or `user_requests.json` that holds other samples than the raw file.
     pub overwrite: bool,
 }
 
@@ -127,10 +127,10 @@ pub enum FormatError {
     /// A file cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The folder has gold plans that were not generated here.
+    /// The folder has gold plans or requests that were not generated here.
     #[error("{} holds {count} samples that are not in data_raw.json, and would be lost", .path.display())]
     Foreign {
-        /// The gold plans.
+        /// The gold plans, or the requests.
         path: PathBuf,
         /// How many are of no raw sample.
         count: usize,
@@ -151,8 +151,8 @@ impl FormatError {
 /// once and whole; `alignment_ids.json` is written when there is none.
 ///
 /// # Errors
-/// When the raw file cannot be read or another cannot be written; [`FormatError::Foreign`] when `data.json` holds samples
-/// that are not in the raw file, unless it may be overwritten.
+/// When the raw file cannot be read or another cannot be written; [`FormatError::Foreign`] when `data.json` or
+/// `user_requests.json` holds samples that are not in the raw file, unless it may be overwritten.
 pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, FormatError> {
     let raw = Lines::read(&domain.path("data_raw.json"))?;
     let (mut gold, mut requests, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -196,23 +196,23 @@ pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, Form
     Ok(formatted)
 }
 
-/// Gold plans that came from elsewhere are not written over.
+/// Gold plans and requests that came from elsewhere are not written over.
 fn refuse_foreign(domain: &Domain, records: &[Value]) -> Result<(), FormatError> {
-    let path = domain.path("data.json");
-    if !path.exists() {
-        return Ok(());
-    }
     let id = |record: &Value| Some(record.get("id")?.to_string());
     let ours: HashSet<String> = records.iter().filter_map(id).collect();
-    let gold = Lines::read(&path)?;
-    let foreign = |line: &[u8]| {
-        let id = serde_json::from_slice::<Value>(line).ok().as_ref().and_then(id);
-        id.is_some_and(|id| !ours.contains(&id))
+    let is_foreign = |line: &[u8]| {
+        serde_json::from_slice::<Value>(line).ok().as_ref().and_then(id).is_some_and(|id| !ours.contains(&id))
     };
-    match gold.iter().filter(|(_, line)| foreign(line)).count() {
-        0 => Ok(()),
-        count => Err(FormatError::Foreign { path, count }),
+    for path in ["data.json", "user_requests.json"].map(|name| domain.path(name)) {
+        if !path.exists() {
+            continue;
+        }
+        match Lines::read(&path)?.iter().filter(|(_, line)| is_foreign(line)).count() {
+            0 => {}
+            count => return Err(FormatError::Foreign { path, count }),
+        }
     }
+    Ok(())
 }
 
 fn push(lines: &mut Vec<u8>, line: &[u8]) {

@@ -13,6 +13,7 @@ use crate::DataError;
 use crate::data::{DependencyType, Gold, GoldRecord, Lines, SampleId, ToolList};
 use crate::evaluate::legacy::{self, Catalogue};
 use crate::evaluate::{Coverage, Evaluation, Grouping, Options, Prediction, Predictions, Profile, Wanted, evaluate};
+use crate::infer::{demos_of_folder, demos_shown, known_demos};
 use crate::json::Look;
 
 /// What runs of a domain are measured against.
@@ -24,6 +25,8 @@ pub struct Against<'a> {
     pub gold: &'a Gold,
     /// What links mean.
     pub dependency: DependencyType,
+    /// The published domain that it is, whose examples the strict figures leave out where prompts showed them.
+    pub known: Option<&'static str>,
     /// Which figures.
     pub wanted: Wanted,
     /// How many of the worst samples are kept.
@@ -100,7 +103,12 @@ impl Run {
     /// Measures predictions that were read. Nothing here fails: what cannot be used is counted.
     pub fn measure(name: impl Into<String>, lines: &Lines, against: &Against<'_>) -> Run {
         let predictions = Predictions::of(lines);
+        let folder = lines.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let options = Options {
+            shown: demos_shown(
+                against.known.map(known_demos).unwrap_or_default(),
+                demos_of_folder(&folder).unwrap_or(0),
+            ),
             wanted: against.wanted,
             groups: Grouping::all().groups(),
             ..Options::new(against.tools, against.dependency, Profile::Both)

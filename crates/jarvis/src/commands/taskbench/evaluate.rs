@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList};
 use jarvis_taskbench::evaluate::strict::Bootstrap;
 use jarvis_taskbench::evaluate::{Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity};
-use jarvis_taskbench::infer::known_demos;
+use jarvis_taskbench::infer::{demos_of_folder, demos_shown, known_demos};
 use serde_json::Value;
 
 use self::files::{file_for, jobs, save, write_samples};
@@ -336,16 +336,12 @@ fn only(args: &EvaluateArgs, domain: &Domain) -> Result<Option<HashSet<SampleId>
 
 /// The samples that were shown to the planner as examples.
 fn demos(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> HashSet<SampleId> {
-    let named = args.prediction_dir.to_string_lossy().into_owned();
-    let of_name = || {
-        let (_, rest) = named.split_once("_use_demos_")?;
-        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
-    };
     let known: Vec<&str> = match args.demo_ids.as_slice() {
         [] => domain.known_as().map(known_demos).unwrap_or_default().to_vec(),
         ids => ids.iter().map(|id| id.trim()).collect(),
     };
-    let count = args.use_demos.or_else(of_name).unwrap_or(args.demo_ids.len());
+    let count = args.use_demos.or_else(|| demos_of_folder(&args.prediction_dir.to_string_lossy()));
+    let count = count.unwrap_or(args.demo_ids.len());
     if count > known.len() {
         printer.warning(&format!(
             "{count} examples were shown, but the ids of {} are not known; the strict figures count them as missing \
@@ -353,5 +349,5 @@ fn demos(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> HashSet<Samp
             count - known.len()
         ));
     }
-    known.iter().take(count).flat_map(|id| [SampleId::Text((*id).into()), SampleId::Number((*id).into())]).collect()
+    demos_shown(&known, count)
 }

@@ -31,7 +31,7 @@ pub(crate) struct FormatArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", default_value = "false",
         action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), hide_default_value = true)]
     require_check: bool,
-    /// Write over a data.json that holds samples from elsewhere
+    /// Write over a data.json or user_requests.json that holds samples from elsewhere
     #[arg(long)]
     overwrite: bool,
     /// Print the counts, and each rejected line with its reason, as one JSON document
