@@ -1,6 +1,7 @@
 //! A plan as JSON, Graphviz DOT, Mermaid and SVG.
 
 mod svg;
+pub mod text;
 
 pub use svg::svg;
 

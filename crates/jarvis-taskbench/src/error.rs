@@ -24,6 +24,12 @@ pub enum DataError {
         #[source]
         source: io::Error,
     },
+    /// Another process writes it.
+    #[error("another run writes {} now", .path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
     /// It is not JSON.
     #[error("{} is not JSON: {reason}", .path.display())]
     NotJson {
@@ -65,6 +71,7 @@ impl DataError {
                 "name a domain folder with tool_desc.json, graph_desc.json, user_requests.json and data.json"
             }
             DataError::Write { .. } => "check the folder's permissions and the room on the disk",
+            DataError::Locked { .. } => "wait for it, or write into another folder",
             DataError::NotJson { .. } => {
                 "check that the file is whole; *_desc.json hold one document, data.json one a line"
             }

@@ -1,15 +1,16 @@
-//! Files that are never half written.
+//! Files that survive being stopped: replaced whole, or grown by whole lines under a lock.
 
-use std::io::Write;
-use std::path::Path;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use crate::DataError;
 
-/// Puts `bytes` in the place of the file at once: a reader sees the old or the new file. A link is followed. The folder is
-/// made where it is missing.
+/// Puts `bytes` in the place of the file at once: a reader sees the old or the new file. A link is followed, and missing
+/// folders are made.
 ///
 /// # Errors
-/// When the folder cannot be made or the file not be written.
+/// When the folder cannot be made or the file not be written; the old file is then as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
     put(path, bytes, true)
 }
@@ -47,6 +48,91 @@ fn put(path: &Path, bytes: &[u8], sync: bool) -> Result<(), DataError> {
         Ok(())
     };
     write().map_err(|error| DataError::write(path, error))
+}
+
+/// A file of lines that only one run writes. The lock is on the file itself and ends with the process.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    file: File,
+    path: PathBuf,
+    /// Where the last whole line ends.
+    length: u64,
+}
+
+/// What a growing file held when it was opened.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// Its whole lines.
+    pub(crate) bytes: Vec<u8>,
+    /// A last line that was cut off was dropped.
+    pub(crate) torn: bool,
+}
+
+impl Growing {
+    /// Opens or makes the file and takes its lock. A last line without its end gets one when `is_whole` says that nothing of
+    /// it is missing, and is dropped otherwise; every other byte stays.
+    pub(crate) fn open(path: &Path, is_whole: impl Fn(&[u8]) -> bool) -> Result<(Growing, Held), DataError> {
+        let failed = |error| DataError::write(path, error);
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(DataError::Locked { path: path.to_owned() }),
+            // A file system without locks is no reason to refuse work.
+            Err(TryLockError::Error(error)) => tracing::debug!(%error, path = %path.display(), "no lock can be had"),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let tail = bytes.get(end..).unwrap_or_default();
+        let (blank, whole) = (tail.trim_ascii().is_empty(), is_whole(tail));
+        let torn = !blank && !whole;
+        if !whole {
+            bytes.truncate(end);
+        }
+        let mut grown = Growing { file, path: path.to_owned(), length: bytes.len() as u64 };
+        grown.cut()?;
+        if whole && !blank {
+            grown.append("")?;
+        }
+        Ok((grown, Held { bytes, torn }))
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the file when it holds nothing.
+    pub(crate) fn remove_if_empty(&self) {
+        if self.length == 0 {
+            // What cannot be removed is merely empty.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+
+    /// Appends a line in one write. What was written of a line that failed is taken away again.
+    pub(crate) fn append(&mut self, line: &str) -> Result<(), DataError> {
+        let line = format!("{line}\n");
+        if let Err(error) = self.file.write_all(line.as_bytes()) {
+            // If this fails too, the next run drops it.
+            let _ = self.cut();
+            return Err(DataError::write(&self.path, error));
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    /// Drops what stands after the last whole line.
+    fn cut(&mut self) -> Result<(), DataError> {
+        let failed = |error| DataError::write(&self.path, error);
+        let end = self.file.seek(SeekFrom::End(0)).map_err(failed)?;
+        if end > self.length {
+            self.file.set_len(self.length).map_err(failed)?;
+            self.file.seek(SeekFrom::Start(self.length)).map_err(failed)?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

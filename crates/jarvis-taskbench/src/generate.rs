@@ -15,4 +15,4 @@ pub use format::{FormatError, FormatOptions, Formatted, Reject, Rejected, format
 pub use job::{Job, Plan, sample_id};
 pub use prompt::{Prompts, Shown};
 pub use reply::{ReplyError, read_reply};
-pub use run::{Done, FailureKind, GenerateError, Generator, STAGE, Settings, Summary, Told};
+pub use run::{Done, GenerateError, Generator, STAGE, Settings, Summary, Told};

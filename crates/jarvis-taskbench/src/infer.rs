@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use jarvis_chat::ChatModel;
 
-pub use ask::{Failed, FailureKind, PLAN_STAGE, REFORMAT_STAGE};
-pub use demos::{Demo, demos, demos_shown, known_demos};
+pub use ask::{Failed, PLAN_STAGE, REFORMAT_STAGE};
+pub use demos::{Demo, demos, demos_of_folder, demos_shown, known_demos};
 pub use error::InferError;
 pub use job::Job;
 pub use offline::OfflinePlans;

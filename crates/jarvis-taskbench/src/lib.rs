@@ -7,6 +7,7 @@
 pub mod data;
 pub mod error;
 pub mod evaluate;
+mod failure;
 pub mod files;
 pub mod generate;
 pub mod graph;
@@ -15,3 +16,4 @@ pub mod json;
 pub mod report;
 
 pub use error::DataError;
+pub use failure::FailureKind;

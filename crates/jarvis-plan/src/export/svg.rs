@@ -5,12 +5,11 @@
 //! routes no edges.
 
 mod layout;
-mod text;
 
 use std::fmt::Write;
 
 use self::layout::{Curve, Layout, Rect};
-use self::text::{cells, cut, escape, wrap};
+use super::text::{cells, cut, escape, wrap_words};
 use crate::{Plan, Task, TaskId, graph};
 
 /// Cells of a line of a node; a Latin letter is one cell, a Han character two.
@@ -152,7 +151,7 @@ impl<'a> Node<'a> {
             let _ = write!(tooltip, "\n{line}");
         }
         if let Some(fault) = &task.fault {
-            lines.extend(wrap(&fault.to_string(), LINE, 3).into_iter().map(|line| ("jp-why", line)));
+            lines.extend(wrap_words(&fault.to_string(), LINE, 3).into_iter().map(|line| ("jp-why", line)));
             let _ = write!(tooltip, "\n{fault}");
         }
         let tooltip = match tooltip.char_indices().nth(TOOLTIP) {

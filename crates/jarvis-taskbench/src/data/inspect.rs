@@ -168,6 +168,7 @@ impl FileReport {
         let state = match error {
             DataError::Read { source, .. } if source.kind() == std::io::ErrorKind::NotFound => State::Missing,
             DataError::Read { source, .. } | DataError::Write { source, .. } => State::Unusable(source.to_string()),
+            DataError::Locked { .. } => State::Unusable(error.to_string()),
             DataError::NotJson { reason, .. } => State::Unusable(format!("not JSON: {reason}")),
             DataError::Shape { reason, .. } => State::Unusable(reason.clone()),
         };

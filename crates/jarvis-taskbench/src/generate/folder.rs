@@ -1,7 +1,6 @@
 //! The folder of a generation run: its own description files, and what was generated before.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::TryLockError;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use serde_json::Value;
 
 use crate::DataError;
 use crate::data::{BenchTool, DependencyType, Lines, ToolGraph, ToolList};
-use crate::files;
+use crate::files::{self, Growing};
 
 /// A folder that is ready for generation.
 #[derive(Debug)]
@@ -160,8 +159,7 @@ impl Folder {
 /// The file that generated samples are appended to.
 #[derive(Debug)]
 pub(super) struct RawFile {
-    file: std::fs::File,
-    path: PathBuf,
+    file: Growing,
     /// The whole records that were there.
     pub(super) records: Vec<Value>,
     /// A torn last line was dropped.
@@ -173,38 +171,17 @@ pub(super) struct RawFile {
 impl RawFile {
     /// Opens the file, drops a torn last line, and reads the rest.
     pub(super) fn open(path: &Path) -> Result<RawFile, DataError> {
-        let failed = |error| DataError::write(path, error);
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
-        // Two runs would write the same samples.
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(DataError::shape(path, "another run is writing it; wait for it, or stop it"));
-            }
-            // A file system without locks is no reason to refuse work.
-            Err(TryLockError::Error(error)) => tracing::debug!(%error, "the samples cannot be locked"),
-        }
-        let mut bytes = std::fs::read(path).map_err(|error| DataError::read(path, error))?;
-        let mut torn = false;
-        let last = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        if last < bytes.len() {
-            let tail = bytes.get(last..).unwrap_or_default();
-            if serde_json::from_slice::<Value>(tail).is_ok_and(|record| record.get("id").is_some()) {
-                file.write_all(b"\n").map_err(failed)?;
-            } else {
-                torn = true;
-                bytes.truncate(last);
-                file.set_len(last as u64).map_err(failed)?;
-            }
-        }
+        let record =
+            |line: &[u8]| serde_json::from_slice::<Value>(line).ok().filter(|record| record.get("id").is_some());
+        let (file, held) = Growing::open(path, |tail| record(tail).is_some())?;
         let (mut records, mut bad) = (Vec::new(), 0);
-        for (_, line) in Lines::of(path, bytes).iter() {
-            match serde_json::from_slice::<Value>(line) {
-                Ok(record) if record.get("id").is_some() => records.push(record),
-                Ok(_) | Err(_) => bad += 1,
+        for (_, line) in Lines::of(path, held.bytes).iter() {
+            match record(line) {
+                Some(record) => records.push(record),
+                None => bad += 1,
             }
         }
-        Ok(RawFile { file, path: path.to_owned(), records, torn, bad })
+        Ok(RawFile { file, records, torn: held.torn, bad })
     }
 
     /// The ids that are taken.
@@ -218,7 +195,7 @@ impl RawFile {
 
     /// Appends a record: one line, one write.
     pub(super) fn append(&mut self, record: Value) -> Result<(), DataError> {
-        append(&mut self.file, &record).map_err(|error| DataError::write(&self.path, error))?;
+        self.file.append(&record.to_string())?;
         self.records.push(record);
         Ok(())
     }
@@ -226,8 +203,5 @@ impl RawFile {
 
 /// Appends one line in one write.
 pub(super) fn append(file: &mut std::fs::File, record: &Value) -> std::io::Result<()> {
-    let mut line = record.to_string();
-    line.push('\n');
-    file.write_all(line.as_bytes())?;
-    file.flush()
+    file.write_all(format!("{record}\n").as_bytes())
 }

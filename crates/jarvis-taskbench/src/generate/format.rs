@@ -11,9 +11,8 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::critics::{teacher, write_alignment};
-use crate::DataError;
 use crate::data::{DependencyType, Domain, Lines, normalised};
-use crate::files;
+use crate::{DataError, files};
 
 /// The most arguments of a typed tool.
 const MOST_ARGUMENTS: usize = 2;

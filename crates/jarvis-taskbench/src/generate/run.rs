@@ -19,6 +19,7 @@ use super::job::{Job, Plan};
 use super::prompt::{Prompts, Shown, kept_tool, shown_tool};
 use super::reply::read_reply;
 use crate::DataError;
+use crate::FailureKind;
 use crate::graph::{Drawing, Sampler, draw_sample};
 
 /// The stage label of generation.
@@ -53,62 +54,6 @@ pub struct Settings {
     pub workers: usize,
     /// What `statistics.json` says of the run beside these settings: the model, the time it began. Never a key.
     pub notes: Value,
-}
-
-/// Why a sample failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FailureKind {
-    /// HTTP 429, and repeats did not help.
-    RateLimit,
-    /// Another HTTP error.
-    HttpStatus,
-    /// No reply in time.
-    Timeout,
-    /// No connection.
-    Transport,
-    /// An answer that is no chat reply.
-    BadReply,
-    /// A text that is no result.
-    ContentFormat,
-    /// The graph has no such part.
-    NotReachable,
-    /// The recording has no answer to this call.
-    ReplayMiss,
-    /// The recording cannot be read or written.
-    Recording,
-    /// The client or the prompt cannot be used.
-    Config,
-}
-
-impl FailureKind {
-    /// Its word in statistics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FailureKind::RateLimit => "RateLimit",
-            FailureKind::HttpStatus => "HttpStatus",
-            FailureKind::Timeout => "Timeout",
-            FailureKind::Transport => "Transport",
-            FailureKind::BadReply => "BadReply",
-            FailureKind::ContentFormat => "ContentFormat",
-            FailureKind::NotReachable => "NotReachable",
-            FailureKind::ReplayMiss => "ReplayMiss",
-            FailureKind::Recording => "Recording",
-            FailureKind::Config => "Config",
-        }
-    }
-
-    fn of(error: &ChatError) -> FailureKind {
-        match error {
-            ChatError::RateLimited { .. } => FailureKind::RateLimit,
-            ChatError::Unauthorized { .. } | ChatError::Api { .. } => FailureKind::HttpStatus,
-            ChatError::Unreachable { .. } => FailureKind::Transport,
-            ChatError::Timeout { .. } => FailureKind::Timeout,
-            ChatError::BadReply { .. } => FailureKind::BadReply,
-            ChatError::ReplayMiss { .. } => FailureKind::ReplayMiss,
-            ChatError::Recording { .. } => FailureKind::Recording,
-            ChatError::Config(_) => FailureKind::Config,
-        }
-    }
 }
 
 /// Why a run ends.
@@ -146,7 +91,12 @@ impl GenerateError {
                 FailureKind::RateLimit | FailureKind::Timeout => Some("wait and run it again"),
                 FailureKind::Transport => Some("check the base URL and whether the server runs"),
                 FailureKind::ReplayMiss => Some("record the run again, with the same --seed"),
-                FailureKind::HttpStatus | FailureKind::BadReply | FailureKind::Recording | FailureKind::Config => None,
+                FailureKind::HttpStatus
+                | FailureKind::BadReply
+                | FailureKind::Schema
+                | FailureKind::Recording
+                | FailureKind::Config
+                | FailureKind::Planner => None,
             },
         }
     }

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::DataError;
 use crate::data::{BenchTool, DependencyType, GraphLink, ToolGraph, ToolList};
-use crate::files;
+use crate::{DataError, files};
 
 /// How a graph is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

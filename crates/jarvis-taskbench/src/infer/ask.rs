@@ -1,91 +1,20 @@
 //! One request: asked, read, asked once more where that is wanted, and how it ended. Never more than two calls.
 
-use std::fmt;
 use std::time::Duration;
 
 use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, TokenUsage};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::reply::{NoPlan, ReadPlan, read_plan, without_escaped_underscores};
 use super::{InferOptions, Prompts};
+use crate::FailureKind;
 use crate::data::{SampleId, UserRequest};
 
 /// The stage label of a call for a plan.
 pub const PLAN_STAGE: &str = "plan";
 /// The stage label of the second call, which puts a reply into strict JSON.
 pub const REFORMAT_STAGE: &str = "reformat";
-
-/// Why a request has no prediction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FailureKind {
-    /// The endpoint limits the rate of calls (429), and repeats did not help.
-    RateLimit,
-    /// Another HTTP status than success.
-    HttpStatus,
-    /// No reply in time.
-    Timeout,
-    /// The endpoint cannot be reached.
-    Transport,
-    /// The endpoint's answer holds no text of a reply.
-    BadReply,
-    /// The reply holds no JSON object.
-    ContentFormat,
-    /// The reply's JSON is no plan.
-    Schema,
-    /// The recording has no line for the call.
-    ReplayMiss,
-    /// The recording cannot be written.
-    Recording,
-    /// The call cannot be made as configured.
-    Config,
-    /// The offline planner broke down.
-    Planner,
-}
-
-impl FailureKind {
-    /// Its word in files and messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FailureKind::RateLimit => "RateLimit",
-            FailureKind::HttpStatus => "HttpStatus",
-            FailureKind::Timeout => "Timeout",
-            FailureKind::Transport => "Transport",
-            FailureKind::BadReply => "BadReply",
-            FailureKind::ContentFormat => "ContentFormat",
-            FailureKind::Schema => "Schema",
-            FailureKind::ReplayMiss => "ReplayMiss",
-            FailureKind::Recording => "Recording",
-            FailureKind::Config => "Config",
-            FailureKind::Planner => "Planner",
-        }
-    }
-
-    fn of(error: &ChatError) -> FailureKind {
-        match error {
-            ChatError::RateLimited { .. } => FailureKind::RateLimit,
-            ChatError::Unauthorized { .. } | ChatError::Api { .. } => FailureKind::HttpStatus,
-            ChatError::Timeout { .. } => FailureKind::Timeout,
-            ChatError::Unreachable { .. } => FailureKind::Transport,
-            ChatError::BadReply { .. } => FailureKind::BadReply,
-            ChatError::ReplayMiss { .. } => FailureKind::ReplayMiss,
-            ChatError::Recording { .. } => FailureKind::Recording,
-            ChatError::Config(_) => FailureKind::Config,
-        }
-    }
-}
-
-impl fmt::Display for FailureKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for FailureKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
 
 /// A request without a prediction: a line of the error file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -113,6 +42,11 @@ pub struct Failed {
 }
 
 impl Failed {
+    /// Whether the endpoint lets nobody in, or has no such model; asking again would end the same way.
+    pub(super) fn is_refused(&self) -> bool {
+        self.kind == FailureKind::HttpStatus && matches!(self.status, None | Some(404))
+    }
+
     /// Whether nobody was there to answer: no connection, no entrance, or no such model.
     pub(super) fn is_unreached(&self) -> bool {
         match self.kind {
@@ -127,7 +61,8 @@ impl Failed {
             | FailureKind::ReplayMiss
             | FailureKind::Recording
             | FailureKind::Config
-            | FailureKind::Planner => false,
+            | FailureKind::Planner
+            | FailureKind::NotReachable => false,
         }
     }
 }
@@ -274,7 +209,13 @@ fn kind(fault: &NoPlan) -> FailureKind {
 
 /// A call that gave no reply.
 fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
-    let mut failed = failed(id, FailureKind::of(error), stage, error.to_string());
+    let message = match error {
+        // The kind says the rest, and the start of the prompt is the same for all requests.
+        ChatError::ReplayMiss { .. } => "no unused line of the recording fits this request".to_owned(),
+        ChatError::Api { status, message } => format!("HTTP {status}: {message}"),
+        error => error.to_string(),
+    };
+    let mut failed = failed(id, FailureKind::of(error), stage, message);
     match error {
         ChatError::Api { status, .. } => failed.status = Some(*status),
         ChatError::RateLimited { .. } => failed.status = Some(429),

@@ -32,15 +32,17 @@ pub fn known_demos(domain: &str) -> &'static [&'static str] {
     }
 }
 
-/// The samples that a known domain's prompts show with so many examples: without `count` as many as the name of the folder
-/// of predictions says (`predictions_use_demos_2`). They are left out of inference, and so of the strict figures.
-pub fn demos_shown(known: Option<&str>, folder: &str, count: Option<usize>) -> HashSet<SampleId> {
-    let of_name = || {
-        let (_, rest) = folder.split_once("_use_demos_")?;
-        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
-    };
-    let ids = known.map(known_demos).unwrap_or_default().iter().take(count.or_else(of_name).unwrap_or(0));
-    ids.flat_map(|id| [SampleId::Text((*id).into()), SampleId::Number((*id).into())]).collect()
+/// How many examples a folder of predictions says that prompts showed: 2 for `predictions_use_demos_2`.
+pub fn demos_of_folder(folder: &str) -> Option<usize> {
+    let (_, rest) = folder.split_once("_use_demos_")?;
+    rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+}
+
+/// The samples that prompts with so many of these examples show. They are left out of inference, and so of the strict
+/// figures.
+pub fn demos_shown(ids: &[&str], count: usize) -> HashSet<SampleId> {
+    let shown = ids.iter().take(count);
+    shown.flat_map(|id| [SampleId::Text((*id).into()), SampleId::Number((*id).into())]).collect()
 }
 
 /// The first `count` of the ids (or of those known for the domain), read from `data.json`, in that file's order.

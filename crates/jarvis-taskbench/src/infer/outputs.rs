@@ -5,22 +5,23 @@
 //! that has no prediction. The lock is on the predictions file and ends with the process.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
 use super::InferError;
 use super::log::Log;
+use crate::DataError;
 use crate::data::SampleId;
+use crate::files::{self, Growing};
 use crate::json::{Look, parse};
-use crate::{DataError, files};
 
 /// The files of a run, open.
 #[derive(Debug)]
 pub struct Outputs {
-    predictions: Appender,
+    predictions: Growing,
     errors: Errors,
     pub(super) log: Log,
     done: HashSet<SampleId>,
@@ -35,42 +36,23 @@ impl Outputs {
     pub fn open(dir: &Path, name: &str) -> Result<Outputs, InferError> {
         std::fs::create_dir_all(dir).map_err(|error| InferError::write(dir, error))?;
         let path = dir.join(format!("{name}.json"));
-        let fail = |error| InferError::write(&path, error);
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(InferError::Locked { path: path.clone() }),
-            // A file system without locks is no reason to refuse work.
-            Err(TryLockError::Error(error)) => tracing::debug!(%error, "the predictions cannot be locked"),
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(fail)?;
+        let (predictions, held) = Growing::open(&path, |tail| id_of(tail).is_some()).map_err(|error| match error {
+            DataError::Locked { path } => InferError::Locked { path },
+            DataError::Write { path, source } => InferError::Write { path, source },
+            error @ (DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. }) => error.into(),
+        })?;
         let (mut done, mut notes) = (HashSet::new(), Vec::new());
-        let mut length = bytes.len();
-        let mut line_end = true;
-        for (number, line) in lines(&bytes) {
+        for (number, line) in lines(&held.bytes) {
             match id_of(line) {
-                Some(id) => {
-                    done.insert(id);
-                    line_end = line.ends_with(b"\n");
-                }
+                Some(id) => drop(done.insert(id)),
                 None if line.trim_ascii().is_empty() => {}
-                None if !line.ends_with(b"\n") => {
-                    length = bytes.len() - line.len();
-                    line_end = true;
-                    notes.push(format!("the last line of {} was cut off; its request is asked again", path.display()));
-                }
                 None => {
-                    line_end = true;
-                    notes.push(format!("line {number} of {} is no prediction; it is left as it is", path.display()));
+                    notes.push(format!("line {number} of {} is no prediction; it is left as it is", path.display()))
                 }
             }
         }
-        let mut predictions = Appender { file, path: path.clone(), length: length as u64 };
-        predictions.cut()?;
-        if !line_end {
-            predictions.append(b"\n")?;
+        if held.torn {
+            notes.push(format!("the last line of {} was cut off; its request is asked again", path.display()));
         }
         let errors = Errors::open(dir.join(format!("{name}.errors.jsonl")), &done)?;
         let log = Log::open(dir.join(format!("{name}.log")), name)?;
@@ -79,7 +61,7 @@ impl Outputs {
 
     /// The predictions file.
     pub fn path(&self) -> &Path {
-        &self.predictions.path
+        self.predictions.path()
     }
 
     /// The file of errors; it exists only when there are some.
@@ -123,7 +105,7 @@ impl Outputs {
             return Ok(());
         }
         self.errors.forget(id);
-        self.predictions.append(format!("{line}\n").as_bytes())
+        Ok(self.predictions.append(line)?)
     }
 
     /// Writes an error, in place of what was known of the request.
@@ -133,6 +115,8 @@ impl Outputs {
 
     /// Leaves the error file with the last attempt of each request that has no prediction.
     pub(super) fn settle(&mut self) -> Result<(), InferError> {
+        // A file without a prediction would be scored as a run that says nothing.
+        self.predictions.remove_if_empty();
         self.errors.settle()
     }
 }
@@ -145,38 +129,6 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 fn id_of(line: &[u8]) -> Option<SampleId> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     parse(line.trim_ascii()).ok()?.look("id").and_then(SampleId::of)
-}
-
-/// A file that grows by whole lines.
-#[derive(Debug)]
-struct Appender {
-    file: File,
-    path: PathBuf,
-    /// Where the last whole line ends.
-    length: u64,
-}
-
-impl Appender {
-    fn append(&mut self, line: &[u8]) -> Result<(), InferError> {
-        if let Err(error) = self.file.write_all(line) {
-            // What was written of the line goes; the next run would drop it as well.
-            let _ = self.cut();
-            return Err(InferError::write(&self.path, error));
-        }
-        self.length += line.len() as u64;
-        Ok(())
-    }
-
-    /// Drops what stands after the last whole line.
-    fn cut(&mut self) -> Result<(), InferError> {
-        let fail = |error| InferError::write(&self.path, error);
-        let end = self.file.seek(SeekFrom::End(0)).map_err(fail)?;
-        if end > self.length {
-            self.file.set_len(self.length).map_err(fail)?;
-            self.file.seek(SeekFrom::Start(self.length)).map_err(fail)?;
-        }
-        Ok(())
-    }
 }
 
 /// The errors: lines are appended as they happen, and the file is rewritten whole when a run starts and ends.
@@ -238,9 +190,6 @@ impl Errors {
             return std::fs::remove_file(&self.path).map_err(fail);
         }
         let text: String = self.known.values().flat_map(|line| [line.as_str(), "\n"]).collect();
-        files::replace(&self.path, text.as_bytes()).map_err(|error| match error {
-            DataError::Write { path, source } => InferError::write(&path, source),
-            error @ (DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. }) => error.into(),
-        })
+        Ok(files::replace(&self.path, text.as_bytes())?)
     }
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use jarvis_chat::TokenUsage;
 use serde::Serialize;
 
-use super::{Failed, FailureKind};
+use super::Failed;
+use crate::FailureKind;
 
 /// Sees a run. Called from the task that runs it: it must not block.
 pub trait Watch: Send + Sync {

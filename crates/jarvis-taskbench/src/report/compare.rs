@@ -7,10 +7,10 @@ use super::plan::{Names, PlanView};
 use super::text::cut;
 use crate::evaluate::Counts;
 
+/// Cells of a name in a sentence.
+const NAME: usize = 60;
 /// Names that a sentence lists before it counts the rest.
 const LISTED: usize = 6;
-/// Cells of a name in a sentence.
-const NAME: usize = 120;
 
 /// What two plans have in common. Nodes are the same by name, a repeated name as often as both have it; links are the
 /// same by the names of their ends.
@@ -92,11 +92,12 @@ impl Diff {
             hits.iter().enumerate().filter(|(_, hit)| !**hit).map(|(at, _)| at).collect()
         };
         let (missing, surplus) = (open(&self.gold_nodes), open(&self.predicted_nodes));
+        let beside: Vec<HashSet<(bool, &str)>> = surplus.iter().map(|at| neighbours(predicted, *at)).collect();
         let mut pairs = Vec::with_capacity(missing.len() * surplus.len());
         for own in &missing {
             let around = neighbours(gold, *own);
-            for other in &surplus {
-                let shared = neighbours(predicted, *other).intersection(&around).count();
+            for (other, beside) in surplus.iter().zip(&beside) {
+                let shared = beside.intersection(&around).count();
                 pairs.push((std::cmp::Reverse(shared), own.abs_diff(*other), *own, *other));
             }
         }

@@ -48,7 +48,7 @@ impl Published {
     }
 }
 
-/// All published rows: 17 models in each of three domains, in the order of the tables.
+/// All published rows: 17 models in each of three domains.
 pub fn leaderboard() -> &'static [Published] {
     // Rows that cannot be read would be left out; a test counts them.
     static ROWS: LazyLock<Vec<Published>> =

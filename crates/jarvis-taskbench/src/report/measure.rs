@@ -13,7 +13,7 @@ use crate::DataError;
 use crate::data::{DependencyType, Gold, GoldRecord, Lines, SampleId, ToolList};
 use crate::evaluate::legacy::{self, Catalogue};
 use crate::evaluate::{Coverage, Evaluation, Grouping, Options, Prediction, Predictions, Profile, Wanted, evaluate};
-use crate::infer::demos_shown;
+use crate::infer::{demos_of_folder, demos_shown, known_demos};
 use crate::json::Look;
 
 /// What runs of a domain are measured against.
@@ -105,7 +105,10 @@ impl Run {
         let predictions = Predictions::of(lines);
         let folder = lines.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let options = Options {
-            shown: demos_shown(against.known, &folder, None),
+            shown: demos_shown(
+                against.known.map(known_demos).unwrap_or_default(),
+                demos_of_folder(&folder).unwrap_or(0),
+            ),
             wanted: against.wanted,
             groups: Grouping::all().groups(),
             ..Options::new(against.tools, against.dependency, Profile::Both)

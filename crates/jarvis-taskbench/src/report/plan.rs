@@ -3,11 +3,14 @@
 
 use std::collections::HashMap;
 
+use super::text::cut;
 use crate::data::{DependencyType, ToolList, normalised};
 use crate::json::{Json, Look};
 
-/// Nodes and links that are looked at; a reply with more is cut, and says so.
+/// Nodes, links and references that are looked at; a reply with more nodes says so.
 const MOST: usize = 200;
+/// Cells of what is said about a fault.
+const FAULT: usize = 160;
 /// References that are looked at; a plan of [`MOST`] nodes has no need of more.
 const MOST_REFERENCES: usize = 2_000;
 /// Faults that are told.
@@ -74,7 +77,7 @@ impl PlanView {
         };
         let mut view = PlanView { steps: step_texts(steps), ..PlanView::default() };
         if items.len() > MOST {
-            view.faults.push(format!("only the first {MOST} of {} nodes are shown", items.len()));
+            view.fault(format!("only the first {MOST} of {} nodes are shown", items.len()));
         }
         // Where each item of the list became a node: references count items.
         let mut places = Vec::new();
@@ -168,6 +171,7 @@ impl PlanView {
     }
 
     fn fault(&mut self, words: String) {
+        let words = cut(&words, FAULT);
         if self.faults.len() < MOST_FAULTS && !self.faults.contains(&words) {
             self.faults.push(words);
         }

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::{METRICS, Metric, Report, leaderboard};
+use super::{METRICS, Metric, Report, Run, leaderboard};
 use crate::evaluate::table::{Column, Form, Table};
 use crate::evaluate::{Group, Wanted};
 
 /// Figures beyond those of the published tables, shown for runs that have them: a header, and where the figure stands in
-/// a group (a path with `/` leads into objects). They are ours: without them a run that answers few requests, and these
-/// well, would seem the best.
+/// a group (a path with `/` leads into objects).
 pub const EXTRA_COLUMNS: &[Column<'static>] = &[
-    ("s n-F1", "strict/nodes/f1", Form::Percent),
-    ("s e-F1", "strict/links/f1", Form::Percent),
-    ("s v-F1", "strict/argument_values/f1", Form::Percent),
+    ("strict n-F1", "strict/nodes/f1", Form::Percent),
+    ("strict e-F1", "strict/links/f1", Form::Percent),
+    ("strict t-F1", "strict/argument_names/f1", Form::Percent),
+    ("strict v-F1", "strict/argument_values/f1", Form::Percent),
 ];
 
 /// Where a row comes from.
@@ -130,29 +130,57 @@ pub enum Layout {
 }
 
 /// The table of all rows: name, source, and for each domain the samples of runs and the figures of the published tables
-/// in their order, those that were wanted. What is not known is `-`.
+/// in their order, those that were wanted. What is not known is `-`. On a terminal several domains stand one below the
+/// other, and figures that nobody has are left out.
 pub fn comparison(report: &Report, layout: Layout) -> Table {
-    let metrics: Vec<(usize, &Metric)> = wanted(report.wanted);
-    let mut table = Table { headers: vec!["model".into(), "source".into()], rows: Vec::new() };
+    if layout == Layout::Terminal && report.domains.len() > 1 {
+        return stacked(report);
+    }
     let rows = rows(report);
-    let has = |at: &usize| {
-        let mut cells = rows.iter().flat_map(|row| row.cells.iter().flatten());
-        cells.any(|cells| matches!(cells.extra.get(*at), Some(Some(_))))
-    };
-    let extra: Vec<usize> = (0..EXTRA_COLUMNS.len()).filter(has).collect();
-    for domain in &report.domains {
-        let prefix = match (report.domains.len(), layout) {
-            (1, _) => String::new(),
-            (_, Layout::Terminal) => format!("{}\n", domain.short()),
-            (_, Layout::Markdown | Layout::Csv) => format!("{} ", domain.name),
-        };
+    let prefixes: Vec<String> = report
+        .domains
+        .iter()
+        .map(|domain| if report.domains.len() > 1 { format!("{} ", domain.name) } else { String::new() })
+        .collect();
+    written(&rows, &prefixes, &Columns::of(report, &rows, layout), layout)
+}
+
+/// The columns of a domain.
+struct Columns {
+    /// Published metrics with their places.
+    metrics: Vec<(usize, &'static Metric)>,
+    /// Places in [`EXTRA_COLUMNS`].
+    extra: Vec<usize>,
+}
+
+impl Columns {
+    /// The metrics that were wanted, and the further figures that some row has; on a terminal no metric without figures.
+    fn of(report: &Report, rows: &[Row], layout: Layout) -> Columns {
+        let known = || rows.iter().flat_map(|row| row.cells.iter().flatten());
+        let mut metrics = wanted(report.wanted);
+        if layout == Layout::Terminal {
+            metrics.retain(|(at, _)| known().any(|cells| matches!(cells.figures.get(*at), Some(Some(_)))));
+        }
+        let has = |at: &usize| known().any(|cells| matches!(cells.extra.get(*at), Some(Some(_))));
+        Columns { metrics, extra: (0..EXTRA_COLUMNS.len()).filter(has).collect() }
+    }
+}
+
+/// Rows as they are written, with the columns of each domain behind its prefix.
+fn written(rows: &[Row], prefixes: &[String], columns: &Columns, layout: Layout) -> Table {
+    let Columns { metrics, extra } = columns;
+    let mut table = Table { headers: vec!["model".into(), "source".into()], rows: Vec::new() };
+    for prefix in prefixes {
         let names = metrics.iter().map(|(_, metric)| metric.short);
         let extra = extra.iter().filter_map(|at| EXTRA_COLUMNS.get(*at)).map(|(header, _, _)| *header);
         // A spreadsheet would take `3/5` for a date.
         let counts: &[&str] = if layout == Layout::Csv { &["n", "of"] } else { &["n"] };
-        table.headers.extend(counts.iter().copied().chain(names).chain(extra).map(|name| format!("{prefix}{name}")));
+        table.headers.extend(counts.iter().copied().chain(names).chain(extra).map(|name| match layout {
+            Layout::Terminal => name.replace(' ', "\n"),
+            Layout::Markdown | Layout::Csv => format!("{prefix}{name}"),
+        }));
     }
-    for row in &rows {
+    for row in rows {
         let is_run = row.source == Source::Run;
         let mut cells = vec![
             match layout {
@@ -180,6 +208,31 @@ pub fn comparison(report: &Report, layout: Layout) -> Table {
             }));
         }
         table.rows.push(cells);
+    }
+    table
+}
+
+/// The domains one below the other, each with its own order, so that the table stays as wide as that of one domain.
+fn stacked(report: &Report) -> Table {
+    let rows = rows(report);
+    let columns = Columns::of(report, &rows, Layout::Terminal);
+    let mut table = Table::default();
+    for (at, domain) in report.domains.iter().enumerate() {
+        let mut here: Vec<Row> = Vec::new();
+        for row in &rows {
+            if let Some(Some(cells)) = row.cells.get(at) {
+                here.push(Row { name: row.name.clone(), source: row.source, cells: vec![Some(cells.clone())] });
+            }
+        }
+        let first = |row: &Row| row.cells.first().and_then(|cells| cells.as_ref()?.node_f1()).unwrap_or(-1.0);
+        here.sort_by(|a, b| first(b).total_cmp(&first(a)));
+        let alone = written(&here, &[String::new()], &columns, Layout::Terminal);
+        if table.headers.is_empty() {
+            table.headers = std::iter::once("domain".to_owned()).chain(alone.headers).collect();
+        } else {
+            table.rows.push(vec![String::new(); table.headers.len()]);
+        }
+        table.rows.extend(alone.rows.into_iter().map(|row| std::iter::once(domain.name.clone()).chain(row).collect()));
     }
     table
 }
@@ -245,13 +298,15 @@ pub fn notes(report: &Report) -> Vec<String> {
     let meanings: Vec<String> =
         wanted(report.wanted).into_iter().map(|(_, metric)| format!("{}: {}", metric.short, metric.meaning)).collect();
     notes.push(format!("{}. All times 100; - where there is no figure.", meanings.join("; ")));
-    if report.wanted.nodes || report.wanted.links {
+    let has_strict = |run: &Run| run.groups.values().any(|figures| figures.get("strict").is_some());
+    if report.domains.iter().flat_map(|domain| &domain.runs).any(has_strict) {
         notes.push(
-            "s: by the strict rules, where every gold plan counts and a missing or malformed prediction is an empty plan."
+            "strict: the same figures over every gold plan; what is missing or malformed counts as an empty plan."
                 .to_owned(),
         );
     }
-    if report.wanted.bertscore {
+    let has_bertscore = |run: &Run| run.groups.values().any(|figures| figures.get("step_bertscore_f1").is_some());
+    if report.wanted.bertscore && !report.domains.iter().flat_map(|domain| &domain.runs).any(has_bertscore) {
         notes.push("BsF of runs is missing: it needs an embedding model.".to_owned());
     }
     if let [first, _, ..] = report.domains.as_slice() {

@@ -11,10 +11,11 @@ use futures::stream::BoxStream;
 use jarvis_chat::{
     ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, OpenAi, OpenAiConfig, Retries, SecretString,
 };
+use jarvis_taskbench::FailureKind;
 use jarvis_taskbench::data::{Alignment, AlignmentIds, DependencyType, Domain, Gold, Requests, SampleId};
 use jarvis_taskbench::generate::{
-    FailureKind, Folder, FormatOptions, GenerateError, Generator, Job, Plan, Prompts, Settings, Shown, Summary, Told,
-    format, prepare, sample_id,
+    Folder, FormatOptions, GenerateError, Generator, Job, Plan, Prompts, Settings, Shown, Summary, Told, format,
+    prepare, sample_id,
 };
 use jarvis_taskbench::graph::{Dice, Method, Sampler};
 use jarvis_taskbench::json::Look;

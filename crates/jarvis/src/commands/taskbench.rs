@@ -1,5 +1,6 @@
 //! `jarvis taskbench …`: the planning benchmark. One file for each command, with its flags.
 
+mod endpoint;
 mod evaluate;
 mod format;
 mod generate;
@@ -17,7 +18,6 @@ use jarvis_taskbench::DataError;
 use serde_json::Value;
 
 use crate::cli::Global;
-use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -67,28 +67,14 @@ pub(crate) fn with_original_names(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_original_names)
 }
 
-/// A file of the benchmark that cannot be used is wrong use; one that cannot be written is failed work.
+/// A file of the benchmark that cannot be used is wrong use; one that cannot be written is work that failed.
 fn unusable(error: DataError) -> Failure {
     let hint = error.hint();
-    let failure = match &error {
-        DataError::Write { .. } => Failure::work,
-        DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. } => Failure::usage,
-    };
-    failure(error).hint(hint)
-}
-
-/// The original's `--api-addr` and `--api-port` as the base URL; nothing when neither is given.
-fn endpoint(config: &mut Config, global: &Global, addr: Option<&str>, port: Option<u16>) -> Result<(), Failure> {
-    if addr.is_none() && port.is_none() {
-        return Ok(());
+    match error {
+        DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. } => Failure::usage(error),
+        DataError::Write { .. } | DataError::Locked { .. } => Failure::work(error),
     }
-    // Where it stands before the command, the flag's conflict is not seen.
-    if global.base_url.is_some() {
-        return Err(Failure::usage("--base-url and --api-addr or --api-port say two addresses").hint("use one"));
-    }
-    config.llm.base_url = Some(format!("http://{}:{}/v1", addr.unwrap_or("localhost"), port.unwrap_or(4000)));
-    config.llm.azure = None;
-    Ok(())
+    .hint(hint)
 }
 
 /// True when both paths lead to one file.

@@ -33,6 +33,8 @@ pub(super) struct Arrow {
 
 /// Nodes that are drawn; others are counted.
 const MOST: usize = 24;
+/// Links that are drawn; others are counted.
+const MOST_LINKS: usize = 80;
 const BOX: f64 = 122.0;
 const LINE: f64 = 14.0;
 const ACROSS: f64 = 34.0;
@@ -54,6 +56,8 @@ enum Item {
 pub(super) fn graph(title: &str, nodes: &[Drawn], arrows: &[Arrow], word: &'static str) -> (Markup, f64) {
     let shown = nodes.get(..nodes.len().min(MOST)).unwrap_or_default();
     let arrows: Vec<&Arrow> = arrows.iter().filter(|a| a.from < shown.len() && a.to < shown.len()).collect();
+    let more_links = arrows.len().saturating_sub(MOST_LINKS);
+    let arrows = arrows.get(..arrows.len().min(MOST_LINKS)).unwrap_or_default();
     let names: Vec<Vec<String>> =
         shown.iter().enumerate().map(|(at, node)| wrap(&format!("{at}. {}", node.name), CELLS, 3)).collect();
     let tall = |at: usize| {
@@ -105,8 +109,8 @@ pub(super) fn graph(title: &str, nodes: &[Drawn], arrows: &[Arrow], word: &'stat
                 @let to = (at(arrow.to).0, at(arrow.to).1 + tall(arrow.to) / 2.0);
                 g class=(if arrow.hit { "link hit" } else { word_class(word, true) }) {
                     title {
-                        (cut(shown.get(arrow.from).map_or("", |node| &node.name), 120)) " → "
-                        (cut(shown.get(arrow.to).map_or("", |node| &node.name), 120))
+                        (cut(shown.get(arrow.from).map_or("", |node| &node.name), 60)) " → "
+                        (cut(shown.get(arrow.to).map_or("", |node| &node.name), 60))
                         @if !arrow.hit { " (" (word) ")" }
                     }
                     @if back.get(link).copied().unwrap_or(false) {
@@ -133,6 +137,7 @@ pub(super) fn graph(title: &str, nodes: &[Drawn], arrows: &[Arrow], word: &'stat
                 }
             }
         }
+        @if more_links > 0 { p.soft { "and " (more_links) " more links" } }
         @if nodes.len() > shown.len() { p.soft { "and " (nodes.len() - shown.len()) " more nodes" } }
     };
     (drawn, width + 8.0)

@@ -16,6 +16,9 @@ const FITTED: f64 = 1_600.0;
 const REQUEST: usize = 1_500;
 /// Cells of a step or an argument.
 const STEP: usize = 400;
+/// Steps and calls that are listed, and arguments of a call.
+const LISTED: usize = 40;
+const ARGUMENTS: usize = 12;
 
 /// One sample.
 pub(super) fn sample(rank: usize, sample: &Sample, names: &Names) -> Markup {
@@ -100,14 +103,14 @@ fn texts(title: &str, plan: &PlanView, names: &Names) -> Markup {
     html! {
         h6 { (title) " steps" }
         @if plan.steps.is_empty() { p.soft { "none" } }
-        ol { @for step in &plan.steps { li { (cut(step, STEP)) } } }
+        ol { @for step in plan.steps.iter().take(LISTED) { li { (cut(step, STEP)) } } }
         h6 { (title) " calls" }
         @if plan.nodes.is_empty() { p.soft { "none" } }
         ol start="0" {
-            @for node in &plan.nodes {
+            @for node in plan.nodes.iter().take(LISTED) {
                 li {
                     code { (cut(names.shown(&node.key), 120)) }
-                    @for argument in &node.arguments { " " span.argument { (cut(argument, STEP)) } }
+                    @for argument in node.arguments.iter().take(ARGUMENTS) { " " span.argument { (cut(argument, STEP)) } }
                 }
             }
         }

@@ -7,6 +7,8 @@ use super::super::plan::Names;
 use super::super::text::cut;
 use super::charts::{Bar, Heat, heat, lying};
 
+/// Cells of a name that hovers.
+const NAME: usize = 120;
 /// Bars of a ranking.
 const RANKED: usize = 10;
 /// Rows and columns of the heat map.
@@ -70,7 +72,7 @@ pub(super) fn confusion(confusion: &Confusion, names: &Names) -> Markup {
 fn name(key: &str, names: &Names) -> Markup {
     let shown = names.shown(key);
     html! {
-        span title=(cut(shown, 300)) { @if shown.is_empty() { em { "empty name" } } @else { (cut(shown, 40)) } }
+        span title=(cut(shown, NAME)) { @if shown.is_empty() { em { "empty name" } } @else { (cut(shown, 40)) } }
         @if !names.has(key) { " " span.unknown { "not in catalogue" } }
     }
 }
@@ -84,7 +86,7 @@ fn ranking(title: &str, tools: &[(&str, u64)], names: &Names) -> Markup {
         .iter()
         .take(RANKED)
         .map(|(key, times)| Bar {
-            label: cut(names.shown(key), 120),
+            label: cut(names.shown(key), NAME),
             value: *times as f64,
             figure: times.to_string(),
             own: false,
@@ -117,7 +119,7 @@ fn heat_of(pairs: &[(&str, &str, &super::super::confusion::Pair)], names: &Names
         found.map_or(0, |(_, _, pair)| pair.times)
     };
     let counts = rows.iter().map(|row| columns.iter().map(|column| count(row, column)).collect()).collect();
-    let shown = |keys: &[&str]| keys.iter().map(|key| cut(names.shown(key), 120)).collect();
+    let shown = |keys: &[&str]| keys.iter().map(|key| cut(names.shown(key), NAME)).collect();
     Heat { rows: shown(&rows), columns: shown(&columns), counts }
 }
 

@@ -1,6 +1,5 @@
 //! `jarvis taskbench generate`: new samples by a chat model (Back-Instruct).
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -8,7 +7,6 @@ use std::time::SystemTime;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
 use indicatif::{ProgressBar, ProgressStyle};
-use jarvis_chat::SecretString;
 use jarvis_taskbench::data::{DependencyType, file_stem};
 use jarvis_taskbench::generate::{
     Critics, Folder, FolderError, GenerateError, Generator, Plan, Settings, Summary, Told, prepare,
@@ -17,16 +15,16 @@ use jarvis_taskbench::graph::Method;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::endpoint;
+use super::endpoint::EndpointArgs;
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::{Printer, harmless};
 use crate::session::cancel_on_interrupt;
-use crate::wiring::{Special, build_special, load_config};
+use crate::wiring::{build_special, load_config};
 
 /// `jarvis taskbench generate`.
-#[derive(Args)]
+#[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis taskbench generate --play --method dag --tool-number 3 --data-dir examples/taskbench/data_studio --llm gpt-4o-mini\n  \
     jarvis taskbench generate --data-dir my_run --graph-desc graph_desc.json --tool-desc tool_desc.json \\\n    \
@@ -83,15 +81,8 @@ pub(crate) struct GenerateArgs {
     /// Nucleus sampling
     #[arg(long, value_name = "P", default_value_t = 1.0)]
     top_p: f32,
-    /// The host of an endpoint at http://HOST:PORT/v1; --base-url says the same in one
-    #[arg(long, value_name = "HOST", conflicts_with = "base_url")]
-    api_addr: Option<String>,
-    /// Its port [default: 4000]
-    #[arg(long, value_name = "PORT", conflicts_with = "base_url")]
-    api_port: Option<u16>,
-    /// The endpoint's key; kept out of every file. The variable OPENAI_API_KEY also keeps it out of the list of processes
-    #[arg(long, value_name = "KEY")]
-    api_key: Option<String>,
+    #[command(flatten)]
+    endpoint: EndpointArgs,
     /// Taken for the original's sake: calls are always made at once
     #[arg(long, hide = true, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true",
         default_value = "false", action = ArgAction::Set, value_parser = BoolishValueParser::new())]
@@ -101,18 +92,9 @@ pub(crate) struct GenerateArgs {
     json: bool,
 }
 
-/// The key is not shown.
-impl fmt::Debug for GenerateArgs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GenerateArgs").field("data_dir", &self.data_dir).finish_non_exhaustive()
-    }
-}
-
 pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let config = configured(&args, global, printer)?;
-    let key = args.api_key.take().filter(|key| !key.trim().is_empty()).map(SecretString::from);
-    let body = [("stream".to_owned(), json!(false))].into_iter().collect();
-    let chat = build_special(&config, global.record.as_deref(), Special { key, body })?.ok_or_else(|| {
+    let chat = build_special(&config, global.record.as_deref(), args.endpoint.special())?.ok_or_else(|| {
         Failure::usage("samples are made by a chat model, and none is configured")
             .hint("name one, for example `--llm qwen3:8b --base-url http://localhost:11434/v1`; `jarvis taskbench graph sample` draws graphs without one")
     })?;
@@ -147,7 +129,7 @@ pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printe
 /// The configuration with this command's flags on top.
 fn configured(args: &GenerateArgs, global: &Global, printer: Printer) -> Result<Config, Failure> {
     let mut config = load_config(global, printer)?.config;
-    endpoint(&mut config, global, args.api_addr.as_deref(), args.api_port)?;
+    args.endpoint.configure(&mut config, global)?;
     Ok(config)
 }
 

@@ -8,23 +8,22 @@ use std::time::Duration;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
-use jarvis_chat::SecretString;
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy, Sampling, prediction_dir};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::endpoint;
+use super::endpoint::EndpointArgs;
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::cancel_on_interrupt;
-use crate::wiring::{Special, build_special, load_config};
+use crate::wiring::{build_special, load_config};
 use shown::{Prices, Shown};
 
 /// `jarvis taskbench infer`.
-#[derive(Args)]
+#[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis taskbench infer --data-dir data_multimedia --llm offline\n  \
     jarvis taskbench infer --data-dir data_huggingface --llm gpt-4o-mini --use-demos 2 \\\n    \
@@ -90,15 +89,8 @@ pub(crate) struct InferArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", default_value = "false",
         action = ArgAction::Set, value_parser = BoolishValueParser::new(), hide_default_value = true)]
     log_first_detail: bool,
-    /// The host of an endpoint at http://HOST:PORT/v1; --base-url says the same in one
-    #[arg(long, value_name = "HOST", conflicts_with = "base_url")]
-    api_addr: Option<String>,
-    /// Its port [default: 4000]
-    #[arg(long, value_name = "PORT", conflicts_with = "base_url")]
-    api_port: Option<u16>,
-    /// The endpoint's key; kept out of every file. The variable OPENAI_API_KEY also keeps it out of the list of processes
-    #[arg(long, value_name = "KEY")]
-    api_key: Option<String>,
+    #[command(flatten)]
+    endpoint: EndpointArgs,
     /// Repeats of a call after a rate limit, a server's error or a broken connection [default: llm.max_retries, 2]
     #[arg(long, value_name = "N")]
     max_retries: Option<u32>,
@@ -116,13 +108,6 @@ pub(crate) struct InferArgs {
     json: bool,
 }
 
-/// The key is not shown.
-impl std::fmt::Debug for InferArgs {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("InferArgs").field("data_dir", &self.data_dir).finish_non_exhaustive()
-    }
-}
-
 pub(super) async fn run(args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let json = args.json;
     let ended = carry_out(args, global, printer).await;
@@ -133,6 +118,12 @@ pub(super) async fn run(args: InferArgs, global: &Global, printer: Printer) -> R
 }
 
 async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    if global.llm.as_ref().is_some_and(|llm| llm.trim().is_empty()) {
+        return Err(Failure::usage("--llm is empty").hint("name a model, `offline`, or `replay:FILE`"));
+    }
+    if args.reformat_by != "self" && !args.reformat {
+        printer.warning("--reformat-by does nothing without --reformat");
+    }
     let config = configured(&args, global, printer)?;
     if args.reformat_by != "self" && !args.reformat {
         printer.warning("--reformat-by does nothing without --reformat");
@@ -142,11 +133,7 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
     let (demos, reformat) = (options.demos, options.reformat);
     let job = Job::prepare(&domain, options).map_err(failed)?;
 
-    let key = args.api_key.take().filter(|key| !key.trim().is_empty()).map(SecretString::from);
-    // The original says so, although it is the default.
-    let body = [("stream".to_owned(), json!(false))].into_iter().collect();
-    let special = Special { key, body };
-    let chat = build_special(&config, global.record.as_deref(), special)?;
+    let chat = build_special(&config, global.record.as_deref(), args.endpoint.special())?;
     let by = chat.map_or(PlanBy::Offline, |chat| PlanBy::Model(chat.model));
     let llm = match &by {
         PlanBy::Model(_) => config.llm.model.trim(),
@@ -188,7 +175,7 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
 /// The configuration with this command's flags on top.
 fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Config, Failure> {
     let mut config = load_config(global, printer)?.config;
-    endpoint(&mut config, global, args.api_addr.as_deref(), args.api_port)?;
+    args.endpoint.configure(&mut config, global)?;
     if args.reformat_by != "self" {
         config.llm.stages.insert(jarvis_taskbench::infer::REFORMAT_STAGE.into(), args.reformat_by.clone());
     }
@@ -196,6 +183,20 @@ fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Con
         config.llm.max_retries = max;
     }
     Ok(config)
+}
+
+/// Who plans: the model, and where it is asked.
+fn planner(config: &Config) -> String {
+    let llm = &config.llm;
+    match (llm.model.trim(), &llm.base_url) {
+        ("" | "offline", _) => "offline".into(),
+        (model, None) => model.to_owned(),
+        (model, Some(_)) if model.starts_with("replay:") => model.to_owned(),
+        (model, Some(url)) => match url::Url::parse(url) {
+            Ok(url) => format!("{model} at {}", url.origin().ascii_serialization()),
+            Err(_) => model.to_owned(),
+        },
+    }
 }
 
 fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
@@ -211,7 +212,8 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
     Ok(InferOptions {
         dependency: args.dependency_type,
         demos,
-        demo_ids: args.demo_ids.clone(),
+        planner: planner(config),
+        demo_ids: args.demo_ids.iter().map(|id| id.trim().to_owned()).collect(),
         include_demos: args.include_demos,
         reformat: args.reformat,
         structured: args.structured || config.llm.structured,
