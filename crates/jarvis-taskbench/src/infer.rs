@@ -15,6 +15,7 @@ mod outputs;
 mod prompt;
 mod reply;
 mod shape;
+mod traces;
 mod watch;
 
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub use outputs::Outputs;
 pub use prompt::Prompts;
 pub use reply::{NoPlan, ReadPlan, read_plan};
 pub use shape::{check_plan, reply_schema};
+pub use traces::Traces;
 pub use watch::{Begun, Progress, Quiet, Summary, Watch};
 
 /// Who plans.

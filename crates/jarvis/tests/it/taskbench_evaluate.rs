@@ -264,3 +264,24 @@ fn several_runs_are_compared() {
     assert_eq!(document.as_array().map(Vec::len), Some(2));
     assert!(document[1]["strict"]["overall_10"].is_object());
 }
+
+#[test]
+fn what_inference_left_is_known() {
+    let house = house("data_studio");
+    // The second request shows an example of the sample domain, and one reply holds no plan.
+    let examples = "t - m - INFO - settings: planner=m; examples=41720963; reformat=false\n";
+    house.file("data_studio/predictions/m.log", examples);
+    house.file("data_studio/predictions/m.json", "{\"id\": \"27649031\", \"result\": {\"task_nodes\": []}}\n");
+    let errors = "{\"id\": \"49087315\", \"kind\": \"ContentFormat\", \"message\": \"no JSON\"}\n";
+    house.file("data_studio/predictions/m.errors.jsonl", errors);
+    let strict = |more: &[&str]| {
+        let args = ["taskbench", "evaluate", "--data-dir", "data_studio", "--llm", "m", "--json", "-m", "f1"];
+        let ended = house.run(&[&args, more].concat());
+        let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let overall = &document["strict"]["overall_overall"];
+        (overall["samples"].as_u64(), overall["missing"].as_u64(), overall["malformed"].to_string())
+    };
+    assert_eq!(strict(&[]), (Some(13), Some(11), r#"{"unreadable":1}"#.to_owned()));
+    assert_eq!(strict(&["--use-demos", "0"]), (Some(14), Some(12), r#"{"unreadable":1}"#.to_owned()));
+    assert_eq!(strict(&["--demo-ids", "27649031,49087315"]), (Some(12), Some(12), "{}".to_owned()));
+}

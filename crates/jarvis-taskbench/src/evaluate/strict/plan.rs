@@ -78,7 +78,7 @@ pub(crate) struct Plan {
 /// Why a prediction is no plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// The line is not usable JSON.
+    /// The reply or the line holds nothing that could be a plan.
     Unreadable,
     /// What stands for the plan is not an object.
     NotAnObject,

@@ -4,7 +4,7 @@ mod files;
 mod gnn;
 mod show;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList};
 use jarvis_taskbench::evaluate::strict::Bootstrap;
 use jarvis_taskbench::evaluate::{Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity};
-use jarvis_taskbench::infer::{demos_of_folder, demos_shown, known_demos};
+use jarvis_taskbench::infer::{Traces, demos_of_folder, demos_shown, known_demos};
 use serde_json::Value;
 
 use self::files::{file_for, jobs, save, write_samples};
@@ -215,7 +215,8 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         wanted,
         groups: grouping.groups(),
         only: only(args, &domain)?,
-        shown: demos(args, &domain, printer),
+        shown: HashSet::new(),
+        no_plan: HashMap::new(),
         bootstrap: Some(Bootstrap {
             resamples: args.intervals.unwrap_or(1000),
             seed: args.seed,
@@ -230,6 +231,9 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     let mut runs = Vec::new();
     let mut failed = 0;
     for job in &jobs {
+        let traces = Traces::beside(&job.predictions);
+        let shown = demos(args, &domain, &traces, printer);
+        let options = Options { shown, no_plan: traces.no_plan, ..options.clone() };
         if batch && !args.force && args.per_sample.is_none() && job.is_done(&domain, args, &options)? {
             let told = "its figures are newer than predictions and gold plans (--force computes them again)";
             printer.progress(&format!("{}: {told}", job.name));
@@ -256,7 +260,15 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
             show::no_overlap(job, &gold, &predictions, printer);
             failed += usize::from(!predictions.lines.is_empty());
         }
-        let (figures, kept) = save(job, &evaluation, args, &options)?;
+        let (figures, kept) = match save(job, &evaluation, args, &options) {
+            Ok(saved) => saved,
+            Err(failure) if batch => {
+                printer.warning(&format!("{}: {}", job.name, failure.error()));
+                failed += 1;
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
         if !kept.is_empty() {
             printer.progress(&format!("  groups of earlier runs stay in its files: {}", kept.join(", ")));
         }
@@ -343,14 +355,19 @@ fn only(args: &EvaluateArgs, domain: &Domain) -> Result<Option<HashSet<SampleId>
     Ok(Some(named.filter(both).collect()))
 }
 
-/// The samples that were shown to the planner as examples.
-fn demos(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> HashSet<SampleId> {
+/// The samples that were shown to the planner as examples: as typed, else as the folder's name says, else as the log beside
+/// the predictions tells.
+fn demos(args: &EvaluateArgs, domain: &Domain, traces: &Traces, printer: Printer) -> HashSet<SampleId> {
+    let of_folder = demos_of_folder(&args.prediction_dir.to_string_lossy());
+    let of_log: Vec<&str> = traces.examples.iter().map(String::as_str).collect();
+    if args.demo_ids.is_empty() && args.use_demos.is_none() && of_folder.is_none_or(|count| count == of_log.len()) {
+        return demos_shown(&of_log, of_log.len());
+    }
     let known: Vec<&str> = match args.demo_ids.as_slice() {
         [] => domain.known_as().map(known_demos).unwrap_or_default().to_vec(),
         ids => ids.iter().map(|id| id.trim()).collect(),
     };
-    let count = args.use_demos.or_else(|| demos_of_folder(&args.prediction_dir.to_string_lossy()));
-    let count = count.unwrap_or(args.demo_ids.len());
+    let count = args.use_demos.or(of_folder).unwrap_or(args.demo_ids.len());
     if count > known.len() {
         printer.warning(&format!(
             "{count} examples were shown, but the ids of {} are not known; the strict figures count them as missing \

@@ -133,7 +133,8 @@ impl Job {
         }
         let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
         let of_domain = ["data.json", "tool_desc.json", "alignment_ids.json"].map(|name| domain.path(name));
-        let sources = of_domain.iter().chain([&self.predictions]).chain(&args.ids);
+        let errors = self.predictions.with_extension("errors.jsonl");
+        let sources = of_domain.iter().chain([&self.predictions, &errors]).chain(&args.ids);
         let Some(newest) = sources.filter_map(|path| changed(path)).max() else { return Ok(false) };
         for (file, wanted) in [(&self.legacy, options.profile.legacy()), (&self.strict, options.profile.strict())] {
             if !wanted {
