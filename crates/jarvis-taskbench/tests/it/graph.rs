@@ -103,13 +103,21 @@ fn a_graph_never_overwrites_its_tools() {
         outs.extend([soft, hard]);
     }
     for out in outs {
-        assert!(matches!(write(&built, &tools, &out), Err(BuildError::OverItself { .. })), "{}", out.display());
+        assert!(matches!(write(&built, &tools, &out, true), Err(BuildError::OverItself { .. })), "{}", out.display());
         assert_eq!(std::fs::read(&tools).unwrap(), before);
     }
     let out = dir.path().join("graph_desc.json");
-    write(&built, &tools, &out).unwrap();
+    write(&built, &tools, &out, false).unwrap();
     assert_eq!(ToolGraph::read(&out).unwrap().links, built.links);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().filter_map(Result::ok).count(), if cfg!(unix) { 4 } else { 2 });
+    // The same again is no matter; another graph is.
+    write(&built, &tools, &out, false).unwrap();
+    let complete = build(&built.nodes, DependencyType::Temporal, BuildOptions::default()).unwrap();
+    let error = write(&complete, &tools, &out, false).unwrap_err();
+    assert!(error.to_string().ends_with("graph_desc.json is there and has 38 links, not 156"), "{error}");
+    assert_eq!(ToolGraph::read(&out).unwrap().links, built.links);
+    write(&complete, &tools, &out, true).unwrap();
+    assert_eq!(ToolGraph::read(&out).unwrap().links.len(), 156);
 }
 
 /// What must hold of every sample.
