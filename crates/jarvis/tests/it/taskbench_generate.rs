@@ -164,7 +164,12 @@ fn the_sample_recording_makes_a_domain() {
     let (code, summary) = house.json(&args);
     assert_eq!((code, &summary["made"], &summary["aligned"]), (0, &json!(4), &json!(3)), "{summary}");
     let formatted = house.run(&["taskbench", "format", "--data-dir", "made"]);
-    assert_eq!((formatted.code, formatted.stdout.as_str()), (0, "accepted 4 of 4\n"), "{}", formatted.stderr);
+    assert_eq!(
+        (formatted.code, formatted.stdout.as_str()),
+        (0, "accepted 4 of 4: gold plans in made/data.json, requests in made/user_requests.json\n"),
+        "{}",
+        formatted.stderr
+    );
     let lists: Value = serde_json::from_str(&read(&house, "made/alignment_ids.json")).expect("JSON");
     assert_eq!(
         lists["all_alignment_id"],
