@@ -30,7 +30,7 @@ const NAME_CELL: f64 = 8.6;
 const MARGIN: f64 = 16.0;
 
 const STYLE: &str = "\
-.jp-ground{fill:#fff}\
+svg:root{color-scheme:light dark}.jp-ground{fill:#fff}\
 .jp-box{fill:#fff;stroke:#5b6b82;stroke-width:1.5}\
 .jp-fault .jp-box{stroke:#c0392b;stroke-dasharray:6 4}\
 .jp-edge{fill:none;stroke:#7a889c;stroke-width:1.5}\

@@ -19,7 +19,7 @@ const MARGIN: f64 = 24.0;
 const KINDS: [&str; 5] = ["text", "image", "audio", "video", "url"];
 
 const STYLE: &str = "\
-.tg-ground{fill:#fff}\
+svg:root{color-scheme:light dark}.tg-ground{fill:#fff}\
 .tg-box{fill:#fff;stroke:#5b6b82;stroke-width:1.4}.tg-odd .tg-box{stroke:#c0392b;stroke-dasharray:5 3}\
 .tg-dot{fill:#5b6b82}\
 .tg-name,.tg-key{font:500 13px system-ui,'Segoe UI','Noto Sans','Noto Sans CJK SC',sans-serif;fill:#16202e}\
