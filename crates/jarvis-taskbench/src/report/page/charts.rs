@@ -5,7 +5,7 @@
 
 use maud::{Markup, html};
 
-use super::super::text::cut;
+use super::super::text::{cut, cut_inside};
 
 /// A bar: what it stands for, its length, what is written at its end.
 pub(super) struct Bar {
@@ -46,7 +46,7 @@ pub(super) fn lying(title: &str, bars: &[Bar], end: f64, ticks: &[f64]) -> Marku
                     title { (bar.label) ": " (bar.figure) }
                     text.label x=(px(BARS - 6.0)) y=(px(y + 13.0)) text-anchor="end" {
                         @if bar.own { "▸ " }
-                        (cut(&bar.label, if bar.own { LABEL - 2 } else { LABEL }))
+                        (cut_inside(&bar.label, if bar.own { LABEL - 2 } else { LABEL }))
                     }
                     rect.bar x=(px(BARS)) y=(px(y + 3.0)) width=(px(x(bar.value) - BARS)) height=(px(ROW - 6.0)) {}
                     text.figure x=(px(x(bar.value) + 4.0)) y=(px(y + 13.0)) { (bar.figure) }

@@ -49,7 +49,7 @@ pub(super) fn sample(rank: usize, sample: &Sample, names: &Names) -> Markup {
             blockquote { (cut(&sample.request, REQUEST)) }
             ul.wrong {
                 @for complaint in &sample.complaints { li { (ticked(complaint)) } }
-                @if let Some(reason) = &sample.left_out { li { "Left out of the original's figures: " (ticked(reason)) } }
+                @if let Some(reason) = sample.left_out.as_ref().filter(|_| sample.predicted.is_some()) { li { "Left out of the original's figures: " (ticked(reason)) } }
             }
             div class=(if widest > SIDE_BY_SIDE { if widest > FITTED { "graphs wide" } else { "graphs wide fitted" } } else { "graphs" }) {
                 figure { figcaption { "Gold" } div.scroll { (gold_graph) } }

@@ -72,7 +72,7 @@ pub(super) fn confusion(confusion: &Confusion, names: &Names) -> Markup {
 fn name(key: &str, names: &Names) -> Markup {
     let shown = names.shown(key);
     html! {
-        span title=(cut(shown, NAME)) { @if shown.is_empty() { em { "empty name" } } @else { (cut(shown, 40)) } }
+        span title=(cut(shown, NAME)) { (cut(shown, 40)) }
         @if !names.has(key) { " " span.unknown { "not in catalogue" } }
     }
 }
