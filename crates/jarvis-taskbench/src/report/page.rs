@@ -186,9 +186,9 @@ fn summary(domain: &DomainReport, runs: &[&Run], metrics: &[(usize, &Metric)]) -
     let has = |metric: &Metric| runs.iter().any(|run| look(&overall(run), metric.key).is_some_and(Value::is_number));
     let mut metrics: Vec<(usize, &Metric)> = metrics.iter().copied().filter(|(_, metric)| has(metric)).collect();
     metrics.sort_by_key(|(_, metric)| metric.key != LEADING);
-    let more: Vec<&FigureColumn<'_>> = MORE
+    let more: Vec<&FigureColumn<'_>> = EXTRA_COLUMNS
         .iter()
-        .chain(EXTRA_COLUMNS)
+        .chain(&MORE)
         .filter(|(_, path, _)| domain.runs.iter().any(|run| look(&overall(run), path).is_some()))
         .collect();
     html! {

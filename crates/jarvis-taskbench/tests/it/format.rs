@@ -209,15 +209,16 @@ fn corrections_by_hand_are_not_written_over() {
     format(&domain, FormatOptions::default()).unwrap();
     format(&domain, temporal).unwrap();
     format(&domain, FormatOptions::default()).unwrap();
-    let edits: [(&str, &dyn Fn(&str) -> String, &str); 4] = [
-        ("data.json", &|text| text.replace("do it", "do it well"), "data.json differs in 1 sample from what"),
-        ("user_requests.json", &|text| text.replace("do it", "do it well"), "user_requests.json differs in 1 sample"),
+    type Edit = fn(&str) -> String;
+    let edits: [(&str, Edit, &str); 4] = [
+        ("data.json", |text| text.replace("do it", "do it well"), "data.json differs in 1 sample from what"),
+        ("user_requests.json", |text| text.replace("do it", "do it well"), "user_requests.json differs in 1 sample"),
         (
             "user_requests.json",
-            &|text| format!("{text}{{\"id\":\"9\",\"user_request\":\"x\"}}\n"),
+            |text| format!("{text}{{\"id\":\"9\",\"user_request\":\"x\"}}\n"),
             "holds 1 sample that is not",
         ),
-        ("user_requests.json", &|text| format!("{text}a remark\nanother\n"), "holds 2 samples that are not"),
+        ("user_requests.json", |text| format!("{text}a remark\nanother\n"), "holds 2 samples that are not"),
     ];
     for (name, edit, said) in edits {
         let before = std::fs::read_to_string(path(name)).unwrap();

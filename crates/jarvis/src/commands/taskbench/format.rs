@@ -26,7 +26,7 @@ pub(crate) struct FormatArgs {
     /// The folder of a generation run
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// The same without its option
+    /// The folder, as with --data-dir
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
     /// `resource` or `temporal` [default: as each sample's tools show]

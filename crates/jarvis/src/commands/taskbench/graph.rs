@@ -82,7 +82,7 @@ pub(crate) struct GraphSource {
     /// A domain folder: its graph_desc.json is read
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// The same without its option
+    /// A domain folder, as with --data-dir
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -132,7 +132,7 @@ pub(crate) struct DrawArgs {
     /// A domain folder: its graph_desc.json is read
     #[arg(long, value_name = "DIR", conflicts_with = "dir")]
     data_dir: Option<PathBuf>,
-    /// The same without its option
+    /// A domain folder, as with --data-dir
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
     /// `svg`, `dot` or `mermaid` [default: what the ending of --out says, else svg]

@@ -24,7 +24,7 @@ pub(crate) struct InspectArgs {
     /// The domain folder
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// The same as an option
+    /// The domain folder, named as the other commands have it
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Print one JSON document, with long lists uncut

@@ -22,7 +22,7 @@ use crate::printer::Printer;
     jarvis taskbench report --data-dir data_multimedia\n  \
     jarvis taskbench report --data-dir data_multimedia --html report.html\n  \
     jarvis taskbench report data_multimedia data_huggingface --llm gpt-4 --format markdown\n  \
-    jarvis taskbench report --run data_multimedia/predictions/gpt-4.json --format csv --out runs.csv\n\n\
+    jarvis taskbench report --run data_multimedia/predictions/gpt-4.json --format csv\n\n\
     Every run of a domain is compared, beside the published leaderboard. Figures are measured from\n\
     predictions and gold plans, by the original's rules and by strict ones; metrics files are not\n\
     needed. The page is one file without scripts or network.")]
@@ -30,7 +30,7 @@ pub(crate) struct ReportArgs {
     /// A domain folder: tool_desc.json, data.json, predictions*/; may be repeated
     #[arg(long, value_name = "DIR")]
     data_dir: Vec<PathBuf>,
-    /// The same without its option
+    /// Domain folders, as with --data-dir
     #[arg(value_name = "DIR")]
     dirs: Vec<PathBuf>,
     /// A file of predictions inside a domain folder; may be repeated; then only these are compared
