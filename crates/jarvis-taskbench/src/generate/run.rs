@@ -74,6 +74,8 @@ pub enum GenerateError {
         kind: FailureKind,
         /// In words.
         message: String,
+        /// The reply that cannot be used, if there was one.
+        raw: Option<String>,
     },
 }
 
@@ -196,7 +198,7 @@ impl Generator {
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        Err(GenerateError::Sample { kind: FailureKind::NotReachable, message })
+        Err(GenerateError::Sample { kind: FailureKind::NotReachable, message, raw: None })
     }
 
     /// Makes sample number 0 and keeps nothing.
@@ -298,7 +300,7 @@ impl Generator {
             Err(error) => error.to_string(),
         };
         let kind = FailureKind::NotReachable;
-        Err(Failed { raw: None, kind, error: GenerateError::Sample { kind, message } })
+        Err(Failed { kind, error: GenerateError::Sample { kind, message, raw: None } })
     }
 
     async fn attempt(&self, number: u64) -> (String, Result<Done, Failed>) {
@@ -319,11 +321,10 @@ impl Generator {
             seed: job.prompt_seed,
             check: self.settings.check,
         };
-        let messages = self.prompts.messages(&shown).map_err(|error| Failed {
-            kind: FailureKind::Config,
-            error: GenerateError::Prompt(error),
-            raw: None,
-        })?;
+        let messages = self
+            .prompts
+            .messages(&shown)
+            .map_err(|error| Failed { kind: FailureKind::Config, error: GenerateError::Prompt(error) })?;
         let request = ChatRequest {
             stage: STAGE.to_owned(),
             messages,
@@ -339,11 +340,8 @@ impl Generator {
         let result = read_reply(&reply.text).map_err(|error| {
             tracing::debug!(id = job.id, reply = reply.text, "a reply that is no result");
             let kind = FailureKind::ContentFormat;
-            Failed {
-                raw: Some(reply.text.clone()),
-                kind,
-                error: GenerateError::Sample { kind, message: error.to_string() },
-            }
+            let raw = Some(reply.text.clone());
+            Failed { kind, error: GenerateError::Sample { kind, message: error.to_string(), raw } }
         })?;
         let mut record = json!({
             "id": job.id,
@@ -402,8 +400,6 @@ impl Generator {
 struct Failed {
     kind: FailureKind,
     error: GenerateError,
-    /// The reply that cannot be used, if there was one.
-    raw: Option<String>,
 }
 
 impl Failed {
@@ -418,17 +414,19 @@ impl Failed {
             | ChatError::BadReply { .. }
             | ChatError::ReplayMiss { .. }
             | ChatError::Recording { .. }
-            | ChatError::Config(_) => GenerateError::Sample { kind, message: error.to_string() },
+            | ChatError::Config(_) => GenerateError::Sample { kind, message: error.to_string(), raw: None },
         };
-        Failed { kind, error, raw: None }
+        Failed { kind, error }
     }
 }
 
 /// Appends a failure to the file of failures, which is made for the first one.
 fn keep_failure(path: &std::path::Path, id: &str, failed: &Failed) -> Result<(), DataError> {
-    let line = json!({
-        "id": id, "kind": failed.kind, "message": failed.error.to_string(), "raw": failed.raw,
-    });
+    let raw = match &failed.error {
+        GenerateError::Sample { raw, .. } => raw.as_deref(),
+        GenerateError::Data(_) | GenerateError::Prompt(_) | GenerateError::Refused(_) => None,
+    };
+    let line = json!({"id": id, "kind": failed.kind, "message": failed.error.to_string(), "raw": raw});
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| append(&mut file, &line)).map_err(|error| DataError::write(path, error))
 }

@@ -14,7 +14,7 @@ use self::charts::{Bar, Column, lying, standing};
 use super::measure::Run;
 use super::plan::Names;
 use super::table::{Cells, EXTRA_COLUMNS, percent, wanted};
-use super::text::{clean, cut};
+use super::text::{clean, cut, several};
 use super::{DomainReport, Metric, Report, left_out, notes};
 use crate::evaluate::table::{Column as FigureColumn, Form};
 use crate::evaluate::{Group, Size, Split};
@@ -54,7 +54,7 @@ pub fn page(report: &Report) -> String {
                 header {
                     h1 { "TaskBench report" }
                     p.lead {
-                        (runs) @if runs == 1 { " run" } @else { " runs" } " on "
+                        (several(runs, "run")) " on "
                         @for (at, domain) in report.domains.iter().enumerate() {
                             @if at > 0 { ", " } (domain.name)
                         }
@@ -113,7 +113,7 @@ fn section(at: usize, domain: &DomainReport, report: &Report) -> Markup {
     html! {
         section id=(format!("d{at}")) {
             h2 { (domain.name) }
-            p.soft { (domain.tools.tools.len()) " tools, " (gold) " gold plans, " (domain.dependency.as_str()) " dependencies" }
+            p.soft { (several(domain.tools.tools.len(), "tool")) ", " (several(gold, "gold plan")) ", " (domain.dependency.as_str()) " dependencies" }
             (summary(domain, &runs, &metrics))
             h3 { @if published_here { "Beside the published figures" } @else { "Figures" } }
             p.soft { "Best first." @if published_here { " ▸ and the darker bar mark runs." } }
@@ -151,7 +151,7 @@ fn section(at: usize, domain: &DomainReport, report: &Report) -> Markup {
                 @let missing = run.coverage.gold.saturating_sub(run.coverage.predicted);
                 (foldable(nth, domain, &run.name, html! {
                     p.soft {
-                        (run.wrong) " of " (run.coverage.predicted) " predictions differ from the gold plan in a node or a link"
+                        (run.wrong) " of " (several(run.coverage.predicted, "prediction")) @if run.wrong == 1 { " differs" } @else { " differ" } " from the gold plan in a node or a link"
                         @if run.wrong > run.worst.len() { "; the " (run.worst.len()) " worst" }
                         "."
                         @if missing == 1 { " One gold plan has no prediction and is not among them." }

@@ -3,6 +3,11 @@
 use jarvis_plan::export::text::{cells, clusters};
 pub(crate) use jarvis_plan::export::text::{clean, cut};
 
+/// `1 tool`, `2 tools`.
+pub(crate) fn several(number: usize, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The text in at most `lines` lines of `width` cells, broken after blanks, `_`, `-` and `/`, and inside longer words;
 /// the last one is cut.
 pub(crate) fn wrap(text: &str, width: usize, lines: usize) -> Vec<String> {

@@ -181,6 +181,8 @@ fn the_page_begins_with_the_best_and_shows_what_there_is() {
         .map(|gold: Value| json!({"id": gold["id"], "result": gold}))
         .collect();
     write(domain.dir(), "predictions/zbest.json", &lines(&good[..2]));
+    let nameless = said("3", &[("", &[]), ("", &[])]);
+    write(domain.dir(), "predictions/nameless.json", &lines(&[nameless]));
     let made = page(&report(&[&domain], true));
     let table = made.split_once("<table>").unwrap().1.split_once("</table>").unwrap().0;
     let at = |part: &str| table.find(part).unwrap_or_else(|| panic!("{part}: {table}"));
@@ -189,6 +191,7 @@ fn the_page_begins_with_the_best_and_shows_what_there_is() {
     assert!(made.contains("One gold plan has no prediction and is not among them."));
     assert!(!made.contains(">10<"), "no plan is so large");
     assert!(!made.contains("bar mark runs"), "all are runs");
+    assert!(made.contains(">(empty)<") && !made.contains("“”"));
 }
 
 #[test]

@@ -105,6 +105,10 @@ fn what_cannot_be_drawn_or_would_be_mixed_is_said_first() {
         assert!(ended.stderr.contains(said) && ended.stderr.contains("hint:"), "{args:?}: {}", ended.stderr);
     }
     assert!(chat.requests().is_empty());
+    let mumble = FakeChat::spawn(Script::always("Perhaps."));
+    let unread = generate(&["--data-dir", &studio, "--play", "--base-url", &mumble.url()]);
+    assert_eq!((unread.code, unread.stdout.as_str()), (1, ""));
+    assert!(unread.stderr.contains("the reply:\nPerhaps.\n"), "{}", unread.stderr);
     let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
     let made = generate(&[
         "--data-dir",

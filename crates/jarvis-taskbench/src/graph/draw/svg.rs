@@ -62,14 +62,16 @@ pub fn svg(graph: &ToolGraph) -> String {
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"{:.0} {:.0} {width:.0} {height:.0}\" role=\"img\" aria-labelledby=\"tg-title tg-desc\" \
-         style=\"--tg-ink:{:.2}\">\n<title id=\"tg-title\">Tool graph: {} tools, {} links</title>\n\
+         style=\"--tg-ink:{:.2}\">\n<title id=\"tg-title\">Tool graph: {} tool{}, {} link{}</title>\n\
          <desc id=\"tg-desc\">{}</desc>\n<style>{STYLE}</style>\n\
          <rect class=\"tg-ground\" x=\"{:.0}\" y=\"{:.0}\" width=\"100%\" height=\"100%\"/>\n",
         min.0 - MARGIN,
         min.1 - MARGIN,
         ink(net.links.len()),
         net.nodes.len(),
+        if net.nodes.len() == 1 { "" } else { "s" },
         net.links.len(),
+        if net.links.len() == 1 { "" } else { "s" },
         xml_escape(&description(&net)),
         min.0 - MARGIN,
         min.1 - MARGIN,

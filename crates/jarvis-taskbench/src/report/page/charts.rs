@@ -87,7 +87,7 @@ pub(super) fn standing(title: &str, columns: &[Column]) -> Markup {
                     title {
                         (column.label) ": "
                         @if let Some(value) = column.value { (format!("{value:.2}")) } @else { "no figure" }
-                        ", " (column.samples) " samples"
+                        ", " (column.samples) @if column.samples == 1 { " sample" } @else { " samples" }
                     }
                     @if let Some(value) = column.value {
                         rect.bar x=(px(middle - width / 2.0)) y=(px(y(value))) width=(px(width)) height=(px(y(0.0) - y(value))) {}

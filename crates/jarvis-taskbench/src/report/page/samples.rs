@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::measure::Sample;
 use super::super::plan::{Names, PlanView};
-use super::super::text::{clean, cut};
+use super::super::text::{clean, cut, several};
 use super::graph::{Arrow, Drawn, graph};
 use super::ticked;
 
@@ -41,7 +41,7 @@ pub(super) fn sample(rank: usize, sample: &Sample, names: &Names) -> Markup {
                 span.rank { (rank) "." } " " code { (clean(&sample.id)) }
                 span.facts {
                     @if let Some(shape) = &sample.shape { (cut(shape, 20)) ", " }
-                    (sample.gold.nodes.len()) @if sample.gold.nodes.len() == 1 { " node" } @else { " nodes" }
+                    (several(sample.gold.nodes.len(), "node"))
                     " · nodes F1 " (percent(sample.diff.nodes_f1()))
                     @if sample.diff.links.gold + sample.diff.links.predicted > 0 { " · links F1 " (percent(sample.diff.links.f1())) }
                 }

@@ -231,7 +231,12 @@ fn seed(args: &GenerateArgs, dir: &Path) -> u64 {
 
 async fn play(generator: &Generator, args: &GenerateArgs, printer: Printer) -> Result<ExitCode, Failure> {
     let done = tokio::select! {
-        done = generator.play() => done.map_err(failed)?,
+        done = generator.play() => done.map_err(|error| {
+            if let GenerateError::Sample { raw: Some(raw), .. } = &error {
+                printer.progress(&format!("the reply:\n{raw}\n"));
+            }
+            failed(error)
+        })?,
         _ = tokio::signal::ctrl_c() => return Err(Failure::work("interrupted")),
     };
     if args.json {
