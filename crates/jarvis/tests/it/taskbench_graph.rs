@@ -75,7 +75,9 @@ fn samples_repeat_and_can_be_drawn() {
     assert_eq!(house.run(&["taskbench", "graph", "sample", "--data-dir", &dir]).stdout, plain.stdout);
 
     assert_eq!(house.run(&[&args[..], &["--draw", "dag.svg"]].concat()).code, 0);
-    assert!(std::fs::read_to_string(house.work().join("dag.svg")).expect("drawn").starts_with("<svg"));
+    let drawn = std::fs::read_to_string(house.work().join("dag.svg")).expect("drawn");
+    assert!(drawn.starts_with("<svg") && drawn.contains(">Graph of 4 tools and "), "{drawn}");
+    assert!(drawn.contains("class=\"jp-ground\""), "it can be read alone: {drawn}");
     house.file("samples.json", first.to_string());
     let many = graph(&house, &["draw", "--subset", "samples.json"]);
     assert_eq!((many.code, many.stdout.as_str()), (2, ""));
