@@ -195,9 +195,24 @@ fn common_by_word<T: Eq + Hash>(a: &[T], b: &[T]) -> usize {
     row.iter().map(|word| word.count_zeros() as usize).sum()
 }
 
+/// The kind of a literal argument in both profiles: the first class of which a file ending occurs anywhere in it, in lower
+/// case; else `text`.
+pub(crate) fn kind_of(text: &str) -> &'static str {
+    const KINDS: [(&str, &[&str]); 3] = [
+        ("image", &[".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"]),
+        ("audio", &[".mp3", ".wav", ".wma", ".ogg", ".aac", ".flac", ".aiff", ".au"]),
+        ("video", &[".mp4", ".avi", ".mov", ".flv", ".wmv", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"]),
+    ];
+    if !text.contains('.') {
+        return "text";
+    }
+    let found = KINDS.iter().find(|(_, endings)| endings.iter().any(|ending| text.contains(ending)));
+    found.map_or("text", |(kind, _)| kind)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{common_by_cell, common_by_word, sequence_ratio};
+    use super::{common_by_cell, common_by_word, kind_of, sequence_ratio};
 
     #[test]
     fn words_of_cells_give_what_cells_give() {
@@ -219,5 +234,21 @@ mod tests {
         let down: Vec<u32> = up.iter().rev().map(|number| number % 7).collect();
         assert!((sequence_ratio(&up, &up) - 1.0).abs() < 1e-12);
         assert!(sequence_ratio(&up, &down) < 2e-3);
+    }
+
+    #[test]
+    fn kinds_of_literals() {
+        let cases = [
+            ("example.jpg", "image"),
+            ("'a.wav'", "audio"),
+            ("https://x.org/v.mp4?t=1", "video"),
+            ("www.movies.com", "video"),
+            ("X.JPG", "text"),
+            ("", "text"),
+            ("plain words", "text"),
+        ];
+        for (text, kind) in cases {
+            assert_eq!(kind_of(text), kind, "{text}");
+        }
     }
 }

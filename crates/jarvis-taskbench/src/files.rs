@@ -103,6 +103,14 @@ impl Growing {
         &self.path
     }
 
+    /// Removes the file when it holds nothing.
+    pub(crate) fn remove_if_empty(&self) {
+        if self.length == 0 {
+            // What cannot be removed is merely empty.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+
     /// Appends a line in one write. What was written of a line that failed is taken away again.
     pub(crate) fn append(&mut self, line: &str) -> Result<(), DataError> {
         let line = format!("{line}\n");

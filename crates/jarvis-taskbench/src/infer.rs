@@ -15,6 +15,7 @@ mod outputs;
 mod prompt;
 mod reply;
 mod shape;
+mod traces;
 mod watch;
 
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use jarvis_chat::ChatModel;
 
 pub use ask::{Failed, PLAN_STAGE, REFORMAT_STAGE};
-pub use demos::{Demo, demos, known_demos};
+pub use demos::{Demo, demos, demos_of_folder, demos_shown, known_demos};
 pub use error::InferError;
 pub use job::Job;
 pub use offline::OfflinePlans;
@@ -31,6 +32,7 @@ pub use outputs::Outputs;
 pub use prompt::Prompts;
 pub use reply::{NoPlan, ReadPlan, read_plan};
 pub use shape::{check_plan, reply_schema};
+pub use traces::Traces;
 pub use watch::{Begun, Progress, Quiet, Summary, Watch};
 
 /// Who plans.

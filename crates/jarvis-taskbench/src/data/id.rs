@@ -43,8 +43,20 @@ impl SampleId {
     pub fn to_value(&self) -> serde_json::Value {
         match self {
             SampleId::Text(text) => text.as_ref().into(),
-            SampleId::Number(text) => text.parse::<i64>().map_or_else(|_| text.as_ref().into(), Into::into),
+            SampleId::Number(text) => self.number(text).unwrap_or_else(|| text.as_ref().into()),
         }
+    }
+
+    /// The number or null that reads as this id again: what is written of a request must be found when a run goes on.
+    fn number(&self, text: &str) -> Option<serde_json::Value> {
+        if text == "None" {
+            return Some(serde_json::Value::Null);
+        }
+        let whole = text.parse::<i64>().map(Into::into).or_else(|_| text.parse::<u64>().map(Into::into));
+        whole.ok().or_else(|| {
+            let float: f64 = text.parse().ok()?;
+            (SampleId::of(&JsonValue::Float(float)).as_ref() == Some(self)).then(|| float.into())
+        })
     }
 }
 
@@ -57,5 +69,20 @@ impl fmt::Display for SampleId {
 impl Serialize for SampleId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_value().serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SampleId;
+    use crate::json::parse;
+
+    #[test]
+    fn an_id_that_is_written_is_the_same_when_read() {
+        for json in ["7", "-7", "18446744073709551615", "1.5", "1e20", "null", "true", "\"7\"", "\"None\"", "\"\""] {
+            let id = SampleId::of(&parse(json.as_bytes()).unwrap()).unwrap();
+            let written = id.to_value().to_string();
+            assert_eq!(SampleId::of(&parse(written.as_bytes()).unwrap()), Some(id), "{json} is written {written}");
+        }
     }
 }

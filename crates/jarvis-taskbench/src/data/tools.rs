@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::DependencyType;
 use crate::DataError;
 use crate::json::{Look, parse};
 
@@ -103,6 +104,11 @@ impl ToolList {
     /// True when tools say which kinds they take and give.
     pub fn is_typed(&self) -> bool {
         self.tools.iter().any(|tool| tool.inputs.is_some())
+    }
+
+    /// What links mean where nobody says: resource where tools are typed, else temporal.
+    pub fn dependency(&self) -> DependencyType {
+        if self.is_typed() { DependencyType::Resource } else { DependencyType::Temporal }
     }
 
     /// True when tools have named parameters.

@@ -26,12 +26,15 @@ pub fn read_metrics(path: &Path) -> Result<Map<String, Value>, DataError> {
     }
 }
 
-/// Puts the groups of this run into the file: a group that was there is replaced whole, others stay. The file is never
-/// half-written.
+/// Puts the groups of this run into the file: a group that was there is replaced whole, others stay, and their names are
+/// given. The file is never half-written.
 ///
 /// # Errors
 /// When the file that is there cannot be read, or the new one cannot be written.
-pub fn update_metrics(path: &Path, groups: impl IntoIterator<Item = (String, Value)>) -> Result<(), DataError> {
+pub fn update_metrics(
+    path: &Path,
+    groups: impl IntoIterator<Item = (String, Value)>,
+) -> Result<Vec<String>, DataError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|error| DataError::write(path, error))?;
     // Of two runs at once the one waits for the few lines of the other, or its groups would be lost. Where folders cannot be
@@ -41,12 +44,15 @@ pub fn update_metrics(path: &Path, groups: impl IntoIterator<Item = (String, Val
         let _ = turn.lock();
     }
     let mut all = read_metrics(path)?;
+    let mut kept: Vec<String> = all.keys().cloned().collect();
     for (key, figures) in groups {
+        kept.retain(|group| *group != key);
         all.insert(key, figures);
     }
     let mut text = serde_json::to_string_pretty(&all).map_err(|error| DataError::shape(path, error.to_string()))?;
     text.push('\n');
-    files::replace_derived(path, text.as_bytes())
+    files::replace_derived(path, text.as_bytes())?;
+    Ok(kept)
 }
 
 /// The log beside a metrics file, as the original has it: each figure of each group, then its table of tools.

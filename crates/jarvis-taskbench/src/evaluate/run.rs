@@ -53,6 +53,8 @@ pub struct Options<'a> {
     pub only: Option<HashSet<SampleId>>,
     /// Gold plans that the strict figures leave out: those that were shown to the planner as examples.
     pub shown: HashSet<SampleId>,
+    /// Requests whose reply held no plan, and why: to the strict figures they are malformed, not missing.
+    pub no_plan: HashMap<SampleId, String>,
     /// 95 % intervals for the strict figures.
     pub bootstrap: Option<Bootstrap>,
     /// The model for BERTScore; without it that is left out.
@@ -72,6 +74,7 @@ impl<'a> Options<'a> {
             groups: vec![Group::OVERALL],
             only: None,
             shown: HashSet::new(),
+            no_plan: HashMap::new(),
             bootstrap: None,
             similarity: None,
             told: None,
@@ -204,7 +207,10 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
             });
             let counts = options.profile.strict() && kept && !options.shown.contains(&record.id);
             let strict = counts.then(|| {
-                let said = prediction.map(|prediction| prediction.result.as_ref().ok_or("there is no `result`"));
+                let said = match prediction {
+                    Some(prediction) => Some(prediction.result.as_ref().ok_or("there is no `result`")),
+                    None => options.no_plan.get(&record.id).map(|why| Err(why.as_str())),
+                };
                 strict::score(&record, said, &strict_catalogue, rouge.as_ref())
             });
             let texts = legacy.as_ref().filter(|sample| similar && sample.steps.is_some()).and_then(|_| {

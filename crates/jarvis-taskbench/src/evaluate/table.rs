@@ -18,7 +18,7 @@ pub type Column<'a> = (&'a str, &'a str, Form);
 /// How a figure is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A whole number.
+    /// A whole number; of several by cause, their sum.
     Count,
     /// A share of 1, times 100, with two decimals.
     Percent,
@@ -43,9 +43,10 @@ pub const LEGACY_COLUMNS: [Column<'static>; 12] = [
 ];
 
 /// The columns for our figures.
-pub const STRICT_COLUMNS: [Column<'static>; 13] = [
+pub const STRICT_COLUMNS: [Column<'static>; 14] = [
     ("samples", "samples", Form::Count),
     ("missing", "missing", Form::Count),
+    ("malformed", "malformed", Form::Count),
     ("R1", "rouge/rouge1", Form::Percent),
     ("R2", "rouge/rouge2", Form::Percent),
     ("RL", "rouge/rougeL", Form::Percent),
@@ -167,7 +168,12 @@ impl Table {
 impl Form {
     /// The figure in this form; what is no number is written as it is.
     pub fn write(self, value: &Value) -> String {
-        let Some(number) = value.as_f64() else {
+        let sum = || {
+            value
+                .as_object()
+                .map(|causes| causes.values().filter_map(Value::as_f64).fold(0.0, |sum, count| sum + count))
+        };
+        let Some(number) = value.as_f64().or_else(sum) else {
             return value.as_str().map_or_else(|| "-".to_owned(), str::to_owned);
         };
         match self {

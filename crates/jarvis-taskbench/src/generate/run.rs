@@ -1,6 +1,7 @@
 //! A generation run: many calls at once, each success one line in `data_raw.json`. A failed sample is counted and the run
 //! goes on; a stopped run is continued by running it again.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -455,8 +456,13 @@ struct Statistics {
 
 impl Statistics {
     fn open(path: PathBuf) -> Result<Statistics, DataError> {
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
-        file.map(|file| Statistics { file, path: path.clone() }).map_err(|error| DataError::write(&path, error))
+        let failed = |error| DataError::write(&path, error);
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
+        // A line that an earlier stop cut off ends here, or the next one would be lost with it.
+        if !std::fs::read(&path).map_err(failed)?.ends_with(b"\n") && file.metadata().map_err(failed)?.len() > 0 {
+            file.write_all(b"\n").map_err(failed)?;
+        }
+        Ok(Statistics { file, path: path.clone() })
     }
 
     fn write(&mut self, line: Value) -> Result<(), DataError> {

@@ -42,6 +42,11 @@ pub struct Failed {
 }
 
 impl Failed {
+    /// Whether the endpoint lets nobody in, or has no such model; asking again would end the same way.
+    pub(super) fn is_refused(&self) -> bool {
+        self.kind == FailureKind::HttpStatus && matches!(self.status, None | Some(404))
+    }
+
     /// Whether nobody was there to answer: no connection, no entrance, or no such model.
     pub(super) fn is_unreached(&self) -> bool {
         match self.kind {
@@ -204,7 +209,13 @@ fn kind(fault: &NoPlan) -> FailureKind {
 
 /// A call that gave no reply.
 fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
-    let mut failed = failed(id, FailureKind::of(error), stage, error.to_string());
+    let message = match error {
+        // The kind says the rest, and the start of the prompt is the same for all requests.
+        ChatError::ReplayMiss { .. } => "no unused line of the recording fits this request".to_owned(),
+        ChatError::Api { status, message } => format!("HTTP {status}: {message}"),
+        error => error.to_string(),
+    };
+    let mut failed = failed(id, FailureKind::of(error), stage, message);
     match error {
         ChatError::Api { status, .. } => failed.status = Some(*status),
         ChatError::RateLimited { .. } => failed.status = Some(429),

@@ -1,6 +1,6 @@
 //! The examples that a prompt shows: gold plans of the domain, chosen by id.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -30,6 +30,19 @@ pub fn known_demos(domain: &str) -> &'static [&'static str] {
         "tmdb" => &["1"],
         _ => &[],
     }
+}
+
+/// How many examples a folder of predictions says that prompts showed: 2 for `predictions_use_demos_2`.
+pub fn demos_of_folder(folder: &str) -> Option<usize> {
+    let (_, rest) = folder.split_once("_use_demos_")?;
+    rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+}
+
+/// The samples that prompts with so many of these examples show. They are left out of inference, and so of the strict
+/// figures.
+pub fn demos_shown(ids: &[&str], count: usize) -> HashSet<SampleId> {
+    let shown = ids.iter().take(count);
+    shown.flat_map(|id| [SampleId::Text((*id).into()), SampleId::Number((*id).into())]).collect()
 }
 
 /// The first `count` of the ids (or of those known for the domain), read from `data.json`, in that file's order.

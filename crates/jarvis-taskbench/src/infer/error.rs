@@ -41,6 +41,14 @@ pub enum InferError {
         /// The gold file.
         path: PathBuf,
     },
+    /// There is nothing to ask.
+    #[error("{} holds no request{reason}", .path.display())]
+    NoRequests {
+        /// The file of requests.
+        path: PathBuf,
+        /// Why, beginning with a blank or a colon.
+        reason: String,
+    },
     /// Another process writes the same predictions.
     #[error("another run writes {} now", .path.display())]
     Locked {
@@ -75,6 +83,9 @@ impl InferError {
             InferError::MissingDemos { .. } => {
                 Some("name samples of data.json with --demo-ids a,b,c, or ask for fewer with --use-demos")
             }
+            InferError::NoRequests { .. } => {
+                Some("a line a request is wanted, {\"id\": …, \"user_request\": …}, and ids as they stand there")
+            }
             InferError::Locked { .. } => Some("wait for it, or write elsewhere with --prediction-dir DIR"),
             InferError::Write { .. } => Some("check the folder's permissions and the room on the disk"),
             InferError::Prompt(_) | InferError::Stopped => None,
@@ -88,7 +99,8 @@ impl InferError {
             | InferError::Untyped { .. }
             | InferError::NoDemos { .. }
             | InferError::FewDemos { .. }
-            | InferError::MissingDemos { .. } => true,
+            | InferError::MissingDemos { .. }
+            | InferError::NoRequests { .. } => true,
             InferError::Locked { .. } | InferError::Write { .. } | InferError::Prompt(_) | InferError::Stopped => false,
         }
     }

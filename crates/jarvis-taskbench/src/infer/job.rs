@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::{Answered, Asker, PLAN_STAGE, failed, prediction_line};
-use super::log::Level;
+use super::log::{Level, SETTINGS};
 use super::reply::ReadPlan;
 use super::{
     Begun, Demo, Failed, InferError, InferOptions, OfflinePlans, Outputs, PlanBy, Progress, Prompts, Summary, Watch,
@@ -25,7 +25,13 @@ const BATCH: usize = 256;
 
 /// How many requests may fail in a row from the first on because nobody is there to answer, before the run gives up:
 /// every one takes the time of its repeats, and the next thousands would too.
-const HOPELESS: usize = 20;
+const HOPELESS: usize = 8;
+
+/// The same where the endpoint answers that it lets nobody in, or has no such model.
+const REFUSED: usize = 3;
+
+/// Lines of the request file that are no requests: so many are named.
+const NAMED: usize = 5;
 
 /// What is asked of a domain.
 #[derive(Debug, Clone)]
@@ -61,8 +67,15 @@ impl Job {
 
         let read = domain.requests()?;
         let file = domain.path("user_requests.json");
-        let mut notes: Vec<String> =
-            read.bad.iter().map(|bad| format!("{}, {bad}; it is passed over", file.display())).collect();
+        if read.requests.is_empty() {
+            let reason = read.bad.first().map_or_else(String::new, |bad| format!(": {bad}"));
+            return Err(InferError::NoRequests { path: file, reason });
+        }
+        let named = read.bad.iter().take(NAMED);
+        let mut notes: Vec<String> = named.map(|bad| format!("{}, {bad}; it is passed over", file.display())).collect();
+        if read.bad.len() > NAMED {
+            notes.push(format!("{}: {} more lines are no requests", file.display(), read.bad.len() - NAMED));
+        }
         let mut chosen: IndexMap<SampleId, String> = IndexMap::new();
         for request in read.requests {
             chosen.insert(request.id, request.text);
@@ -74,6 +87,9 @@ impl Job {
                 notes.push(format!("{unknown} of the {} ids asked for are not in {}", ids.len(), file.display()));
             }
             chosen.retain(|id, _| ids.contains(id.as_str()));
+            if chosen.is_empty() {
+                return Err(InferError::NoRequests { path: file, reason: " with one of the ids asked for".into() });
+            }
         }
         if !options.include_demos {
             // The gold file may write as a number what the requests write as text.
@@ -110,12 +126,24 @@ impl Job {
             self.requests.iter().filter(|request| !outputs.is_done(&request.id)).collect();
         // What failed before comes last, so that runs that are stopped again and again get on all the same.
         pending.sort_by_key(|request| outputs.has_failed(&request.id));
-        let notes: Vec<String> = self.notes.iter().chain(outputs.notes()).cloned().collect();
+        let mut notes: Vec<String> = self.notes.iter().chain(outputs.notes()).cloned().collect();
+        let settings = self.settings();
+        if outputs.done() > 0
+            && let Some(other) = outputs.log.setting_before().filter(|before| *before != settings)
+        {
+            let path = outputs.path().display();
+            notes.push(format!(
+                "predictions in {path} were made with other settings: {}; --tag or --prediction-dir keep runs apart",
+                difference(&other, &settings)
+            ));
+        }
         let mut run = Run::new(pending.len(), outputs, watch);
         for note in &notes {
             run.outputs.log.line(Level::Warning, note);
         }
-        run.outputs.log.line(Level::Info, &self.description(run.of, self.requests.len()));
+        let (pending_now, of) = (run.of, self.requests.len());
+        run.outputs.log.line(Level::Info, &format!("{pending_now} of {of} requests to ask"));
+        run.outputs.log.line(Level::Info, &format!("{SETTINGS}{settings}"));
         watch.begun(&Begun { pending: run.of, already: self.requests.len() - run.of, notes });
         let result = match by {
             PlanBy::Model(model) => self.ask_all(model, &pending, &mut run, stop).await,
@@ -128,21 +156,26 @@ impl Job {
         let message = match (run.of, left) {
             (0, _) => "all completed".to_owned(),
             (_, 0) => format!("completed: {completed}, failed: {failed}"),
+            (_, left) if summary.gave_up => {
+                format!("gave up; completed: {completed}, failed: {failed}, left: {left}")
+            }
             (_, left) => format!("stopped; completed: {completed}, failed: {failed}, left: {left}"),
         };
         run.outputs.log.line(Level::Info, &message);
         Ok(summary)
     }
 
-    /// What the log says of the run.
-    fn description(&self, pending: usize, of: usize) -> String {
-        let InferOptions { dependency, reformat, structured, sampling, workers, .. } = &self.options;
+    /// What predictions depend on, as `key=value` with `; ` between, for the log and the next run.
+    fn settings(&self) -> String {
+        let InferOptions { planner, dependency, reformat, structured, sampling, .. } = &self.options;
+        let demos: Vec<&str> = self.demos.iter().map(|demo| demo.id.as_str()).collect();
         format!(
-            "{pending} of {of} requests to ask; dependency type {dependency}, {} examples, reformat {reformat}, \
-             structured {structured}, temperature {}, top_p {}, {workers} at a time",
-            self.demos.len(),
+            "planner={planner}; dependency_type={dependency}; examples={}; reformat={reformat}; structured={structured}; \
+             temperature={}; top_p={}; max_tokens={}",
+            demos.join(","),
             sampling.temperature,
-            sampling.top_p
+            sampling.top_p,
+            sampling.max_tokens
         )
     }
 
@@ -215,6 +248,25 @@ fn plan(planner: &OfflinePlans, request: UserRequest) -> Answered {
     Answered { id: request.id, request: request.text, outcome, calls: 0, usage, said: Vec::new(), cut: false }
 }
 
+/// What differs between two settings: `temperature 0 → 1`.
+fn difference(before: &str, now: &str) -> String {
+    let pairs = |settings: &str| -> IndexMap<String, String> {
+        let pair = |part: &str| part.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
+        settings.split("; ").filter_map(pair).collect()
+    };
+    let (before, now) = (pairs(before), pairs(now));
+    let differs = now.iter().filter(|(key, value)| before.get(*key) != Some(*value));
+    let told = differs.map(|(key, value)| {
+        let was = before.get(key).map_or("-", String::as_str);
+        format!("{} {} → {}", key.replace('_', " "), shown(was), shown(value))
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn shown(value: &str) -> &str {
+    if value.is_empty() { "none" } else { value }
+}
+
 /// A run's counts, and where it writes.
 struct Run<'a> {
     outputs: &'a mut Outputs,
@@ -223,6 +275,8 @@ struct Run<'a> {
     completed: usize,
     failures: BTreeMap<FailureKind, usize>,
     failed: usize,
+    /// Of these, by an endpoint that would refuse all others.
+    refused: usize,
     mended: usize,
     reformatted: usize,
     calls: usize,
@@ -241,6 +295,7 @@ impl<'a> Run<'a> {
             completed: 0,
             failures: BTreeMap::new(),
             failed: 0,
+            refused: 0,
             mended: 0,
             reformatted: 0,
             calls: 0,
@@ -274,6 +329,7 @@ impl<'a> Run<'a> {
                 let line = serde_json::to_string(&failure).unwrap_or_default();
                 self.outputs.fail(&id, line)?;
                 self.failed += 1;
+                self.refused += usize::from(failure.is_refused());
                 *self.failures.entry(failure.kind).or_default() += 1;
                 let message = format!("request {id}: {} at stage {}: {}", failure.kind, failure.stage, failure.message);
                 self.outputs.log.line(Level::Error, &message);
@@ -288,7 +344,7 @@ impl<'a> Run<'a> {
 
     /// Whether nobody is there to answer.
     fn is_hopeless(&self) -> bool {
-        !self.reached && self.failed >= HOPELESS
+        !self.reached && (self.failed >= HOPELESS || self.refused >= REFUSED)
     }
 
     fn summary(&self, job: &Job) -> Summary {

@@ -26,23 +26,35 @@ impl Level {
     }
 }
 
+/// What stands before the settings of a run.
+pub(super) const SETTINGS: &str = "settings: ";
+
 /// The log file, appended to.
 #[derive(Debug)]
 pub(super) struct Log {
     file: File,
     path: PathBuf,
     model: String,
+    /// The settings of the last run before this one.
+    before: Option<String>,
     broken: bool,
 }
 
 impl Log {
     pub(super) fn open(path: PathBuf, model: &str) -> Result<Log, InferError> {
+        let earlier = std::fs::read_to_string(&path).unwrap_or_default();
+        let before = earlier.lines().rev().find_map(|line| line.split_once(SETTINGS)).map(|(_, told)| told.to_owned());
         let file = OpenOptions::new()
             .append(true)
             .create(true)
             .open(&path)
             .map_err(|error| InferError::write(&path, error))?;
-        Ok(Log { file, path, model: model.to_owned(), broken: false })
+        Ok(Log { file, path, model: model.to_owned(), before, broken: false })
+    }
+
+    /// The settings of the last run that wrote here.
+    pub(super) fn setting_before(&self) -> Option<String> {
+        self.before.clone()
     }
 
     pub(super) fn path(&self) -> &Path {

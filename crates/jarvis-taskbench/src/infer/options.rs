@@ -30,6 +30,8 @@ impl Default for Sampling {
 /// What is asked, and how.
 #[derive(Debug, Clone)]
 pub struct InferOptions {
+    /// Who plans, for the log: a model and where it is, never a key.
+    pub planner: String,
     /// What links mean.
     pub dependency: DependencyType,
     /// How many examples the prompt shows.
@@ -61,6 +63,7 @@ pub struct InferOptions {
 impl Default for InferOptions {
     fn default() -> InferOptions {
         InferOptions {
+            planner: String::new(),
             dependency: DependencyType::Resource,
             demos: 0,
             demo_ids: Vec::new(),

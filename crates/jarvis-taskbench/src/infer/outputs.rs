@@ -115,6 +115,8 @@ impl Outputs {
 
     /// Leaves the error file with the last attempt of each request that has no prediction.
     pub(super) fn settle(&mut self) -> Result<(), InferError> {
+        // A file without a prediction would be scored as a run that says nothing.
+        self.predictions.remove_if_empty();
         self.errors.settle()
     }
 }

@@ -187,7 +187,7 @@ pub fn complaints(gold: &PlanView, predicted: &PlanView, diff: &Diff, names: &Na
     if is_cyclic(predicted) {
         said.push("The links form a cycle".to_owned());
     }
-    said.extend(predicted.faults.iter().take(LISTED).map(|fault| capital(fault)));
+    said.extend(predicted.faults.iter().take(LISTED).map(|fault| capital(&cut(fault, 2 * NAME))));
     if !predicted.nodes.is_empty() && !predicted.steps.is_empty() && predicted.steps.len() != predicted.nodes.len() {
         let (steps, nodes) = (predicted.steps.len(), predicted.nodes.len());
         said.push(format!("{} for {}", counted(steps, "step"), counted(nodes, "node")));

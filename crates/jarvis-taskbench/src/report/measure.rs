@@ -13,6 +13,7 @@ use crate::DataError;
 use crate::data::{DependencyType, Gold, GoldRecord, Lines, SampleId, ToolList};
 use crate::evaluate::legacy::{self, Catalogue};
 use crate::evaluate::{Coverage, Evaluation, Grouping, Options, Prediction, Predictions, Profile, Wanted, evaluate};
+use crate::infer::{Traces, demos_of_folder, demos_shown, known_demos};
 use crate::json::Look;
 
 /// What runs of a domain are measured against.
@@ -24,6 +25,8 @@ pub struct Against<'a> {
     pub gold: &'a Gold,
     /// What links mean.
     pub dependency: DependencyType,
+    /// The published domain that it is, whose examples the strict figures leave out where prompts showed them.
+    pub known: Option<&'static str>,
     /// Which figures.
     pub wanted: Wanted,
     /// How many of the worst samples are kept.
@@ -100,7 +103,18 @@ impl Run {
     /// Measures predictions that were read. Nothing here fails: what cannot be used is counted.
     pub fn measure(name: impl Into<String>, lines: &Lines, against: &Against<'_>) -> Run {
         let predictions = Predictions::of(lines);
+        let folder = lines.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let traces = Traces::beside(lines.path());
+        let of_log: Vec<&str> = traces.examples.iter().map(String::as_str).collect();
+        let shown = match demos_of_folder(&folder) {
+            Some(count) if count != of_log.len() => {
+                demos_shown(against.known.map(known_demos).unwrap_or_default(), count)
+            }
+            Some(_) | None => demos_shown(&of_log, of_log.len()),
+        };
         let options = Options {
+            shown,
+            no_plan: traces.no_plan,
             wanted: against.wanted,
             groups: Grouping::all().groups(),
             ..Options::new(against.tools, against.dependency, Profile::Both)

@@ -56,7 +56,8 @@ pub struct Cells {
     pub extra: Vec<Option<Value>>,
 }
 
-/// The rows of a report, the best first: by node F1 in the first domain where two rows both have it, then by name.
+/// The rows of a report, the best first: by node F1 in the first domain, then in the next ones, then by name; a row without the figure
+/// stands behind those that have it.
 pub fn rows(report: &Report) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let domains = report.domains.len();

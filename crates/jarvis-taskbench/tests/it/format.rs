@@ -193,6 +193,13 @@ fn gold_from_elsewhere_is_not_written_over() {
     assert!(matches!(error, FormatError::Foreign { count: 1, .. }), "{error}");
     assert_eq!(std::fs::read_to_string(dir.path().join("data.json")).unwrap(), gold);
     assert!(!dir.path().join("data_error.json").exists());
+    // Requests from elsewhere are not ours either.
+    std::fs::remove_file(dir.path().join("data.json")).unwrap();
+    let requests = dir.path().join("user_requests.json");
+    std::fs::write(&requests, "{\"id\":\"1\",\"user_request\":\"x\"}\n").unwrap();
+    let error = format(&domain, FormatOptions::default()).unwrap_err();
+    assert!(matches!(&error, FormatError::Foreign { path, count: 1 } if *path == requests), "{error}");
+    assert!(std::fs::read_to_string(&requests).unwrap().contains("\"x\""));
     let overwrite = FormatOptions { overwrite: true, ..FormatOptions::default() };
     assert_eq!(format(&domain, overwrite).unwrap().accepted, 1);
     assert_eq!(format(&domain, FormatOptions::default()).unwrap().accepted, 1, "what was formatted may be again");

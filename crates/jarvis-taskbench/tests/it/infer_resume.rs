@@ -243,10 +243,10 @@ async fn a_run_without_an_endpoint_gives_up() {
     let job = Job::prepare(&domain, InferOptions::default()).unwrap();
     let gone = || ChatError::Unreachable { url: "http://h/".into(), reason: "no".into() };
     let summary = run(&job, &PlanBy::Model(Scripted::new(move |_: &str, _: &str| Err(gone()))), dir.path()).await;
-    assert_eq!((summary.failed, summary.left, summary.gave_up, summary.is_complete()), (20, 40, true, false));
+    assert_eq!((summary.failed, summary.left, summary.gave_up, summary.is_complete()), (8, 52, true, false));
     // One that answers at all is asked to the end.
     let some = Scripted::new(move |_: &str, prompt: &str| match number(prompt) {
-        Some(30) => Ok(GOOD.to_owned()),
+        Some(12) => Ok(GOOD.to_owned()),
         Some(_) | None => Err(gone()),
     });
     let summary = run(&job, &PlanBy::Model(some), dir.path()).await;

@@ -58,7 +58,7 @@ fn report(domains: &[&Domain], published: bool) -> Report {
         let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
         let dependency = dependency_of(&tools);
         let mut measured = DomainReport::new(domain, tools.clone(), dependency);
-        let against = Against { tools: &tools, gold: &gold, dependency, wanted: Wanted::ALL, worst: 20 };
+        let against = Against { tools: &tools, gold: &gold, dependency, known: None, wanted: Wanted::ALL, worst: 20 };
         for file in prediction_files(domain) {
             measured.add(Run::read(run_name(&file), &file, &against).unwrap());
         }
@@ -411,7 +411,7 @@ proptest! {
         let domain = studio(&dir.path().join("data_studio"), &[said]);
         let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
         let dependency = if temporal { DependencyType::Temporal } else { DependencyType::Resource };
-        let against = Against { tools: &tools, gold: &gold, dependency, wanted: Wanted::ALL, worst: 5 };
+        let against = Against { known: None, tools: &tools, gold: &gold, dependency, wanted: Wanted::ALL, worst: 5 };
         let run = Run::read("own", &domain.path("predictions/own.json"), &against).unwrap();
         for sample in &run.worst {
             prop_assert!((0.0..1.0).contains(&sample.diff.score()) && !sample.complaints.is_empty(), "{sample:?}");
@@ -451,7 +451,7 @@ fn runs_are_found_named_and_refused() {
 
     let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
     let dependency = dependency_of(&tools);
-    let against = Against { tools: &tools, gold: &gold, dependency, wanted: Wanted::ALL, worst: 0 };
+    let against = Against { tools: &tools, gold: &gold, dependency, known: None, wanted: Wanted::ALL, worst: 0 };
     for (text, expected) in [
         ("", "it is empty"),
         ("{\n  \"overall\": {}\n}\n", "no line is a prediction; line 1: not JSON"),

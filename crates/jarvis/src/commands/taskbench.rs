@@ -67,10 +67,19 @@ pub(crate) fn with_original_names(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_original_names)
 }
 
-/// A file of the benchmark that cannot be used is wrong use.
+/// A file of the benchmark that cannot be used is wrong use; one that cannot be written is work that failed.
 fn unusable(error: DataError) -> Failure {
     let hint = error.hint();
-    Failure::usage(error).hint(hint)
+    match error {
+        DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. } => Failure::usage(error),
+        DataError::Write { .. } | DataError::Locked { .. } => Failure::work(error),
+    }
+    .hint(hint)
+}
+
+/// True when both paths lead to one file.
+fn same_file(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The ids of a file: every text and number of a JSON document, or one a line.

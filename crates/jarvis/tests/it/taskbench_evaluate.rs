@@ -46,13 +46,13 @@ example-model, legacy (the original's rules) -> data_studio/metrics/example-mode
  dag_overall            4       4  96.97       61.54  85.71  97.44  85.71  0.0852
 
 example-model, strict (every gold plan counts) -> data_studio/metrics/example-model.strict.json
- group            samples  missing     n-P    n-R   n-F1  exact   e-F1   t-F1   v-F1      ED
- overall_overall       14        1   93.55  78.38  85.29  64.29  80.00  86.49  80.00  0.2565
- single_overall         4        0   75.00  75.00  75.00  75.00      -  75.00  75.00  0.2500
- chain_overall          6        1   90.91  62.50  74.07  50.00  70.59  74.07  73.33  0.3750
- dag_overall            4        0  100.00  94.12  96.97  75.00  85.71  97.44  85.71  0.0852
+ group            samples  missing  malformed     n-P    n-R   n-F1  exact   e-F1   t-F1   v-F1      ED
+ overall_overall       14        1          1   93.55  78.38  85.29  64.29  80.00  86.49  80.00  0.2565
+ single_overall         4        0          0   75.00  75.00  75.00  75.00      -  75.00  75.00  0.2500
+ chain_overall          6        1          1   90.91  62.50  74.07  50.00  70.59  74.07  73.33  0.3750
+ dag_overall            4        0          0  100.00  94.12  96.97  75.00  85.71  97.44  85.71  0.0852
 
-R1, R2, RL: ROUGE of the steps; n: nodes; e: links; t: argument names; v: argument values (times 100, 100 is best); ED: edit distance of the node lists (0 is best)
+times 100: n: nodes; exact: plans with just the gold tools; e: links; t, v: argument names, and with values; ED: edit distance, 0 to 1, 0 is best
 --- stderr
 example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
   the legacy figures leave 1 of these out: `task_nodes` is not a list (1)
@@ -129,23 +129,23 @@ fn every_file_of_predictions_is_scored_once() {
 exit 0
 --- stdout
 example-model, strict (every gold plan counts) -> data_errands/metrics/example-model.strict.json
- group            samples  missing   e-F1
- overall_overall       14        1  82.93
- overall_1              3        0      -
- overall_2              3        0  40.00
- overall_3              5        1  82.35
- overall_4              3        0  94.74
+ group            samples  missing  malformed   e-F1
+ overall_overall       14        1          0  82.93
+ overall_1              3        0          0      -
+ overall_2              3        0          0  40.00
+ overall_3              5        1          0  82.35
+ overall_4              3        0          0  94.74
 
-R1, R2, RL: ROUGE of the steps; n: nodes; e: links; t: argument names; v: argument values (times 100, 100 is best); ED: edit distance of the node lists (0 is best)
+times 100: e: links
 --- stderr
-note: the tools have parameters and no types, so the dependencies are taken as temporal
+note: the tools have no types, so the dependencies are taken as temporal
 example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
 "##);
     let again = run(&["--splits", "overall", "--profile", "strict"]);
     assert!(again.contains("newer than predictions") && again.contains("overall_overall"), "{again}");
     assert!(!run(&["--splits", "overall", "--profile", "strict", "--force"]).contains("newer"));
     // Figures of other options are no answer: of fewer samples, or of other figures.
-    house.file("ids.json", "[\"1\"]");
+    house.file("ids.json", "[\"12840357\"]");
     for other in [&["--ids", "ids.json"][..], &["-m", "f1"], &["--use-demos", "1"], &["--intervals", "10"], &[]] {
         let options = [&["--splits", "overall", "--profile", "strict"], other].concat();
         assert!(!run(&options).contains("newer"), "{other:?}");
@@ -182,7 +182,7 @@ fn samples_are_chosen_by_alignment_ids_and_examples() {
 #[test]
 fn faults_say_what_to_do() {
     let house = house("data_studio");
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 11] = [
         (&["--llm", "gpt-5"], "predictions in this folder: example-model"),
         (&["--llm", "example-model", "-s", "chains"], "`chains` is no split"),
         (&["--llm", "example-model", "-n", "many"], "`many` is no number of tools"),
@@ -193,6 +193,7 @@ fn faults_say_what_to_do() {
             &["--llm", "example-model", "--save-dir", "../data_studio/predictions"],
             "would be written over the predictions",
         ),
+        (&["--llm", "example-model", "--per-sample", "data_studio/data.json"], "is read here and would be overwritten"),
         (&["--llm", "example-model", "--dependency-type", "spatial"], "`spatial` is no dependency type"),
         (&["--prediction-dir", "elsewhere"], "there are no predictions in"),
         (&["--llm", "example-model", "--bert-model", "nowhere"], "BERTScore"),
@@ -212,4 +213,75 @@ fn faults_say_what_to_do() {
     for told in ["line 16: not JSON", "line 17: it is a list, not an object", "line 18: it has no `id`"] {
         assert!(ended.stderr.contains(told), "{}", ended.stderr);
     }
+}
+
+#[test]
+fn nothing_to_compare_is_told() {
+    let house = house("data_studio");
+    let said = |lines: &str| house.file("data_studio/predictions/m.json", lines);
+    let run = |more: &[&str]| {
+        house.run(&[&["taskbench", "evaluate", "--data-dir", "data_studio", "--llm", "m", "-m", "f1"], more].concat())
+    };
+    let cases = [
+        (r#"{"id": "1", "result": {"task_nodes": []}}"#, 1, "is it of another domain?"),
+        (r#"{"id": 41720963, "result": {"task_nodes": []}}"#, 1, "are numbers, those of data.json text"),
+        ("", 0, "it is empty"),
+        ("id,result\n1,x\n", 0, "no line of it is a prediction"),
+    ];
+    for (lines, code, told) in cases {
+        said(lines);
+        let ended = run(&[]);
+        assert_eq!(ended.code, code, "{lines}: {}", ended.stderr);
+        assert!(ended.stderr.contains(told), "{lines}: {}", ended.stderr);
+    }
+    house.file("ids.json", "[\"none\"]");
+    let ended = run(&["--ids", "ids.json"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("none of the ids in ids.json is in data_studio/data.json"), "{}", ended.stderr);
+    house.file("data_studio/data.json", "");
+    let ended = run(&[]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("data_studio/data.json holds no gold plan"), "{}", ended.stderr);
+    // Without an answer nothing is written.
+    assert!(!house.work().join("data_studio/metrics_ids_ids").exists());
+}
+
+#[test]
+fn several_runs_are_compared() {
+    let house = house("data_studio");
+    std::fs::copy(
+        house.work().join("data_studio/predictions/example-model.json"),
+        house.work().join("data_studio/predictions/again.json"),
+    )
+    .unwrap();
+    let ended = house.run(&["taskbench", "evaluate", "--data-dir", "data_studio", "-m", "f1"]);
+    let rows: Vec<&str> =
+        ended.stdout.lines().filter(|line| line.starts_with(" again") || line.starts_with(" ex")).collect();
+    assert_eq!((ended.code, rows.len()), (0, 4), "{}", ended.stdout);
+    assert!(ended.stderr.contains("all groups are in data_studio/metrics"), "{}", ended.stderr);
+    let ended = house.run(&["taskbench", "evaluate", "--data-dir", "data_studio", "-m", "f1", "--json", "-q"]);
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(document.as_array().map(Vec::len), Some(2));
+    assert!(document[1]["strict"]["overall_10"].is_object());
+}
+
+#[test]
+fn what_inference_left_is_known() {
+    let house = house("data_studio");
+    // The second request shows an example of the sample domain, and one reply holds no plan.
+    let examples = "t - m - INFO - settings: planner=m; examples=41720963; reformat=false\n";
+    house.file("data_studio/predictions/m.log", examples);
+    house.file("data_studio/predictions/m.json", "{\"id\": \"27649031\", \"result\": {\"task_nodes\": []}}\n");
+    let errors = "{\"id\": \"49087315\", \"kind\": \"ContentFormat\", \"message\": \"no JSON\"}\n";
+    house.file("data_studio/predictions/m.errors.jsonl", errors);
+    let strict = |more: &[&str]| {
+        let args = ["taskbench", "evaluate", "--data-dir", "data_studio", "--llm", "m", "--json", "-m", "f1"];
+        let ended = house.run(&[&args, more].concat());
+        let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let overall = &document["strict"]["overall_overall"];
+        (overall["samples"].as_u64(), overall["missing"].as_u64(), overall["malformed"].to_string())
+    };
+    assert_eq!(strict(&[]), (Some(13), Some(11), r#"{"unreadable":1}"#.to_owned()));
+    assert_eq!(strict(&["--use-demos", "0"]), (Some(14), Some(12), r#"{"unreadable":1}"#.to_owned()));
+    assert_eq!(strict(&["--demo-ids", "27649031,49087315"]), (Some(12), Some(12), "{}".to_owned()));
 }

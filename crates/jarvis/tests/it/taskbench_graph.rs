@@ -92,6 +92,10 @@ fn samples_repeat_and_can_be_drawn() {
         }
         assert!(whole.stdout.len() > part.stdout.len() && whole.stdout.contains("Slideshow Maker"));
     }
+    house.file("sample", first[0].to_string());
+    let over = graph(&house, &["draw", "--subset", "sample", "--out", "./sample"]);
+    assert!(over.code == 2 && over.stderr.contains("would be overwritten"), "{}", over.stderr);
+    assert_eq!(std::fs::read_to_string(house.work().join("sample")).unwrap(), first[0].to_string());
     let foreign = graph(&house, &["draw", "--data-dir", &example("data_errands"), "--subset", "sample.json"]);
     assert_eq!(foreign.code, 2, "{}", foreign.stderr);
     let far = graph(&house, &["sample", "--data-dir", &dir, "--n", "99"]);

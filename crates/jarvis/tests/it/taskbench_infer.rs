@@ -104,6 +104,7 @@ exit 0
 --- stdout
 all completed: 3 predictions in data_studio/predictions/replay-answers.json
 --- stderr
+warning: predictions in data_studio/predictions/replay-answers.json were made with other settings: reformat true → false; --tag or --prediction-dir keep runs apart
 asking replay:answers.jsonl for 1 plan; there already: 2
 completed 1, failed 0 in [S]; 1 call
 "#);
@@ -286,4 +287,43 @@ async fn ctrl_c_stops_in_good_order_and_the_next_run_goes_on() {
         house.run(&["taskbench", "infer", "--data-dir", "data_studio", "--llm", "m", "--base-url", &fake.url()]);
     assert_eq!((ended.code, fake.requests().len()), (0, 2), "{}", ended.stderr);
     assert_eq!(ended.stdout, "all completed: 3 predictions in data_studio/predictions/m.json\n");
+}
+
+#[test]
+fn nothing_to_ask_is_no_success() {
+    let house = house();
+    let run = |more: &[&str]| house.run(&[&["taskbench", "infer", "--data-dir", "data_studio"], more].concat());
+    house.file("ids.json", "[\"77\"]");
+    let cases: [(&str, &[&str], &str); 4] = [
+        ("", &[], "user_requests.json holds no request"),
+        ("id,user_request\n1,x\n", &[], "holds no request: line 1: not JSON"),
+        (
+            "{\"id\": 1, \"user_request\": \"x\"}",
+            &["--ids", "ids.json"],
+            "holds no request with one of the ids asked for",
+        ),
+        ("{\"id\": 1, \"user_request\": \"x\"}", &["--llm", " "], "--llm is empty"),
+    ];
+    for (requests, args, told) in cases {
+        house.file("data_studio/user_requests.json", requests);
+        let ended = run(args);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{requests}");
+        assert!(ended.stderr.contains(told), "{requests}: {}", ended.stderr);
+    }
+    assert!(!house.work().join("data_studio/predictions").exists());
+}
+
+#[test]
+fn an_endpoint_that_lets_nobody_in_is_left() {
+    let house = house();
+    let requests = (0..9).map(|at| format!("{}\n", json!({"id": at, "user_request": "x"}))).collect::<String>();
+    house.file("data_studio/user_requests.json", requests);
+    let chat = FakeChat::spawn(Script::new().on("plan", Reply::error(401, "who are you?")));
+    let args = ["taskbench", "infer", "--data-dir", "data_studio", "--llm", "m", "--base-url", &chat.url()];
+    let ended = house.run(&args);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("gave up") && ended.stderr.contains("hint: check the address"), "{}", ended.stderr);
+    assert_eq!(chat.requests().len(), 3);
+    // No file of predictions is left that would count as a run that says nothing.
+    assert!(!house.work().join("data_studio/predictions/m.json").exists());
 }

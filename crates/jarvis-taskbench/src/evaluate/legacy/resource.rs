@@ -9,6 +9,7 @@ use jiter::JsonValue;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use super::{Catalogue, Node, Records};
+use crate::evaluate::kind_of;
 use crate::json::{Json, Look, entries};
 
 /// A record: the argument's type, and its value.
@@ -105,7 +106,7 @@ fn reference_or_text(
     links: &mut BTreeSet<(String, String)>,
 ) -> Item {
     let Some(tag) = text.find("<node-") else {
-        return Item::Record((content_type(text).to_owned(), text.to_owned()));
+        return Item::Record((kind_of(text).to_owned(), text.to_owned()));
     };
     // The first `>` of the whole text, even one before the tag.
     let index = text.find('>').and_then(|end| text.get(tag + "<node-".len()..end)).and_then(integer);
@@ -119,20 +120,6 @@ fn reference_or_text(
     let kind = catalogue.output.get(&source).map_or("other", String::as_str).to_owned();
     links.insert((source.clone(), written.to_owned()));
     Item::Record((kind, source))
-}
-
-/// What a text names, by the endings of files anywhere in it.
-fn content_type(text: &str) -> &'static str {
-    const ENDINGS: [(&str, &[&str]); 3] = [
-        ("image", &[".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"]),
-        ("audio", &[".mp3", ".wav", ".wma", ".ogg", ".aac", ".flac", ".aiff", ".au"]),
-        ("video", &[".mp4", ".avi", ".mov", ".flv", ".wmv", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"]),
-    ];
-    let text = text.trim_matches('\'');
-    ENDINGS
-        .into_iter()
-        .find(|(_, endings)| endings.iter().any(|ending| text.contains(ending)))
-        .map_or("text", |(kind, _)| kind)
 }
 
 /// An integer as Python's `int` reads it: blanks around, a sign, single `_` between digits, digits of any script.
@@ -178,7 +165,8 @@ fn digit(letter: char) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{content_type, integer};
+    use super::integer;
+    use crate::evaluate::kind_of;
 
     #[test]
     fn reads_integers_as_python_does() {
@@ -226,7 +214,7 @@ mod tests {
             ("", "text"),
         ];
         for (text, expected) in cases {
-            assert_eq!(content_type(text), expected, "{text:?}");
+            assert_eq!(kind_of(text), expected, "{text:?}");
         }
     }
 }

@@ -7,6 +7,8 @@ use super::plan::{Argument, Plan};
 
 /// At most so many reasons are kept for one sample.
 const MOST_REASONS: usize = 40;
+/// At most so many values are named in one reason.
+const MOST_VALUES: usize = 10;
 
 /// The reasons, the gravest first: no plan, tools, links, references, arguments, order, then what was repaired.
 pub(super) fn reasons(gold: &Plan, said: &Plan, missing: bool, catalogue: &Catalogue) -> Box<[Box<str>]> {
@@ -100,7 +102,12 @@ fn arguments(gold: &Plan, said: &Plan, catalogue: &Catalogue, told: &mut Vec<Str
             }
         }
     }
-    let list = |values: &[&str]| values.iter().map(|value| format!("`{}`", cut(value))).collect::<Vec<_>>().join(", ");
+    let list = |values: &[&str]| {
+        let shown: Vec<String> = values.iter().take(MOST_VALUES).map(|value| format!("`{}`", cut(value))).collect();
+        let more = values.len().saturating_sub(MOST_VALUES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", shown.join(", "))
+    };
     for ((task, name), [wanted, found]) in slots {
         let (task, name) = (cut(catalogue.show(task)), cut(name));
         told.push(match (wanted.is_empty(), found.is_empty()) {

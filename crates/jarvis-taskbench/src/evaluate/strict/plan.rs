@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Catalogue;
 use super::canonical::value_text;
-use super::references::{Reference, kind_of, references};
+use super::references::{Reference, references};
 use super::steps::step_text;
 use crate::data::{DependencyType, GoldRecord, normalised};
+use crate::evaluate::kind_of;
 use crate::json::{Json, Look, entries};
 
 /// Plans with more nodes than this are malformed; the largest gold plans have ten.
@@ -77,7 +78,7 @@ pub(crate) struct Plan {
 /// Why a prediction is no plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// The line is not usable JSON.
+    /// The reply or the line holds nothing that could be a plan.
     Unreadable,
     /// What stands for the plan is not an object.
     NotAnObject,

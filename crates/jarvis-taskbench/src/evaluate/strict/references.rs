@@ -1,5 +1,4 @@
-//! What an argument of a resource plan refers to: every `<node-j>` and `<output_of_X>` in it. And what kind of thing a
-//! literal argument is.
+//! What an argument of a resource plan refers to: every `<node-j>` and `<output_of_X>` in it.
 
 use crate::json::Json;
 
@@ -77,21 +76,6 @@ fn place(digits: &str) -> Option<usize> {
     digits.parse().ok().filter(|_| plain)
 }
 
-/// The kind of a literal argument, by the same rule as in the legacy profile: the first class of which a file ending
-/// occurs anywhere in it, in lower case; else `text`.
-pub(super) fn kind_of(text: &str) -> &'static str {
-    const KINDS: [(&str, &[&str]); 3] = [
-        ("image", &[".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"]),
-        ("audio", &[".mp3", ".wav", ".wma", ".ogg", ".aac", ".flac", ".aiff", ".au"]),
-        ("video", &[".mp4", ".avi", ".mov", ".flv", ".wmv", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg"]),
-    ];
-    if !text.contains('.') {
-        return "text";
-    }
-    let found = KINDS.iter().find(|(_, endings)| endings.iter().any(|ending| text.contains(ending)));
-    found.map_or("text", |(kind, _)| kind)
-}
-
 /// What is found in a value: places, and 1,000 and more for names.
 #[cfg(test)]
 fn places(value: &Json<'_>) -> Vec<Option<usize>> {
@@ -110,7 +94,7 @@ fn places(value: &Json<'_>) -> Vec<Option<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{kind_of, places};
+    use super::places;
     use crate::json::parse;
 
     #[test]
@@ -133,22 +117,6 @@ mod tests {
         ];
         for (json, expected) in cases {
             assert_eq!(places(&parse(json.as_bytes()).unwrap()), expected, "{json}");
-        }
-    }
-
-    #[test]
-    fn kinds_of_literals() {
-        let cases = [
-            ("example.jpg", "image"),
-            ("'a.wav'", "audio"),
-            ("https://x.org/v.mp4?t=1", "video"),
-            ("www.movies.com", "video"),
-            ("X.JPG", "text"),
-            ("", "text"),
-            ("plain words", "text"),
-        ];
-        for (text, kind) in cases {
-            assert_eq!(kind_of(text), kind, "{text}");
         }
     }
 }

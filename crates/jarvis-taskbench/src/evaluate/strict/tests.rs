@@ -341,3 +341,13 @@ fn intervals_hold_their_figures() {
     assert_eq!(few["rouge"], pooled["rouge"]);
     assert!(few["nodes"].get("recall_interval").is_none());
 }
+
+#[test]
+fn reasons_stay_short_whatever_was_said() {
+    let arguments: Vec<String> = (0..1_000).map(|at| format!("value {at}")).collect();
+    let said = json!({"task_nodes": [{"task": "Draw", "arguments": arguments}]}).to_string();
+    let gold = json!({"task_nodes": [{"task": "Draw", "arguments": ["x"]}]});
+    let lost = scored(DependencyType::Resource, &gold, Some(&said)).lost;
+    let told = lost.iter().find(|why| why.starts_with("wrong argument")).unwrap();
+    assert!(told.contains("`value 106` and 990 more, wanted `x`"), "{told}");
+}

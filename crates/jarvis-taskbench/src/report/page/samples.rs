@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::measure::Sample;
 use super::super::plan::{Names, PlanView};
-use super::super::text::{clean, cut, several};
+use super::super::text::{cut, several};
 use super::graph::{Arrow, Drawn, graph};
 use super::ticked;
 
@@ -38,7 +38,7 @@ pub(super) fn sample(rank: usize, sample: &Sample, names: &Names) -> Markup {
     html! {
         article.sample {
             h5 {
-                span.rank { (rank) "." } " " code { (clean(&sample.id)) }
+                span.rank { (rank) "." } " " code { (cut(&sample.id, 120)) }
                 span.facts {
                     @if let Some(shape) = &sample.shape { (cut(shape, 20)) ", " }
                     (several(sample.gold.nodes.len(), "node"))

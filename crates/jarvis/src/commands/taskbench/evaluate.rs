@@ -2,8 +2,9 @@
 
 mod files;
 mod gnn;
+mod show;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,15 +12,12 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList};
 use jarvis_taskbench::evaluate::strict::Bootstrap;
-use jarvis_taskbench::evaluate::table::{Form, LEGACY_COLUMNS, STRICT_COLUMNS, Table};
-use jarvis_taskbench::evaluate::{
-    Evaluation, Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity,
-};
-use jarvis_taskbench::infer::known_demos;
-use serde_json::{Map, Value};
+use jarvis_taskbench::evaluate::{Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity};
+use jarvis_taskbench::infer::{Traces, demos_of_folder, demos_shown, known_demos};
+use serde_json::Value;
 
-use self::files::{Figures, Job, file_for, jobs, save, write_samples};
-use super::{ids, unusable};
+use self::files::{file_for, jobs, save, write_samples};
+use super::{ids, same_file, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -47,7 +45,7 @@ pub(crate) struct EvaluateArgs {
     /// `metrics` for `predictions`]
     #[arg(long, value_name = "DIR")]
     save_dir: Option<PathBuf>,
-    /// What links mean [default: resource; temporal where tools have parameters and no types]
+    /// What links mean [default: resource where tools are typed, else temporal]
     #[arg(long, value_name = "TYPE")]
     dependency_type: Option<DependencyType>,
     /// Shapes of plans: overall, single, chain, dag, or all; may be repeated
@@ -91,8 +89,12 @@ pub(crate) struct EvaluateArgs {
     /// folder's name says]
     #[arg(long, value_name = "N")]
     use_demos: Option<usize>,
+    /// The examples' ids, where they are not the published ones of the domain
+    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
+    demo_ids: Vec<String>,
     /// Give the strict figures 95 % intervals from so many resamples; without it only ROUGE has them
-    #[arg(long, alias = "bootstrap", value_name = "RESAMPLES", num_args = 0..=1, default_missing_value = "1000")]
+    #[arg(long, alias = "bootstrap", value_name = "RESAMPLES", num_args = 0..=1, default_missing_value = "1000",
+        value_parser = clap::value_parser!(u32).range(1..=100_000))]
     intervals: Option<u32>,
     /// The seed of the resamples
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -101,8 +103,9 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_enum, default_value_t = FormatArg::Original)]
     format: FormatArg,
     /// GNN4TaskPlan: 1 leaves samples without a prediction out, 0 takes them as empty plans
-    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
-    remove_non_pred: u8,
+    /// [default: 1]
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    remove_non_pred: Option<u8>,
     /// Compute figures again that are newer than predictions and gold plans and were made with the same options
     #[arg(long)]
     force: bool,
@@ -146,10 +149,6 @@ enum ProfileArg {
     Both,
 }
 
-/// What stands under the tables.
-const LEGEND: &str = "R1, R2, RL: ROUGE of the steps; n: nodes; e: links; t: argument names; v: argument values \
-    (times 100, 100 is best); ED: edit distance of the node lists (0 is best)";
-
 pub(super) async fn run(args: EvaluateArgs, printer: Printer) -> Result<ExitCode, Failure> {
     // Reading and counting is work for all cores, and none of it waits.
     let done = tokio::task::spawn_blocking(move || evaluate_all(&args, printer)).await;
@@ -162,8 +161,20 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     }
     let domain = Domain::open(&args.data_dir).map_err(unusable)?;
     let jobs = jobs(args, &domain)?;
+    if let Some(file) = &args.per_sample {
+        let of_domain = ["data.json", "tool_desc.json", "user_requests.json"].map(|name| domain.path(name));
+        let mut read = jobs.iter().map(|job| &job.predictions).chain(&of_domain).chain(&args.ids);
+        if read.any(|read| same_file(read, file)) {
+            return Err(Failure::usage(format!("{} is read here and would be overwritten", file.display()))
+                .hint("name another file with --per-sample"));
+        }
+    }
     if args.format == FormatArg::Gnn4taskplan {
         return gnn::evaluate(args, &domain, &jobs, printer);
+    }
+    if args.remove_non_pred.is_some() {
+        return Err(Failure::usage("--remove-non-pred belongs to the figures of GNN4TaskPlan")
+            .hint("add --format gnn4taskplan; the strict figures take a missing prediction as an empty plan"));
     }
     let tools = domain.tools().map_err(unusable)?;
     let gold = domain.gold().map_err(unusable)?;
@@ -183,6 +194,11 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         })?),
         Some(_) | None => None,
     };
+    if wanted.bertscore && similarity.is_none() {
+        let told = "BERTScore is left out: it needs a local model, --bert-model DIR, and a build with that feature";
+        let asked = args.metric.iter().any(|word| word == "bertscore");
+        if asked { printer.warning(told) } else { printer.progress(&format!("note: {told}")) }
+    }
     let bar = bar(similarity.is_some() && printer.draws());
     let told = |done: usize, of: usize| {
         bar.set_length(of as u64);
@@ -199,7 +215,8 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         wanted,
         groups: grouping.groups(),
         only: only(args, &domain)?,
-        shown: shown(args, &domain),
+        shown: HashSet::new(),
+        no_plan: HashMap::new(),
         bootstrap: Some(Bootstrap {
             resamples: args.intervals.unwrap_or(1000),
             seed: args.seed,
@@ -208,40 +225,75 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         similarity: similarity.as_deref(),
         told: Some(&told),
     };
+    // Of several files without named groups one line each, so that they can be compared.
+    let brief = jobs.len() > 1 && args.splits.is_empty() && args.n_tools.is_empty();
     let mut documents = Vec::new();
-    let mut unread = 0;
+    let mut runs = Vec::new();
+    let mut failed = 0;
     for job in &jobs {
+        let traces = Traces::beside(&job.predictions);
+        let shown = demos(args, &domain, &traces, printer);
+        let options = Options { shown, no_plan: traces.no_plan, ..options.clone() };
         if batch && !args.force && args.per_sample.is_none() && job.is_done(&domain, args, &options)? {
             let told = "its figures are newer than predictions and gold plans (--force computes them again)";
             printer.progress(&format!("{}: {told}", job.name));
-            documents.push(show(job, &job.saved(&options)?, args, printer));
+            runs.push((job, job.saved(&options)?));
             continue;
         }
         let lines = match Lines::read(&job.predictions) {
             Ok(lines) => lines,
             Err(error) if batch => {
                 printer.warning(&format!("{}: {error}", job.name));
-                unread += 1;
+                failed += 1;
                 continue;
             }
             Err(error) => return Err(unusable(error)),
         };
-        let evaluation = evaluate(&gold, &Predictions::of(&lines), &options);
+        let predictions = Predictions::of(&lines);
+        let evaluation = evaluate(&gold, &predictions, &options);
         bar.finish_and_clear();
-        tell(job, &evaluation, args, &domain, printer);
-        let figures = save(job, &evaluation, args, &options)?;
-        if let Some(file) = &args.per_sample {
-            write_samples(&file_for(file, job, jobs.len()), &evaluation)?;
+        if evaluation.coverage.gold == 0 {
+            return Err(no_gold(args, &domain));
         }
-        documents.push(show(job, &figures, args, printer));
+        show::tell(job, &evaluation, args, &domain, printer);
+        if evaluation.coverage.predicted == 0 {
+            show::no_overlap(job, &gold, &predictions, printer);
+            failed += usize::from(!predictions.lines.is_empty());
+        }
+        let (figures, kept) = match save(job, &evaluation, args, &options) {
+            Ok(saved) => saved,
+            Err(failure) if batch => {
+                printer.warning(&format!("{}: {}", job.name, failure.error()));
+                failed += 1;
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
+        if !kept.is_empty() {
+            printer.progress(&format!("  groups of earlier runs stay in its files: {}", kept.join(", ")));
+        }
+        if let Some(file) = &args.per_sample {
+            let file = file_for(file, job, jobs.len());
+            write_samples(&file, &evaluation)?;
+            printer.progress(&format!("  samples: {}", file.display()));
+        }
+        runs.push((job, figures));
+    }
+    for (job, figures) in &runs {
+        documents.push(figures.document(&job.name));
     }
     if args.json {
-        let document = if let [only] = documents.as_slice() { only.clone() } else { Value::Array(documents) };
+        let document = match documents.pop() {
+            Some(only) if !batch => only,
+            last => Value::Array(documents.into_iter().chain(last).collect()),
+        };
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
+    } else if brief {
+        show::compare(&runs, printer);
     } else {
-        printer.out(LEGEND);
+        show::groups(&runs, args, printer);
     }
-    Ok(if unread == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// The progress of BERTScore.
@@ -258,13 +310,30 @@ fn bar(drawn: bool) -> ProgressBar {
 
 /// The type that was asked for, or else the one that the tools have.
 fn dependency(args: &EvaluateArgs, tools: &ToolList, printer: Printer) -> DependencyType {
+    let own = tools.dependency();
     match args.dependency_type {
         Some(dependency) => dependency,
-        None if !tools.is_typed() && tools.has_parameters() => {
-            printer.progress("note: the tools have parameters and no types, so the dependencies are taken as temporal");
-            DependencyType::Temporal
+        None => {
+            if own == DependencyType::Temporal {
+                printer.progress("note: the tools have no types, so the dependencies are taken as temporal");
+            }
+            own
         }
-        None => DependencyType::Resource,
+    }
+}
+
+/// Why there is nothing to score.
+fn no_gold(args: &EvaluateArgs, domain: &Domain) -> Failure {
+    let gold = domain.path("data.json");
+    match (&args.ids, args.alignment) {
+        (Some(file), _) => Failure::usage(format!("none of the ids in {} is in {}", file.display(), gold.display()))
+            .hint("name ids of gold plans"),
+        (None, Some(AlignmentArg(Some(kind)))) => {
+            Failure::usage(format!("no gold plan in {} passed the critic `{kind}`", gold.display()))
+                .hint("`jarvis taskbench inspect` shows what alignment_ids.json holds")
+        }
+        (None, Some(AlignmentArg(None)) | None) => Failure::usage(format!("{} holds no gold plan", gold.display()))
+            .hint("a line a plan is wanted; `jarvis taskbench inspect` says what is there"),
     }
 }
 
@@ -286,87 +355,25 @@ fn only(args: &EvaluateArgs, domain: &Domain) -> Result<Option<HashSet<SampleId>
     Ok(Some(named.filter(both).collect()))
 }
 
-/// The samples that were shown to the planner as examples.
-fn shown(args: &EvaluateArgs, domain: &Domain) -> HashSet<SampleId> {
-    let named = args.prediction_dir.to_string_lossy().into_owned();
-    let of_name = || {
-        let (_, rest) = named.split_once("_use_demos_")?;
-        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+/// The samples that were shown to the planner as examples: as typed, else as the folder's name says, else as the log beside
+/// the predictions tells.
+fn demos(args: &EvaluateArgs, domain: &Domain, traces: &Traces, printer: Printer) -> HashSet<SampleId> {
+    let of_folder = demos_of_folder(&args.prediction_dir.to_string_lossy());
+    let of_log: Vec<&str> = traces.examples.iter().map(String::as_str).collect();
+    if args.demo_ids.is_empty() && args.use_demos.is_none() && of_folder.is_none_or(|count| count == of_log.len()) {
+        return demos_shown(&of_log, of_log.len());
+    }
+    let known: Vec<&str> = match args.demo_ids.as_slice() {
+        [] => domain.known_as().map(known_demos).unwrap_or_default().to_vec(),
+        ids => ids.iter().map(|id| id.trim()).collect(),
     };
-    let count = args.use_demos.or_else(of_name).unwrap_or(0);
-    let known = domain.known_as().map(known_demos).unwrap_or_default();
-    known.iter().take(count).flat_map(|id| [SampleId::Text((*id).into()), SampleId::Number((*id).into())]).collect()
-}
-
-/// Says on what the figures rest.
-fn tell(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, domain: &Domain, printer: Printer) {
-    if let Some(why) = &evaluation.no_bertscore {
-        let told = format!("BERTScore is left out: {why}; --bert-model DIR names one");
-        if args.metric.iter().any(|word| word == "bertscore") { printer.warning(&told) } else { printer.note(&told) }
+    let count = args.use_demos.or(of_folder).unwrap_or(args.demo_ids.len());
+    if count > known.len() {
+        printer.warning(&format!(
+            "{count} examples were shown, but the ids of {} are not known; the strict figures count them as missing \
+             unless --demo-ids names them",
+            count - known.len()
+        ));
     }
-    let coverage = &evaluation.coverage;
-    const SHOWN: usize = 5;
-    let files = [
-        (domain.path("data.json"), &coverage.bad_gold, "gold plans"),
-        (job.predictions.clone(), &coverage.bad_predictions, "predictions"),
-    ];
-    for (path, bad, what) in files {
-        for bad in bad.iter().take(SHOWN) {
-            printer.warning(&format!("{}, {bad}", path.display()));
-        }
-        if bad.len() > SHOWN {
-            printer.warning(&format!("{}: {} more lines are no {what}", path.display(), bad.len() - SHOWN));
-        }
-    }
-    let mut told = format!("{}: {} of {} gold plans have a prediction", job.name, coverage.predicted, coverage.gold);
-    for (count, what) in [(coverage.surplus, "predictions without gold"), (coverage.repeated, "repeated predictions")] {
-        if count > 0 {
-            told.push_str(&format!(", {count} {what}"));
-        }
-    }
-    printer.progress(&told);
-    let dropped: usize = coverage.dropped.values().sum();
-    if dropped > 0 {
-        let causes: Vec<String> = coverage.dropped.iter().map(|(why, count)| format!("{why} ({count})")).collect();
-        printer.progress(&format!("  the legacy figures leave {dropped} of these out: {}", causes.join(", ")));
-    }
-    if coverage.malformed_links > 0 {
-        printer.progress(&format!("  {} malformed links were left out", coverage.malformed_links));
-    }
-    if coverage.predicted == 0 {
-        printer.warning("no id of the predictions is in data.json; numbers and texts are different ids");
-    }
-}
-
-/// Prints the tables of one job, or keeps silent for `--json`; gives what that prints.
-fn show(job: &Job, figures: &Figures, args: &EvaluateArgs, printer: Printer) -> Value {
-    let mut document = Map::new();
-    document.insert("name".into(), job.name.clone().into());
-    let parts = [
-        ("legacy", "the original's rules", &figures.legacy, &job.legacy, &LEGACY_COLUMNS[..]),
-        ("strict", "every gold plan counts", &figures.strict, &job.strict, &STRICT_COLUMNS[..]),
-    ];
-    for (profile, meaning, groups, file, columns) in parts {
-        if groups.is_empty() {
-            continue;
-        }
-        document.insert(profile.into(), Value::Object(groups.clone()));
-        if !args.json {
-            printer.out(&format!("{}, {profile} ({meaning}) -> {}", job.name, file.display()));
-            // Groups that nothing is in say nothing.
-            let (_, counted, _) = columns.first().copied().unwrap_or(("", "", Form::Count));
-            let filled = |figures: &Value| figures.get(counted).and_then(Value::as_u64).is_some_and(|count| count > 0);
-            let shown: Map<String, Value> = match groups.values().any(filled) {
-                true => groups
-                    .iter()
-                    .filter(|(_, figures)| filled(figures))
-                    .map(|(key, figures)| (key.clone(), figures.clone()))
-                    .collect(),
-                false => groups.clone(),
-            };
-            printer.out(&Table::of_groups(&shown, columns).text());
-            printer.out("");
-        }
-    }
-    Value::Object(document)
+    demos_shown(&known, count)
 }

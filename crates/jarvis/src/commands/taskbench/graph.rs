@@ -13,7 +13,7 @@ use jarvis_taskbench::graph::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::unusable;
+use super::{same_file, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -247,8 +247,14 @@ fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
 fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     let drawing = drawing_of(out, args.format)?;
+    let of_domain = args.data_dir.as_ref().or(args.dir.as_ref()).map(|dir| dir.join("graph_desc.json"));
+    let mut read = args.graph.iter().chain(&of_domain).chain(&args.subset);
+    if let Some(out) = out.filter(|out| read.any(|read| same_file(read, out))) {
+        return Err(Failure::usage(format!("{} is what is drawn, and would be overwritten", out.display()))
+            .hint("name another file with --out"));
+    }
     let source = GraphSource { graph: args.graph.clone(), data_dir: args.data_dir.clone(), dir: args.dir.clone() };
-    let named = args.graph.is_some() || args.data_dir.is_some() || args.dir.is_some();
+    let named = args.graph.is_some() || of_domain.is_some();
     let whole = if named { Some(source.read()?) } else { None };
     let drawn = match (&args.subset, &whole) {
         (Some(subset), whole) => {

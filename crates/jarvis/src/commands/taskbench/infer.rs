@@ -118,7 +118,16 @@ pub(super) async fn run(args: InferArgs, global: &Global, printer: Printer) -> R
 }
 
 async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    if global.llm.as_ref().is_some_and(|llm| llm.trim().is_empty()) {
+        return Err(Failure::usage("--llm is empty").hint("name a model, `offline`, or `replay:FILE`"));
+    }
+    if args.reformat_by != "self" && !args.reformat {
+        printer.warning("--reformat-by does nothing without --reformat");
+    }
     let config = configured(&args, global, printer)?;
+    if args.reformat_by != "self" && !args.reformat {
+        printer.warning("--reformat-by does nothing without --reformat");
+    }
     let options = options(&args, &config)?;
     let domain = Domain::open(&args.data_dir).map_err(super::unusable)?;
     let (demos, reformat) = (options.demos, options.reformat);
@@ -176,6 +185,20 @@ fn configured(args: &InferArgs, global: &Global, printer: Printer) -> Result<Con
     Ok(config)
 }
 
+/// Who plans: the model, and where it is asked.
+fn planner(config: &Config) -> String {
+    let llm = &config.llm;
+    match (llm.model.trim(), &llm.base_url) {
+        ("" | "offline", _) => "offline".into(),
+        (model, None) => model.to_owned(),
+        (model, Some(_)) if model.starts_with("replay:") => model.to_owned(),
+        (model, Some(url)) => match url::Url::parse(url) {
+            Ok(url) => format!("{model} at {}", url.origin().ascii_serialization()),
+            Err(_) => model.to_owned(),
+        },
+    }
+}
+
 fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
     let defaults = InferOptions::default();
     let demos = args.use_demos.unwrap_or(args.demo_ids.len());
@@ -189,7 +212,8 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
     Ok(InferOptions {
         dependency: args.dependency_type,
         demos,
-        demo_ids: args.demo_ids.clone(),
+        planner: planner(config),
+        demo_ids: args.demo_ids.iter().map(|id| id.trim().to_owned()).collect(),
         include_demos: args.include_demos,
         reformat: args.reformat,
         structured: args.structured || config.llm.structured,

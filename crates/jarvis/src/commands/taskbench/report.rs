@@ -12,7 +12,7 @@ use jarvis_taskbench::report::{
     run_name,
 };
 
-use super::unusable;
+use super::{same_file, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -123,13 +123,13 @@ fn compare(args: &ReportArgs, printer: Printer) -> Result<ExitCode, Failure> {
     };
     match &args.out {
         Some(file) => {
-            replace_derived(file, format!("{text}\n").as_bytes()).map_err(unwritten)?;
+            replace_derived(file, format!("{text}\n").as_bytes()).map_err(unusable)?;
             printer.progress(&format!("wrote {}", file.display()));
         }
         None => printer.out(&text),
     }
     if let Some(file) = &args.html {
-        replace_derived(file, page(&report).as_bytes()).map_err(unwritten)?;
+        replace_derived(file, page(&report).as_bytes()).map_err(unusable)?;
         printer.progress(&format!("wrote {}", file.display()));
     }
     Ok(ExitCode::SUCCESS)
@@ -206,7 +206,8 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
     let gold = domain.gold().map_err(unusable)?;
     let dependency = args.dependency_type.unwrap_or_else(|| dependency_of(&tools));
     let mut report = DomainReport::new(domain, tools.clone(), dependency);
-    let against = Against { tools: &tools, gold: &gold, dependency, wanted, worst: args.worst };
+    let against =
+        Against { tools: &tools, gold: &gold, dependency, known: domain.known_as(), wanted, worst: args.worst };
     let mut refused = Vec::new();
     for file in &job.files {
         match Run::read(run_name(file), file, &against) {
@@ -233,14 +234,4 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
 /// An error with its cause, in one line.
 fn told(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
-}
-
-/// A file that cannot be written is failed work.
-fn unwritten(error: jarvis_taskbench::DataError) -> Failure {
-    let hint = error.hint();
-    Failure::work(error).hint(hint)
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -31,12 +31,20 @@ pub(super) fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Fai
             if let Some(AlignmentArg(Some(kind))) = args.alignment {
                 name = format!("{name}_alignment_{kind}");
             }
+            // Figures of some samples must not stand where those of all are looked for.
+            if let Some(stem) = args.ids.as_deref().and_then(Path::file_stem) {
+                name = format!("{name}_ids_{}", file_stem(&stem.to_string_lossy()));
+            }
             domain.path(name)
         }
     };
     let there = names(&folder);
     let names = match &args.llm {
-        Some(llm) => vec![file_stem(llm)],
+        Some(llm) => {
+            let name = file_stem(llm);
+            let bare = name.strip_suffix(".json").filter(|bare| there.iter().any(|name| name == bare));
+            vec![bare.map_or(name.clone(), str::to_owned)]
+        }
         None if there.is_empty() => {
             return Err(Failure::usage(format!("there are no predictions in {}", folder.display()))
                 .hint("make some with `jarvis taskbench infer`, or name their folder with --prediction-dir"));
@@ -50,6 +58,10 @@ pub(super) fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Fai
             .hint("name another folder with --save-dir"));
     }
     let job = |name: String| {
+        if name.ends_with(".strict") {
+            return Err(Failure::usage(format!("`{name}` is the name of strict figures, not of a run"))
+                .hint("rename the file of predictions"));
+        }
         let predictions = folder.join(format!("{name}.json"));
         if !predictions.is_file() {
             let known = if there.is_empty() { "none".into() } else { there.join(", ") };
@@ -121,7 +133,8 @@ impl Job {
         }
         let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
         let of_domain = ["data.json", "tool_desc.json", "alignment_ids.json"].map(|name| domain.path(name));
-        let sources = of_domain.iter().chain([&self.predictions]).chain(&args.ids);
+        let errors = self.predictions.with_extension("errors.jsonl");
+        let sources = of_domain.iter().chain([&self.predictions, &errors]).chain(&args.ids);
         let Some(newest) = sources.filter_map(|path| changed(path)).max() else { return Ok(false) };
         for (file, wanted) in [(&self.legacy, options.profile.legacy()), (&self.strict, options.profile.strict())] {
             if !wanted {
@@ -155,28 +168,31 @@ impl Job {
     }
 }
 
-/// Writes the files of one job.
+/// Writes the files of one job; also names the groups of earlier runs that stay in them.
 pub(super) fn save(
     job: &Job,
     evaluation: &Evaluation,
     args: &EvaluateArgs,
     options: &Options<'_>,
-) -> Result<Figures, Failure> {
+) -> Result<(Figures, Vec<String>), Failure> {
     let legacy: Map<String, Value> =
         evaluation.legacy.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
     let strict: Map<String, Value> =
         evaluation.strict.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
+    let mut kept = Vec::new();
     let mut log = format!("{}\n\n", made_with(args, options));
     if options.profile.legacy() {
-        output::update_metrics(&job.legacy, legacy.clone()).map_err(unusable)?;
+        kept.extend(output::update_metrics(&job.legacy, legacy.clone()).map_err(unusable)?);
         log.push_str(&output::log_text(&format!("{} legacy", job.name), &legacy, Table::of_tools));
     }
     if options.profile.strict() {
-        output::update_metrics(&job.strict, strict.clone()).map_err(unusable)?;
+        kept.extend(output::update_metrics(&job.strict, strict.clone()).map_err(unusable)?);
         log.push_str(&output::log_text(&format!("{} strict", job.name), &strict, Table::of_occurring_tools));
     }
     replace_derived(&job.log, log.as_bytes()).map_err(unusable)?;
-    Ok(Figures { legacy, strict })
+    kept.sort();
+    kept.dedup();
+    Ok((Figures { legacy, strict }, kept))
 }
 
 /// The per-sample file of one of several jobs has the job's name in it.

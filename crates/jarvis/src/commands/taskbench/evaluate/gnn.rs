@@ -7,7 +7,8 @@ use jarvis_taskbench::evaluate::gnn4taskplan::{self, Mode, Options};
 use serde_json::Value;
 
 use super::super::unusable;
-use super::{EvaluateArgs, Job};
+use super::EvaluateArgs;
+use super::files::Job;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -40,7 +41,7 @@ pub(super) fn evaluate(
         printer.warning(&format!("{option} means nothing to the figures of GNN4TaskPlan; it is not used"));
     }
     let steps = args.metric.iter().any(|word| word == "rouge" || word == "all");
-    let options = Options { mode, remove_non_pred: args.remove_non_pred == 1, steps };
+    let options = Options { mode, remove_non_pred: args.remove_non_pred != Some(0), steps };
     let mut documents = Vec::new();
     for job in jobs {
         let figures = gnn4taskplan::evaluate_file(domain, &job.predictions, options).map_err(unusable)?;
@@ -67,7 +68,10 @@ pub(super) fn evaluate(
         documents.push(value);
     }
     if args.json {
-        let document = if let [only] = documents.as_slice() { only.clone() } else { Value::Array(documents) };
+        let document = match documents.pop() {
+            Some(only) if args.llm.is_some() => only,
+            last => Value::Array(documents.into_iter().chain(last).collect()),
+        };
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     }
     Ok(ExitCode::SUCCESS)

@@ -95,7 +95,11 @@ impl Shown {
         } else if summary.interrupted {
             self.printer.progress(&format!("stopped; left: {left}"));
         }
-        if !summary.is_complete() {
+        if summary.gave_up {
+            self.printer.progress(
+                "\nhint: check the address (--base-url), the model's name, the key, and whether the server runs",
+            );
+        } else if !summary.is_complete() {
             self.printer.progress("\nhint: run the same command again to ask for what is missing");
         }
     }
