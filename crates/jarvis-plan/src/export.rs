@@ -3,7 +3,7 @@
 mod svg;
 pub mod text;
 
-pub use svg::svg;
+pub use svg::{svg, svg_alone};
 
 use std::fmt::Write;
 

@@ -14,11 +14,12 @@ pub use printed::{printed, printed_inside};
 /// A JSON value that may borrow from the line it was read from.
 pub type Json<'a> = JsonValue<'a>;
 
-/// Reads one document.
+/// Reads one document. The mark that some editors put at the start of a file is skipped.
 ///
 /// # Errors
 /// Says what is wrong and at which byte.
 pub fn parse(bytes: &[u8]) -> Result<Json<'_>, NotJson> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match JsonValue::parse(bytes, true) {
         Ok(value) => Ok(value),
         Err(error) => match with_half_pairs(bytes) {

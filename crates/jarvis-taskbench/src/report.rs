@@ -5,7 +5,9 @@
 
 pub mod compare;
 pub mod confusion;
+mod document;
 pub mod leaderboard;
+mod left_out;
 mod measure;
 mod page;
 pub mod plan;
@@ -14,6 +16,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
+pub use document::document;
 pub use leaderboard::{Published, leaderboard};
 pub use measure::{Against, Run, Sample};
 pub use page::page;

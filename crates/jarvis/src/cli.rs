@@ -112,7 +112,8 @@ pub(crate) enum Command {
     #[command(after_help = "Examples, on the sample domain of the repository:\n  \
         jarvis taskbench inspect examples/taskbench/data_studio\n  \
         jarvis taskbench infer --data-dir examples/taskbench/data_studio --llm offline\n  \
-        jarvis taskbench evaluate --data-dir examples/taskbench/data_studio --llm offline --splits all --n-tools all\n  \
+        jarvis taskbench evaluate --data-dir examples/taskbench/data_studio --llm offline \\\n    \
+          --splits all --n-tools all\n  \
         jarvis taskbench report --data-dir examples/taskbench/data_studio --html report.html\n\n\
         Options may be written as the original writes them (`--data_dir`).")]
     #[command(subcommand)]

@@ -30,6 +30,7 @@ const NAME_CELL: f64 = 8.6;
 const MARGIN: f64 = 16.0;
 
 const STYLE: &str = "\
+svg:root{color-scheme:light dark}.jp-ground{fill:#fff}\
 .jp-box{fill:#fff;stroke:#5b6b82;stroke-width:1.5}\
 .jp-fault .jp-box{stroke:#c0392b;stroke-dasharray:6 4}\
 .jp-edge{fill:none;stroke:#7a889c;stroke-width:1.5}\
@@ -37,7 +38,7 @@ const STYLE: &str = "\
 .jp-name{font:600 14px system-ui,'Segoe UI','Noto Sans','Noto Sans CJK SC','WenQuanYi Micro Hei',sans-serif;fill:#16202e}\
 .jp-arg,.jp-extra,.jp-why{font:12px ui-monospace,'SF Mono',Menlo,'DejaVu Sans Mono','Noto Sans Mono CJK SC',monospace}\
 .jp-arg{fill:#4a5668}.jp-extra{fill:#1a6b3c}.jp-why{fill:#c0392b}\
-@media (prefers-color-scheme:dark){\
+@media (prefers-color-scheme:dark){.jp-ground{fill:#12161c}\
 .jp-box{fill:#1b2330;stroke:#8c9ab0}.jp-fault .jp-box{stroke:#ff8a7a}.jp-edge{stroke:#8c9ab0}.jp-head{fill:#8c9ab0}\
 .jp-name{fill:#eef2f8}.jp-arg{fill:#b6c1d1}.jp-extra{fill:#7fd6a3}.jp-why{fill:#ff8a7a}}";
 
@@ -48,6 +49,16 @@ const STYLE: &str = "\
 /// border and say why. Every text is escaped, and characters that XML forbids or that could reorder a line are shown as
 /// `U+FFFD`. The ground is transparent.
 pub fn svg(plan: &Plan, extra: impl Fn(TaskId) -> Vec<String>) -> String {
+    write_svg(plan, &title(plan), false, extra)
+}
+
+/// The same under a title of its own, on a painted ground: for a file that is opened by itself, which browsers show on white
+/// whatever the scheme.
+pub fn svg_alone(plan: &Plan, title: &str, extra: impl Fn(TaskId) -> Vec<String>) -> String {
+    write_svg(plan, title, true, extra)
+}
+
+fn write_svg(plan: &Plan, title: &str, ground: bool, extra: impl Fn(TaskId) -> Vec<String>) -> String {
     let nodes: Vec<Node<'_>> = plan.tasks.iter().map(|task| Node::new(task, &extra(task.id))).collect();
     let sizes: Vec<(f64, f64)> = nodes.iter().map(Node::size).collect();
     let Layout { boxes, edges, width, height } = layout::layout(plan, &sizes);
@@ -62,12 +73,19 @@ pub fn svg(plan: &Plan, extra: impl Fn(TaskId) -> Vec<String>) -> String {
          <style>{STYLE}</style>\n\
          <defs><marker id=\"jp-arrow\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerWidth=\"8\" markerHeight=\"8\" \
          orient=\"auto\"><path class=\"jp-head\" d=\"M0 1 10 5 0 9z\"/></marker></defs>\n",
-        escape(&title(plan)),
+        escape(title),
         escape(&description(plan)),
         w = width.ceil() + 2.0 * MARGIN,
         h = height.ceil() + 2.0 * MARGIN,
         x = -MARGIN,
     );
+    if ground {
+        let _ = writeln!(
+            out,
+            "<rect class=\"jp-ground\" x=\"{x:.0}\" y=\"{x:.0}\" width=\"100%\" height=\"100%\"/>",
+            x = -MARGIN
+        );
+    }
     if nodes.is_empty() {
         out.push_str("<text class=\"jp-name\" x=\"0\" y=\"15\">an empty plan</text>\n");
     }

@@ -218,7 +218,8 @@ fn repeated<T: Hash + Eq + ToString>(items: impl IntoIterator<Item = T>) -> Vec<
 fn by_frequency(counts: HashMap<String, usize>) -> Vec<String> {
     let mut sorted: Vec<(String, usize)> = counts.into_iter().collect();
     sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    sorted.into_iter().map(|(name, times)| format!("{name} ({times})")).collect()
+    let shown = |name: &str| if name.trim().is_empty() { "(empty)".to_owned() } else { name.to_owned() };
+    sorted.into_iter().map(|(name, times)| format!("{} ({times})", shown(&name))).collect()
 }
 
 /// What is known of the gold plans when other files are looked at.

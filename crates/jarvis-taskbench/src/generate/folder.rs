@@ -133,6 +133,12 @@ impl Folder {
         self.dir.join("data_raw.json")
     }
 
+    /// Where failures are kept: a line each with `id`, `kind`, `message` and, where there was one, the `raw` reply. What was
+    /// made later stays in it.
+    pub fn errors(&self) -> PathBuf {
+        self.dir.join("data_raw.errors.jsonl")
+    }
+
     /// What was generated before must be of this graph.
     fn check_earlier(&self) -> Result<(), FolderError> {
         let mixed = |what: String| Err(FolderError::Mixed { dir: self.dir.clone(), what });

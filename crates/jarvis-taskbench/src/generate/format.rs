@@ -3,7 +3,7 @@
 //! Tools and steps stay in the reply's order, so that they still belong together. An argument becomes a reference only
 //! when it is, wholly, the name of another tool of the plan.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub struct FormatOptions {
     pub dependency: Option<DependencyType>,
     /// Reject samples without a teacher's judgement.
     pub require_check: bool,
-    /// Write over a `data.json` or `user_requests.json` that holds other samples than the raw file.
+    /// Write over a `data.json` and a `user_requests.json` that hold lines which formatting does not make.
     pub overwrite: bool,
 }
 
@@ -127,14 +127,27 @@ pub enum FormatError {
     /// A file cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The folder has gold plans or requests that were not generated here.
-    #[error("{} holds {count} samples that are not in data_raw.json, and would be lost", .path.display())]
+    /// A file has lines that were not generated here.
+    #[error("{} holds {}, which would be lost", .path.display(), samples(*.count, "that is not in data_raw.json", "that are not in data_raw.json"))]
     Foreign {
-        /// The gold plans, or the requests.
+        /// The gold plans or the requests.
         path: PathBuf,
         /// How many are of no raw sample.
         count: usize,
     },
+    /// A file was edited since it was formatted, or was formatted otherwise.
+    #[error("{} differs in {} from what formatting data_raw.json gives, and the change would be lost", .path.display(), samples(*.count, "", ""))]
+    Edited {
+        /// The gold plans or the requests.
+        path: PathBuf,
+        /// How many lines differ.
+        count: usize,
+    },
+}
+
+fn samples(count: usize, one: &str, more: &str) -> String {
+    let said = if count == 1 { format!("1 sample {one}") } else { format!("{count} samples {more}") };
+    said.trim_end().to_owned()
 }
 
 impl FormatError {
@@ -143,6 +156,7 @@ impl FormatError {
         match self {
             FormatError::Data(error) => error.hint(),
             FormatError::Foreign { .. } => "generate into a folder of its own, or add --overwrite",
+            FormatError::Edited { .. } => "keep a copy of it elsewhere, then add --overwrite",
         }
     }
 }
@@ -151,8 +165,9 @@ impl FormatError {
 /// once and whole; `alignment_ids.json` is written when there is none.
 ///
 /// # Errors
-/// When the raw file cannot be read or another cannot be written; [`FormatError::Foreign`] when `data.json` or
-/// `user_requests.json` holds samples that are not in the raw file, unless it may be overwritten.
+/// When the raw file cannot be read or another cannot be written; unless they may be overwritten, [`FormatError::Foreign`]
+/// when `data.json` or `user_requests.json` holds samples that are not in the raw file, and [`FormatError::Edited`] when a
+/// line of theirs is none that formatting a raw sample gives, whatever the options.
 pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, FormatError> {
     let raw = Lines::read(&domain.path("data_raw.json"))?;
     let (mut gold, mut requests, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -168,8 +183,7 @@ pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, Form
                 let id = sample.get("id").cloned().unwrap_or_default();
                 formatted.repeated_ids += usize::from(!ids.insert(id.to_string()));
                 push(&mut gold, sample.to_string().as_bytes());
-                let request = json!({"id": id, "user_request": sample.get("user_request")});
-                push(&mut requests, request.to_string().as_bytes());
+                push(&mut requests, request_of(&sample).to_string().as_bytes());
             }
             Err(reason) => {
                 let id = record.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
@@ -183,7 +197,7 @@ pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, Form
         }
     }
     if !options.overwrite {
-        refuse_foreign(domain, &records)?;
+        refuse_loss(domain, &records)?;
     }
     files::replace(&domain.path("data_error.json"), &errors)?;
     files::replace(&domain.path("user_requests.json"), &requests)?;
@@ -196,23 +210,51 @@ pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, Form
     Ok(formatted)
 }
 
-/// Gold plans and requests that came from elsewhere are not written over.
-fn refuse_foreign(domain: &Domain, records: &[Value]) -> Result<(), FormatError> {
-    let id = |record: &Value| Some(record.get("id")?.to_string());
-    let ours: HashSet<String> = records.iter().filter_map(id).collect();
-    let is_foreign = |line: &[u8]| {
-        serde_json::from_slice::<Value>(line).ok().as_ref().and_then(id).is_some_and(|id| !ours.contains(&id))
-    };
-    for path in ["data.json", "user_requests.json"].map(|name| domain.path(name)) {
-        if !path.exists() {
-            continue;
-        }
-        match Lines::read(&path)?.iter().filter(|(_, line)| is_foreign(line)).count() {
-            0 => {}
-            count => return Err(FormatError::Foreign { path, count }),
+/// Lines that came from elsewhere or were changed by hand are not written over.
+fn refuse_loss(domain: &Domain, records: &[Value]) -> Result<(), FormatError> {
+    // For each id the lines that some choice of options makes of it.
+    let mut ours: HashMap<String, Vec<(Value, Value)>> = HashMap::new();
+    for record in records {
+        let Some(id) = record.get("id") else { continue };
+        let made = ours.entry(id.to_string()).or_default();
+        for dependency in [DependencyType::Resource, DependencyType::Temporal] {
+            if let Ok(sample) = format_line(record, dependency, false) {
+                let request = request_of(&sample);
+                made.push((sample, request));
+            }
         }
     }
-    Ok(())
+    refuse_loss_of(domain.path("data.json"), &ours, |(sample, _), line| sample == line)?;
+    refuse_loss_of(domain.path("user_requests.json"), &ours, |(_, request), line| request == line)
+}
+
+fn refuse_loss_of(
+    path: PathBuf,
+    ours: &HashMap<String, Vec<(Value, Value)>>,
+    same: impl Fn(&(Value, Value), &Value) -> bool,
+) -> Result<(), FormatError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let (mut foreign, mut edited) = (0, 0);
+    for (_, line) in Lines::read(&path)?.iter() {
+        let line = serde_json::from_slice::<Value>(line).unwrap_or_default();
+        match line.get("id").and_then(|id| ours.get(&id.to_string())) {
+            None => foreign += 1,
+            Some(made) if made.iter().any(|made| same(made, &line)) => {}
+            Some(_) => edited += 1,
+        }
+    }
+    match (foreign, edited) {
+        (0, 0) => Ok(()),
+        (0, count) => Err(FormatError::Edited { path, count }),
+        (count, _) => Err(FormatError::Foreign { path, count }),
+    }
+}
+
+/// A gold sample as a request.
+fn request_of(sample: &Value) -> Value {
+    json!({"id": sample.get("id"), "user_request": sample.get("user_request")})
 }
 
 fn push(lines: &mut Vec<u8>, line: &[u8]) {

@@ -9,6 +9,9 @@ const STRIDE: u64 = 48_271_337;
 /// Draws of method and size before a graph is found too poor for all of them.
 const DRAWS: usize = 30;
 
+/// Draws that fail before a size is found out of reach.
+const TRIES: u64 = 3;
+
 /// What samples are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
@@ -18,6 +21,31 @@ pub struct Plan {
     pub method: Option<Method>,
     /// The number of tools; drawn for each sample when not given.
     pub size: Option<usize>,
+}
+
+impl Plan {
+    /// Whether samples of the wanted size can be drawn at all, in the wanted way or, where none is named, in one that gives
+    /// more than a single tool.
+    ///
+    /// # Errors
+    /// Why none can be.
+    pub fn check(&self, sampler: &Sampler) -> Result<(), SampleError> {
+        let Some(size) = self.size else { return Ok(()) };
+        let methods: &[Method] = match &self.method {
+            Some(method) => std::slice::from_ref(method),
+            None => &[Method::Chain, Method::Dag],
+        };
+        let mut found = Ok(());
+        for method in methods {
+            for number in 0..TRIES {
+                found = sampler.sample(*method, size, &mut Dice::new(self.seed, number)).map(|_| ());
+                if found.is_ok() {
+                    return found;
+                }
+            }
+        }
+        found
+    }
 }
 
 /// A sample to be generated.
@@ -50,7 +78,7 @@ impl Job {
             draws += 1;
             match sampler.sample(method, size, &mut dice) {
                 Ok(sampled) => break (method, sampled.sorted()),
-                Err(SampleError::NotReachable { .. })
+                Err(SampleError::NotReachable { .. } | SampleError::TooMany { .. })
                     if draws < DRAWS && (plan.method.is_none() || plan.size.is_none()) => {}
                 Err(error) => return Err(error),
             }

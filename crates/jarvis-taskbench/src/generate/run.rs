@@ -75,6 +75,8 @@ pub enum GenerateError {
         kind: FailureKind,
         /// In words.
         message: String,
+        /// The reply that cannot be used, if there was one.
+        raw: Option<String>,
     },
 }
 
@@ -185,6 +187,21 @@ impl Generator {
         Ok(Generator { sampler: Arc::new(Sampler::new(&folder.graph)), model, folder, settings, prompts })
     }
 
+    /// Draws a sample to see whether the graph can give what the settings ask for.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub async fn check(&self) -> Result<(), GenerateError> {
+        let (plan, sampler) = (self.settings.plan, Arc::clone(&self.sampler));
+        let drawn = tokio::task::spawn_blocking(move || plan.check(&sampler)).await;
+        let message = match drawn {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Err(GenerateError::Sample { kind: FailureKind::NotReachable, message, raw: None })
+    }
+
     /// Makes sample number 0 and keeps nothing.
     ///
     /// # Errors
@@ -242,6 +259,7 @@ impl Generator {
                     }
                     Some((id, Err(failed))) => {
                         summary.failed += 1;
+                        keep_failure(&self.folder.errors(), &id, &failed)?;
                         *summary.failures.entry(failed.kind.as_str()).or_default() += 1;
                         tell(Told::Failed { id, kind: failed.kind, message: failed.error.to_string() });
                         if matches!(failed.error, GenerateError::Refused(_)) && summary.made == 0 {
@@ -283,7 +301,7 @@ impl Generator {
             Err(error) => error.to_string(),
         };
         let kind = FailureKind::NotReachable;
-        Err(Failed { kind, error: GenerateError::Sample { kind, message } })
+        Err(Failed { kind, error: GenerateError::Sample { kind, message, raw: None } })
     }
 
     async fn attempt(&self, number: u64) -> (String, Result<Done, Failed>) {
@@ -323,7 +341,8 @@ impl Generator {
         let result = read_reply(&reply.text).map_err(|error| {
             tracing::debug!(id = job.id, reply = reply.text, "a reply that is no result");
             let kind = FailureKind::ContentFormat;
-            Failed { kind, error: GenerateError::Sample { kind, message: error.to_string() } }
+            let raw = Some(reply.text.clone());
+            Failed { kind, error: GenerateError::Sample { kind, message: error.to_string(), raw } }
         })?;
         let mut record = json!({
             "id": job.id,
@@ -396,10 +415,21 @@ impl Failed {
             | ChatError::BadReply { .. }
             | ChatError::ReplayMiss { .. }
             | ChatError::Recording { .. }
-            | ChatError::Config(_) => GenerateError::Sample { kind, message: error.to_string() },
+            | ChatError::Config(_) => GenerateError::Sample { kind, message: error.to_string(), raw: None },
         };
         Failed { kind, error }
     }
+}
+
+/// Appends a failure to the file of failures, which is made for the first one.
+fn keep_failure(path: &std::path::Path, id: &str, failed: &Failed) -> Result<(), DataError> {
+    let raw = match &failed.error {
+        GenerateError::Sample { raw, .. } => raw.as_deref(),
+        GenerateError::Data(_) | GenerateError::Prompt(_) | GenerateError::Refused(_) => None,
+    };
+    let line = json!({"id": id, "kind": failed.kind, "message": failed.error.to_string(), "raw": raw});
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| append(&mut file, &line)).map_err(|error| DataError::write(path, error))
 }
 
 /// The number as it was typed: 0.7, not the nearest binary fraction.

@@ -29,9 +29,29 @@ pub enum BuildError {
         /// The file that was named for the graph.
         out: PathBuf,
     },
+    /// Another graph is there, which cannot always be built again.
+    #[error("{} is there and {}", .out.display(), holds(*.found, *.links))]
+    Differs {
+        /// The file that was named for the graph.
+        out: PathBuf,
+        /// The links of the graph that is there; `None` when it holds no graph.
+        found: Option<usize>,
+        /// The links of the new one.
+        links: usize,
+    },
     /// A file cannot be written.
     #[error(transparent)]
     Data(#[from] DataError),
+}
+
+/// What a file that is there holds in place of a graph with so many links.
+fn holds(found: Option<usize>, links: usize) -> String {
+    match found {
+        Some(found) if found == links => format!("has other tools or links, though {links} of them too"),
+        Some(1) => format!("has 1 link, not {links}"),
+        Some(found) => format!("has {found} links, not {links}"),
+        None => "holds something else".into(),
+    }
 }
 
 impl BuildError {
@@ -40,6 +60,7 @@ impl BuildError {
         match self {
             BuildError::Untyped { .. } => "tools with named parameters make a graph with `--dependency-type temporal`",
             BuildError::OverItself { .. } => "name another file, such as graph_desc.json in the same folder",
+            BuildError::Differs { .. } => "--out FILE writes elsewhere, --overwrite replaces it",
             BuildError::Data(error) => error.hint(),
         }
     }
@@ -95,15 +116,27 @@ pub fn to_json(graph: &ToolGraph) -> String {
     serde_json::to_string_pretty(&json!({"nodes": nodes, "links": graph.links})).unwrap_or_default()
 }
 
-/// Writes the graph, at once and whole.
+/// Writes the graph, at once and whole. What is there already stays unless it is the same or `overwrite` is set.
 ///
 /// # Errors
-/// [`BuildError::OverItself`] when `out` is the file at `made_from`, by whatever path; or when it cannot be written.
-pub fn write(graph: &ToolGraph, made_from: &Path, out: &Path) -> Result<(), BuildError> {
+/// [`BuildError::OverItself`] when `out` is the file at `made_from`, by whatever path; [`BuildError::Differs`] when something
+/// else is there; or when it cannot be written.
+pub fn write(graph: &ToolGraph, made_from: &Path, out: &Path, overwrite: bool) -> Result<(), BuildError> {
     if is_same_file(made_from, out) {
         return Err(BuildError::OverItself { out: out.to_owned() });
     }
-    Ok(files::replace(out, to_json(graph).as_bytes())?)
+    let text = to_json(graph);
+    if !overwrite && let Ok(there) = std::fs::read(out) {
+        if there.trim_ascii() == text.as_bytes() {
+            return Ok(());
+        }
+        // An empty file, such as one made to hold the place, has nothing to lose.
+        if !there.trim_ascii().is_empty() {
+            let found = ToolGraph::read(out).ok().map(|graph| graph.links.len());
+            return Err(BuildError::Differs { out: out.to_owned(), found, links: graph.links.len() });
+        }
+    }
+    Ok(files::replace(out, text.as_bytes())?)
 }
 
 /// True when both paths lead to one file, through links of either kind.

@@ -83,10 +83,16 @@ pub fn draw(graph: &ToolGraph, drawing: Drawing) -> String {
 pub fn draw_sample(sample: &SampledGraph, drawing: Drawing) -> String {
     let Some(plan) = as_plan(sample) else { return draw(&as_graph(sample), drawing) };
     match drawing {
-        Drawing::Svg => export::svg(&plan, |_| Vec::new()),
+        Drawing::Svg => export::svg_alone(&plan, &title(sample), |_| Vec::new()),
         Drawing::Dot => export::dot(&plan),
         Drawing::Mermaid => export::mermaid(&plan),
     }
+}
+
+fn title(sample: &SampledGraph) -> String {
+    let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let links: HashSet<_> = sample.links.iter().collect();
+    format!("Graph of {} and {}", plural(sample.nodes.len(), "tool"), plural(links.len(), "link"))
 }
 
 /// The graph in Graphviz DOT.

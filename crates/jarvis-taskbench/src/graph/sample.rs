@@ -120,6 +120,14 @@ pub enum SampleError {
     /// No tool was asked for.
     #[error("a sample needs at least one tool")]
     Nothing,
+    /// The graph has fewer tools.
+    #[error("no graph of {n} tools can be drawn: there are {there}")]
+    TooMany {
+        /// The number of tools asked for.
+        n: usize,
+        /// The tools of the graph.
+        there: usize,
+    },
     /// The graph has no such part, or none was found within the bounds of the search.
     #[error("no {method} of {n} tools can be reached: {reason}")]
     NotReachable {
@@ -137,6 +145,7 @@ impl SampleError {
     pub fn hint(&self) -> &'static str {
         match self {
             SampleError::Nothing => "ask for 1 tool or more",
+            SampleError::TooMany { .. } => "ask for fewer tools",
             SampleError::NotReachable { .. } => {
                 "ask for fewer tools; `jarvis taskbench graph stats` tells which chains there are"
             }
@@ -212,7 +221,7 @@ impl Sampler {
         let n = method.size(n);
         let unreachable = |reason: String| SampleError::NotReachable { method, n, reason };
         if n > self.nodes.len() {
-            return Err(unreachable(format!("the graph has {} tools", self.nodes.len())));
+            return Err(SampleError::TooMany { n, there: self.nodes.len() });
         }
         for _ in 0..STARTS {
             let start = dice.below(self.nodes.len());

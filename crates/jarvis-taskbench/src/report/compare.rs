@@ -181,7 +181,7 @@ pub fn complaints(gold: &PlanView, predicted: &PlanView, diff: &Diff, names: &Na
     unknown.sort_unstable();
     unknown.dedup();
     if !unknown.is_empty() {
-        said.push(format!("Not in the catalogue: {}", listed(unknown.into_iter().map(quoted))));
+        said.push(format!("Not in the catalogue: {}", listed(unknown.into_iter().map(|key| quoted(names.shown(key))))));
     }
     said.extend(links(gold, predicted, diff, names));
     if is_cyclic(predicted) {

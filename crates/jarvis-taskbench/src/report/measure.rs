@@ -200,7 +200,12 @@ fn sample(
     let diff = Diff::of(&gold_plan, predicted.as_ref().unwrap_or(&nothing));
     let complaints = match &predicted {
         Some(predicted) => complaints(&gold_plan, predicted, &diff, names),
-        None => vec!["The prediction is no plan: it has no list under `task_nodes`".to_owned()],
+        None => {
+            // Of what the original says and what is found here, one reason is enough.
+            let why =
+                left_out.as_ref().map_or_else(|| "it has no list under `task_nodes`".to_owned(), ToString::to_string);
+            vec![format!("The prediction is no plan: {why}")]
+        }
     };
     let request = gold.user_request.as_ref();
     let request = request.map(|request| request.text().map_or_else(|| request.to_serde().to_string(), str::to_owned));

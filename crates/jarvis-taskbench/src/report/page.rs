@@ -14,8 +14,8 @@ use self::charts::{Bar, Column, lying, standing};
 use super::measure::Run;
 use super::plan::Names;
 use super::table::{Cells, EXTRA_COLUMNS, percent, wanted};
-use super::text::{clean, cut};
-use super::{DomainReport, Metric, Report, notes};
+use super::text::{clean, cut, several};
+use super::{DomainReport, Metric, Report, left_out, notes};
 use crate::evaluate::table::{Column as FigureColumn, Form};
 use crate::evaluate::{Group, Size, Split};
 
@@ -23,6 +23,9 @@ const STYLE: &str = include_str!("page/style.css");
 
 /// The figures that groups are charted by.
 const CHARTED: [&str; 3] = ["n-F1", "e-F1", "v-F1"];
+
+/// The figure that runs are ordered by.
+const LEADING: &str = "node_micro_f1_no_matching";
 
 /// Columns of the table of runs beyond the published ones.
 const MORE: [FigureColumn<'static>; 3] = [
@@ -51,7 +54,7 @@ pub fn page(report: &Report) -> String {
                 header {
                     h1 { "TaskBench report" }
                     p.lead {
-                        (runs) @if runs == 1 { " run" } @else { " runs" } " on "
+                        (several(runs, "run")) " on "
                         @for (at, domain) in report.domains.iter().enumerate() {
                             @if at > 0 { ", " } (domain.name)
                         }
@@ -100,15 +103,20 @@ fn ticked(text: &str) -> Markup {
 
 fn section(at: usize, domain: &DomainReport, report: &Report) -> Markup {
     let names = Names::of(&domain.tools);
+    // The best first, as in the bars.
+    let mut runs: Vec<&Run> = domain.runs.iter().collect();
+    runs.sort_by(|a, b| node_f1(b).total_cmp(&node_f1(a)));
     let metrics = wanted(report.wanted);
+    let sizes = sizes(&runs);
+    let published_here = domain.published(report.leaderboard).next().is_some();
     let gold = domain.runs.first().map_or(0, |run| run.coverage.gold);
     html! {
         section id=(format!("d{at}")) {
             h2 { (domain.name) }
-            p.soft { (domain.tools.tools.len()) " tools, " (gold) " gold plans, " (domain.dependency.as_str()) " dependencies" }
-            (summary(domain, &metrics))
-            h3 { @if domain.published(report.leaderboard).next().is_some() { "Beside the published figures" } @else { "Figures" } }
-            p.soft { "Best first. ▸ and the darker bar mark runs." }
+            p.soft { (several(domain.tools.tools.len(), "tool")) ", " (several(gold, "gold plan")) ", " (domain.dependency.as_str()) " dependencies" }
+            (summary(domain, &runs, &metrics))
+            h3 { @if published_here { "Beside the published figures" } @else { "Figures" } }
+            p.soft { "Best first." @if published_here { " ▸ and the darker bar mark runs." } }
             div.panels {
                 @for (place, metric) in &metrics {
                     @let bars = ranked(domain, report, *place);
@@ -120,17 +128,17 @@ fn section(at: usize, domain: &DomainReport, report: &Report) -> Markup {
                     }
                 }
             }
-            @if domain.published(report.leaderboard).next().is_some() {
+            @if published_here {
                 details { summary { "The figures as a table" } (published(domain, report, &metrics)) }
             }
             h3 id=(format!("d{at}-shape")) { "By plan shape" }
             p.soft { "Plans of shape single have no links, so their e-F1 is 0 by the original's rules." }
-            @for run in &domain.runs { (grouped(run, domain, &metrics, &shapes())) }
+            @for run in &runs { (grouped(run, domain, &metrics, &shapes())) }
             h3 id=(format!("d{at}-size")) { "By plan size" }
             p.soft { "Size is the number of nodes of the gold plan." }
-            @for run in &domain.runs { (grouped(run, domain, &metrics, &sizes())) }
+            @for run in &runs { (grouped(run, domain, &metrics, &sizes)) }
             h3 id=(format!("d{at}-tools")) { "Confusion of tools" }
-            @for (nth, run) in domain.runs.iter().enumerate() {
+            @for (nth, run) in runs.iter().enumerate() {
                 (foldable(nth, domain, &run.name, tools::confusion(&run.confusion, &names)))
             }
             h3 id=(format!("d{at}-worst")) { "Worst samples" }
@@ -139,12 +147,15 @@ fn section(at: usize, domain: &DomainReport, report: &Report) -> Markup {
                 span.k-missing { "dashed: missing in the prediction" } " "
                 span.k-surplus { "thick: surplus in the prediction" }
             }
-            @for (nth, run) in domain.runs.iter().enumerate() {
+            @for (nth, run) in runs.iter().enumerate() {
+                @let missing = run.coverage.gold.saturating_sub(run.coverage.predicted);
                 (foldable(nth, domain, &run.name, html! {
                     p.soft {
-                        (run.wrong) " of " (run.coverage.predicted) " predictions differ from the gold plan in a node or a link"
+                        (run.wrong) " of " (several(run.coverage.predicted, "prediction")) @if run.wrong == 1 { " differs" } @else { " differ" } " from the gold plan in a node or a link"
                         @if run.wrong > run.worst.len() { "; the " (run.worst.len()) " worst" }
                         "."
+                        @if missing == 1 { " One gold plan has no prediction and is not among them." }
+                        @if missing > 1 { " " (missing) " gold plans have no prediction and are not among them." }
                     }
                     @for (rank, sample) in run.worst.iter().enumerate() { (samples::sample(rank + 1, sample, &names)) }
                 }))
@@ -162,65 +173,48 @@ fn foldable(nth: usize, domain: &DomainReport, name: &str, inside: Markup) -> Ma
     }
 }
 
-/// What was measured, and what was left out.
-fn summary(domain: &DomainReport, metrics: &[(usize, &Metric)]) -> Markup {
+/// The figure by which runs are ordered; below 0 where there is none.
+fn node_f1(run: &Run) -> f64 {
+    let figure = run.groups.get(&Group::OVERALL.to_string()).and_then(|group| group.get(LEADING)?.as_f64());
+    figure.unwrap_or(-1.0)
+}
+
+/// What was measured, and what was left out. The figure that runs are ordered by comes first, so that it is seen on a narrow
+/// screen; figures that no run has are left out.
+fn summary(domain: &DomainReport, runs: &[&Run], metrics: &[(usize, &Metric)]) -> Markup {
     let overall = |run: &Run| run.groups.get(&Group::OVERALL.to_string()).cloned().unwrap_or(Value::Null);
-    let more: Vec<&FigureColumn<'_>> = MORE
+    let has = |metric: &Metric| runs.iter().any(|run| look(&overall(run), metric.key).is_some_and(Value::is_number));
+    let mut metrics: Vec<(usize, &Metric)> = metrics.iter().copied().filter(|(_, metric)| has(metric)).collect();
+    metrics.sort_by_key(|(_, metric)| metric.key != LEADING);
+    let more: Vec<&FigureColumn<'_>> = EXTRA_COLUMNS
         .iter()
-        .chain(EXTRA_COLUMNS)
+        .chain(&MORE)
         .filter(|(_, path, _)| domain.runs.iter().any(|run| look(&overall(run), path).is_some()))
         .collect();
     html! {
         div.scroll { table {
             thead { tr {
-                th { "Run" } th.n { "With a prediction" } th.n { "Left out" } th.n { "Scored" }
-                @for (_, metric) in metrics { th.n title=(metric.meaning) { (metric.short) } }
+                th { "Run" } th.n title="Samples that the figures rest on, of the gold plans there are" { "n" }
+                @for (_, metric) in &metrics { th.n title=(metric.meaning) { (metric.short) } }
                 @for (header, _, _) in &more { th.n { (header) } }
             } }
-            tbody { @for run in &domain.runs {
+            tbody { @for run in runs {
                 @let figures = overall(run);
                 @let cells = Cells::of_group(&figures);
                 tr.own {
-                    td { (cut(&run.name, 60)) }
-                    td.n { (run.coverage.predicted) " of " (run.coverage.gold) }
-                    td.n { (run.coverage.dropped.values().sum::<usize>()) }
-                    td.n { (figures.get("node_supports").and_then(Value::as_u64).unwrap_or(0)) }
-                    @for (place, _) in metrics { td.n { (percent(cells.figures.get(*place).copied().flatten())) } }
+                    td.name { (cut(&run.name, 60)) }
+                    td.n { (figures.get("node_supports").and_then(Value::as_u64).unwrap_or(0)) "/" (run.coverage.gold) }
+                    @for (place, _) in &metrics { td.n { (percent(cells.figures.get(*place).copied().flatten())) } }
                     @for (_, path, form) in &more { td.n { (look(&figures, path).map_or("-".into(), |value| form.write(value))) } }
                 }
             } }
         } }
-        @for run in &domain.runs { @if let Some(words) = left_out(run) { p.soft { (cut(&run.name, 60)) ": " (ticked(&words)) } } }
+        @for words in left_out::told(domain, runs.iter().copied(), false) { p.soft { (ticked(&words)) } }
     }
 }
 
 fn look<'v>(figures: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('/').try_fold(figures, |value, key| value.get(key))
-}
-
-/// What the figures of a run do not count, in words.
-fn left_out(run: &Run) -> Option<String> {
-    let coverage = &run.coverage;
-    let mut said: Vec<String> =
-        coverage.dropped.iter().map(|(reason, times)| format!("left out {times} where {reason}")).collect();
-    let mut count = |n: usize, one: &str, more: &str| {
-        if n > 0 {
-            said.push(format!("{n} {}", if n == 1 { one } else { more }));
-        }
-    };
-    let missing = coverage.gold.saturating_sub(coverage.predicted);
-    count(missing, "gold plan without a prediction", "gold plans without a prediction");
-    count(coverage.surplus, "prediction for an unknown id", "predictions for unknown ids");
-    count(coverage.repeated, "prediction that a later line replaced", "predictions that later lines replaced");
-    let links = usize::try_from(coverage.malformed_links).unwrap_or(usize::MAX);
-    count(links, "malformed link", "malformed links");
-    count(
-        coverage.bad_predictions.len(),
-        "prediction line that cannot be read",
-        "prediction lines that cannot be read",
-    );
-    count(coverage.bad_gold.len(), "gold line that cannot be read", "gold lines that cannot be read");
-    if said.is_empty() { None } else { Some(format!("{}.", said.join("; "))) }
 }
 
 /// The runs and published rows that have this figure, the best first.
@@ -243,7 +237,7 @@ fn ranked(domain: &DomainReport, report: &Report, place: usize) -> Vec<Bar> {
 
 /// Runs and published rows of one domain as a table.
 fn published(domain: &DomainReport, report: &Report, metrics: &[(usize, &Metric)]) -> Markup {
-    let alone = Report { domains: vec![domain.clone()], ..report.clone() };
+    let alone = Report { domains: vec![domain.clone()], leaderboard: report.leaderboard, wanted: report.wanted };
     html! {
         div.scroll { table {
             thead { tr { th { "Model" } th { "Source" } @for (_, metric) in metrics { th.n { (metric.short) } } } }
@@ -269,10 +263,21 @@ fn shapes() -> Vec<(String, Group)> {
     Split::ALL.into_iter().map(group).collect()
 }
 
-/// The groups by size, with labels.
-fn sizes() -> Vec<(String, Group)> {
+/// The groups by size up to the largest that some run has, with labels.
+fn sizes(runs: &[&Run]) -> Vec<(String, Group)> {
     let sizes = Size::all().into_iter().filter(|size| *size != Size::Overall);
-    sizes.map(|size| (size.to_string(), Group { split: Split::Overall, size })).collect()
+    let mut groups: Vec<(String, Group)> =
+        sizes.map(|size| (size.to_string(), Group { split: Split::Overall, size })).collect();
+    let used = |group: &Group| runs.iter().any(|run| scored(run, group) > 0);
+    let end = groups.iter().rposition(|(_, group)| used(group)).map_or(1, |at| at + 1);
+    groups.truncate(end);
+    groups
+}
+
+/// The samples of a group that a run's figures rest on.
+fn scored(run: &Run, group: &Group) -> u64 {
+    let figures = run.groups.get(&group.to_string());
+    figures.and_then(|figures| figures.get("node_supports")?.as_u64()).unwrap_or(0)
 }
 
 /// One run's figures by group.
@@ -297,11 +302,7 @@ fn columns(run: &Run, place: usize, groups: &[(String, Group)]) -> Vec<Column> {
         Column {
             label: label.clone(),
             value: cells.as_ref().and_then(|cells| *cells.figures.get(place)?),
-            samples: run
-                .groups
-                .get(&group.to_string())
-                .and_then(|figures| figures.get("node_supports")?.as_u64())
-                .unwrap_or(0),
+            samples: scored(run, group),
         }
     };
     groups.iter().map(column).collect()

@@ -31,9 +31,10 @@ impl Names {
         self.0.contains_key(key)
     }
 
-    /// The name as the catalogue writes it, or as it is.
+    /// The name as the catalogue writes it, or as it is; `(empty)` when there is nothing to see.
     pub fn shown<'a>(&'a self, key: &'a str) -> &'a str {
-        self.0.get(key).map_or(key, String::as_str)
+        let name = self.0.get(key).map_or(key, String::as_str);
+        if name.trim().is_empty() { "(empty)" } else { name }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{METRICS, Metric, Report, Run, leaderboard};
+use super::{METRICS, Metric, Report, Run, leaderboard, left_out};
 use crate::evaluate::table::{Column, Form, Table};
 use crate::evaluate::{Group, Wanted};
 
@@ -52,8 +52,8 @@ pub struct Cells {
     pub samples: Option<(u64, usize)>,
     /// In the order of [`METRICS`]; `None` where there is no such figure.
     pub figures: Vec<Option<f64>>,
-    /// In the order of [`EXTRA_COLUMNS`], as they are written.
-    pub extra: Vec<Option<String>>,
+    /// In the order of [`EXTRA_COLUMNS`], as shares; null where a run has the column and no figure for it.
+    pub extra: Vec<Option<Value>>,
 }
 
 /// The rows of a report, the best first: by node F1 in the first domain, then in the next ones, then by name; a row without the figure
@@ -109,7 +109,7 @@ impl Cells {
         Cells {
             samples: None,
             figures: METRICS.iter().map(|metric| Some(at(metric.key)?.as_f64()? * 100.0)).collect(),
-            extra: EXTRA_COLUMNS.iter().map(|(_, path, form)| Some(form.write(at(path)?))).collect(),
+            extra: EXTRA_COLUMNS.iter().map(|(_, path, _)| at(path).cloned()).collect(),
         }
     }
 
@@ -130,7 +130,7 @@ pub enum Layout {
 }
 
 /// The table of all rows: name, source, and for each domain the samples of runs and the figures of the published tables
-/// in their order, those that were wanted. What is not known is `-`. On a terminal several domains stand one below the
+/// in their order, those that were wanted. What is not known is `-`, and in CSV empty. On a terminal several domains stand one below the
 /// other, and figures that nobody has are left out.
 pub fn comparison(report: &Report, layout: Layout) -> Table {
     if layout == Layout::Terminal && report.domains.len() > 1 {
@@ -169,6 +169,7 @@ impl Columns {
 /// Rows as they are written, with the columns of each domain behind its prefix.
 fn written(rows: &[Row], prefixes: &[String], columns: &Columns, layout: Layout) -> Table {
     let Columns { metrics, extra } = columns;
+    let none = if layout == Layout::Csv { "" } else { "-" };
     let mut table = Table { headers: vec!["model".into(), "source".into()], rows: Vec::new() };
     for prefix in prefixes {
         let names = metrics.iter().map(|(_, metric)| metric.short);
@@ -198,13 +199,14 @@ fn written(rows: &[Row], prefixes: &[String], columns: &Columns, layout: Layout)
             match (samples, layout) {
                 (Some((scored, gold)), Layout::Csv) => cells.extend([scored.to_string(), gold.to_string()]),
                 (Some((scored, gold)), Layout::Terminal | Layout::Markdown) => cells.push(format!("{scored}/{gold}")),
-                (None, Layout::Csv) => cells.extend(["-".to_owned(), "-".to_owned()]),
-                (None, Layout::Terminal | Layout::Markdown) => cells.push("-".into()),
+                (None, Layout::Csv) => cells.extend([none.to_owned(), none.to_owned()]),
+                (None, Layout::Terminal | Layout::Markdown) => cells.push(none.into()),
             }
-            cells.extend(metrics.iter().map(|(at, _)| percent(figure(*at))));
+            let written = |figure: Option<f64>| figure.map_or(none.to_owned(), |figure| percent(Some(figure)));
+            cells.extend(metrics.iter().map(|(at, _)| written(figure(*at))));
             cells.extend(extra.iter().map(|at| {
-                let cell = known.as_ref().and_then(|cells| cells.extra.get(*at)?.clone());
-                cell.unwrap_or_else(|| "-".into())
+                let share = known.as_ref().and_then(|cells| cells.extra.get(*at)?.as_ref()?.as_f64());
+                written(share.map(|share| share * 100.0))
             }));
         }
         table.rows.push(cells);
@@ -263,25 +265,14 @@ fn markdown(name: &str) -> String {
 /// What a reader of the table must know: what runs rest on, what published rows are, what the columns mean.
 pub fn notes(report: &Report) -> Vec<String> {
     let mut notes = Vec::new();
-    let mut covers = Vec::new();
+    notes.push(
+        "Runs are scored by the original's rules, which leave out samples whose gold plan is malformed, or whose prediction \
+         is missing or malformed: n is how many are left of how many gold plans."
+            .to_owned(),
+    );
     for domain in &report.domains {
-        for run in &domain.runs {
-            let coverage = &run.coverage;
-            let dropped: usize = coverage.dropped.values().sum();
-            if coverage.predicted == coverage.gold && dropped == 0 {
-                continue;
-            }
-            let missing = coverage.gold.saturating_sub(coverage.predicted);
-            let place = if report.domains.len() > 1 { format!(" in {}", domain.name) } else { String::new() };
-            covers.push(format!("{}{place} has {missing} missing and {dropped} malformed", run.name));
-        }
+        notes.extend(left_out::told(domain, domain.runs.iter(), report.domains.len() > 1));
     }
-    notes.push(format!(
-        "Runs are scored by the original's rules, which leave out samples whose prediction is missing or malformed: n is \
-         how many are left of how many gold plans{}{}.",
-        if covers.is_empty() { "" } else { "; " },
-        covers.join("; ")
-    ));
     let sizes = report.domains.iter().filter(|_| report.leaderboard).filter_map(|domain| {
         let known = domain.known?;
         Some(format!("{known} {}", leaderboard::full_size(known)?))
@@ -297,7 +288,10 @@ pub fn notes(report: &Report) -> Vec<String> {
     }
     let meanings: Vec<String> =
         wanted(report.wanted).into_iter().map(|(_, metric)| format!("{}: {}", metric.short, metric.meaning)).collect();
-    notes.push(format!("{}. All times 100; - where there is no figure.", meanings.join("; ")));
+    notes.push(format!(
+        "{}. All times 100; - (in CSV nothing, in JSON null) where there is no figure.",
+        meanings.join("; ")
+    ));
     let has_strict = |run: &Run| run.groups.values().any(|figures| figures.get("strict").is_some());
     if report.domains.iter().flat_map(|domain| &domain.runs).any(has_strict) {
         notes.push(

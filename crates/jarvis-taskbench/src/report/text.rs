@@ -3,6 +3,11 @@
 use jarvis_plan::export::text::{cells, clusters};
 pub(crate) use jarvis_plan::export::text::{clean, cut};
 
+/// `1 tool`, `2 tools`.
+pub(crate) fn several(number: usize, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The text in at most `lines` lines of `width` cells, broken after blanks, `_`, `-` and `/`, and inside longer words;
 /// the last one is cut.
 pub(crate) fn wrap(text: &str, width: usize, lines: usize) -> Vec<String> {
@@ -30,9 +35,43 @@ pub(crate) fn wrap(text: &str, width: usize, lines: usize) -> Vec<String> {
     out
 }
 
+/// The text in at most `width` cells, cut in its middle: names of runs and tools often differ in their ends.
+pub(crate) fn cut_inside(text: &str, width: usize) -> String {
+    let all: Vec<(String, usize)> = clusters(text).collect();
+    if all.iter().map(|(_, size)| size).sum::<usize>() <= width {
+        return cut(text, width);
+    }
+    let room = width.saturating_sub(1);
+    let mut taken = 0;
+    let mut fits = |most: usize, size: usize| {
+        let fits = taken + size <= most;
+        taken += if fits { size } else { 0 };
+        fits
+    };
+    let head: String =
+        all.iter().take_while(|(_, size)| fits(room.div_ceil(2), *size)).map(|(cluster, _)| cluster.as_str()).collect();
+    let mut tail: Vec<&str> =
+        all.iter().rev().take_while(|(_, size)| fits(room, *size)).map(|(cluster, _)| cluster.as_str()).collect();
+    tail.reverse();
+    format!("{head}…{}", tail.concat())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{cut, wrap};
+    use super::{cut, cut_inside, wrap};
+
+    #[test]
+    fn cuts_inside() {
+        for (text, expected) in [
+            ("short", "short"),
+            ("tencellsxx", "tencellsxx"),
+            ("dm (use_demos_2)", "dm (u…s_2)"),
+            ("图像分割模型识别", "图像…识别"),
+            ("a\u{202e}bcdefghijkl", "a\u{FFFD}bcd…ijkl"),
+        ] {
+            assert_eq!(cut_inside(text, 10), expected, "{text}");
+        }
+    }
 
     #[test]
     fn cuts_and_wraps_to_cells() {

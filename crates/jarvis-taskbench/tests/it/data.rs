@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jarvis_taskbench::data::Gold;
+use jarvis_taskbench::data::{AlignmentIds, Gold, ToolGraph, ToolList};
 use jarvis_taskbench::json::Look;
 
 /// The oracles beside the workspace, when they are there.
@@ -45,6 +45,18 @@ fn released_shapes_give_equal_samples() {
     assert_eq!(b, essence(&dir.join("release_b_mixed_huggingface.json")));
     assert_eq!(b, essence(&dir.join("release_b_as_release_a.json")));
     assert_eq!(b[2..], essence(&dir.join("release_b_bare_node.json")));
+}
+
+#[test]
+fn the_mark_of_an_editor_is_skipped() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("marked.json");
+    let write = |text: &str| std::fs::write(&path, format!("\u{feff}{text}")).unwrap();
+    write(r#"{"nodes": [{"id": "Trim"}], "links": []}"#);
+    assert_eq!(ToolList::read(&path).unwrap().tools.len(), 1);
+    assert_eq!(ToolGraph::read(&path).unwrap().nodes.tools.len(), 1);
+    write(r#"{"node_alignment_id": {"single": ["1"]}}"#);
+    assert_eq!(AlignmentIds::read(&path).unwrap().lists.len(), 1);
 }
 
 #[test]

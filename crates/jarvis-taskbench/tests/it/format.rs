@@ -157,7 +157,8 @@ fn rejected_lines_stay_as_they_are() {
     let text = format!("{good}\n\n{odd}\nnot JSON at all\n{good}\n{{\"id\": \"1\", \"resu");
     std::fs::write(dir.path().join("data_raw.json"), &text).unwrap();
     std::fs::write(dir.path().join("data.json"), "old").unwrap();
-    let formatted = format(&Domain::open(dir.path()).unwrap(), FormatOptions::default()).unwrap();
+    let overwrite = FormatOptions { overwrite: true, ..FormatOptions::default() };
+    let formatted = format(&Domain::open(dir.path()).unwrap(), overwrite).unwrap();
     assert_eq!((formatted.total, formatted.accepted, formatted.repeated_ids), (5, 2, 1));
     let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
     assert_eq!(read("data_error.json"), format!("{odd}\nnot JSON at all\n{{\"id\": \"1\", \"resu\n"));
@@ -202,4 +203,39 @@ fn gold_from_elsewhere_is_not_written_over() {
     let overwrite = FormatOptions { overwrite: true, ..FormatOptions::default() };
     assert_eq!(format(&domain, overwrite).unwrap().accepted, 1);
     assert_eq!(format(&domain, FormatOptions::default()).unwrap().accepted, 1, "what was formatted may be again");
+}
+
+#[test]
+fn corrections_by_hand_are_not_written_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let good = with_nodes(json!([{"id": "A", "input": ["B_c"]}, {"id": "B_c", "input": []}])).to_string();
+    std::fs::write(path("data_raw.json"), format!("{good}\n")).unwrap();
+    let domain = Domain::open(dir.path()).unwrap();
+    let temporal = FormatOptions { dependency: Some(DependencyType::Temporal), ..FormatOptions::default() };
+    format(&domain, FormatOptions::default()).unwrap();
+    format(&domain, temporal).unwrap();
+    format(&domain, FormatOptions::default()).unwrap();
+    type Edit = fn(&str) -> String;
+    let edits: [(&str, Edit, &str); 4] = [
+        ("data.json", |text| text.replace("do it", "do it well"), "data.json differs in 1 sample from what"),
+        ("user_requests.json", |text| text.replace("do it", "do it well"), "user_requests.json differs in 1 sample"),
+        (
+            "user_requests.json",
+            |text| format!("{text}{{\"id\":\"9\",\"user_request\":\"x\"}}\n"),
+            "holds 1 sample that is not",
+        ),
+        ("user_requests.json", |text| format!("{text}a remark\nanother\n"), "holds 2 samples that are not"),
+    ];
+    for (name, edit, said) in edits {
+        let before = std::fs::read_to_string(path(name)).unwrap();
+        let edited = edit(&before);
+        assert_ne!(edited, before);
+        std::fs::write(path(name), &edited).unwrap();
+        let error = format(&domain, FormatOptions::default()).unwrap_err();
+        assert!(error.to_string().contains(said) && error.hint().contains("--overwrite"), "{error}");
+        assert_eq!(std::fs::read_to_string(path(name)).unwrap(), edited);
+        format(&domain, FormatOptions { overwrite: true, ..FormatOptions::default() }).unwrap();
+        assert_eq!(std::fs::read_to_string(path(name)).unwrap(), before);
+    }
 }

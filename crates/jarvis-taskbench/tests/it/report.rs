@@ -6,8 +6,8 @@ use jarvis_taskbench::data::{DependencyType, Domain};
 use jarvis_taskbench::evaluate::Wanted;
 use jarvis_taskbench::report::leaderboard::full_size;
 use jarvis_taskbench::report::{
-    Against, DomainReport, Layout, Report, Run, comparison, dependency_of, leaderboard, notes, page, prediction_files,
-    run_name,
+    Against, DomainReport, Layout, Report, Run, comparison, dependency_of, document, leaderboard, notes, page,
+    prediction_files, run_name,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -118,14 +118,80 @@ fn a_domain_of_ones_own_has_a_table_without_published_rows() {
     ");
     insta::assert_snapshot!(comparison(&report, Layout::Csv).csv(), @r"
     model,source,n,of,R1,R2,BsF,n-F1,e-F1,t-F1,v-F1,strict n-F1,strict e-F1,strict t-F1,strict v-F1
-    own,run,2,3,59.26,54.17,-,85.71,0.00,50.00,50.00,60.00,0.00,40.00,40.00
+    own,run,2,3,59.26,54.17,,85.71,0.00,50.00,50.00,60.00,0.00,40.00,40.00
     ");
     insta::assert_snapshot!(notes(&report).join("\n"), @r"
-    Runs are scored by the original's rules, which leave out samples whose prediction is missing or malformed: n is how many are left of how many gold plans; own has 0 missing and 1 malformed.
-    R1: ROUGE-1 of the steps; R2: ROUGE-2 of the steps; BsF: BERTScore F1 of the steps; n-F1: F1 of the tools chosen; e-F1: F1 of the links between them; t-F1: F1 of argument names; v-F1: F1 of argument names with their values. All times 100; - where there is no figure.
+    Runs are scored by the original's rules, which leave out samples whose gold plan is malformed, or whose prediction is missing or malformed: n is how many are left of how many gold plans.
+    own: left out 1 where `task_nodes` is not a list.
+    R1: ROUGE-1 of the steps; R2: ROUGE-2 of the steps; BsF: BERTScore F1 of the steps; n-F1: F1 of the tools chosen; e-F1: F1 of the links between them; t-F1: F1 of argument names; v-F1: F1 of argument names with their values. All times 100; - (in CSV nothing, in JSON null) where there is no figure.
     strict: the same figures over every gold plan; what is missing or malformed counts as an empty plan.
     BsF of runs is missing: it needs an embedding model.
     ");
+}
+
+#[test]
+fn gold_that_is_malformed_is_not_blamed_on_runs_and_equal_notes_are_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let domain = studio(&dir.path().join("data_studio"), &mixed());
+    let gold = std::fs::read_to_string(domain.path("data.json")).unwrap();
+    write(domain.dir(), "data.json", &gold.replace("task_nodes", "nodes_of_task"));
+    let own = domain.path("predictions/own.json");
+    for name in ["a", "b"] {
+        std::fs::copy(&own, domain.path(format!("predictions/{name}.json"))).unwrap();
+    }
+    let report = report(&[&domain], true);
+    assert_eq!(
+        notes(&report)[1],
+        "a, b, own: left out 1 where `task_nodes` is not a list; left out 2 where the gold plan is malformed."
+    );
+    let made = page(&report);
+    assert_eq!(made.matches("left out 2 where").count(), 2, "in the domain's section and among the notes");
+}
+
+#[test]
+fn programs_get_one_document() {
+    let dir = tempfile::tempdir().unwrap();
+    let domain = studio(&dir.path().join("data_multimedia"), &mixed());
+    let document = document(&report(&[&domain], true));
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 18);
+    let own = rows.iter().find(|row| row["source"] == "run").unwrap();
+    assert_eq!(
+        own["figures"],
+        json!({"R1": 59.2593, "R2": 54.1667, "BsF": null, "n-F1": 85.7143, "e-F1": 0.0, "t-F1": 50.0, "v-F1": 50.0})
+    );
+    assert_eq!(own["strict"], json!({"n-F1": 60.0, "e-F1": 0.0, "t-F1": 40.0, "v-F1": 40.0}));
+    assert_eq!((&own["n"], &own["of"], &own["missing"]), (&json!(2), &json!(3), &json!(0)));
+    assert_eq!(own["left_out"], json!({"`task_nodes` is not a list": 1}));
+    let published = rows.iter().find(|row| row["model"] == "gpt-4").unwrap();
+    assert_eq!(
+        (&published["figures"]["n-F1"], &published["n"], &published["strict"]),
+        (&json!(90.9), &json!(null), &json!(null))
+    );
+}
+
+#[test]
+fn the_page_begins_with_the_best_and_shows_what_there_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let domain = studio(&dir.path().join("data_studio"), &mixed());
+    let good = std::fs::read_to_string(domain.path("data.json")).unwrap();
+    let good: Vec<Value> = good
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .map(|gold: Value| json!({"id": gold["id"], "result": gold}))
+        .collect();
+    write(domain.dir(), "predictions/zbest.json", &lines(&good[..2]));
+    let nameless = said("3", &[("", &[]), ("", &[])]);
+    write(domain.dir(), "predictions/nameless.json", &lines(&[nameless]));
+    let made = page(&report(&[&domain], true));
+    let table = made.split_once("<table>").unwrap().1.split_once("</table>").unwrap().0;
+    let at = |part: &str| table.find(part).unwrap_or_else(|| panic!("{part}: {table}"));
+    assert!(at(">zbest<") < at(">own<") && at(">n-F1<") < at(">R1<") && at(">n<") < at(">n-F1<"));
+    assert!(!table.contains("BsF"), "nobody has one");
+    assert!(made.contains("One gold plan has no prediction and is not among them."));
+    assert!(!made.contains(">10<"), "no plan is so large");
+    assert!(!made.contains("bar mark runs"), "all are runs");
+    assert!(made.contains(">(empty)<") && !made.contains("“”"));
 }
 
 #[test]
@@ -196,7 +262,7 @@ fn tools_that_stand_for_others_are_counted_and_the_worst_come_first() {
     assert_eq!(
         worst,
         [
-            "2: The prediction is no plan: it has no list under `task_nodes`; left out: Some(\"`task_nodes` is not a list\")",
+            "2: The prediction is no plan: `task_nodes` is not a list; left out: Some(\"`task_nodes` is not a list\")",
             "3: “Make Noise” stands where “Take Sound” should; Not in the catalogue: “Make Noise”; left out: None",
         ]
     );

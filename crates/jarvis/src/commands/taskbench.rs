@@ -98,8 +98,9 @@ fn ids(path: &Path) -> Result<HashSet<String>, Failure> {
     }
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read the ids in {}: {error}", path.display())))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut ids = HashSet::new();
-    match serde_json::from_str::<Value>(&text) {
+    match serde_json::from_str::<Value>(text) {
         Ok(value) => collect(&value, &mut ids),
         Err(_) => {
             for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {

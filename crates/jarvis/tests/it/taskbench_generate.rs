@@ -59,6 +59,9 @@ fn samples_are_made_kept_and_formatted() {
     let first = house.run(&args);
     assert_eq!((first.code, first.stdout.as_str()), (1, "3 samples in run/data_raw.json\n"), "{}", first.stderr);
     assert!(first.stderr.contains("ContentFormat") && first.stderr.contains("to go on"), "{}", first.stderr);
+    let kept: Value = serde_json::from_str(&read(&house, "run/data_raw.errors.jsonl")).expect("one line");
+    assert_eq!((&kept["kind"], &kept["raw"]), (&json!("ContentFormat"), &json!("I would rather not.")), "{kept}");
+    assert!(first.stderr.contains("what failed and why: run/data_raw.errors.jsonl"), "{}", first.stderr);
     let second = house.run(&args);
     assert_eq!((second.code, second.stdout.as_str()), (0, "4 samples in run/data_raw.json\n"), "{}", second.stderr);
     assert!(second.stderr.contains("has its own description files"), "{}", second.stderr);
@@ -84,6 +87,94 @@ fn samples_are_made_kept_and_formatted() {
     assert_eq!(read(&house, "run/user_requests.json").lines().count(), 4);
     let alignment: Value = serde_json::from_str(&read(&house, "run/alignment_ids.json")).expect("JSON");
     assert_eq!(alignment["self-check_alignment_id"]["single"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn what_cannot_be_drawn_or_would_be_mixed_is_said_first() {
+    let chat = FakeChat::spawn(Script::always(reply("Narrator", false)));
+    let house = House::new().env("OPENAI_BASE_URL", &chat.url());
+    let studio = example("data_studio");
+    let generate = |args: &[&str]| house.run(&[&["taskbench", "generate", "--llm", "m"], args].concat());
+    for (args, said) in [
+        (&["--tool-number", "30"][..], "error: no graph of 30 tools can be drawn: there are 13\n"),
+        (&["--tool-number", "14", "--method", "chain"], "no graph of 14 tools can be drawn: there are 13"),
+        (&["--tool-number", "13", "--method", "chain"], "error: no chain of 13 tools can be reached"),
+    ] {
+        let ended = generate(&[&["--data-dir", &studio, "--play"], args].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(said) && ended.stderr.contains("hint:"), "{args:?}: {}", ended.stderr);
+    }
+    assert!(chat.requests().is_empty());
+    let mumble = FakeChat::spawn(Script::always("Perhaps."));
+    let unread = generate(&["--data-dir", &studio, "--play", "--base-url", &mumble.url()]);
+    assert_eq!((unread.code, unread.stdout.as_str()), (1, ""));
+    assert!(unread.stderr.contains("the reply:\nPerhaps.\n"), "{}", unread.stderr);
+    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
+    let made = generate(&[
+        "--data-dir",
+        "run",
+        "--graph-desc",
+        &graph,
+        "--tool-desc",
+        &tools,
+        "--number-of-samples",
+        "1",
+        "--seed",
+        "7",
+        "--check",
+        "--method",
+        "single",
+        "--tool-number",
+        "3",
+    ]);
+    assert_eq!((made.code, made.stdout.as_str()), (0, "1 sample in run/data_raw.json\n"), "{}", made.stderr);
+    assert!(made.stderr.contains("warning: a single has 1 tool; --tool-number 3 draws 1\n"), "{}", made.stderr);
+    assert!(made.stderr.contains("asking m for 1 sample\n"), "{}", made.stderr);
+    let more = |args: &[&str]| generate(&[&["--data-dir", "run", "--number-of-samples", "1"], args].concat()).stderr;
+    assert!(!more(&["--check"]).contains("warning"), "the seed is taken up again");
+    let mixed = more(&["--seed", "8"]);
+    let said = "warning: run holds samples made with --seed 7 (now 8), with --check (now without --check)\n";
+    assert!(mixed.contains(said) && mixed.contains("nothing to make: run has 1 sample\n"), "{mixed}");
+}
+
+#[test]
+fn many_samples_are_counted() {
+    let chat = FakeChat::spawn(
+        Script::new().on(
+            "generate",
+            (0..60)
+                .map(|at| if at % 6 == 0 { Reply::text("No.") } else { Reply::text(reply("Narrator", false)) })
+                .collect::<Vec<_>>(),
+        ),
+    );
+    let house = House::new().env("OPENAI_BASE_URL", &chat.url());
+    let studio = example("data_studio");
+    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
+    let args = [
+        "taskbench",
+        "generate",
+        "--llm",
+        "m",
+        "--data-dir",
+        "run",
+        "--graph-desc",
+        &graph,
+        "--tool-desc",
+        &tools,
+        "--number-of-samples",
+        "60",
+        "--method",
+        "single",
+        "--multiworker",
+        "4",
+    ];
+    let ended = house.run(&args);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let counts = ended.stderr.lines().filter(|line| line.contains(" a second, ")).count();
+    assert_eq!(counts, 19, "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches("ContentFormat: ").count(), 5, "{}", ended.stderr);
+    assert!(ended.stderr.contains("further failures are told in run/data_raw.errors.jsonl alone"), "{}", ended.stderr);
+    assert_eq!(read(&house, "run/data_raw.errors.jsonl").lines().count(), 10);
 }
 
 #[test]
@@ -164,7 +255,12 @@ fn the_sample_recording_makes_a_domain() {
     let (code, summary) = house.json(&args);
     assert_eq!((code, &summary["made"], &summary["aligned"]), (0, &json!(4), &json!(3)), "{summary}");
     let formatted = house.run(&["taskbench", "format", "--data-dir", "made"]);
-    assert_eq!((formatted.code, formatted.stdout.as_str()), (0, "accepted 4 of 4\n"), "{}", formatted.stderr);
+    assert_eq!(
+        (formatted.code, formatted.stdout.as_str()),
+        (0, "accepted 4 of 4: gold plans in made/data.json, requests in made/user_requests.json\n"),
+        "{}",
+        formatted.stderr
+    );
     let lists: Value = serde_json::from_str(&read(&house, "made/alignment_ids.json")).expect("JSON");
     assert_eq!(
         lists["all_alignment_id"],

@@ -25,9 +25,9 @@ fn the_sample_domains_graphs_are_what_build_makes() {
         let dir = example(name);
         let published = std::fs::read_to_string(Path::new(&dir).join("graph_desc.json")).expect("a graph");
         let tools = format!("{dir}/tool_desc.json");
-        let built = graph(&house, &["build", "--tools", &tools, "--out", "graph.json"]);
+        let built = graph(&house, &["build", "--tools", &tools, "--out", &format!("{name}.json")]);
         assert_eq!((built.code, built.stdout.as_str()), (0, ""), "{}", built.stderr);
-        assert_eq!(std::fs::read_to_string(house.work().join("graph.json")).expect("written"), published);
+        assert_eq!(std::fs::read_to_string(house.work().join(format!("{name}.json"))).expect("written"), published);
         let printed = graph(&house, &["build", "--tool_desc", &tools, "--out", "-"]);
         assert_eq!((printed.code, printed.stdout.trim_end()), (0, published.as_str()));
     }
@@ -75,28 +75,96 @@ fn samples_repeat_and_can_be_drawn() {
     assert_eq!(house.run(&["taskbench", "graph", "sample", "--data-dir", &dir]).stdout, plain.stdout);
 
     assert_eq!(house.run(&[&args[..], &["--draw", "dag.svg"]].concat()).code, 0);
-    assert!(std::fs::read_to_string(house.work().join("dag.svg")).expect("drawn").starts_with("<svg"));
+    let drawn = std::fs::read_to_string(house.work().join("dag.svg")).expect("drawn");
+    assert!(drawn.starts_with("<svg") && drawn.contains(">Graph of 4 tools and "), "{drawn}");
+    assert!(drawn.contains("class=\"jp-ground\""), "it can be read alone: {drawn}");
     house.file("samples.json", first.to_string());
+    let many = graph(&house, &["draw", "--subset", "samples.json"]);
+    assert_eq!((many.code, many.stdout.as_str()), (2, ""));
+    assert!(many.stderr.contains("it holds 5 samples") && many.stderr.contains("hint:"), "{}", many.stderr);
+    house.file("sample.json", first[0].to_string());
     for (format, start) in [("svg", "<svg"), ("dot", "digraph"), ("mermaid", "flowchart")] {
         let whole = graph(&house, &["draw", "--data-dir", &dir, "--format", format]);
-        let part = graph(&house, &["draw", "--subset", "samples.json", "--format", format]);
+        let part = graph(&house, &["draw", "--subset", "sample.json", "--format", format]);
         for drawn in [&whole, &part] {
             assert_eq!((drawn.code, drawn.stderr.as_str()), (0, ""));
             assert!(drawn.stdout.starts_with(start), "{}", drawn.stdout);
         }
         assert!(whole.stdout.len() > part.stdout.len() && whole.stdout.contains("Slideshow Maker"));
     }
-    let before = std::fs::read(house.work().join("samples.json")).unwrap();
-    let over = graph(&house, &["draw", "--subset", "samples.json", "--out", "./samples.json"]);
+    house.file("sample", first[0].to_string());
+    let over = graph(&house, &["draw", "--subset", "sample", "--out", "./sample"]);
     assert!(over.code == 2 && over.stderr.contains("would be overwritten"), "{}", over.stderr);
-    assert_eq!(std::fs::read(house.work().join("samples.json")).unwrap(), before);
-    let foreign = graph(&house, &["draw", "--data-dir", &example("data_errands"), "--subset", "samples.json"]);
+    assert_eq!(std::fs::read_to_string(house.work().join("sample")).unwrap(), first[0].to_string());
+    let foreign = graph(&house, &["draw", "--data-dir", &example("data_errands"), "--subset", "sample.json"]);
     assert_eq!(foreign.code, 2, "{}", foreign.stderr);
     let far = graph(&house, &["sample", "--data-dir", &dir, "--n", "99"]);
     assert_eq!((far.code, far.stdout.as_str()), (1, ""));
-    assert!(far.stderr.contains("the graph has 13 tools") && far.stderr.contains("hint:"), "{}", far.stderr);
+    assert!(
+        far.stderr.contains("no graph of 99 tools can be drawn: there are 13") && far.stderr.contains("hint:"),
+        "{}",
+        far.stderr
+    );
     assert_eq!(graph(&house, &["sample", "--data-dir", &dir, "--method", "bush"]).code, 2);
     assert_eq!(graph(&house, &["sample"]).code, 2);
+    assert_eq!(graph(&house, &["sample", &dir, "--count", "0"]).code, 2);
+}
+
+#[test]
+fn a_drawing_is_what_its_name_says() {
+    let house = House::new();
+    let dir = example("data_studio");
+    for (out, format, start) in [
+        ("a.svg", None, "<svg"),
+        ("a.SVG", Some("svg"), "<svg"),
+        ("a.gv", None, "digraph"),
+        ("a.mmd", None, "flowchart"),
+        ("a.md", Some("mermaid"), "```mermaid\nflowchart"),
+        ("drawing", None, "<svg"),
+        ("drawing", Some("dot"), "digraph"),
+    ] {
+        let args =
+            [&["draw", &dir, "--out", out][..], &format.map_or(vec![], |format| vec!["--format", format])].concat();
+        assert_eq!(graph(&house, &args).code, 0, "{args:?}");
+        let drawn = std::fs::read_to_string(house.work().join(out)).expect("drawn");
+        assert!(drawn.starts_with(start), "{args:?}: {drawn}");
+    }
+    for (args, said) in [
+        (&["draw", &dir, "--out", "a.png"][..], "a drawing is .svg, .dot, .gv, .mmd or .md, not .png"),
+        (&["sample", &dir, "--draw", "a.png"], "not .png"),
+        (&["draw", &dir, "--out", "b.svg", "--format", "dot"], "a .svg file holds svg, not dot"),
+    ] {
+        let ended = graph(&house, args);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
+        assert!(ended.stderr.contains(said) && ended.stderr.contains("hint:"), "{args:?}: {}", ended.stderr);
+    }
+    assert!(!house.work().join("a.png").exists() && !house.work().join("b.svg").exists());
+}
+
+#[test]
+fn another_graph_is_not_written_over() {
+    let house = House::new();
+    std::fs::create_dir(house.work().join("mine")).expect("a folder");
+    let tools = format!("{}/tool_desc.json", example("data_studio"));
+    let published = std::fs::read(format!("{}/graph_desc.json", example("data_studio"))).expect("a graph");
+    // The original's command line.
+    let original = ["build", "--tool_desc", &tools, "--data_dir", "mine", "--dependency_type"];
+    let built = |dependency: &'static str, more: &[&str]| graph(&house, &[&original[..], &[dependency], more].concat());
+    for _ in 0..2 {
+        let made = built("resource", &[]);
+        assert_eq!(made.code, 0, "{}", made.stderr);
+        assert_eq!(std::fs::read(house.work().join("mine/graph_desc.json")).expect("written"), published);
+    }
+    let refused = built("temporal", &[]);
+    assert_eq!(refused.code, 2);
+    insta::assert_snapshot!(refused.stderr, @r"
+    error: mine/graph_desc.json is there and has 38 links, not 156
+
+    hint: --out FILE writes elsewhere, --overwrite replaces it
+    ");
+    assert_eq!(built("temporal", &["--out", "other.json"]).code, 0);
+    assert_eq!(built("temporal", &["--overwrite"]).code, 0);
+    assert_ne!(std::fs::read(house.work().join("mine/graph_desc.json")).expect("written"), published);
 }
 
 #[test]
@@ -105,6 +173,8 @@ fn graphs_are_described() {
     let dir = example("data_studio");
     let (code, stats): (i32, Value) = house.json(&["taskbench", "graph", "stats", "--data-dir", &dir, "--json"]);
     assert_eq!((code, stats["tools"].as_u64(), stats["links"].as_u64()), (0, Some(13), Some(38)));
-    let told = graph(&house, &["stats", "--data-dir", &dir]);
+    let told = graph(&house, &["stats", &dir]);
+    assert!(told.stdout.contains("chains of      1 to 10 tools, and longer ones were not tried\n"), "{}", told.stdout);
+    assert_eq!(graph(&house, &["stats", &dir, "--data-dir", &dir]).code, 2);
     assert!(told.stdout.contains("only sources   2: Article Reader, Video Fetcher"), "{}", told.stdout);
 }

@@ -94,6 +94,20 @@ fn a_folder_is_told_in_words() {
 }
 
 #[test]
+fn the_folder_is_named_either_way() {
+    let house = House::new();
+    domain(&house);
+    let bare = house.run(&["taskbench", "inspect", "data_tiny"]);
+    let named = house.run(&["taskbench", "inspect", "--data-dir", "data_tiny"]);
+    assert_eq!((named.code, &named.stdout), (0, &bare.stdout));
+    assert_eq!(house.run(&["taskbench", "inspect", "data_tiny", "--data-dir", "data_tiny"]).code, 2);
+    assert_eq!(house.run(&["taskbench", "inspect"]).code, 2);
+    let above = house.run(&["taskbench", "inspect", "."]);
+    assert_eq!(above.code, 2);
+    assert!(above.stderr.contains("hint: name the folder of one domain; below it: data_tiny\n"), "{}", above.stderr);
+}
+
+#[test]
 fn a_folder_is_told_as_a_document() {
     let house = House::new();
     domain(&house);
@@ -116,7 +130,7 @@ fn what_is_no_domain_is_wrong_use() {
     --- stderr
     error: .: nothing of a domain is here: no tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json
 
-    hint: name the folder of one domain, such as data_huggingface, not the folder above it
+    hint: name the folder of one domain, such as data_huggingface
     ");
     let nowhere = house.run(&["taskbench", "inspect", "nowhere"]);
     assert!(nowhere.code == 2 && nowhere.stderr.contains("hint: "), "{nowhere:?}");

@@ -41,8 +41,8 @@ fn prints_a_table_and_writes_a_page() {
                                                                     n-F1    e-F1    t-F1    v-F1
      > own     run  2/2  100.00  0.00  50.00  0.00  50.00  50.00   50.00       -   50.00   50.00
 
-    Runs are scored by the original's rules, which leave out samples whose prediction is missing or malformed: n is how many are left of how many gold plans.
-    R1: ROUGE-1 of the steps; R2: ROUGE-2 of the steps; BsF: BERTScore F1 of the steps; n-F1: F1 of the tools chosen; e-F1: F1 of the links between them; t-F1: F1 of argument names; v-F1: F1 of argument names with their values. All times 100; - where there is no figure.
+    Runs are scored by the original's rules, which leave out samples whose gold plan is malformed, or whose prediction is missing or malformed: n is how many are left of how many gold plans.
+    R1: ROUGE-1 of the steps; R2: ROUGE-2 of the steps; BsF: BERTScore F1 of the steps; n-F1: F1 of the tools chosen; e-F1: F1 of the links between them; t-F1: F1 of argument names; v-F1: F1 of argument names with their values. All times 100; - (in CSV nothing, in JSON null) where there is no figure.
     strict: the same figures over every gold plan; what is missing or malformed counts as an empty plan.
     BsF of runs is missing: it needs an embedding model.
     --- stderr
@@ -61,6 +61,19 @@ fn prints_a_table_and_writes_a_page() {
         written.starts_with("model,source,n,of,n-F1,t-F1,v-F1,strict n-F1,strict t-F1,strict v-F1\nown,run,2,2,"),
         "{written}"
     );
+}
+
+#[test]
+fn folders_need_no_option_and_programs_get_json() {
+    let house = House::new();
+    studio(&house, "data_studio");
+    studio(&house, "data_other");
+    let (code, document) = house.json(&["taskbench", "report", "data_studio", "data_other", "--format", "json"]);
+    let rows = document["rows"].as_array().unwrap();
+    let told: Vec<_> = rows.iter().map(|row| (&row["model"], &row["domain"], &row["figures"]["n-F1"])).collect();
+    let (own, half) = (json!("own"), json!(50.0));
+    assert_eq!((code, told), (0, vec![(&own, &json!("studio"), &half), (&own, &json!("other"), &half)]));
+    assert_eq!((&rows[0]["strict"]["e-F1"], &rows[0]["figures"]["BsF"]), (&json!(null), &json!(null)));
 }
 
 #[test]

@@ -19,6 +19,7 @@ const MARGIN: f64 = 24.0;
 const KINDS: [&str; 5] = ["text", "image", "audio", "video", "url"];
 
 const STYLE: &str = "\
+svg:root{color-scheme:light dark}.tg-ground{fill:#fff}\
 .tg-box{fill:#fff;stroke:#5b6b82;stroke-width:1.4}.tg-odd .tg-box{stroke:#c0392b;stroke-dasharray:5 3}\
 .tg-dot{fill:#5b6b82}\
 .tg-name,.tg-key{font:500 13px system-ui,'Segoe UI','Noto Sans','Noto Sans CJK SC',sans-serif;fill:#16202e}\
@@ -26,14 +27,15 @@ const STYLE: &str = "\
 .tg-c0{stroke:#3465c4}.tg-c1{stroke:#1f8a4c}.tg-c2{stroke:#c2711a}.tg-c3{stroke:#9a3fb5}.tg-c4{stroke:#c23a52}.tg-c5{stroke:#6b7888}\
 .tg-h0{fill:#3465c4}.tg-h1{fill:#1f8a4c}.tg-h2{fill:#c2711a}.tg-h3{fill:#9a3fb5}.tg-h4{fill:#c23a52}.tg-h5{fill:#6b7888}\
 .tg-n:hover .tg-box{stroke-width:2.6}\
-@media (prefers-color-scheme:dark){\
+@media (prefers-color-scheme:dark){.tg-ground{fill:#12161c}\
 .tg-box{fill:#1b2330;stroke:#8c9ab0}.tg-odd .tg-box{stroke:#ff8a7a}.tg-dot{fill:#8c9ab0}.tg-name,.tg-key{fill:#eef2f8}\
 .tg-c0{stroke:#7ea6f4}.tg-c1{stroke:#5ecb8d}.tg-c2{stroke:#f0a957}.tg-c3{stroke:#cf8be4}.tg-c4{stroke:#f28a9b}.tg-c5{stroke:#a5b1c0}\
 .tg-h0{fill:#7ea6f4}.tg-h1{fill:#5ecb8d}.tg-h2{fill:#f0a957}.tg-h3{fill:#cf8be4}.tg-h4{fill:#f28a9b}.tg-h5{fill:#a5b1c0}}";
 
 /// The graph as an SVG document: tools where the lengths of the ways between them put them, or on a circle when nearly all
 /// are linked; a link's colour is its kind. Long names are cut; the whole name and the description are the tool's tooltip.
-/// Tools that only links name have a dashed border. The ground is transparent.
+/// Tools that only links name have a dashed border. The ground is painted, since a browser shows a drawing that stands alone
+/// on white whatever the scheme.
 pub fn svg(graph: &ToolGraph) -> String {
     let net = Net::of(graph);
     let names: Vec<String> = net.nodes.iter().map(|node| cut(node.name, NAME)).collect();
@@ -60,14 +62,19 @@ pub fn svg(graph: &ToolGraph) -> String {
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"{:.0} {:.0} {width:.0} {height:.0}\" role=\"img\" aria-labelledby=\"tg-title tg-desc\" \
-         style=\"--tg-ink:{:.2}\">\n<title id=\"tg-title\">Tool graph: {} tools, {} links</title>\n\
-         <desc id=\"tg-desc\">{}</desc>\n<style>{STYLE}</style>\n",
+         style=\"--tg-ink:{:.2}\">\n<title id=\"tg-title\">Tool graph: {} tool{}, {} link{}</title>\n\
+         <desc id=\"tg-desc\">{}</desc>\n<style>{STYLE}</style>\n\
+         <rect class=\"tg-ground\" x=\"{:.0}\" y=\"{:.0}\" width=\"100%\" height=\"100%\"/>\n",
         min.0 - MARGIN,
         min.1 - MARGIN,
         ink(net.links.len()),
         net.nodes.len(),
+        if net.nodes.len() == 1 { "" } else { "s" },
         net.links.len(),
+        if net.links.len() == 1 { "" } else { "s" },
         xml_escape(&description(&net)),
+        min.0 - MARGIN,
+        min.1 - MARGIN,
     );
     out.push_str(&body);
     out.push_str(&key);

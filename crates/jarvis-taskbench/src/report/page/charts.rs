@@ -5,7 +5,7 @@
 
 use maud::{Markup, html};
 
-use super::super::text::cut;
+use super::super::text::{cut, cut_inside};
 
 /// A bar: what it stands for, its length, what is written at its end.
 pub(super) struct Bar {
@@ -46,7 +46,7 @@ pub(super) fn lying(title: &str, bars: &[Bar], end: f64, ticks: &[f64]) -> Marku
                     title { (bar.label) ": " (bar.figure) }
                     text.label x=(px(BARS - 6.0)) y=(px(y + 13.0)) text-anchor="end" {
                         @if bar.own { "▸ " }
-                        (cut(&bar.label, if bar.own { LABEL - 2 } else { LABEL }))
+                        (cut_inside(&bar.label, if bar.own { LABEL - 2 } else { LABEL }))
                     }
                     rect.bar x=(px(BARS)) y=(px(y + 3.0)) width=(px(x(bar.value) - BARS)) height=(px(ROW - 6.0)) {}
                     text.figure x=(px(x(bar.value) + 4.0)) y=(px(y + 13.0)) { (bar.figure) }
@@ -87,7 +87,7 @@ pub(super) fn standing(title: &str, columns: &[Column]) -> Markup {
                     title {
                         (column.label) ": "
                         @if let Some(value) = column.value { (format!("{value:.2}")) } @else { "no figure" }
-                        ", " (column.samples) " samples"
+                        ", " (column.samples) @if column.samples == 1 { " sample" } @else { " samples" }
                     }
                     @if let Some(value) = column.value {
                         rect.bar x=(px(middle - width / 2.0)) y=(px(y(value))) width=(px(width)) height=(px(y(0.0) - y(value))) {}

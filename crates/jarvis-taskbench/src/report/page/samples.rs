@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::measure::Sample;
 use super::super::plan::{Names, PlanView};
-use super::super::text::cut;
+use super::super::text::{cut, several};
 use super::graph::{Arrow, Drawn, graph};
 use super::ticked;
 
@@ -41,7 +41,7 @@ pub(super) fn sample(rank: usize, sample: &Sample, names: &Names) -> Markup {
                 span.rank { (rank) "." } " " code { (cut(&sample.id, 120)) }
                 span.facts {
                     @if let Some(shape) = &sample.shape { (cut(shape, 20)) ", " }
-                    (sample.gold.nodes.len()) @if sample.gold.nodes.len() == 1 { " node" } @else { " nodes" }
+                    (several(sample.gold.nodes.len(), "node"))
                     " · nodes F1 " (percent(sample.diff.nodes_f1()))
                     @if sample.diff.links.gold + sample.diff.links.predicted > 0 { " · links F1 " (percent(sample.diff.links.f1())) }
                 }
@@ -49,7 +49,7 @@ pub(super) fn sample(rank: usize, sample: &Sample, names: &Names) -> Markup {
             blockquote { (cut(&sample.request, REQUEST)) }
             ul.wrong {
                 @for complaint in &sample.complaints { li { (ticked(complaint)) } }
-                @if let Some(reason) = &sample.left_out { li { "Left out of the original's figures: " (ticked(reason)) } }
+                @if let Some(reason) = sample.left_out.as_ref().filter(|_| sample.predicted.is_some()) { li { "Left out of the original's figures: " (ticked(reason)) } }
             }
             div class=(if widest > SIDE_BY_SIDE { if widest > FITTED { "graphs wide" } else { "graphs wide fitted" } } else { "graphs" }) {
                 figure { figcaption { "Gold" } div.scroll { (gold_graph) } }

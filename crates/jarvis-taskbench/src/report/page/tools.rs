@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::confusion::{Confusion, missed, surplus};
 use super::super::plan::Names;
-use super::super::text::cut;
+use super::super::text::{cut, several};
 use super::charts::{Bar, Heat, heat, lying};
 
 /// Cells of a name that hovers.
@@ -25,7 +25,7 @@ pub(super) fn confusion(confusion: &Confusion, names: &Names) -> Markup {
     let pairs = confusion.ranked();
     let tools = confusion.by_trouble();
     html! {
-        p.soft { "Over " (confusion.samples) " predictions that are plans." }
+        p.soft { "Over " (several(confusion.samples, "prediction")) @if confusion.samples == 1 { " that is a plan." } @else { " that are plans." } }
         div.panels {
             (ranking("Most missed: in the gold plan, not predicted", &confusion.most_missed(), names))
             (ranking("Most surplus: predicted, not in the gold plan", &confusion.most_surplus(), names))
@@ -72,7 +72,7 @@ pub(super) fn confusion(confusion: &Confusion, names: &Names) -> Markup {
 fn name(key: &str, names: &Names) -> Markup {
     let shown = names.shown(key);
     html! {
-        span title=(cut(shown, NAME)) { @if shown.is_empty() { em { "empty name" } } @else { (cut(shown, 40)) } }
+        span title=(cut(shown, NAME)) { (cut(shown, 40)) }
         @if !names.has(key) { " " span.unknown { "not in catalogue" } }
     }
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
 use clap::builder::BoolishValueParser;
+use clap::{ArgGroup, Args};
 use jarvis_taskbench::data::{DependencyType, Domain};
 use jarvis_taskbench::generate::{FormatOptions, format};
 use serde_json::{Value, json};
@@ -16,14 +16,19 @@ use crate::printer::Printer;
 /// `jarvis taskbench format`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  jarvis taskbench format --data-dir my_run\n\n\
-    Reads DIR/data_raw.json and writes anew: data.json and user_requests.json with the samples that are well formed, and\n\
-    data_error.json with the others, unchanged. Tools and steps stay in the model's order; an argument becomes <node-j>\n\
-    only when it is wholly the name of another tool of the plan.\n\n\
+    Reads DIR/data_raw.json and writes anew: data.json and user_requests.json with the samples that\n\
+    are well formed, and data_error.json with the others, unchanged. Tools and steps stay in the\n\
+    model's order; an argument becomes <node-j> only when it is wholly the name of another tool of\n\
+    the plan. What was edited or added by hand stays: nothing is written then but with --overwrite.\n\n\
     Exit status: 0 when a sample was accepted, 1 when none was, 2 for wrong use.")]
+#[command(group(ArgGroup::new("run").args(["data_dir", "dir"]).required(true)))]
 pub(crate) struct FormatArgs {
     /// The folder of a generation run
     #[arg(long, value_name = "DIR")]
-    data_dir: PathBuf,
+    data_dir: Option<PathBuf>,
+    /// The folder, as with --data-dir
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
     /// `resource` or `temporal` [default: as each sample's tools show]
     #[arg(long, value_name = "TYPE")]
     dependency_type: Option<DependencyType>,
@@ -31,7 +36,7 @@ pub(crate) struct FormatArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", default_value = "false",
         action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), hide_default_value = true)]
     require_check: bool,
-    /// Write over a data.json or user_requests.json that holds samples from elsewhere
+    /// Write over data.json and user_requests.json though they hold lines that formatting does not make
     #[arg(long)]
     overwrite: bool,
     /// Print the counts, and each rejected line with its reason, as one JSON document
@@ -40,7 +45,8 @@ pub(crate) struct FormatArgs {
 }
 
 pub(super) fn run(args: &FormatArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let domain = Domain::open(&args.data_dir).map_err(unusable)?;
+    let dir = args.data_dir.as_ref().or(args.dir.as_ref()).cloned().unwrap_or_default();
+    let domain = Domain::open(dir).map_err(unusable)?;
     let raw = domain.path("data_raw.json");
     if !raw.is_file() {
         return Err(
@@ -61,7 +67,10 @@ pub(super) fn run(args: &FormatArgs, printer: Printer) -> Result<ExitCode, Failu
         printer.note(&format!("line {}{}: {}", rejected.line, named(&rejected.id), rejected.reason));
     }
     if formatted.repeated_ids > 0 {
-        printer.warning(&format!("{} accepted samples repeat the id of another", formatted.repeated_ids));
+        printer.warning(&match formatted.repeated_ids {
+            1 => "1 accepted sample repeats the id of another".to_owned(),
+            n => format!("{n} accepted samples repeat the id of another"),
+        });
     }
     if args.json {
         let rejected: Vec<Value> = formatted
@@ -75,9 +84,18 @@ pub(super) fn run(args: &FormatArgs, printer: Printer) -> Result<ExitCode, Failu
         });
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     } else {
-        printer.out(&format!("accepted {} of {}", formatted.accepted, formatted.total));
+        printer.out(&format!(
+            "accepted {} of {}: gold plans in {}, requests in {}",
+            formatted.accepted,
+            formatted.total,
+            domain.path("data.json").display(),
+            domain.path("user_requests.json").display(),
+        ));
         for (reason, count) in formatted.reasons() {
             printer.out(&format!("rejected {count}: {reason}"));
+        }
+        if !formatted.rejected.is_empty() {
+            printer.out(&format!("the rejected are in {}", domain.path("data_error.json").display()));
         }
     }
     if formatted.wrote_alignment {

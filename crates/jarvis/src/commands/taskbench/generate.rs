@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
@@ -26,14 +26,17 @@ use crate::wiring::{build_special, load_config};
 /// `jarvis taskbench generate`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    jarvis taskbench generate --play --method dag --tool-number 3 --data-dir examples/taskbench/data_studio --llm gpt-4o-mini\n  \
-    jarvis taskbench generate --data-dir my_run --graph-desc graph_desc.json --tool-desc tool_desc.json \\\n    \
-      --number-of-samples 200 --multiworker 8 --check --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
+    jarvis taskbench generate --data-dir examples/taskbench/data_studio --play \\\n    \
+      --method dag --tool-number 3 --llm gpt-4o-mini\n  \
+    jarvis taskbench generate --data-dir my_run --number-of-samples 200 --multiworker 8 --check \\\n    \
+      --graph-desc graph_desc.json --tool-desc tool_desc.json \\\n    \
+      --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
     jarvis taskbench format --data-dir my_run\n\n\
-    A part of the tool graph is drawn at random, and the model invents the steps, the request and the calls that it\n\
-    stands for. Samples go to DIR/data_raw.json, a line each, with the critics' verdicts; the lists of those that pass\n\
-    to DIR/alignment_ids.json; counts to DIR/statistics.json. Run the same command again to go on after a stop: only\n\
-    what is missing from --number-of-samples is made.\n\n\
+    A part of the tool graph is drawn at random, and the model invents the steps, the request and\n\
+    the calls that it stands for. Samples go to DIR/data_raw.json, a line each, with the critics'\n\
+    verdicts; the lists of those that pass to DIR/alignment_ids.json; counts to\n\
+    DIR/statistics.json; what failed, with the reply, to DIR/data_raw.errors.jsonl. Run the same\n\
+    command again to go on after a stop: only what is missing from --number-of-samples is made.\n\n\
     Exit status: 0 when all samples are there, 1 when some failed or are left, 2 for wrong use.")]
 pub(crate) struct GenerateArgs {
     /// The run's folder: one with graph_desc.json and tool_desc.json, or a new one [default: result_TIME_MODEL_tT_pP]
@@ -51,7 +54,8 @@ pub(crate) struct GenerateArgs {
     /// How many samples the folder shall hold in the end
     #[arg(long, value_name = "N", default_value_t = 5000)]
     number_of_samples: usize,
-    /// Draw every sample this way: single, chain, dag, random_walk, random_walk_with_restart [default: 3 : 7 : 8 of the first three]
+    /// Draw every sample this way: single, chain, dag, random_walk or random_walk_with_restart
+    /// [default: 3 : 7 : 8 of the first three]
     #[arg(long, value_name = "METHOD")]
     method: Option<Method>,
     /// Draw every sample with so many tools [default: 2 to 10, mostly 3 to 5]
@@ -113,17 +117,66 @@ pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printe
         workers: args.multiworker.max(1),
         notes: json!({"llm": llm, "start_time": humantime::format_rfc3339_seconds(now).to_string()}),
     };
+    for note in sizes(&args).into_iter().chain(differences(&settings, &dir)) {
+        printer.warning(&note);
+    }
+    let errors = folder.errors();
     let generator = Generator::new(chat.model, folder, settings).map_err(failed)?;
+    generator.check().await.map_err(|error| {
+        let hint = error.hint().unwrap_or_default();
+        Failure::usage(error).hint(hint)
+    })?;
     if args.play {
         return play(&generator, &args, printer).await;
     }
     let cancel = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
-    let mut shown = Shown::new(printer, &dir);
+    let mut shown = Shown::new(printer, &dir, &llm, &errors);
     let ended = generator.run(|told| shown.tell(&told), cancel).await;
     interrupt.abort();
     shown.clear();
-    finish(&ended.map_err(failed)?, &args, &dir, printer)
+    finish(&ended.map_err(failed)?, &args, &dir, &errors, printer)
+}
+
+/// What becomes of a number of tools that the method does not take.
+fn sizes(args: &GenerateArgs) -> Option<String> {
+    let (method, n) = (args.method?, args.tool_number?);
+    let drawn = method.size(n);
+    let tools = if drawn == 1 { "1 tool".to_owned() } else { format!("{drawn} tools or more") };
+    (drawn != n).then(|| format!("a {method} has {tools}; --tool-number {n} draws {drawn}"))
+}
+
+/// What the folder's samples were made with and would not be now: they would be a mixture.
+fn differences(settings: &Settings, dir: &Path) -> Option<String> {
+    let started = std::fs::metadata(dir.join("data_raw.json")).is_ok_and(|file| file.len() > 0);
+    let earlier = earlier_options(dir).filter(|_| started)?;
+    let mut changed = Vec::new();
+    let seed = earlier.get("seed").and_then(Value::as_u64);
+    if let Some(seed) = seed.filter(|seed| *seed != settings.plan.seed) {
+        changed.push(format!("--seed {seed} (now {})", settings.plan.seed));
+    }
+    let word = |check: bool| if check { "with --check" } else { "without --check" };
+    let check = earlier.get("check").and_then(Value::as_bool);
+    if let Some(check) = check.filter(|check| *check != settings.check) {
+        changed.push(format!("{} (now {})", word(check), word(settings.check)));
+    }
+    let llm = |notes: &Value| notes.get("llm").and_then(Value::as_str).map(str::to_owned);
+    if let (Some(was), Some(now)) = (earlier.get("run").and_then(llm), llm(&settings.notes))
+        && was != now
+    {
+        changed.push(format!("--llm {was} (now {now})"));
+    }
+    let differ = !changed.is_empty();
+    differ.then(|| {
+        format!("{} holds samples made {}", dir.display(), changed.join(", ").replacen("--seed", "with --seed", 1))
+    })
+}
+
+/// The options of the folder's last run.
+fn earlier_options(dir: &Path) -> Option<Value> {
+    let earlier = std::fs::read_to_string(dir.join("statistics.json")).ok()?;
+    let of_line = |line: &str| serde_json::from_str::<Value>(line).ok()?.get("options").cloned();
+    earlier.lines().rev().find_map(of_line)
 }
 
 /// The configuration with this command's flags on top.
@@ -168,9 +221,8 @@ fn seed(args: &GenerateArgs, dir: &Path) -> u64 {
     if let Ok(seed) = u64::try_from(args.seed) {
         return seed;
     }
-    let earlier = std::fs::read_to_string(dir.join("statistics.json")).unwrap_or_default();
-    let of_line = |line: &str| serde_json::from_str::<Value>(line).ok()?.pointer("/options/seed")?.as_u64();
-    earlier.lines().rev().find_map(of_line).unwrap_or_else(|| {
+    let earlier = earlier_options(dir).and_then(|options| options.get("seed")?.as_u64());
+    earlier.unwrap_or_else(|| {
         let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
         // Small enough to be typed back with --seed.
         (high ^ low) % 1_000_000_000
@@ -179,7 +231,12 @@ fn seed(args: &GenerateArgs, dir: &Path) -> u64 {
 
 async fn play(generator: &Generator, args: &GenerateArgs, printer: Printer) -> Result<ExitCode, Failure> {
     let done = tokio::select! {
-        done = generator.play() => done.map_err(failed)?,
+        done = generator.play() => done.map_err(|error| {
+            if let GenerateError::Sample { raw: Some(raw), .. } = &error {
+                printer.progress(&format!("the reply:\n{raw}\n"));
+            }
+            failed(error)
+        })?,
         _ = tokio::signal::ctrl_c() => return Err(Failure::work("interrupted")),
     };
     if args.json {
@@ -206,18 +263,25 @@ fn verdict(critics: Critics) -> String {
     }
 }
 
-fn finish(summary: &Summary, args: &GenerateArgs, dir: &Path, printer: Printer) -> Result<ExitCode, Failure> {
+fn finish(
+    summary: &Summary,
+    args: &GenerateArgs,
+    dir: &Path,
+    errors: &Path,
+    printer: Printer,
+) -> Result<ExitCode, Failure> {
     let raw = dir.join("data_raw.json");
     if args.json {
         let document = json!({
             "data_raw": raw, "found": summary.found, "made": summary.made, "failed": summary.failed,
             "missing": summary.missing, "aligned": summary.aligned, "failures": summary.failures,
             "interrupted": summary.interrupted, "gave_up": summary.gave_up,
+            "errors": (summary.failed > 0).then_some(errors),
         });
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     } else {
         let have = summary.found + summary.made;
-        printer.out(&format!("{have} samples in {}", raw.display()));
+        printer.out(&format!("{} in {}", samples(have), raw.display()));
     }
     printer.progress(&format!(
         "made {} ({} aligned with their graph), failed {}{}",
@@ -226,6 +290,9 @@ fn finish(summary: &Summary, args: &GenerateArgs, dir: &Path, printer: Printer) 
         summary.failed,
         reasons(summary),
     ));
+    if summary.failed > 0 {
+        printer.progress(&format!("what failed and why: {}", errors.display()));
+    }
     if summary.missing == 0 {
         return Ok(ExitCode::SUCCESS);
     }
@@ -241,6 +308,11 @@ fn finish(summary: &Summary, args: &GenerateArgs, dir: &Path, printer: Printer) 
         dir.display()
     ));
     Ok(ExitCode::from(1))
+}
+
+/// `1 sample`, `2 samples`.
+fn samples(count: usize) -> String {
+    format!("{count} sample{}", if count == 1 { "" } else { "s" })
 }
 
 fn reasons(summary: &Summary) -> String {
@@ -260,18 +332,27 @@ fn failed(error: GenerateError) -> Failure {
     }
 }
 
+/// With more samples to make than this, they are counted and not told one by one.
+const LISTED: usize = 50;
+/// Failures that are told one by one then.
+const TOLD: usize = 5;
+
 /// A run on stderr: a bar on a terminal, lines elsewhere, nothing when quiet.
-struct Shown {
+struct Shown<'a> {
     printer: Printer,
     bar: Option<ProgressBar>,
-    dir: PathBuf,
+    dir: &'a Path,
+    llm: &'a str,
+    errors: &'a Path,
+    since: Instant,
     todo: usize,
     done: usize,
+    failed: usize,
 }
 
-impl Shown {
-    fn new(printer: Printer, dir: &Path) -> Shown {
-        Shown { printer, bar: None, dir: dir.to_owned(), todo: 0, done: 0 }
+impl<'a> Shown<'a> {
+    fn new(printer: Printer, dir: &'a Path, llm: &'a str, errors: &'a Path) -> Shown<'a> {
+        Shown { printer, bar: None, dir, llm, errors, since: Instant::now(), todo: 0, done: 0, failed: 0 }
     }
 
     fn tell(&mut self, told: &Told) {
@@ -282,10 +363,17 @@ impl Shown {
                     self.line("the last line was cut off by an earlier stop; it is made again");
                 }
                 if *bad > 0 {
-                    self.line(&format!("warning: {bad} lines of data_raw.json are no samples; they stay"));
+                    let lines = match bad {
+                        1 => "1 line of data_raw.json is no sample; it stays".to_owned(),
+                        bad => format!("{bad} lines of data_raw.json are no samples; they stay"),
+                    };
+                    self.line(&format!("warning: {lines}"));
                 }
-                if *found > 0 || *todo == 0 {
-                    self.line(&format!("{}: {found} samples are there, {todo} to make", self.dir.display()));
+                let there = if *found > 0 { format!("; there already: {found}") } else { String::new() };
+                if *todo == 0 {
+                    self.line(&format!("nothing to make: {} has {}", self.dir.display(), samples(*found)));
+                } else {
+                    self.line(&format!("asking {} for {}{there}", self.llm, samples(*todo)));
                 }
                 if self.printer.draws() && *todo > 0 {
                     let bar = ProgressBar::new(*todo as u64);
@@ -300,17 +388,42 @@ impl Shown {
             Told::Made { id, critics } => {
                 self.step();
                 let line = format!("{}/{} {id}: {}", self.done, self.todo, verdict(*critics));
-                if self.bar.is_none() {
+                if self.bar.is_none() && self.todo <= LISTED {
                     self.printer.progress(&line);
                 } else {
                     self.note(&line);
+                    self.count();
                 }
             }
             Told::Failed { id, kind, message } => {
                 self.step();
-                self.line(&format!("{}/{} {id}: {}: {message}", self.done, self.todo, kind.as_str()));
+                self.failed += 1;
+                let line = format!("{}/{} {id}: {}: {message}", self.done, self.todo, kind.as_str());
+                if self.failed <= TOLD || self.todo <= LISTED {
+                    self.line(&line);
+                } else {
+                    self.note(&line);
+                }
+                if self.failed == TOLD && self.todo > LISTED {
+                    self.line(&format!("further failures are told in {} alone", self.errors.display()));
+                }
+                self.count();
             }
         }
+    }
+
+    /// Of many samples a line for each twentieth, with the rate and the time that is left.
+    fn count(&self) {
+        let twentieths = |done: usize| (done * 20).checked_div(self.todo).unwrap_or_default();
+        let due = twentieths(self.done) > twentieths(self.done.saturating_sub(1)) && self.done < self.todo;
+        if self.bar.is_some() || self.todo <= LISTED || !due {
+            return;
+        }
+        let rate = self.done as f64 / self.since.elapsed().as_secs_f64().max(0.001);
+        let left = Duration::from_secs(((self.todo - self.done) as f64 / rate.max(0.001)) as u64);
+        let (done, todo, failed) = (self.done, self.todo, self.failed);
+        let left = humantime::format_duration(left);
+        self.printer.progress(&format!("{done}/{todo}, {failed} failed, {rate:.1} a second, {left} left"));
     }
 
     fn step(&mut self) {

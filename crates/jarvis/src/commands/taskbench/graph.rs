@@ -22,37 +22,40 @@ use crate::printer::Printer;
 pub(crate) enum GraphCommand {
     /// Build a tool graph from a tool list
     #[command(after_help = "Examples:\n  \
-        jarvis taskbench graph build --tools examples/taskbench/data_studio/tool_desc.json --out graph.json\n  \
-        jarvis taskbench graph build --data-dir my_tools --dependency-type temporal    # writes my_tools/graph_desc.json\n\n\
-        Resource: a link wherever a kind that one tool gives is one that another takes. Temporal: a link between every\n\
-        two tools. The graph never overwrites the tool list.")]
+        jarvis taskbench graph build --tools my_tools/tool_desc.json --out graph.json\n  \
+        jarvis taskbench graph build --data-dir my_tools --dependency-type temporal\n\n\
+        The second writes my_tools/graph_desc.json. Resource: a link wherever a kind that one tool\n\
+        gives is one that another takes. Temporal: a link between every two tools. The tool list is\n\
+        never written over, and another graph only with --overwrite.")]
     Build(BuildArgs),
     /// Draw tools and links of a graph at random
     #[command(after_help = "Examples:\n  \
         jarvis taskbench graph sample --data-dir examples/taskbench/data_studio --method dag --n 4\n  \
         jarvis taskbench graph sample --graph graph_desc.json --n 5 --seed 7 --count 100 --json\n  \
-        jarvis taskbench graph sample --data-dir examples/taskbench/data_studio --method dag --draw dag.svg\n\n\
-        The same seed gives the same samples; sample k of a run does not depend on how many there are.")]
+        jarvis taskbench graph sample examples/taskbench/data_studio --method dag --draw dag.svg\n\n\
+        The same seed gives the same samples; sample k of a run does not depend on how many there\n\
+        are.")]
     Sample(SampleArgs),
     /// Draw a graph, or a sampled part of it, as SVG, Graphviz DOT or Mermaid
     #[command(after_help = "Examples:\n  \
         jarvis taskbench graph draw --data-dir examples/taskbench/data_studio --out studio.svg\n  \
         jarvis taskbench graph draw --graph graph_desc.json --format dot | dot -Tpdf > graph.pdf\n  \
-        jarvis taskbench graph sample --graph graph_desc.json --json | jarvis taskbench graph draw --subset -")]
+        jarvis taskbench graph sample --graph graph_desc.json --json > sample.json\n  \
+        jarvis taskbench graph draw --subset sample.json --out sample.svg")]
     Draw(DrawArgs),
     /// Describe a graph: kinds, degrees, chains, and what is odd
-    #[command(after_help = "Example:\n  jarvis taskbench graph stats --data-dir examples/taskbench/data_studio --json")]
+    #[command(after_help = "Example:\n  jarvis taskbench graph stats examples/taskbench/data_studio --json")]
     Stats(StatsArgs),
 }
 
 /// `jarvis taskbench graph build`.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("from").args(["tools", "data_dir"]).required(true)))]
+#[command(group(ArgGroup::new("from").args(["tools", "data_dir"]).required(true).multiple(true)))]
 pub(crate) struct BuildArgs {
     /// The tool list
     #[arg(long, visible_alias = "tool-desc", alias = "tool_desc", value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// A domain folder: its tool_desc.json is read
+    /// A domain folder: its tool_desc.json is read unless --tools is given, its graph_desc.json written
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// `resource` or `temporal` [default: resource when the tools have kinds, else temporal]
@@ -64,6 +67,9 @@ pub(crate) struct BuildArgs {
     /// Take kinds that differ only in case for the same
     #[arg(long)]
     ignore_case: bool,
+    /// Write over another graph that is there
+    #[arg(long)]
+    overwrite: bool,
 }
 
 /// Where a graph is.
@@ -76,13 +82,16 @@ pub(crate) struct GraphSource {
     /// A domain folder: its graph_desc.json is read
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// A domain folder, as with --data-dir
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
 }
 
 impl GraphSource {
     fn read(&self) -> Result<ToolGraph, Failure> {
-        match (&self.graph, &self.data_dir) {
+        match (&self.graph, self.data_dir.as_ref().or(self.dir.as_ref())) {
             (Some(graph), _) => ToolGraph::read(graph),
-            (None, dir) => Domain::open(dir.clone().unwrap_or_default()).and_then(|domain| domain.graph()),
+            (None, dir) => Domain::open(dir.cloned().unwrap_or_default()).and_then(|domain| domain.graph()),
         }
         .map_err(unusable)
     }
@@ -103,30 +112,33 @@ pub(crate) struct SampleArgs {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// How many samples
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     count: u64,
     /// Print a JSON list of samples
     #[arg(long)]
     json: bool,
-    /// Also draw the sample into this file; its ending tells how: .svg, .dot or .mmd
+    /// Also draw the sample into this file; its ending tells how: .svg, .dot, .mmd or .md
     #[arg(long, value_name = "FILE")]
     draw: Option<PathBuf>,
 }
 
 /// `jarvis taskbench graph draw`.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("what").args(["graph", "data_dir", "subset"]).required(true).multiple(true)))]
+#[command(group(ArgGroup::new("what").args(["graph", "data_dir", "dir", "subset"]).required(true).multiple(true)))]
 pub(crate) struct DrawArgs {
     /// The graph
-    #[arg(long, visible_alias = "graph-desc", alias = "graph_desc", value_name = "FILE", conflicts_with = "data_dir")]
+    #[arg(long, visible_alias = "graph-desc", alias = "graph_desc", value_name = "FILE", conflicts_with_all = ["data_dir", "dir"])]
     graph: Option<PathBuf>,
     /// A domain folder: its graph_desc.json is read
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
     data_dir: Option<PathBuf>,
+    /// A domain folder, as with --data-dir
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
     /// `svg`, `dot` or `mermaid` [default: what the ending of --out says, else svg]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Drawing>,
-    /// Write the drawing to this file instead of standard output
+    /// Write the drawing to this file instead of standard output: .svg, .dot, .gv, .mmd or .md
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Draw only this sample, as `graph sample --json` prints it; `-` reads it from standard input
@@ -156,12 +168,11 @@ pub(super) async fn run(command: GraphCommand, printer: Printer) -> Result<ExitC
 }
 
 fn build_graph(args: &BuildArgs, printer: Printer) -> Result<(), Failure> {
-    let (tools, folder) = match (&args.tools, &args.data_dir) {
-        (Some(tools), _) => (tools.clone(), None),
-        (None, dir) => {
-            let domain = Domain::open(dir.clone().unwrap_or_default()).map_err(unusable)?;
-            (domain.path("tool_desc.json"), Some(domain.path("graph_desc.json")))
-        }
+    let domain = args.data_dir.as_ref().map(Domain::open).transpose().map_err(unusable)?;
+    let own = domain.as_ref().map(|domain| domain.path("tool_desc.json"));
+    let folder = domain.as_ref().map(|domain| domain.path("graph_desc.json"));
+    let Some(tools) = args.tools.clone().or(own) else {
+        return Err(Failure::usage("the graph needs a tool list").hint("name one with --tools"));
     };
     let list = ToolList::read(&tools).map_err(unusable)?;
     let dependency = args.dependency_type.unwrap_or(match (list.is_typed(), list.has_parameters()) {
@@ -180,12 +191,12 @@ fn build_graph(args: &BuildArgs, printer: Printer) -> Result<(), Failure> {
         printer.out(&to_json(&graph));
         return Ok(());
     }
-    write(&graph, &tools, &out).map_err(failed)?;
+    write(&graph, &tools, &out, args.overwrite).map_err(failed)?;
     printer.progress(&format!(
-        "{}: {} tools, {} links ({dependency})",
+        "{}: {}, {} ({dependency})",
         out.display(),
-        graph.nodes.tools.len(),
-        graph.links.len()
+        counted(graph.nodes.tools.len(), "tool"),
+        counted(graph.links.len(), "link"),
     ));
     Ok(())
 }
@@ -194,6 +205,7 @@ fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
     if args.draw.is_some() && args.count != 1 {
         return Err(Failure::usage("one drawing holds one sample").hint("leave --count out, or --draw"));
     }
+    let drawing = drawing_of(args.draw.as_deref(), None)?;
     let sampler = Sampler::new(&args.source.read()?);
     let mut samples = Vec::new();
     for number in 0..args.count {
@@ -204,7 +216,6 @@ fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
         samples.push(drawn);
     }
     if let (Some(path), Some(drawn)) = (&args.draw, samples.first()) {
-        let drawing = by_ending(path).unwrap_or(Drawing::Svg);
         save(path, &draw_sample(drawn, drawing))?;
         printer.progress(&format!("drawn into {}", path.display()));
     }
@@ -234,17 +245,17 @@ fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
 }
 
 fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
-    let drawing = args.format.or_else(|| by_ending(args.out.as_deref()?)).unwrap_or(Drawing::Svg);
-    let of_domain = args.data_dir.as_ref().map(|dir| dir.join("graph_desc.json"));
+    let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
+    let drawing = drawing_of(out, args.format)?;
+    let of_domain = args.data_dir.as_ref().or(args.dir.as_ref()).map(|dir| dir.join("graph_desc.json"));
     let mut read = args.graph.iter().chain(&of_domain).chain(&args.subset);
-    if let Some(out) = args.out.as_ref().filter(|out| read.any(|read| same_file(read, out))) {
+    if let Some(out) = out.filter(|out| read.any(|read| same_file(read, out))) {
         return Err(Failure::usage(format!("{} is what is drawn, and would be overwritten", out.display()))
             .hint("name another file with --out"));
     }
-    let whole = match (&args.graph, &args.data_dir) {
-        (None, None) => None,
-        (graph, data_dir) => Some(GraphSource { graph: graph.clone(), data_dir: data_dir.clone() }.read()?),
-    };
+    let source = GraphSource { graph: args.graph.clone(), data_dir: args.data_dir.clone(), dir: args.dir.clone() };
+    let named = args.graph.is_some() || of_domain.is_some();
+    let whole = if named { Some(source.read()?) } else { None };
     let drawn = match (&args.subset, &whole) {
         (Some(subset), whole) => {
             let part = read_part(subset)?;
@@ -268,7 +279,7 @@ fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
         }
         (None, None) => return Err(Failure::usage("there is nothing to draw").hint("name a graph with --graph")),
     };
-    match &args.out {
+    match out {
         Some(path) => {
             save(path, &drawn)?;
             printer.progress(&format!("drawn into {}", path.display()));
@@ -278,17 +289,34 @@ fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How the ending of a file's name says that it is drawn.
-fn by_ending(path: &Path) -> Option<Drawing> {
-    match path.extension()?.to_str()? {
-        "svg" => Some(Drawing::Svg),
-        "dot" | "gv" => Some(Drawing::Dot),
-        "mmd" | "mermaid" => Some(Drawing::Mermaid),
-        _ => None,
+/// How a file is drawn: as its name's ending says, which `--format` must not contradict. A name without an ending says
+/// nothing.
+fn drawing_of(out: Option<&Path>, format: Option<Drawing>) -> Result<Drawing, Failure> {
+    let Some(ending) = out.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase()) else {
+        return Ok(format.unwrap_or(Drawing::Svg));
+    };
+    let drawing = match ending.as_str() {
+        "svg" => Drawing::Svg,
+        "dot" | "gv" => Drawing::Dot,
+        "mmd" | "mermaid" | "md" => Drawing::Mermaid,
+        _ => {
+            return Err(Failure::usage(format!("a drawing is .svg, .dot, .gv, .mmd or .md, not .{ending}"))
+                .hint("a browser prints an SVG file, and Graphviz turns a DOT file into pictures: `dot -Tpng`"));
+        }
+    };
+    match format {
+        Some(format) if format != drawing => {
+            Err(Failure::usage(format!("a .{ending} file holds {drawing}, not {format}"))
+                .hint("leave --format out: it follows from the file's name"))
+        }
+        Some(_) | None => Ok(drawing),
     }
 }
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    // Markdown takes a diagram between fences.
+    let fenced = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
+    let text = if fenced { format!("```mermaid\n{}\n```\n", text.trim_end()) } else { text.to_owned() };
     std::fs::write(path, text).map_err(|error| {
         Failure::usage(format!("cannot write to `{}`: {error}", path.display())).hint("name another file")
     })
@@ -314,7 +342,7 @@ enum PartNode {
     },
 }
 
-/// One sample, or a list of which the first is taken.
+/// One sample, or a list of one.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Parts {
@@ -338,6 +366,11 @@ fn read_part(path: &Path) -> Result<SampledGraph, Failure> {
         .map_err(|_| wrong("a sample is wanted: an object with `nodes` and `links`, or a list of such".into()))?;
     let part = match parts {
         Parts::One(part) => part,
+        Parts::Many(parts) if parts.len() > 1 => {
+            let why = format!("it holds {} samples, and one drawing holds one", parts.len());
+            return Err(Failure::usage(format!("{}: {why}", path.display()))
+                .hint("take one, for example with `jq '.[0]'`, or leave --count out of `graph sample`"));
+        }
         Parts::Many(parts) => parts.into_iter().next().ok_or_else(|| wrong("the list holds no sample".into()))?,
     };
     let name = |node: PartNode| match node {
@@ -356,6 +389,28 @@ fn describe(args: &StatsArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A number with its word.
+fn counted(number: usize, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Which chains there are, where all up to some length are in few words.
+fn chains(found: &[Option<bool>], tools: usize) -> String {
+    let all = found.iter().take_while(|found| **found == Some(true)).count();
+    let mut said = match all {
+        0 => Vec::new(),
+        1 => vec!["1".to_owned()],
+        all => vec![format!("1 to {all}")],
+    };
+    said.extend((all + 1..).zip(found.iter().skip(all)).map(|(n, found)| match found {
+        Some(true) => n.to_string(),
+        Some(false) => format!("not {n}"),
+        None => format!("{n}?"),
+    }));
+    let further = if all == found.len() && tools > all { " tools, and longer ones were not tried" } else { " tools" };
+    format!("{}{further}", said.join(", "))
+}
+
 /// The figures in words.
 fn told(stats: &GraphStats) -> String {
     const SHOWN: usize = 12;
@@ -369,14 +424,6 @@ fn told(stats: &GraphStats) -> String {
             n => format!("{n}: {}", names.join(", ")),
         }
     };
-    let chains: Vec<String> = (1..)
-        .zip(&stats.chains)
-        .map(|(n, found): (usize, _)| match found {
-            Some(true) => n.to_string(),
-            Some(false) => format!("not {n}"),
-            None => format!("{n}?"),
-        })
-        .collect();
     let mut lines = vec![
         format!("tools          {}", stats.tools),
         format!("links          {} ({} distinct)", stats.links, stats.distinct_links),
@@ -389,9 +436,9 @@ fn told(stats: &GraphStats) -> String {
         format!("only targets   {}", names(&stats.sinks)),
         format!("isolated       {}", names(&stats.isolated)),
         format!("parts          {}", stats.components),
-        format!("largest circle {} tools, each reachable from each", stats.largest_circle),
-        format!("farthest apart {} links", stats.longest_shortest_path),
-        format!("chains of      {}", chains.join(", ")),
+        format!("largest circle {}, each reachable from each", counted(stats.largest_circle, "tool")),
+        format!("farthest apart {}", counted(stats.longest_shortest_path, "link")),
+        format!("chains of      {}", chains(&stats.chains, stats.tools)),
     ];
     if !stats.types.is_empty() {
         lines.push(String::new());

@@ -1,9 +1,9 @@
 //! `jarvis taskbench inspect`: what a domain folder holds, and what is odd about it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use jarvis_taskbench::data::inspect::{FactValue, FileReport, Inspection, Oddity, State};
 use jarvis_taskbench::data::{Domain, inspect};
 
@@ -15,22 +15,32 @@ use crate::printer::Printer;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis taskbench inspect data_huggingface\n  \
-    jarvis taskbench inspect data_huggingface --json | jq '.files[\"data.json\"].odd[] | {what, count}'\n\n\
-    Looks at tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json, split_ids.json and \
-    predictions*/*.json.\nFiles that are missing are told, and so is what is odd; neither is an error. Nothing is changed.")]
+    jarvis taskbench inspect data_huggingface --json | jq '.files[\"data.json\"].odd'\n\n\
+    Looks at tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json,\n\
+    split_ids.json and predictions*/*.json. Files that are missing are told, and so is what is odd;\n\
+    neither is an error. Nothing is changed.")]
+#[command(group(ArgGroup::new("domain").args(["dir", "data_dir"]).required(true)))]
 pub(crate) struct InspectArgs {
     /// The domain folder
     #[arg(value_name = "DIR")]
-    dir: PathBuf,
+    dir: Option<PathBuf>,
+    /// The domain folder, named as the other commands have it
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
     /// Print one JSON document, with long lists uncut
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &InspectArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let domain = Domain::open(&args.dir).map_err(unusable)?;
+    let dir = args.dir.as_ref().or(args.data_dir.as_ref()).cloned().unwrap_or_default();
+    let domain = Domain::open(&dir).map_err(unusable)?;
     let found = inspect(&domain).map_err(|error| {
-        Failure::usage(error).hint("name the folder of one domain, such as data_huggingface, not the folder above it")
+        let hint = match domains_below(&dir).as_slice() {
+            [] => "name the folder of one domain, such as data_huggingface".to_owned(),
+            below => format!("name the folder of one domain; below it: {}", below.join(", ")),
+        };
+        Failure::usage(error).hint(hint)
     })?;
     if args.json {
         printer.out(&serde_json::to_string_pretty(&found.to_value()).map_err(Failure::work)?);
@@ -38,6 +48,25 @@ pub(super) fn run(args: &InspectArgs, printer: Printer) -> Result<ExitCode, Fail
         printer.out_piece(&text(&found));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The folders in this one that hold a domain, by name; the first few.
+fn domains_below(dir: &Path) -> Vec<String> {
+    const MOST: usize = 12;
+    let is_domain =
+        |path: &Path| ["tool_desc.json", "graph_desc.json", "data.json"].iter().any(|name| path.join(name).is_file());
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut below: Vec<String> = entries
+        .filter(|entry| is_domain(&entry.path()))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    below.sort();
+    if below.len() > MOST {
+        let more = below.len() - MOST;
+        below.truncate(MOST);
+        below.push(format!("and {more} more"));
+    }
+    below
 }
 
 /// Examples that are shown of a long list.

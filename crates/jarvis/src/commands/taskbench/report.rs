@@ -8,7 +8,8 @@ use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::evaluate::Wanted;
 use jarvis_taskbench::files::replace_derived;
 use jarvis_taskbench::report::{
-    Against, DomainReport, Layout, Report, Run, comparison, dependency_of, notes, page, prediction_files, run_name,
+    Against, DomainReport, Layout, Report, Run, comparison, dependency_of, document, notes, page, prediction_files,
+    run_name,
 };
 
 use super::{same_file, unusable};
@@ -18,16 +19,20 @@ use crate::printer::Printer;
 /// `jarvis taskbench report`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    jarvis taskbench report --data-dir data_multimedia                      # every run there, beside the leaderboard\n  \
-    jarvis taskbench report --data-dir data_multimedia --html report.html   # with charts and the worst samples\n  \
-    jarvis taskbench report --data-dir data_multimedia --data-dir data_huggingface --llm gpt-4 --format markdown\n  \
-    jarvis taskbench report --run data_multimedia/predictions/gpt-4.json --no-leaderboard --format csv --out runs.csv\n\n\
-    Figures are measured from predictions and gold plans by the original's rules; metrics files are not needed.\n\
-    The page is one file without scripts or network.")]
+    jarvis taskbench report --data-dir data_multimedia\n  \
+    jarvis taskbench report --data-dir data_multimedia --html report.html\n  \
+    jarvis taskbench report data_multimedia data_huggingface --llm gpt-4 --format markdown\n  \
+    jarvis taskbench report --run data_multimedia/predictions/gpt-4.json --format csv\n\n\
+    Every run of a domain is compared, beside the published leaderboard. Figures are measured from\n\
+    predictions and gold plans, by the original's rules and by strict ones; metrics files are not\n\
+    needed. The page is one file without scripts or network.")]
 pub(crate) struct ReportArgs {
     /// A domain folder: tool_desc.json, data.json, predictions*/; may be repeated
     #[arg(long, value_name = "DIR")]
     data_dir: Vec<PathBuf>,
+    /// Domain folders, as with --data-dir
+    #[arg(value_name = "DIR")]
+    dirs: Vec<PathBuf>,
     /// A file of predictions inside a domain folder; may be repeated; then only these are compared
     #[arg(long, value_name = "FILE")]
     run: Vec<PathBuf>,
@@ -66,6 +71,8 @@ enum FormatArg {
     Markdown,
     /// Comma-separated values; what the columns mean goes to stderr
     Csv,
+    /// One JSON document: rows with figures from 0 to 100, or null
+    Json,
 }
 
 /// A domain and the files that are compared in it.
@@ -112,6 +119,7 @@ fn compare(args: &ReportArgs, printer: Printer) -> Result<ExitCode, Failure> {
             printer.progress(&under);
             table(Layout::Csv).csv().trim_end().to_owned()
         }
+        FormatArg::Json => serde_json::to_string_pretty(&document(&report)).map_err(Failure::work)?,
     };
     match &args.out {
         Some(file) => {
@@ -130,7 +138,7 @@ fn compare(args: &ReportArgs, printer: Printer) -> Result<ExitCode, Failure> {
 /// What is compared: the named files, or what the domain folders hold.
 fn jobs(args: &ReportArgs) -> Result<Vec<Job>, Failure> {
     let mut jobs: Vec<Job> = Vec::new();
-    for dir in &args.data_dir {
+    for dir in args.data_dir.iter().chain(&args.dirs) {
         let domain = Domain::open(dir).map_err(unusable)?;
         if !jobs.iter().any(|job| same_file(job.domain.dir(), domain.dir())) {
             jobs.push(Job { domain, files: Vec::new() });
@@ -142,7 +150,7 @@ fn jobs(args: &ReportArgs) -> Result<Vec<Job>, Failure> {
         let own = own.filter(|dir| dir.join("data.json").is_file());
         let at = match (own, jobs.len()) {
             (Some(dir), _) => jobs.iter().position(|job| same_file(job.domain.dir(), dir)),
-            (None, 1) if !args.data_dir.is_empty() => Some(0),
+            (None, 1) if !args.data_dir.is_empty() || !args.dirs.is_empty() => Some(0),
             (None, _) => {
                 return Err(Failure::usage(format!("{} is in no domain folder", file.display())).hint(
                     "a run is DOMAIN/predictions/NAME.json; for a file elsewhere name one domain with --data-dir",
