@@ -3,6 +3,23 @@
 //!
 //! Each gold plan and its prediction are read once and reduced to a few counts; groups (by shape, by size) are sums of
 //! them in file order. So the figures are the same bytes for any number of threads.
+//!
+//! ```no_run
+//! use jarvis_taskbench::data::{DependencyType, Domain, Lines};
+//! use jarvis_taskbench::evaluate::{Options, Predictions, Profile, evaluate};
+//!
+//! # fn main() -> Result<(), jarvis_taskbench::DataError> {
+//! let domain = Domain::open("data_multimedia")?;
+//! let (gold, tools) = (domain.gold()?, domain.tools()?);
+//! let lines = Lines::read(&domain.path("predictions/gpt-4.json"))?;
+//! let options = Options::new(&tools, DependencyType::Resource, Profile::Both);
+//! let metrics = evaluate(&gold, &Predictions::of(&lines), &options);
+//! for (group, figures) in &metrics.strict {
+//!     println!("{group}: {:?}", figures.nodes);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod gnn4taskplan;
 pub mod groups;
