@@ -223,8 +223,8 @@ fn nothing_to_compare_is_told() {
         house.run(&[&["taskbench", "evaluate", "--data-dir", "data_studio", "--llm", "m", "-m", "f1"], more].concat())
     };
     let cases = [
-        (r#"{"id": "1", "result": {"task_nodes": []}}"#, 1, "is it of another domain?"),
-        (r#"{"id": 41720963, "result": {"task_nodes": []}}"#, 1, "are numbers, those of data.json text"),
+        (r#"{"id": "1", "result": {"task_nodes": []}}"#, 0, "is it of another domain?"),
+        (r#"{"id": 41720963, "result": {"task_nodes": []}}"#, 0, "are numbers, those of data.json text"),
         ("", 0, "it is empty"),
         ("id,result\n1,x\n", 0, "no line of it is a prediction"),
     ];

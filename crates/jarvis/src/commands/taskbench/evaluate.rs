@@ -253,12 +253,12 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         let evaluation = evaluate(&gold, &predictions, &options);
         bar.finish_and_clear();
         if evaluation.coverage.gold == 0 {
-            return Err(no_gold(args, &domain));
+            no_gold(args, &domain, printer)?;
         }
         show::tell(job, &evaluation, args, &domain, printer);
-        if evaluation.coverage.predicted == 0 {
+        // Figures of nothing are what the original gives, too; but that they are is said.
+        if evaluation.coverage.gold > 0 && evaluation.coverage.predicted == 0 {
             show::no_overlap(job, &gold, &predictions, printer);
-            failed += usize::from(!predictions.lines.is_empty());
         }
         let (figures, kept) = match save(job, &evaluation, args, &options) {
             Ok(saved) => saved,
@@ -322,18 +322,22 @@ fn dependency(args: &EvaluateArgs, tools: &ToolList, printer: Printer) -> Depend
     }
 }
 
-/// Why there is nothing to score.
-fn no_gold(args: &EvaluateArgs, domain: &Domain) -> Failure {
+/// Says why there is nothing to score; a critic that lets nothing pass is no fault of the command.
+fn no_gold(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> Result<(), Failure> {
     let gold = domain.path("data.json");
     match (&args.ids, args.alignment) {
-        (Some(file), _) => Failure::usage(format!("none of the ids in {} is in {}", file.display(), gold.display()))
-            .hint("name ids of gold plans"),
-        (None, Some(AlignmentArg(Some(kind)))) => {
-            Failure::usage(format!("no gold plan in {} passed the critic `{kind}`", gold.display()))
-                .hint("`jarvis taskbench inspect` shows what alignment_ids.json holds")
+        (Some(file), _) => {
+            Err(Failure::usage(format!("none of the ids in {} is in {}", file.display(), gold.display()))
+                .hint("name ids of gold plans"))
         }
-        (None, Some(AlignmentArg(None)) | None) => Failure::usage(format!("{} holds no gold plan", gold.display()))
-            .hint("a line a plan is wanted; `jarvis taskbench inspect` says what is there"),
+        (None, Some(AlignmentArg(Some(kind)))) => {
+            printer.warning(&format!("no gold plan in {} passed the critic `{kind}`", gold.display()));
+            Ok(())
+        }
+        (None, Some(AlignmentArg(None)) | None) => {
+            Err(Failure::usage(format!("{} holds no gold plan", gold.display()))
+                .hint("a line a plan is wanted; `jarvis taskbench inspect` says what is there"))
+        }
     }
 }
 
