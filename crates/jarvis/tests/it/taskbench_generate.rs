@@ -1,5 +1,7 @@
 //! `jarvis taskbench generate` and `format`: the binary against a fake endpoint and a recording.
 
+use std::sync::LazyLock;
+
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
@@ -22,6 +24,16 @@ fn read(house: &House, name: &str) -> String {
     std::fs::read_to_string(house.work().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
+/// `generate` into the folder `run` with the tools of the sample domain.
+fn in_run<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    static FILES: LazyLock<[String; 2]> = LazyLock::new(|| {
+        ["graph_desc.json", "tool_desc.json"].map(|file| format!("{}/{file}", example("data_studio")))
+    });
+    let [graph, tools] = &*FILES;
+    let base = ["taskbench", "generate", "--data-dir", "run", "--graph-desc", graph, "--tool-desc", tools];
+    [&base[..], more].concat()
+}
+
 #[test]
 fn samples_are_made_kept_and_formatted() {
     let chat = FakeChat::spawn(Script::new().on(
@@ -32,18 +44,8 @@ fn samples_are_made_kept_and_formatted() {
             Reply::text(format!("```json\n{}\n```", reply("Narrator", true))),
         ],
     ));
-    let studio = example("data_studio");
     let house = House::new().env("OPENAI_API_KEY", "sk-very-secret").env("OPENAI_BASE_URL", &chat.url());
-    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
-    let args = [
-        "taskbench",
-        "generate",
-        "--data_dir",
-        "run",
-        "--graph-desc",
-        &graph,
-        "--tool-desc",
-        &tools,
+    let args = in_run(&[
         "--llm",
         "some/model",
         "--number_of_samples",
@@ -55,7 +57,7 @@ fn samples_are_made_kept_and_formatted() {
         "--check",
         "--save_figure",
         "true",
-    ];
+    ]);
     let first = house.run(&args);
     assert_eq!((first.code, first.stdout.as_str()), (1, "3 samples in run/data_raw.json\n"), "{}", first.stderr);
     assert!(first.stderr.contains("ContentFormat") && first.stderr.contains("to go on"), "{}", first.stderr);
@@ -148,26 +150,7 @@ fn many_samples_are_counted() {
         ),
     );
     let house = House::new().env("OPENAI_BASE_URL", &chat.url());
-    let studio = example("data_studio");
-    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
-    let args = [
-        "taskbench",
-        "generate",
-        "--llm",
-        "m",
-        "--data-dir",
-        "run",
-        "--graph-desc",
-        &graph,
-        "--tool-desc",
-        &tools,
-        "--number-of-samples",
-        "60",
-        "--method",
-        "single",
-        "--multiworker",
-        "4",
-    ];
+    let args = in_run(&["--llm", "m", "--number-of-samples", "60", "--method", "single", "--multiworker", "4"]);
     let ended = house.run(&args);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     let counts = ended.stderr.lines().filter(|line| line.contains(" a second, ")).count();
@@ -232,41 +215,23 @@ fn wrong_use_is_told_with_a_hint() {
 fn the_sample_recording_makes_a_domain() {
     let house = House::new();
     let studio = example("data_studio");
-    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
     let llm = format!("replay:{studio}/generate.jsonl");
-    let args = [
-        "taskbench",
-        "generate",
-        "--data-dir",
-        "made",
-        "--graph-desc",
-        &graph,
-        "--tool-desc",
-        &tools,
-        "--number-of-samples",
-        "4",
-        "--seed",
-        "5",
-        "--check",
-        "--llm",
-        &llm,
-        "--json",
-    ];
+    let args = in_run(&["--number-of-samples", "4", "--seed", "5", "--check", "--llm", &llm, "--json"]);
     let (code, summary) = house.json(&args);
     assert_eq!((code, &summary["made"], &summary["aligned"]), (0, &json!(4), &json!(3)), "{summary}");
-    let formatted = house.run(&["taskbench", "format", "--data-dir", "made"]);
+    let formatted = house.run(&["taskbench", "format", "--data-dir", "run"]);
     assert_eq!(
         (formatted.code, formatted.stdout.as_str()),
-        (0, "accepted 4 of 4: gold plans in made/data.json, requests in made/user_requests.json\n"),
+        (0, "accepted 4 of 4: gold plans in run/data.json, requests in run/user_requests.json\n"),
         "{}",
         formatted.stderr
     );
-    let lists: Value = serde_json::from_str(&read(&house, "made/alignment_ids.json")).expect("JSON");
+    let lists: Value = serde_json::from_str(&read(&house, "run/alignment_ids.json")).expect("JSON");
     assert_eq!(
         lists["all_alignment_id"],
         json!({"single": [], "chain": ["90485548", "48756885"], "dag": ["55299559"]})
     );
-    assert!(read(&house, "made/data.json").contains(r#"{"task":"Noise Cleaner","arguments":["<node-0>"]}"#));
+    assert!(read(&house, "run/data.json").contains(r#"{"task":"Noise Cleaner","arguments":["<node-0>"]}"#));
 }
 
 /// Ctrl-C ends a run cleanly: what was made is whole, and the way to go on is told.
@@ -276,22 +241,7 @@ async fn an_interrupted_run_says_how_to_go_on() {
     use std::process::{Command, Stdio};
     let chat = FakeChat::spawn(Script::new().on("generate", [Reply::text(reply("Narrator", false)), Reply::never()]));
     let house = House::new().env("OPENAI_BASE_URL", &chat.url());
-    let studio = example("data_studio");
-    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
-    let args = [
-        "taskbench",
-        "generate",
-        "--data-dir",
-        "run",
-        "--graph-desc",
-        &graph,
-        "--tool-desc",
-        &tools,
-        "--llm",
-        "m",
-        "--number-of-samples",
-        "9",
-    ];
+    let args = in_run(&["--llm", "m", "--number-of-samples", "9"]);
     let mut command = house.command(&args);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
     assert!(chat.wait_requests(2).await);
