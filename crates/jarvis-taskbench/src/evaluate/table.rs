@@ -158,11 +158,20 @@ impl Table {
     fn drawn(&self, style: TableStyle) -> String {
         let mut table = comfy_table::Table::new();
         table.load_style(style).set_header(&self.headers).add_rows(&self.rows);
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
+        // Names to the left, figures to the right.
+        let is_name = |at: usize| self.rows.iter().filter_map(|row| row.get(at)).any(|cell| starts_with_a_letter(cell));
+        for (at, column) in table.column_iter_mut().enumerate().skip(1) {
+            if !is_name(at) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
         }
         table.to_string()
     }
+}
+
+/// True for names, also behind the mark of a run; false for figures and what stands for one.
+fn starts_with_a_letter(cell: &str) -> bool {
+    cell.trim_start_matches(['>', '*', ' ']).chars().next().is_some_and(char::is_alphabetic)
 }
 
 impl Form {

@@ -114,7 +114,7 @@ fn a_domain_of_ones_own_has_a_table_without_published_rows() {
     insta::assert_snapshot!(comparison(&report, Layout::Terminal).text(), @r"
     model  source    n     R1     R2   n-F1  e-F1   t-F1   v-F1  strict  strict  strict  strict
                                                                    n-F1    e-F1    t-F1    v-F1
-    > own     run  2/3  59.26  54.17  85.71  0.00  50.00  50.00   60.00    0.00   40.00   40.00
+    > own  run     2/3  59.26  54.17  85.71  0.00  50.00  50.00   60.00    0.00   40.00   40.00
     ");
     insta::assert_snapshot!(comparison(&report, Layout::Csv).csv(), @r"
     model,source,n,of,R1,R2,BsF,n-F1,e-F1,t-F1,v-F1,strict n-F1,strict e-F1,strict t-F1,strict v-F1
@@ -216,9 +216,9 @@ fn known_domains_stand_beside_their_published_rows() {
     insta::assert_snapshot!(comparison(&Report { leaderboard: false, ..report }, Layout::Terminal).text(), @r##"
 domain       model  source    n     R1     R2   n-F1  e-F1   t-F1   v-F1  strict  strict  strict  strict
                                                                             n-F1    e-F1    t-F1    v-F1
-huggingface  > own     run  2/3  59.26  54.17  85.71  0.00  50.00  50.00   60.00    0.00   40.00   40.00
+huggingface  > own  run     2/3  59.26  54.17  85.71  0.00  50.00  50.00   60.00    0.00   40.00   40.00
 
-studio       > own     run  2/3  59.26  54.17  85.71  0.00  50.00  50.00   60.00    0.00   40.00   40.00
+studio       > own  run     2/3  59.26  54.17  85.71  0.00  50.00  50.00   60.00    0.00   40.00   40.00
 "##);
 }
 
@@ -232,7 +232,7 @@ fn figures_by_other_rules_get_columns_where_a_run_has_them() {
     insta::assert_snapshot!(comparison(&report, Layout::Terminal).text(), @r"
     model  source    n     R1     R2   n-F1  e-F1   t-F1   v-F1  strict  strict
                                                                    n-F1    e-F1
-    > own     run  2/3  59.26  54.17  85.71  0.00  50.00  50.00   50.00       -
+    > own  run     2/3  59.26  54.17  85.71  0.00  50.00  50.00   50.00       -
     ");
     assert!(notes(&report).iter().any(|note| note.starts_with("strict: ")));
     assert!(page(&report).contains(">strict n-F1<"));
