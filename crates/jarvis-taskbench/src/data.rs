@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 pub use alignment::{Alignment, AlignmentIds};
-pub use gold::{Gold, GoldRecord, Release, is_plan_list};
+pub use gold::{Gold, GoldRecord, Release};
 pub use id::SampleId;
 pub use inspect::inspect;
 pub use lines::{BadLine, Lines};

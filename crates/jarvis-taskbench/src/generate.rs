@@ -12,7 +12,7 @@ mod run;
 pub use critics::{Critics, alignment, judge, teacher_says};
 pub use folder::{Folder, FolderError, prepare};
 pub use format::{FormatError, FormatOptions, Formatted, Reject, Rejected, format, format_line};
-pub use job::{Job, Plan, sample_id};
+pub use job::{Job, SampleSpec, sample_id};
 pub use prompt::{Prompts, Shown};
 pub use reply::{ReplyError, read_reply};
 pub use run::{Done, GenerateError, Generator, STAGE, Settings, Summary, Told};

@@ -119,16 +119,6 @@ impl DomainReport {
     pub fn published(&self, wanted: bool) -> impl Iterator<Item = &'static Published> {
         self.known.filter(|_| wanted).into_iter().flat_map(leaderboard::published)
     }
-
-    /// Its name in narrow headers.
-    pub fn short(&self) -> &str {
-        match self.name.as_str() {
-            "multimedia" => "mm",
-            "huggingface" => "hf",
-            "dailylifeapis" => "dl",
-            name => name,
-        }
-    }
 }
 
 impl Report {
@@ -170,11 +160,6 @@ pub fn prediction_files(domain: &Domain) -> Vec<PathBuf> {
     let is_file = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json") && path.is_file();
     let folders = listed(domain.dir()).into_iter().filter(is_folder);
     folders.flat_map(|folder| listed(&folder)).filter(is_file).collect()
-}
-
-/// What links mean where nobody says: temporal where tools have parameters and no types.
-pub fn dependency_of(tools: &ToolList) -> DependencyType {
-    if !tools.is_typed() && tools.has_parameters() { DependencyType::Temporal } else { DependencyType::Resource }
 }
 
 /// The name of the run in this file: `predictions_use_demos_2/gpt-4.json` is `gpt-4 (use_demos_2)`.

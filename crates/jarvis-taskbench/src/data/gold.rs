@@ -154,11 +154,6 @@ impl<'a> GoldRecord<'a> {
     }
 }
 
-/// True when the value is a list of objects that each name a `task`.
-pub fn is_plan_list(value: &Json<'_>) -> bool {
-    value.list().is_some_and(|nodes| nodes.iter().all(|node| node.look("task").is_some()))
-}
-
 fn into_text<'a>(value: Json<'a>) -> Option<Cow<'a, str>> {
     if let JsonValue::Str(text) = value { Some(text) } else { None }
 }

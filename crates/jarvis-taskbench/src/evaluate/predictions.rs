@@ -1,13 +1,11 @@
 //! What a model said: one line `{"id", "user_request", "result"}` for each request, in the order of completion.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use jiter::JsonValue;
 use rayon::prelude::*;
 
-use crate::DataError;
 use crate::data::{BadLine, Lines, SampleId};
 use crate::json::{Json, Look, parse};
 
@@ -34,14 +32,6 @@ pub struct Prediction<'a> {
     pub result: Option<Json<'a>>,
     /// Whether the plan stood under `result`, as the original's evaluator demands.
     pub nested: bool,
-}
-
-/// The bytes of a file of predictions.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn read(path: &Path) -> Result<Lines, DataError> {
-    Lines::read(path)
 }
 
 impl<'a> Predictions<'a> {

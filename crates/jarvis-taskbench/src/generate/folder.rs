@@ -99,8 +99,7 @@ pub fn prepare(
         Some(path) => ToolList::read(path)?,
         None => graph.nodes.clone(),
     };
-    let dependency =
-        dependency.unwrap_or(if graph.nodes.is_typed() { DependencyType::Resource } else { DependencyType::Temporal });
+    let dependency = dependency.unwrap_or_else(|| graph.nodes.dependency());
     let tools: HashMap<String, BenchTool> = list.tools.into_iter().map(|tool| (tool.id.clone(), tool)).collect();
     if let Some(node) = graph.nodes.tools.iter().find(|node| !tools.contains_key(&node.id)) {
         return Err(mixed(format!("the tool list lacks `{}` of the tool graph", node.id)));

@@ -14,7 +14,7 @@ const TRIES: u64 = 3;
 
 /// What samples are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct SampleSpec {
     /// The run's seed.
     pub seed: u64,
     /// The method; drawn for each sample when not given.
@@ -23,7 +23,7 @@ pub struct Plan {
     pub size: Option<usize>,
 }
 
-impl Plan {
+impl SampleSpec {
     /// Whether samples of the wanted size can be drawn at all, in the wanted way or, where none is named, in one that gives
     /// more than a single tool.
     ///
@@ -68,22 +68,22 @@ impl Job {
     ///
     /// # Errors
     /// When no such part of the graph can be reached.
-    pub fn draw(plan: &Plan, sampler: &Sampler, number: u64) -> Result<Job, SampleError> {
-        let mut dice = Dice::new(plan.seed, number);
+    pub fn draw(spec: &SampleSpec, sampler: &Sampler, number: u64) -> Result<Job, SampleError> {
+        let mut dice = Dice::new(spec.seed, number);
         let prompt_seed = u32::try_from(dice.below(1_000_001)).unwrap_or_default();
         let mut draws = 0;
         let (method, sampled) = loop {
-            let method = plan.method.unwrap_or_else(|| random_method(&mut dice));
-            let size = plan.size.unwrap_or_else(|| random_size(&mut dice));
+            let method = spec.method.unwrap_or_else(|| random_method(&mut dice));
+            let size = spec.size.unwrap_or_else(|| random_size(&mut dice));
             draws += 1;
             match sampler.sample(method, size, &mut dice) {
                 Ok(sampled) => break (method, sampled.sorted()),
                 Err(SampleError::NotReachable { .. } | SampleError::TooMany { .. })
-                    if draws < DRAWS && (plan.method.is_none() || plan.size.is_none()) => {}
+                    if draws < DRAWS && (spec.method.is_none() || spec.size.is_none()) => {}
                 Err(error) => return Err(error),
             }
         };
-        Ok(Job { number, id: sample_id(plan.seed, number), prompt_seed, method, sampled })
+        Ok(Job { number, id: sample_id(spec.seed, number), prompt_seed, method, sampled })
     }
 }
 

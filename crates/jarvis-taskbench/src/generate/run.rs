@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::critics::{Critics, judge, write_alignment};
 use super::folder::{Folder, RawFile, append};
-use super::job::{Job, Plan};
+use super::job::{Job, SampleSpec};
 use super::prompt::{Prompts, Shown, kept_tool, shown_tool};
 use super::reply::read_reply;
 use crate::DataError;
@@ -39,7 +39,7 @@ const HOPELESS: usize = 20;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// What samples are drawn.
-    pub plan: Plan,
+    pub spec: SampleSpec,
     /// The number of samples that the folder shall hold in the end.
     pub target: usize,
     /// 0 to 2.
@@ -192,8 +192,8 @@ impl Generator {
     /// # Errors
     /// When it cannot.
     pub async fn check(&self) -> Result<(), GenerateError> {
-        let (plan, sampler) = (self.settings.plan, Arc::clone(&self.sampler));
-        let drawn = tokio::task::spawn_blocking(move || plan.check(&sampler)).await;
+        let (spec, sampler) = (self.settings.spec, Arc::clone(&self.sampler));
+        let drawn = tokio::task::spawn_blocking(move || spec.check(&sampler)).await;
         let message = match drawn {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => error.to_string(),
@@ -222,7 +222,7 @@ impl Generator {
         let taken = raw.ids();
         let lacking = self.settings.target.saturating_sub(found);
         let todo: Vec<u64> = (0..)
-            .filter(|number| !taken.contains(&super::job::sample_id(self.settings.plan.seed, *number)))
+            .filter(|number| !taken.contains(&super::job::sample_id(self.settings.spec.seed, *number)))
             .take(lacking)
             .collect();
         tell(Told::Began { found, todo: todo.len(), torn: raw.torn, bad: raw.bad });
@@ -292,9 +292,9 @@ impl Generator {
     }
 
     async fn job(&self, number: u64) -> Result<Job, Failed> {
-        let (plan, sampler) = (self.settings.plan, Arc::clone(&self.sampler));
+        let (spec, sampler) = (self.settings.spec, Arc::clone(&self.sampler));
         // A poor graph may take a while to search.
-        let drawn = tokio::task::spawn_blocking(move || Job::draw(&plan, &sampler, number)).await;
+        let drawn = tokio::task::spawn_blocking(move || Job::draw(&spec, &sampler, number)).await;
         let message = match drawn {
             Ok(Ok(job)) => return Ok(job),
             Ok(Err(error)) => error.to_string(),
@@ -305,7 +305,7 @@ impl Generator {
     }
 
     async fn attempt(&self, number: u64) -> (String, Result<Done, Failed>) {
-        let id = super::job::sample_id(self.settings.plan.seed, number);
+        let id = super::job::sample_id(self.settings.spec.seed, number);
         let made = match self.job(number).await {
             Ok(job) => self.make(&job).await,
             Err(failed) => Err(failed),
@@ -379,11 +379,11 @@ impl Generator {
 
     /// The options as statistics keep them; there is no key among them.
     fn options(&self) -> Value {
-        let Settings { plan, target, temperature, top_p, check, save_figure, workers, notes } = &self.settings;
+        let Settings { spec, target, temperature, top_p, check, save_figure, workers, notes } = &self.settings;
         json!({"options": {
-            "seed": plan.seed,
-            "method": plan.method.map(crate::graph::Method::as_str),
-            "tool_number": plan.size,
+            "seed": spec.seed,
+            "method": spec.method.map(crate::graph::Method::as_str),
+            "tool_number": spec.size,
             "number_of_samples": target,
             "temperature": plain(*temperature),
             "top_p": plain(*top_p),

@@ -14,7 +14,7 @@ use jarvis_chat::{
 use jarvis_taskbench::FailureKind;
 use jarvis_taskbench::data::{Alignment, AlignmentIds, DependencyType, Domain, Gold, Requests, SampleId};
 use jarvis_taskbench::generate::{
-    Folder, FormatOptions, GenerateError, Generator, Job, Plan, Prompts, Settings, Shown, Summary, Told, format,
+    Folder, FormatOptions, GenerateError, Generator, Job, Prompts, SampleSpec, Settings, Shown, Summary, Told, format,
     prepare, sample_id,
 };
 use jarvis_taskbench::graph::{Dice, Method, Sampler};
@@ -166,7 +166,7 @@ fn folder(dir: &Path, domain: &str) -> Folder {
 
 fn settings(target: usize) -> Settings {
     Settings {
-        plan: Plan { seed: 11, method: None, size: None },
+        spec: SampleSpec { seed: 11, method: None, size: None },
         target,
         temperature: 0.7,
         top_p: 1.0,
@@ -208,7 +208,7 @@ fn ids_are_eight_digits_and_unique() {
 fn jobs_depend_on_seed_and_number_alone() {
     let graph = Domain::open(example("data_studio")).unwrap().graph().unwrap();
     let sampler = Sampler::new(&graph);
-    let job = |seed, number| Job::draw(&Plan { seed, method: None, size: None }, &sampler, number).unwrap();
+    let job = |seed, number| Job::draw(&SampleSpec { seed, method: None, size: None }, &sampler, number).unwrap();
     assert_eq!(job(1, 5), job(1, 5));
     assert_ne!(job(1, 5).id, job(2, 5).id);
     let jobs: Vec<Job> = (0..400).map(|number| job(1, number)).collect();
@@ -377,8 +377,8 @@ async fn failures_are_counted_and_do_not_stop_the_run() {
     let chat = FakeChat::start(script).await;
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path().join("run");
-    let plan = Plan { seed: 3, method: Some(Method::Single), size: None };
-    let serial = Settings { plan, workers: 1, ..settings(9) };
+    let spec = SampleSpec { seed: 3, method: Some(Method::Single), size: None };
+    let serial = Settings { spec, workers: 1, ..settings(9) };
     let (summary, _) = run(&dir, "data_studio", openai(&chat), serial).await;
     assert_eq!(summary.failures["RateLimit"], 1, "{summary:?}");
     assert_eq!((summary.failures["HttpStatus"], summary.failures.contains_key("BadReply")), (1, true), "{summary:?}");
@@ -430,17 +430,17 @@ async fn a_run_that_nobody_answers_gives_up() {
 async fn one_sample_is_played_and_not_kept() {
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path().join("run");
-    let plan = Plan { seed: 1, method: Some(Method::Dag), size: Some(4) };
+    let spec = SampleSpec { seed: 1, method: Some(Method::Dag), size: Some(4) };
     let generator =
-        Generator::new(Pupil::good(), folder(&dir, "data_studio"), Settings { plan, ..settings(1) }).unwrap();
+        Generator::new(Pupil::good(), folder(&dir, "data_studio"), Settings { spec, ..settings(1) }).unwrap();
     let done = generator.play().await.unwrap();
     assert_eq!((&done.record["method"], &done.record["number_of_tools"]), (&json!("dag"), &json!(4)));
     assert!(done.prompt.contains("# RESULT #") && done.critics.both());
     assert!(!dir.join("data_raw.json").exists());
 
-    let far = Plan { seed: 1, method: Some(Method::Chain), size: Some(99) };
+    let far = SampleSpec { seed: 1, method: Some(Method::Chain), size: Some(99) };
     let generator =
-        Generator::new(Pupil::good(), folder(&dir, "data_studio"), Settings { plan: far, ..settings(1) }).unwrap();
+        Generator::new(Pupil::good(), folder(&dir, "data_studio"), Settings { spec: far, ..settings(1) }).unwrap();
     let error = generator.play().await.unwrap_err();
     assert!(matches!(error, GenerateError::Sample { kind: FailureKind::NotReachable, .. }), "{error}");
 }
@@ -452,9 +452,9 @@ async fn lists_of_other_samples_stay() {
     folder(&dir, "data_studio");
     let published = json!({"node_alignment_id": {"single": ["00000001"], "walk": ["2"]}, "other": {"chain": [3]}});
     std::fs::write(dir.join("alignment_ids.json"), published.to_string()).unwrap();
-    let plan = Plan { seed: 0, method: Some(Method::Single), size: None };
+    let spec = SampleSpec { seed: 0, method: Some(Method::Single), size: None };
     for target in [2, 3] {
-        run(&dir, "data_studio", Pupil::good(), Settings { plan, ..settings(target) }).await;
+        run(&dir, "data_studio", Pupil::good(), Settings { spec, ..settings(target) }).await;
         let lists: Value = serde_json::from_slice(&std::fs::read(dir.join("alignment_ids.json")).unwrap()).unwrap();
         let single = lists["node_alignment_id"]["single"].as_array().unwrap();
         assert_eq!((single.len(), &single[0]), (target + 1, &json!("00000001")));

@@ -6,8 +6,8 @@ use jarvis_taskbench::data::{DependencyType, Domain};
 use jarvis_taskbench::evaluate::Wanted;
 use jarvis_taskbench::report::leaderboard::full_size;
 use jarvis_taskbench::report::{
-    Against, DomainReport, Layout, Report, Run, comparison, dependency_of, document, leaderboard, notes, page,
-    prediction_files, run_name,
+    Against, DomainReport, Layout, Report, Run, comparison, document, leaderboard, notes, page, prediction_files,
+    run_name,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn report(domains: &[&Domain], published: bool) -> Report {
     let mut report = Report::new(published, Wanted::ALL);
     for domain in domains {
         let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
-        let dependency = dependency_of(&tools);
+        let dependency = tools.dependency();
         let mut measured = DomainReport::new(domain, tools.clone(), dependency);
         let against = Against { tools: &tools, gold: &gold, dependency, known: None, wanted: Wanted::ALL, worst: 20 };
         for file in prediction_files(domain) {
@@ -450,7 +450,7 @@ fn runs_are_found_named_and_refused() {
     assert_eq!(found, ["own", "own (use_demos_2)"]);
 
     let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
-    let dependency = dependency_of(&tools);
+    let dependency = tools.dependency();
     let against = Against { tools: &tools, gold: &gold, dependency, known: None, wanted: Wanted::ALL, worst: 0 };
     for (text, expected) in [
         ("", "it is empty"),

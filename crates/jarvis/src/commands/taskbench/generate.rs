@@ -9,7 +9,7 @@ use clap::{ArgAction, Args};
 use indicatif::{ProgressBar, ProgressStyle};
 use jarvis_taskbench::data::{DependencyType, file_stem};
 use jarvis_taskbench::generate::{
-    Critics, Folder, FolderError, GenerateError, Generator, Plan, Settings, Summary, Told, prepare,
+    Critics, Folder, FolderError, GenerateError, Generator, SampleSpec, Settings, Summary, Told, prepare,
 };
 use jarvis_taskbench::graph::Method;
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printe
     let folder = if args.play { open_for_play(&args, &dir) } else { open(&args, &dir) }?;
     folder.notes.iter().for_each(|note| printer.warning(note));
     let settings = Settings {
-        plan: Plan { seed: seed(&args, &dir), method: args.method, size: args.tool_number },
+        spec: SampleSpec { seed: seed(&args, &dir), method: args.method, size: args.tool_number },
         target: args.number_of_samples,
         temperature: args.temperature,
         top_p: args.top_p,
@@ -152,8 +152,8 @@ fn differences(settings: &Settings, dir: &Path) -> Option<String> {
     let earlier = earlier_options(dir).filter(|_| started)?;
     let mut changed = Vec::new();
     let seed = earlier.get("seed").and_then(Value::as_u64);
-    if let Some(seed) = seed.filter(|seed| *seed != settings.plan.seed) {
-        changed.push(format!("--seed {seed} (now {})", settings.plan.seed));
+    if let Some(seed) = seed.filter(|seed| *seed != settings.spec.seed) {
+        changed.push(format!("--seed {seed} (now {})", settings.spec.seed));
     }
     let word = |check: bool| if check { "with --check" } else { "without --check" };
     let check = earlier.get("check").and_then(Value::as_bool);

@@ -175,10 +175,7 @@ fn build_graph(args: &BuildArgs, printer: Printer) -> Result<(), Failure> {
         return Err(Failure::usage("the graph needs a tool list").hint("name one with --tools"));
     };
     let list = ToolList::read(&tools).map_err(unusable)?;
-    let dependency = args.dependency_type.unwrap_or(match (list.is_typed(), list.has_parameters()) {
-        (false, _) => DependencyType::Temporal,
-        (true, _) => DependencyType::Resource,
-    });
+    let dependency = args.dependency_type.unwrap_or_else(|| list.dependency());
     let failed = |error: jarvis_taskbench::graph::BuildError| {
         let hint = error.hint();
         Failure::usage(error).hint(hint)

@@ -8,8 +8,7 @@ use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::evaluate::Wanted;
 use jarvis_taskbench::files::replace_derived;
 use jarvis_taskbench::report::{
-    Against, DomainReport, Layout, Report, Run, comparison, dependency_of, document, notes, page, prediction_files,
-    run_name,
+    Against, DomainReport, Layout, Report, Run, comparison, document, notes, page, prediction_files, run_name,
 };
 
 use super::{same_file, unusable};
@@ -204,7 +203,7 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
     let domain = &job.domain;
     let tools = domain.tools().map_err(unusable)?;
     let gold = domain.gold().map_err(unusable)?;
-    let dependency = args.dependency_type.unwrap_or_else(|| dependency_of(&tools));
+    let dependency = args.dependency_type.unwrap_or_else(|| tools.dependency());
     let mut report = DomainReport::new(domain, tools.clone(), dependency);
     let against =
         Against { tools: &tools, gold: &gold, dependency, known: domain.known_as(), wanted, worst: args.worst };
