@@ -56,7 +56,7 @@ pub(crate) struct ReportArgs {
     /// How many of the worst samples of each run the page shows
     #[arg(long, value_name = "N", default_value_t = 20)]
     worst: usize,
-    /// What links mean [default: resource; temporal where tools have parameters and no types]
+    /// What links mean [default: resource where tools are typed, else temporal]
     #[arg(long, value_name = "TYPE")]
     dependency_type: Option<DependencyType>,
 }
