@@ -103,8 +103,8 @@ impl Group {
     pub const OVERALL: Group = Group { split: Split::Overall, size: Size::Overall };
 
     /// True when a gold plan of this shape and size belongs to the group.
-    pub fn holds(self, shape: Option<&str>, nodes: Option<usize>) -> bool {
-        let split = self.split == Split::Overall || shape == Some(self.split.as_str());
+    pub fn holds(self, shape: Option<Split>, nodes: Option<usize>) -> bool {
+        let split = self.split == Split::Overall || shape == Some(self.split);
         let size = match self.size {
             Size::Overall => true,
             Size::Nodes(n) => nodes == Some(n),

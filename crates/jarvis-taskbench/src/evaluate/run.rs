@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::legacy::{self, LegacyFigures, LegacySample};
 use super::similarity::Similarity;
 use super::strict::{self, Bootstrap, StrictFigures, StrictSample};
-use super::{Group, Predictions, Rouge, Wanted};
+use super::{Group, Predictions, Rouge, Split, Wanted};
 use crate::data::{BadLine, DependencyType, Gold, GoldRecord, SampleId, ToolList};
 use crate::json::Look;
 
@@ -148,7 +148,8 @@ struct Row {
     line: usize,
     /// The id's number, in order of first occurrence.
     id: usize,
-    shape: Option<Shape>,
+    /// Its split; shapes that groups do not know are in none.
+    shape: Option<Split>,
     nodes: Option<usize>,
     kept: bool,
     predicted: bool,
@@ -156,33 +157,6 @@ struct Row {
     strict: Option<StrictSample>,
     /// The texts of the steps, gold and predicted, for BERTScore.
     texts: Option<(String, String)>,
-}
-
-/// The shapes that groups know; others are in no split.
-#[derive(Clone, Copy)]
-enum Shape {
-    Single,
-    Chain,
-    Dag,
-}
-
-impl Shape {
-    fn of(word: &str) -> Option<Shape> {
-        match word {
-            "single" => Some(Shape::Single),
-            "chain" => Some(Shape::Chain),
-            "dag" => Some(Shape::Dag),
-            _ => None,
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Shape::Single => "single",
-            Shape::Chain => "chain",
-            Shape::Dag => "dag",
-        }
-    }
 }
 
 /// Scores predictions against gold plans.
@@ -223,7 +197,7 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
             let row = Row {
                 line,
                 id: 0,
-                shape: record.shape.as_deref().and_then(Shape::of),
+                shape: record.shape.as_deref().and_then(|word| word.parse().ok()),
                 nodes: record.n(),
                 kept,
                 predicted: prediction.is_some(),
@@ -319,7 +293,7 @@ fn compare_steps(rows: &mut [Row], options: &Options<'_>) -> Option<String> {
 
 /// The gold lines of a group, in file order: of lines with the same id the last one that belongs to it.
 fn members(rows: &[Row], ids: usize, group: Group) -> Vec<&Row> {
-    let belongs = |row: &Row| row.kept && group.holds(row.shape.map(Shape::as_str), row.nodes);
+    let belongs = |row: &Row| row.kept && group.holds(row.shape, row.nodes);
     let mut last = vec![usize::MAX; ids];
     for (at, row) in rows.iter().enumerate() {
         if belongs(row)
