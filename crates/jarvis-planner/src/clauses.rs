@@ -7,6 +7,9 @@ mod borders;
 mod negation;
 mod payload;
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use jarvis_plan::Kind;
 
 use borders::{Cut, Force, cuts};
@@ -218,6 +221,8 @@ impl Part {
         match next.join {
             Join::Start | Join::Sentence => false,
             Join::Then | Join::And if self.meant && next.strays(index) && !self.creates(index) => false,
+            // "I have a picture and I'd like to …": what is given, and what is wanted.
+            Join::Then | Join::And if next.wishes() => false,
             Join::Then => !self.acts || !next.acts,
             Join::And => {
                 // "Прочитай, что на картинке": the question is what the short order is about.
@@ -248,6 +253,17 @@ impl Part {
     /// "… and fold the laundry": an order by its form, though no tool is known for it.
     fn strays(&self, index: &ToolIndex) -> bool {
         !self.acts && looks_like_stray(&self.tokens) && !begins_with_action(&self.tokens, index)
+    }
+
+    /// "… and I would like to …": somebody says what is wanted from here on.
+    fn wishes(&self) -> bool {
+        let lower = |at: usize| self.tokens.get(at).map_or("", |token| token.lower.as_str());
+        let (first, second) = if matches!(lower(0), "then" | "so" | "finally") { (1, 2) } else { (0, 1) };
+        matches!(
+            (lower(first), lower(second)),
+            ("i" | "we", "want" | "need" | "would" | "d" | "wish" | "hope" | "also") | ("i'd" | "we'd" | "i’d" | "we’d", "like" | "love")
+                | ("can" | "could" | "would", "you") | ("please", _) | ("хочу" | "нужно" | "хотел" | "хотела", _)
+        )
     }
 
     /// It makes something new, so that what follows may tell more of it.
@@ -300,6 +316,25 @@ impl Part {
     }
 }
 
+/// True for "translated" in "the translated text": it tells which thing is meant and orders nothing.
+pub(crate) fn is_attribute(tokens: &[Token], at: usize) -> bool {
+    let (Some(token), Some(next)) = (tokens.get(at), tokens.get(at + 1)) else { return false };
+    let word = token.lower.as_str();
+    let participle = (word.len() > 4 && word.ends_with("ed") && word.is_ascii())
+        || ["нный", "нного", "нную", "нной", "нная", "нное", "нном", "нные", "нных"].iter().any(|end| word.ends_with(end));
+    let preceded = at
+        .checked_sub(1)
+        .and_then(|before| tokens.get(before))
+        .is_some_and(|before| {
+            before.is_determiner()
+                || matches!(
+                    before.lower.as_str(),
+                    "of" | "on" | "from" | "to" | "in" | "using" | "with" | "by" | "for" | "into" | "some" | "и" | "в" | "на" | "по"
+                )
+        });
+    participle && preceded && next.start == token.end + 1 && !listed(SMALL, &next.lower) && !listed("to in by for into", &next.lower)
+}
+
 /// True when the words name something to be done that a tool of the list might do.
 pub(crate) fn names_action(tokens: &[Token], index: &ToolIndex) -> bool {
     let core = strip_polite(tokens);
@@ -349,15 +384,22 @@ const SMALL: &str = "and but for from with without about above across after agai
     once that this these those there here any some each every";
 
 fn opens_action(token: &Token, index: &ToolIndex) -> bool {
-    listed(VERBS, token.lower.as_str()) || index.opens_a_name(token)
+    VERB_STEMS.contains(&token.stem) || index.opens_a_name(token)
 }
+
+static VERB_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| VERBS.split_whitespace().map(words::stem).collect());
 
 /// Verbs that begin an order in English whatever the tools are.
 const VERBS: &str = "add analyse analyze apply book buy calculate call cancel change check classify combine compare compute \
     convert create cut delete detect download edit estimate extract fetch find generate identify list look \
     make merge open order pay play post produce record remove rename replace reserve retrieve schedule \
     search sell send share show sort split stitch submit synchronise synchronize take turn update upload \
-    verify watch";
+    verify watch attend borrow consult enroll enrol register deliver drive print install uninstall organize organise \
+    arrange join set summarize summarise paraphrase translate colorize colourise adjust visualize simplify \
+    expand rewrite transcribe perform enhance improve see inform notify remind query inquire modify reschedule \
+    log transfer withdraw withdraw invite activate turn write append publish provide give get obtain plan \
+    recommend suggest evaluate examine determine discover reduce apply confirm rent hire complain exchange \
+    purchase select choose compress archive stabilize";
 
 /// Words before the order itself.
 const POLITE: &str = "please kindly can could would will you i want need like to d i'd me for just also now help let us let's \

@@ -7,12 +7,17 @@
 //! Checking a draft, choosing models and calling them are not done here.
 
 pub mod clauses;
+pub mod decoding;
+mod flow;
+pub mod graph;
+mod lattice;
 pub mod lexicon;
 pub mod linking;
 pub mod matching;
 pub mod resources;
 pub mod retrieval;
 pub mod slots;
+pub mod thesaurus;
 pub mod words;
 
 mod offline;

@@ -10,8 +10,8 @@ pub(crate) mod wording;
 use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Note, Request, Tool};
 
 use crate::clauses::{Clause, Join, Reading};
-use crate::lexicon::{self, ConceptId, Nature};
-use crate::matching::{self, AtHand, Step};
+use crate::lexicon::{ConceptId, Nature};
+use crate::matching::Step;
 use crate::resources::{self, SpanKind};
 use crate::retrieval::ToolIndex;
 
@@ -109,64 +109,33 @@ impl<'a> Linker<'a> {
         }
     }
 
-    /// Adds the tasks of the clause at that place; false when it asks for nothing the tools can do.
-    pub(crate) fn clause(&mut self, at: usize) -> bool {
+    /// Adds the tasks of the clause at that place.
+    pub(crate) fn clause(&mut self, at: usize, steps: &[Step]) {
         let reading = self.reading;
-        let Some(clause) = reading.clauses.get(at) else { return false };
+        let Some(clause) = reading.clauses.get(at) else { return };
         let own = own_things(clause, self.request);
-        let hand = self.at_hand(at, &own);
-        let mut steps = matching::steps(clause, &self.request.text, &hand, self.index);
-        let spelled;
-        let mut clause = clause;
-        if steps.is_empty()
-            && let Some(meant) = self.spelled(clause, &hand)
-        {
-            spelled = meant;
-            clause = &spelled;
-            steps = matching::steps(clause, &self.request.text, &hand, self.index);
-        }
         if steps.is_empty() {
             if !own.is_empty() {
                 self.focus = own;
             }
-            return false;
+            return;
         }
         let mut inner: Vec<Thing> = Vec::new();
         let nature = steps.last().and_then(Step::nature);
-        for step in &steps {
+        for step in steps {
             inner = self.step(at, clause, step, &own, &inner);
         }
         if !inner.is_empty() {
             self.last = inner;
             self.last_nature = nature;
         }
-        true
     }
 
-    /// The clause with slips corrected, towards what can be done with what is at hand.
-    fn spelled(&self, clause: &Clause, hand: &AtHand) -> Option<Clause> {
-        let suits = |id: ConceptId| {
-            self.index.serves(id)
-                && lexicon::concept(id)
-                    .is_some_and(|row| row.takes.iter().any(|kind| hand.own.contains(kind) || hand.near.contains(kind)))
-        };
-        lexicon::corrected(&clause.tokens, suits).map(|(_, tokens)| Clause { tokens, ..clause.clone() })
-    }
-
-    fn at_hand(&self, at: usize, own: &[Thing]) -> AtHand {
-        let mut hand =
-            AtHand { made: self.by_concept.iter().map(|(concept, _)| *concept).collect(), ..AtHand::default() };
-        let note = |kinds: &mut Vec<Kind>, thing: &Thing| match thing {
-            Thing::Given { kind, .. } => kinds.push(*kind),
-            Thing::Made { kinds: made, .. } => kinds.extend(made),
-        };
-        own.iter().for_each(|thing| note(&mut hand.own, thing));
+    /// The kinds that a step can draw on here.
+    fn kinds_at_hand(&self, at: usize, own: &[Thing]) -> (Vec<Kind>, Vec<Kind>) {
         let later = self.later(at);
-        for thing in self.attachments.iter().chain(&self.focus).chain(&self.made).chain(&later).chain(&self.remembered)
-        {
-            note(&mut hand.near, thing);
-        }
-        hand
+        let near = self.attachments.iter().chain(&self.focus).chain(&self.made).chain(&later).chain(&self.remembered);
+        (own.iter().flat_map(kinds_of).collect(), near.flat_map(kinds_of).collect())
     }
 
     /// What the first later clause that names things names, and text to work on anywhere.
@@ -278,6 +247,9 @@ impl<'a> Linker<'a> {
         if self.goes_on(clause, step, kind) {
             return of_kind(&self.last);
         }
+        if let Some(thing) = self.linked(clause, step, kind) {
+            return vec![thing];
+        }
         if clause.pointers.each {
             let all = self.given(at, kind);
             if !all.is_empty() {
@@ -306,6 +278,24 @@ impl<'a> Linker<'a> {
             return mentioned.into_iter().skip(skipped).collect();
         }
         of_kind(&self.remembered).into_iter().take(1).collect()
+    }
+
+    /// The latest thing of that kind made by a tool that the catalogue's graph links to this one.
+    fn linked(&self, clause: &Clause, step: &Step, kind: Kind) -> Option<Thing> {
+        if clause.pointers.original {
+            return None;
+        }
+        let graph = self.index.graph();
+        let links = |thing: &&Thing| match thing {
+            Thing::Made { id, .. } => self
+                .tasks
+                .iter()
+                .find(|task| task.id == *id)
+                .and_then(|task| self.index.tools().iter().position(|tool| tool.name == task.task))
+                .is_some_and(|tool| graph.links(tool, step.tool)),
+            Thing::Given { .. } => false,
+        };
+        self.made.iter().rev().filter(|thing| thing.is(kind)).find(links).cloned()
     }
 
     /// What earlier turns named of that kind, each once, in the order first named.
@@ -370,10 +360,10 @@ impl<'a> Linker<'a> {
         own: &[Thing],
         inner: &[Thing],
     ) -> Vec<Thing> {
-        let hand = self.at_hand(at, own);
+        let (here, near) = self.kinds_at_hand(at, own);
         let mut from: Vec<Kind> = Vec::new();
         for kind in
-            inner.iter().flat_map(kinds_of).chain(hand.own).chain(self.last.iter().flat_map(kinds_of)).chain(hand.near)
+            inner.iter().flat_map(kinds_of).chain(here).chain(self.last.iter().flat_map(kinds_of)).chain(near)
         {
             // Content is told in words; it is not drawn or spoken only to be looked at or listened to again.
             let sensible = to == Kind::Text
@@ -433,7 +423,7 @@ impl<'a> Linker<'a> {
     }
 }
 
-fn kinds_of(thing: &Thing) -> Vec<Kind> {
+pub(crate) fn kinds_of(thing: &Thing) -> Vec<Kind> {
     match thing {
         Thing::Given { kind, .. } => vec![*kind],
         Thing::Made { kinds, .. } => kinds.clone(),
@@ -451,7 +441,7 @@ fn ids(things: &[Thing]) -> Vec<i64> {
 }
 
 /// What a clause itself names. The name of an attached file means the attachment.
-fn own_things(clause: &Clause, request: &Request) -> Vec<Thing> {
+pub(crate) fn own_things(clause: &Clause, request: &Request) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
     for span in &clause.spans {
         let base = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase();

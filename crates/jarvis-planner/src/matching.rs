@@ -3,10 +3,12 @@
 
 use jarvis_plan::{Kind, Tool};
 
-use crate::clauses::{Clause, strip_polite};
+use crate::clauses::{Clause, is_attribute, strip_polite};
 use crate::lexicon::{self, ConceptId, Hit, Nature};
 use crate::linking::wording;
-use crate::retrieval::{Lexical, ToolIndex};
+use crate::decoding::{Candidate, Weights};
+use crate::flow::Flow;
+use crate::retrieval::{Bag, Evidence, ToolIndex};
 use crate::words::Token;
 
 /// One call that a clause asks for.
@@ -22,9 +24,18 @@ pub struct Step {
     pub until: Option<usize>,
     /// A concept made before, whose output the clause means by its noun ("read the summary aloud").
     pub refers: Option<ConceptId>,
+    /// What the clause says for it.
+    pub score: f32,
+    /// True when the clause names what it works on.
+    pub own: bool,
 }
 
 impl Step {
+    /// A step that no words of a clause chose.
+    pub(crate) fn of_tool(tool: usize) -> Step {
+        Step { tool, concept: None, words: Vec::new(), until: None, refers: None, score: 0.0, own: false }
+    }
+
     /// What the tool makes of its input, as far as the lexicon knows.
     pub fn nature(&self) -> Option<Nature> {
         self.concept.and_then(lexicon::concept).map(|concept| concept.nature)
@@ -53,6 +64,50 @@ const ENOUGH: f32 = 0.42;
 /// What a weak phrase counts beside a strong one.
 const WEAK: f32 = 0.5;
 
+/// The ways to serve a clause: what its phrases ask for, and the tools whose own words fit, best first.
+pub fn candidates(
+    clause: &Clause,
+    request: &str,
+    hand: &AtHand,
+    bag: &Bag,
+    index: &ToolIndex,
+    weights: &Weights,
+) -> Vec<Candidate> {
+    let evidence = index.evidence(bag, weights.kinship());
+    let flow = Flow::of(clause);
+    let mut found: Vec<Candidate> = Vec::new();
+    let own = !clause.spans.is_empty();
+    let telling = if states(&clause.tokens) { weights.telling } else { 1.0 };
+    let asked = steps(clause, request, &flow, hand, index, &evidence);
+    if !asked.is_empty() {
+        let steps: Vec<Step> = asked.into_iter().map(|step| Step { own, ..step }).collect();
+        found.push(Candidate { score: telling * weights.phrase * steps.iter().map(|step| step.score).sum::<f32>(), steps });
+    }
+    let mut fitting: Vec<Candidate> = Vec::new();
+    for (at, (tool, words)) in index.tools().iter().zip(&evidence).enumerate() {
+        let agreement = flow.agreement(tool);
+        // "Text-to-Video" is not meant wherever a text and a video are spoken of.
+        let name = if index.is_bare(at) && !flow.makes(tool) { 0.0 } else { words.name };
+        let spoken = weights.name * name + weights.text * words.text;
+        if spoken < weights.spoken {
+            continue;
+        }
+        let inputs = weights.inputs * feasibility(tool, &flow, hand, index) + weights.flow * agreement;
+        let score = telling * (spoken + weights.action * words.action) + inputs;
+        fitting.push(Candidate { steps: vec![Step { score, own, ..Step::of_tool(at) }], score });
+    }
+    fitting.sort_by(|a, b| b.score.total_cmp(&a.score));
+    fitting.truncate(weights.choices);
+    found.extend(fitting);
+    found
+}
+
+/// What the words alone say for each tool.
+pub fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32> {
+    let evidence = index.evidence(bag, weights.kinship());
+    evidence.iter().map(|words| weights.name * words.name + weights.text * words.text).collect()
+}
+
 struct Scored {
     tool: usize,
     concept: ConceptId,
@@ -60,18 +115,20 @@ struct Scored {
 }
 
 /// The tools the clause asks for, in the order they must run; empty when it asks for nothing the list offers.
-pub fn steps(clause: &Clause, request: &str, hand: &AtHand, index: &ToolIndex) -> Vec<Step> {
+fn steps(
+    clause: &Clause,
+    request: &str,
+    flow: &Flow,
+    hand: &AtHand,
+    index: &ToolIndex,
+    evidence: &[Evidence],
+) -> Vec<Step> {
     let tokens = &clause.tokens;
-    let text: String = tokens.iter().map(|token| token.lower.as_str()).collect::<Vec<_>>().join(" ");
-    let lexical = index.lexical(tokens, &text);
     let hits = wanted(lexicon::hits(tokens, |concept| index.serves(concept)), clause, hand);
     let scored: Vec<(Hit, Scored)> = hits
         .into_iter()
-        .filter_map(|hit| best_for(&hit, clause, hand, index, &lexical).map(|best| (hit, best)))
+        .filter_map(|hit| best_for(&hit, flow, hand, index, evidence).map(|best| (hit, best)))
         .collect();
-    if let Some(step) = by_name(&scored, clause, hand, index, &lexical) {
-        return vec![step];
-    }
     if let Some(step) = one_for_two(&scored, clause, request, hand, index) {
         return vec![step];
     }
@@ -90,7 +147,7 @@ pub fn steps(clause: &Clause, request: &str, hand: &AtHand, index: &ToolIndex) -
         .collect();
     match strong.as_slice() {
         [] => {
-            let question = clause.question.then(|| question(clause, &scored, hand, index)).flatten();
+            let question = clause.question.then(|| question(&scored, flow, hand, index)).flatten();
             let weak =
                 scored.iter().filter(|(_, best)| best.score >= ENOUGH).max_by(|a, b| a.1.score.total_cmp(&b.1.score));
             question.or_else(|| weak.map(|(hit, best)| step(hit, best))).into_iter().collect()
@@ -101,7 +158,7 @@ pub fn steps(clause: &Clause, request: &str, hand: &AtHand, index: &ToolIndex) -
 }
 
 fn step(hit: &Hit, best: &Scored) -> Step {
-    Step { tool: best.tool, concept: Some(best.concept), words: hit.at.clone(), until: None, refers: None }
+    Step { concept: Some(best.concept), words: hit.at.clone(), score: best.score, ..Step::of_tool(best.tool) }
 }
 
 /// In a question, words for making and mapping mostly describe what is seen; they count only where they can be meant.
@@ -117,6 +174,8 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand) -> Vec<Hit> {
     // "Colours of a.png" asks without a verb.
     let terse = clause.tokens.iter().filter(|token| !token.is_determiner()).count() <= 2;
     hits.into_iter()
+        // "the translated text" is one that was made before.
+        .filter(|hit| hit.at.len() > 1 || hit.asks || hand.near.is_empty() || !is_attribute(&clause.tokens, hit.first()))
         .filter(|hit| {
             let counts = |concept: &&lexicon::Concept| match concept.nature {
                 Nature::Ask => hit.strong || question || terse,
@@ -147,15 +206,15 @@ fn states(tokens: &[Token]) -> bool {
     ) || matches!(lower(0), "вот" | "there's" | "here's")
 }
 
-fn best_for(hit: &Hit, clause: &Clause, hand: &AtHand, index: &ToolIndex, lexical: &[Lexical]) -> Option<Scored> {
+fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: &[Evidence]) -> Option<Scored> {
     let weight = if hit.strong { 1.0 } else { WEAK };
     let mut best: Option<Scored> = None;
     for concept in &hit.concepts {
         for served in index.serving(*concept).iter().filter(|served| served.fit >= 0.3) {
             let Some(tool) = index.tool(served.tool) else { continue };
-            let words = lexical.get(served.tool).copied().unwrap_or_default();
+            let words = evidence.get(served.tool).copied().unwrap_or_default();
             let score =
-                weight * served.fit + 0.3 * words.name + 0.15 * words.text + feasibility(tool, clause, hand, index);
+                weight * served.fit + 0.3 * words.name + 0.15 * words.text + feasibility(tool, flow, hand, index);
             if best.as_ref().is_none_or(|best| score > best.score) {
                 best = Some(Scored { tool: served.tool, concept: *concept, score });
             }
@@ -166,14 +225,13 @@ fn best_for(hit: &Hit, clause: &Clause, hand: &AtHand, index: &ToolIndex, lexica
 
 /// How well the inputs at hand suit a tool: something added for what the clause names, something taken for what is
 /// missing, less where another tool can make it.
-fn feasibility(tool: &Tool, clause: &Clause, hand: &AtHand, index: &ToolIndex) -> f32 {
+fn feasibility(tool: &Tool, flow: &Flow, hand: &AtHand, index: &ToolIndex) -> f32 {
     let mut score = 0.0;
-    let spoken = spoken_kinds(&clause.tokens);
     let mut kinds: Vec<Kind> = tool.params.iter().filter(|param| param.required).map(|param| param.kind).collect();
     kinds.dedup();
     for kind in kinds {
         let takes_own = hand.own.contains(&kind);
-        if takes_own || spoken.contains(&kind) {
+        if takes_own || flow.sources.contains(&kind) || flow.targets.contains(&kind) {
             score += 0.15;
         }
         if kind != Kind::Text && !takes_own && !hand.near.contains(&kind) {
@@ -185,61 +243,8 @@ fn feasibility(tool: &Tool, clause: &Clause, hand: &AtHand, index: &ToolIndex) -
     score
 }
 
-/// Kinds the clause speaks of: "the picture", "запись", "音频".
-fn spoken_kinds(tokens: &[Token]) -> Vec<Kind> {
-    let mut kinds = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
-        let kind = match token.stem.as_str() {
-            "pictur" | "imag" | "photo" | "photograph" | "картинк" | "изображен" | "фот" | "фотограф" | "图" => {
-                Some(Kind::Image)
-            }
-            "照" if next == "片" => Some(Kind::Image),
-            "audio" | "record" | "sound" | "запис" | "ауд" | "аудиозапис" | "звук" => {
-                Some(Kind::Audio)
-            }
-            "音" | "录" if matches!(next, "频" | "音") => Some(Kind::Audio),
-            "text" | "passag" | "articl" | "текст" | "стат" => Some(Kind::Text),
-            "文" if matches!(next, "本" | "章" | "字") => Some(Kind::Text),
-            "video" | "clip" | "movi" | "виде" => Some(Kind::Video),
-            "视" if next == "频" => Some(Kind::Video),
-            _ => None,
-        };
-        kinds.extend(kind.filter(|kind| !kinds.contains(kind)));
-    }
-    kinds
-}
-
-/// A tool whose own name is spoken, where that says more than the lexicon does.
-fn by_name(
-    scored: &[(Hit, Scored)],
-    clause: &Clause,
-    hand: &AtHand,
-    index: &ToolIndex,
-    lexical: &[Lexical],
-) -> Option<Step> {
-    let core = strip_polite(&clause.tokens);
-    let best_hit = scored.iter().map(|(_, best)| best.score).fold(0.0, f32::max);
-    let (tool, words, score) = lexical
-        .iter()
-        .enumerate()
-        .filter_map(|(at, words)| {
-            let tool = index.tool(at)?;
-            let opens = core.first().is_some_and(|token| index.begins(at, token));
-            let told = words.name >= if opens { 0.4 } else { 0.55 }
-                || (scored.is_empty() && !clause.question && words.text >= 0.45);
-            told.then(|| (at, *words, 0.75 * words.name + 0.45 * words.text + feasibility(tool, clause, hand, index)))
-        })
-        .max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0)))?;
-    if score < ENOUGH || scored.iter().any(|(_, best)| best.tool == tool) {
-        return None;
-    }
-    let telling = scored.is_empty() || (words.name >= 0.99 && score > best_hit);
-    telling.then_some(Step { tool, concept: None, words: Vec::new(), until: None, refers: None })
-}
-
 /// The tool that answers the clause as a question.
-fn question(clause: &Clause, scored: &[(Hit, Scored)], hand: &AtHand, index: &ToolIndex) -> Option<Step> {
+fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIndex) -> Option<Step> {
     let document =
         scored.iter().any(|(_, best)| lexicon::concept(best.concept).is_some_and(|c| c.name == "document question"));
     let text_at_hand = hand.has(Kind::Text) || hand.has(Kind::Json);
@@ -252,30 +257,24 @@ fn question(clause: &Clause, scored: &[(Hit, Scored)], hand: &AtHand, index: &To
         };
         let from_text = row.takes.contains(&Kind::Text);
         if (from_text && !text_at_hand)
-            || (!from_text && !row.takes.iter().any(|kind| hand.has(*kind)) && !speaks_of(clause, row.takes))
+            || (!from_text && !row.takes.iter().any(|kind| hand.has(*kind)) && !row.takes.iter().any(|kind| flow.speaks_of(*kind)))
         {
             continue;
         }
         for served in index.serving(concept).iter().filter(|served| served.fit >= 0.3) {
             let Some(tool) = index.tool(served.tool) else { continue };
             let own = if row.takes.iter().any(|kind| hand.own.contains(kind)) { 0.2 } else { 0.0 };
-            let score = weight * served.fit + own + feasibility(tool, clause, hand, index);
+            let score = weight * served.fit + own + feasibility(tool, flow, hand, index);
             if best.as_ref().is_none_or(|best| score > best.score) {
                 best = Some(Scored { tool: served.tool, concept, score });
             }
         }
     }
     best.filter(|best| best.score >= ENOUGH).map(|best| Step {
-        tool: best.tool,
         concept: Some(best.concept),
-        words: Vec::new(),
-        until: None,
-        refers: None,
+        score: best.score,
+        ..Step::of_tool(best.tool)
     })
-}
-
-fn speaks_of(clause: &Clause, kinds: &[Kind]) -> bool {
-    spoken_kinds(&clause.tokens).iter().any(|kind| kinds.contains(kind))
 }
 
 /// Several things named in one clause: one tool for two of them, or one inside the other ("read the summary aloud").
@@ -357,11 +356,11 @@ fn one_for_two(
             }
             let until = (other.0.first() > create.0.last()).then(|| other.0.first());
             let step = Step {
-                tool: at,
                 concept: Some(create.1.concept),
                 words: create.0.at.iter().chain(&other.0.at).copied().collect(),
                 until,
-                refers: None,
+                score: create.1.score + other.1.score,
+                ..Step::of_tool(at)
             };
             if hand.own.contains(&Kind::Text) || wording::rest(clause, request, &step).is_some() {
                 best = Some((one + two, step));

@@ -8,6 +8,8 @@ use async_trait::async_trait;
 use jarvis_plan::{Draft, Kind, Note, Request, Tool};
 
 use crate::clauses;
+use crate::decoding::Weights;
+use crate::lattice;
 use crate::linking::Linker;
 use crate::retrieval::ToolIndex;
 use crate::{Planner, PlannerError};
@@ -36,10 +38,15 @@ impl Offline {
 
     /// The draft for `request` with a list of tools read before.
     pub fn draft_with(index: &ToolIndex, request: &Request) -> Draft {
+        Offline::draft_weighed(index, request, &Weights::default())
+    }
+
+    /// The same with other weights, for measuring what each part brings.
+    pub fn draft_weighed(index: &ToolIndex, request: &Request, weights: &Weights) -> Draft {
         let text: &str = request.text.get(..floor(&request.text, LONGEST)).unwrap_or_default();
         if text.len() < request.text.len() {
             let cut = Request { text: text.to_owned(), ..request.clone() };
-            let mut draft = Offline::draft_with(index, &cut);
+            let mut draft = Offline::draft_weighed(index, &cut, weights);
             let note = format!("only the first {LONGEST} bytes of the request were read; attach longer texts as files");
             draft.notes.push(Note::left_out(note));
             return draft;
@@ -50,10 +57,13 @@ impl Offline {
             .filter_map(|resource| Some((resource.name.as_deref()?, resource.kind)))
             .collect();
         let reading = clauses::read(text, &files, index);
+        let mut reading = reading;
+        let steps = lattice::choose(&mut reading, request, index, weights);
         let mut linker = Linker::new(request, &reading, index);
         let mut unserved: Vec<&str> = Vec::new();
-        for (at, clause) in reading.clauses.iter().enumerate() {
-            if !linker.clause(at) && !clause.tokens.is_empty() {
+        for ((at, clause), steps) in reading.clauses.iter().enumerate().zip(&steps) {
+            linker.clause(at, steps);
+            if steps.is_empty() && !clause.tokens.is_empty() {
                 unserved.push(clause.text(text).trim());
             }
         }

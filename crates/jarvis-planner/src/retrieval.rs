@@ -1,21 +1,26 @@
 //! Retrieval: which tools of a list a clause may mean. BM25 over what tools say of themselves, the share of a tool's
 //! name that the clause speaks, and the concepts of the lexicon.
 
+mod fields;
+
 use std::collections::HashMap;
 
-use bm25::{Embedder, EmbedderBuilder, Scorer, Tokenizer};
 use jarvis_plan::{Kind, Tool};
 
+use crate::graph::ToolGraph;
 use crate::lexicon::{self, Concept, ConceptId};
 use crate::words::{self, Token, listed};
+
+use fields::Fields;
+pub use fields::{Bag, Evidence, Kinship};
 
 /// A list of tools, read once so that requests are answered fast.
 pub struct ToolIndex {
     tools: Vec<Tool>,
     names: Vec<Vec<Vec<String>>>,
     weights: HashMap<String, f32>,
-    embedder: Embedder<u32, Words>,
-    scorer: Scorer<usize>,
+    fields: Fields,
+    graph: ToolGraph,
     /// For each concept, the tools that may serve it.
     affinity: Vec<Vec<Affinity>>,
     bridges: Vec<((Kind, Kind), usize)>,
@@ -30,37 +35,6 @@ pub struct Affinity {
     pub words: f32,
     /// By its words, what it takes and what it gives, 0 to 1.
     pub fit: f32,
-}
-
-/// How well a clause's own words fit a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Lexical {
-    /// The weighted share of the name, or of its best alias, that the clause speaks, 0 to 1.
-    pub name: f32,
-    /// BM25 over name, aliases, description and parameters, squeezed to 0 to 1.
-    pub text: f32,
-}
-
-struct Words;
-
-impl Tokenizer for Words {
-    fn tokenize(&self, text: &str) -> Vec<String> {
-        let tokens = words::tokens(text);
-        let mut stems = Vec::with_capacity(tokens.len());
-        let mut before: Option<&Token> = None;
-        for token in &tokens {
-            if token.is_han() {
-                // A single character says little; two neighbours say a word.
-                if let Some(before) = before.filter(|before| before.is_han() && before.end == token.start) {
-                    stems.push(format!("{}{}", before.stem, token.stem));
-                }
-            } else if !listed(STOP_WORDS, token.lower.as_str()) {
-                stems.push(token.stem.clone());
-            }
-            before = Some(token);
-        }
-        stems
-    }
 }
 
 const STOP_WORDS: &str = "a an the of to for by in on at with and or from into as is are be it its this that i me my you your we \
@@ -90,13 +64,6 @@ impl ToolIndex {
                     .collect()
             })
             .collect();
-        let documents: Vec<String> = tools.iter().map(document).collect();
-        let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
-        let embedder = EmbedderBuilder::<u32, Words>::with_tokenizer_and_fit_to_corpus(Words, &texts).build();
-        let mut scorer = Scorer::new();
-        for (at, text) in texts.iter().enumerate() {
-            scorer.upsert(&at, embedder.embed(text));
-        }
         let weights = weights(&names);
         let descriptions: Vec<Vec<String>> = tools.iter().map(|tool| words::stems(&tool.description)).collect();
         let affinity: Vec<Vec<Affinity>> = lexicon::concepts()
@@ -115,7 +82,15 @@ impl ToolIndex {
             })
             .collect();
         let bridges = bridges(tools, &affinity);
-        ToolIndex { tools: tools.to_vec(), names, weights, embedder, scorer, affinity, bridges }
+        ToolIndex {
+            tools: tools.to_vec(),
+            names,
+            weights,
+            fields: Fields::new(tools),
+            graph: ToolGraph::default(),
+            affinity,
+            bridges,
+        }
     }
 
     /// The tools, in the order given.
@@ -143,18 +118,25 @@ impl ToolIndex {
         self.bridges.iter().find(|(pair, _)| *pair == (from, to)).map(|(_, tool)| *tool)
     }
 
-    /// How well a clause's own words fit each tool. `text` is the clause without its data.
-    pub fn lexical(&self, tokens: &[Token], text: &str) -> Vec<Lexical> {
-        let mut found = vec![Lexical::default(); self.tools.len()];
-        for scored in self.scorer.matches(&self.embedder.embed(text)) {
-            if let Some(entry) = found.get_mut(scored.id) {
-                entry.text = scored.score / (scored.score + 8.0);
-            }
-        }
-        for (entry, names) in found.iter_mut().zip(&self.names) {
-            entry.name = self.name_share(names, tokens);
-        }
-        found
+    /// Adds the links that the catalogue declares between its tools.
+    pub fn with_graph<'n>(mut self, links: impl IntoIterator<Item = (&'n str, &'n str)>) -> ToolIndex {
+        self.graph = ToolGraph::new(&self.tools, links);
+        self
+    }
+
+    /// The links between the tools.
+    pub fn graph(&self) -> &ToolGraph {
+        &self.graph
+    }
+
+    /// True when the graph says in which order tools follow on one another, rather than what flows between them.
+    pub fn is_ordered(&self) -> bool {
+        !self.graph.is_empty() && self.tools.iter().all(|tool| tool.outputs.is_empty())
+    }
+
+    /// How well the words of a clause fit each tool.
+    pub fn evidence(&self, bag: &Bag, kinship: Kinship) -> Vec<Evidence> {
+        self.fields.evidence(bag, kinship)
     }
 
     /// True when the clause speaks most of some tool's name.
@@ -172,6 +154,14 @@ impl ToolIndex {
                 .filter_map(|names| names.first())
                 .filter(|name| name.len() > 1)
                 .any(|name| name.first() == Some(&token.stem))
+    }
+
+    /// True when the tool's name says only which kinds it takes and gives, as `text-to-image` does.
+    pub fn is_bare(&self, tool: usize) -> bool {
+        let name = self.names.get(tool).and_then(|names| names.first());
+        name.is_some_and(|name| {
+            name.iter().all(|word| KIND_WORDS.contains(&word.as_str()) || listed(STOP_WORDS, word.as_str()))
+        })
     }
 
     /// True when that tool's name starts with this word.
@@ -223,30 +213,6 @@ fn bridges(tools: &[Tool], affinity: &[Vec<Affinity>]) -> Vec<((Kind, Kind), usi
         }
     }
     bridges
-}
-
-fn document(tool: &Tool) -> String {
-    let mut text = String::new();
-    let name = words::spell_out(&tool.name);
-    // The name counts three times, the aliases once.
-    for _ in 0..3 {
-        text.push_str(&name);
-        text.push('\n');
-    }
-    for alias in &tool.aliases {
-        text.push_str(&words::spell_out(alias));
-        text.push('\n');
-    }
-    text.push_str(&tool.description);
-    for param in &tool.params {
-        text.push('\n');
-        text.push_str(&words::spell_out(&param.name));
-    }
-    if let Some(example) = &tool.example {
-        text.push('\n');
-        text.push_str(&example.scenario);
-    }
-    text
 }
 
 /// How telling each word of a name is: rare words more, words for kinds and pale verbs less, small words nothing.
@@ -333,7 +299,7 @@ fn signature_fit(concept: &Concept, tool: &Tool) -> f32 {
 mod tests {
     use jarvis_plan::{Kind, Tool};
 
-    use super::ToolIndex;
+    use super::{Bag, Kinship, ToolIndex};
     use crate::lexicon;
     use crate::words::tokens;
 
@@ -367,7 +333,8 @@ mod tests {
         for (text, expected) in [("Book me a flight", true), ("an image from text", false), ("hello", false)] {
             assert_eq!(index.names_a_tool(&tokens(text)), expected, "{text}");
         }
-        let lexical = index.lexical(&tokens("book a flight"), "book a flight");
-        assert!(lexical[3].name > 0.9 && lexical[3].text > lexical[0].text);
+        let words = tokens("book a flight");
+        let evidence = index.evidence(&Bag::of(&words), Kinship { sense: 0.7, context: 0.4 });
+        assert!(evidence[3].name > 0.9 && evidence[3].text > evidence[0].text);
     }
 }

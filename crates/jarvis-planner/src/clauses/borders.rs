@@ -87,6 +87,10 @@ const AND: &[&[&str]] = &[
     &["还", "有"],
     &["而", "且"],
     &["also"],
+    &["while"],
+    &["but"],
+    &["so", "that"],
+    &["in", "order", "to"],
 ];
 
 /// The borders of a request, in order.
@@ -109,6 +113,7 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
             {
                 Some(Force::Sentence)
             }
+            ':' if ends_word => Some(Force::Soft),
             ',' if ends_word || next.is_some_and(|c| !c.is_ascii_digit()) => Some(Force::Soft),
             '，' | '、' => Some(Force::Soft),
             _ => None,

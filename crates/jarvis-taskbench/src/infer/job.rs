@@ -18,7 +18,7 @@ use super::{
     demos, reply_schema,
 };
 use crate::FailureKind;
-use crate::data::{DependencyType, Domain, SampleId, ToolList, UserRequest};
+use crate::data::{DependencyType, Domain, SampleId, ToolGraph, ToolList, UserRequest};
 
 /// How many requests the offline planner takes between two looks at whether the run was stopped.
 const BATCH: usize = 256;
@@ -37,6 +37,7 @@ const NAMED: usize = 5;
 #[derive(Debug, Clone)]
 pub struct Job {
     tools: ToolList,
+    graph: Option<ToolGraph>,
     demos: Vec<Demo>,
     prompts: Prompts,
     requests: Vec<UserRequest>,
@@ -97,7 +98,8 @@ impl Job {
         }
         let requests = chosen.into_iter().take(options.limit.unwrap_or(usize::MAX));
         let requests = requests.map(|(id, text)| UserRequest { id, text }).collect();
-        Ok(Job { tools, demos, prompts, requests, notes, options })
+        let graph = domain.path("graph_desc.json").exists().then(|| domain.graph()).transpose()?;
+        Ok(Job { tools, graph, demos, prompts, requests, notes, options })
     }
 
     /// The requests that need a prediction.
@@ -221,8 +223,8 @@ impl Job {
         if pending.is_empty() {
             return Ok(());
         }
-        let (tools, dependency) = (self.tools.clone(), self.options.dependency);
-        let planner = tokio::task::spawn_blocking(move || OfflinePlans::new(&tools, dependency)).await;
+        let (tools, graph, dependency) = (self.tools.clone(), self.graph.clone(), self.options.dependency);
+        let planner = tokio::task::spawn_blocking(move || OfflinePlans::new(&tools, graph.as_ref(), dependency)).await;
         let planner = Arc::new(planner.map_err(|_| InferError::Stopped)?);
         for batch in pending.chunks(BATCH) {
             if stop.is_cancelled() {

@@ -7,24 +7,34 @@ use std::panic::AssertUnwindSafe;
 
 use indexmap::IndexSet;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Kind, Param, Piece, Request, Tool};
+use jarvis_planner::decoding::Weights;
 use jarvis_planner::{Offline, ToolIndex};
 use serde_json::{Value, json};
 
-use crate::data::{BenchTool, DependencyType, ToolList};
+use crate::data::{BenchTool, DependencyType, ToolGraph, ToolList};
 
 /// The offline planner with a domain's tools.
 pub struct OfflinePlans {
     index: ToolIndex,
+    weights: Weights,
     doing: HashMap<String, String>,
     dependency: DependencyType,
 }
 
 impl OfflinePlans {
-    /// Reads the tools; takes milliseconds.
-    pub fn new(tools: &ToolList, dependency: DependencyType) -> OfflinePlans {
+    /// Reads the tools and, where there is one, their graph; takes milliseconds.
+    pub fn new(tools: &ToolList, graph: Option<&ToolGraph>, dependency: DependencyType) -> OfflinePlans {
         let list: Vec<Tool> = tools.tools.iter().map(|tool| as_tool(tool, dependency)).collect();
         let doing = tools.tools.iter().map(|tool| (tool.id.clone(), doing(tool))).collect();
-        OfflinePlans { index: ToolIndex::new(&list), doing, dependency }
+        let links = graph.into_iter().flat_map(|graph| &graph.links);
+        let links = links.map(|link| (link.source.as_str(), link.target.as_str()));
+        let index = ToolIndex::new(&list).with_graph(links);
+        OfflinePlans { index, weights: Weights::default(), doing, dependency }
+    }
+
+    /// The same with other weights, for measuring what each part of the planner brings.
+    pub fn weighed(self, weights: Weights) -> OfflinePlans {
+        OfflinePlans { weights, ..self }
     }
 
     /// The plan for a request, in the form of a prediction's `result`; takes a fraction of a millisecond.
@@ -33,7 +43,7 @@ impl OfflinePlans {
     /// When the planner breaks down on the request.
     pub fn plan(&self, request: &str) -> Result<Value, String> {
         let request = Request::new(request);
-        let draft = std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_with(&self.index, &request)));
+        let draft = std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, &request, &self.weights)));
         let draft = draft.map_err(|_| "the offline planner broke down on this request".to_owned())?;
         Ok(match self.dependency {
             DependencyType::Resource => self.resource(&draft),

@@ -1,0 +1,242 @@
+//! Decoding: one choice of tools for all clauses together, by beam search. What a clause alone would take may give way to
+//! what fits the tools before and after it, and a tool that no clause names may stand between two that do.
+
+use std::collections::HashSet;
+
+use crate::matching::Step;
+use crate::retrieval::{Kinship, ToolIndex};
+
+/// What each piece of evidence counts. One configuration serves every catalogue; the figures come from looking at
+/// development requests, not from fitting (`docs/offline-planner.md`).
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Weights {
+    /// The share of a tool's name that is spoken.
+    pub name: f32,
+    /// The share of the clause that the tool's fields explain.
+    pub text: f32,
+    /// Agreement or disagreement on what is done.
+    pub action: f32,
+    /// A phrase of the lexicon that the tool serves.
+    pub phrase: f32,
+    /// What words alone must say for a tool, whatever its inputs.
+    pub spoken: f32,
+    /// Inputs at hand, or not.
+    pub inputs: f32,
+    /// Kinds that the clause asks for or works on, and those that a tool makes and takes.
+    pub flow: f32,
+    /// A word of the same sense beside the word itself.
+    pub sense: f32,
+    /// A word of an earlier clause beside one of the clause's own.
+    pub context: f32,
+    /// What a step must be worth.
+    pub cost: f32,
+    /// What it must be worth more for each e-fold of the number of tools: among many, one fits by chance.
+    pub crowd: f32,
+    /// A link of the graph, per nat.
+    pub link: f32,
+    /// A missing link, per nat.
+    pub gap: f32,
+    /// Doing again what has been done.
+    pub repeat: f32,
+    /// The whole request's evidence for a tool that no clause names.
+    pub bridge: f32,
+    /// What such a tool costs between two that are named.
+    pub bridge_cost: f32,
+    /// What it costs before the first or after the last.
+    pub edge_cost: f32,
+    /// A clause that tells how things are, beside one that orders.
+    pub telling: f32,
+    /// How many plans are kept on the way.
+    pub beam: usize,
+    /// How many tools each clause may choose from.
+    pub choices: usize,
+}
+
+impl Default for Weights {
+    fn default() -> Weights {
+        Weights {
+            name: 0.7,
+            text: 0.5,
+            action: 0.15,
+            phrase: 1.0,
+            spoken: 0.3,
+            inputs: 1.0,
+            flow: 0.2,
+            sense: 0.7,
+            context: 0.4,
+            cost: 0.155,
+            crowd: 0.08,
+            link: 0.04,
+            gap: 0.1,
+            repeat: 0.3,
+            bridge: 0.6,
+            bridge_cost: 0.35,
+            edge_cost: 0.5,
+            telling: 0.5,
+            beam: 32,
+            choices: 10,
+        }
+    }
+}
+
+impl Weights {
+    /// How much words that are not the tool's own count.
+    pub fn kinship(&self) -> Kinship {
+        Kinship { sense: self.sense, context: self.context }
+    }
+
+    /// What a step must be worth among so many tools.
+    pub fn price(&self, tools: usize) -> f32 {
+        self.cost + self.crowd * (tools.max(1) as f32).ln()
+    }
+}
+
+/// One way to serve a clause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The tools, in the order they run; not empty.
+    pub steps: Vec<Step>,
+    /// What the clause alone says for it.
+    pub score: f32,
+}
+
+#[derive(Clone)]
+struct Path {
+    score: f32,
+    tools: Vec<usize>,
+    /// Clause, candidate, and the tool put before it.
+    chosen: Vec<(usize, usize, Option<usize>)>,
+}
+
+/// The steps of each clause. `whole` is what the whole request says for each tool.
+pub fn decode(lattice: &[Vec<Candidate>], whole: &[f32], index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
+    let price = weights.price(index.tools().len());
+    let mut beam = vec![Path { score: 0.0, tools: Vec::new(), chosen: Vec::new() }];
+    for (clause, candidates) in lattice.iter().enumerate() {
+        let mut next: Vec<Path> = beam.clone();
+        for path in &beam {
+            for (at, candidate) in candidates.iter().enumerate() {
+                extend(path, clause, at, candidate, whole, index, weights, price, &mut next);
+            }
+        }
+        beam = best(next, weights.beam);
+    }
+    let mut steps: Vec<Vec<Step>> = vec![Vec::new(); lattice.len()];
+    let Some(path) = ends(beam, whole, index, weights) else { return steps };
+    let (path, last) = path;
+    for (clause, at, before) in path.chosen {
+        let Some(candidate) = lattice.get(clause).and_then(|candidates| candidates.get(at)) else { continue };
+        if let Some(entry) = steps.get_mut(clause) {
+            entry.extend(before.map(Step::of_tool));
+            entry.extend(candidate.steps.iter().cloned());
+        }
+    }
+    if let Some(tool) = last
+        && let Some(entry) = steps.iter_mut().rev().find(|steps| !steps.is_empty())
+    {
+        entry.push(Step::of_tool(tool));
+    }
+    steps
+}
+
+#[allow(clippy::too_many_arguments)]
+fn extend(
+    path: &Path,
+    clause: usize,
+    at: usize,
+    candidate: &Candidate,
+    whole: &[f32],
+    index: &ToolIndex,
+    weights: &Weights,
+    price: f32,
+    next: &mut Vec<Path>,
+) {
+    let mut grown = path.clone();
+    let mut gain = candidate.score;
+    let Some(first) = candidate.steps.first().map(|step| step.tool) else { return };
+    for step in &candidate.steps {
+        gain -= price;
+        gain += transition(&grown.tools, step.tool, index, weights);
+        if grown.tools.contains(&step.tool) && !step.own {
+            gain -= weights.repeat;
+        }
+        grown.tools.push(step.tool);
+    }
+    grown.score += gain;
+    grown.chosen.push((clause, at, None));
+    let graph = index.graph();
+    if index.is_ordered() {
+        let worth = |tool: usize| weights.bridge * whole.get(tool).copied().unwrap_or_default();
+        let mut put = |middle: usize, worth: f32| {
+            let mut with = grown.clone();
+            with.tools.insert(path.tools.len(), middle);
+            with.score += worth;
+            if let Some(chosen) = with.chosen.last_mut() {
+                chosen.2 = Some(middle);
+            }
+            next.push(with);
+        };
+        let link = weights.link * graph.surprise();
+        match path.tools.last() {
+            Some(last) if !graph.links(*last, first) => {
+                for middle in graph.after(*last) {
+                    if graph.links(*middle, first) && !path.tools.contains(middle) && *middle != first {
+                        let gap = transition(&path.tools, first, index, weights);
+                        put(*middle, 2.0 * link - gap + worth(*middle) - weights.bridge_cost);
+                    }
+                }
+            }
+            Some(_) => {}
+            None => {
+                for middle in graph.before(first).iter().filter(|middle| **middle != first) {
+                    put(*middle, link + worth(*middle) - weights.edge_cost);
+                }
+            }
+        }
+    }
+    next.push(grown);
+}
+
+/// What the graph says for a tool after those before it.
+fn transition(before: &[usize], tool: usize, index: &ToolIndex, weights: &Weights) -> f32 {
+    let graph = index.graph();
+    let Some(last) = before.last() else { return 0.0 };
+    if graph.is_empty() || *last == tool {
+        return 0.0;
+    }
+    match graph.links(*last, tool) {
+        true => weights.link * graph.surprise(),
+        // What flows between typed tools may come from any earlier one, or from the request.
+        false if index.is_ordered() => -weights.gap * graph.surprise(),
+        false => 0.0,
+    }
+}
+
+/// The best paths, each list of tools once.
+fn best(mut paths: Vec<Path>, beam: usize) -> Vec<Path> {
+    paths.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let mut seen: HashSet<Vec<usize>> = HashSet::new();
+    paths.retain(|path| seen.len() < beam && seen.insert(path.tools.clone()));
+    paths
+}
+
+/// The best path that does something, with the tool put after its last.
+fn ends(beam: Vec<Path>, whole: &[f32], index: &ToolIndex, weights: &Weights) -> Option<(Path, Option<usize>)> {
+    let graph = index.graph();
+    let mut found: Option<(f32, Path, Option<usize>)> = None;
+    let mut offer = |score: f32, path: &Path, last: Option<usize>| {
+        if found.as_ref().is_none_or(|(best, _, _)| score > *best) {
+            found = Some((score, path.clone(), last));
+        }
+    };
+    for path in beam.iter().filter(|path| !path.tools.is_empty()) {
+        offer(path.score, path, None);
+        if let Some(last) = path.tools.last().filter(|_| index.is_ordered() && path.tools.len() == 1) {
+            for after in graph.after(*last).iter().filter(|after| !path.tools.contains(after)) {
+                let worth = weights.bridge * whole.get(*after).copied().unwrap_or_default();
+                offer(path.score + weights.link * graph.surprise() + worth - weights.edge_cost, path, Some(*after));
+            }
+        }
+    }
+    found.map(|(_, path, last)| (path, last))
+}

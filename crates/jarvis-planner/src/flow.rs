@@ -1,0 +1,160 @@
+//! Flow: which kinds of resources a clause wants made and which it works on, by the words around their nouns: "turn the
+//! *text* into *speech*", "a *picture* from the *recording*".
+
+use jarvis_plan::{Kind, Tool};
+
+use crate::clauses::Clause;
+use crate::words::{Token, listed};
+
+/// The kinds a clause speaks of, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// What it wants made.
+    pub targets: Vec<Kind>,
+    /// What it works on.
+    pub sources: Vec<Kind>,
+}
+
+/// Words after which a kind is wanted.
+const WANTS: &str = "extract generate create make produce draw paint into to as get obtain receive download find search build compose \
+    render provide give want need regenerate synthesize record turn convert в создай сделай сгенерируй нарисуй получи \
+    найди скачай";
+/// Words after which a kind is given.
+const GIVEN: &str = "from of in on with using based this that these my given provided for about by per its the из с на по этот \
+    эту этого моей мою";
+/// Verbs that work on what follows, unless it follows "into".
+const WORKS: &str = "turn convert transform translate transcribe summarize describe analyze edit enhance segment classify";
+const WANTS_HAN: &str = "成为作生画做找";
+
+impl Flow {
+    /// Reads a clause.
+    pub fn of(clause: &Clause) -> Flow {
+        let mut flow = Flow::default();
+        let tokens = &clause.tokens;
+        for (at, _) in tokens.iter().enumerate() {
+            let Some(kind) = kind_at(tokens, at) else { continue };
+            let list = if is_wanted(tokens, at) { &mut flow.targets } else { &mut flow.sources };
+            if !list.contains(&kind) {
+                list.push(kind);
+            }
+        }
+        for kind in clause.spans.iter().filter_map(|span| span.kind).filter(|kind| kind.is_media()) {
+            if !flow.sources.contains(&kind) {
+                flow.sources.push(kind);
+            }
+        }
+        flow
+    }
+
+    /// True when the clause speaks of that kind.
+    pub fn speaks_of(&self, kind: Kind) -> bool {
+        self.targets.contains(&kind) || self.sources.contains(&kind)
+    }
+
+    /// True when the tool makes what the clause wants made.
+    pub fn makes(&self, tool: &Tool) -> bool {
+        tool.outputs.iter().any(|kind| self.targets.contains(kind))
+    }
+
+    /// How well what a tool takes and gives agrees with what the clause says, -1 to 1; 0 for tools without kinds.
+    pub fn agreement(&self, tool: &Tool) -> f32 {
+        if tool.outputs.is_empty() {
+            return 0.0;
+        }
+        let mut agreement = 0.0;
+        if !self.targets.is_empty() {
+            agreement += if self.makes(tool) { 0.6 } else { -0.6 };
+        }
+        let takes = |kind: &Kind| tool.params.iter().any(|param| param.kind == *kind);
+        if !self.sources.is_empty() {
+            agreement += if self.sources.iter().any(takes) { 0.4 } else { -0.4 };
+        }
+        agreement
+    }
+}
+
+fn is_wanted(tokens: &[Token], at: usize) -> bool {
+    let Some(token) = tokens.get(at) else { return false };
+    if token.is_han() {
+        // "把文字变成图片": the verb stands right before what is made.
+        return (1..=3).filter_map(|back| at.checked_sub(back).and_then(|place| tokens.get(place))).any(|before| {
+            before.is_han() && WANTS_HAN.contains(&before.lower)
+        });
+    }
+    for back in 1..=5 {
+        let Some(before) = at.checked_sub(back).and_then(|place| tokens.get(place)) else { return false };
+        let word = before.lower.as_str();
+        if matches!(word, "the" | "its") {
+            // "Generate the image" makes one; "the image" elsewhere is there.
+            continue;
+        }
+        if kind_at(tokens, at - back).is_some() && !listed(WANTS, word) {
+            // "an image file", "text and audio".
+            continue;
+        }
+        if listed(WORKS, word) {
+            return false;
+        }
+        if listed(WANTS, word) {
+            return true;
+        }
+        if listed(GIVEN, word) {
+            return false;
+        }
+    }
+    false
+}
+
+/// The kind that the word at that place is a noun for.
+pub(crate) fn kind_at(tokens: &[Token], at: usize) -> Option<Kind> {
+    let token = tokens.get(at)?;
+    let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
+    match token.stem.as_str() {
+        "pictur" | "imag" | "photo" | "photograph" | "картинк" | "изображен" | "фот" | "фотограф" | "图" => {
+            Some(Kind::Image)
+        }
+        "照" if next == "片" => Some(Kind::Image),
+        "audio" | "record" | "sound" | "speech" | "voic" | "запис" | "ауд" | "аудиозапис" | "звук" | "реч" => {
+            Some(Kind::Audio)
+        }
+        "音" | "录" if matches!(next, "频" | "音") => Some(Kind::Audio),
+        "语" if next == "音" => Some(Kind::Audio),
+        "text" | "passag" | "articl" | "paragraph" | "transcript" | "текст" | "стат" => Some(Kind::Text),
+        "文" if matches!(next, "本" | "章" | "字") => Some(Kind::Text),
+        "video" | "clip" | "movi" | "footag" | "виде" => Some(Kind::Video),
+        "视" if next == "频" => Some(Kind::Video),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Flow;
+    use crate::clauses::{Clause, Join};
+    use crate::resources::Pointers;
+    use crate::words::tokens;
+
+    fn check(text: &str, expected: &str) {
+        let clause = Clause {
+            start: 0,
+            end: text.len(),
+            join: Join::Start,
+            tokens: tokens(text),
+            spans: Vec::new(),
+            pointers: Pointers::default(),
+            question: false,
+        };
+        let flow = Flow::of(&clause);
+        assert_eq!(format!("{:?} > {:?}", flow.sources, flow.targets), expected, "{text}");
+    }
+
+    #[test]
+    fn what_is_there_and_what_is_wanted() {
+        check("convert the text into an audio file", "[Text] > [Audio]");
+        check("extract a still image from the video", "[Video] > [Image]");
+        check("create a video based on the text", "[Text] > [Video]");
+        check("generate an image", "[] > [Image]");
+        check("describe the picture", "[Image] > []");
+        check("把文字变成图片", "[Text] > [Image]");
+    }
+}

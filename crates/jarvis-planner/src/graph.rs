@@ -1,0 +1,71 @@
+//! The tool graph: which tool is known to follow which. Where a catalogue declares one, a plan along its links is likelier
+//! than one across, the more so the fewer links there are; where it declares none, the graph says nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use jarvis_plan::Tool;
+
+/// The links between the tools of a list, by their places in it.
+#[derive(Debug, Clone, Default)]
+pub struct ToolGraph {
+    links: HashSet<(usize, usize)>,
+    after: Vec<Vec<usize>>,
+    before: Vec<Vec<usize>>,
+    surprise: f32,
+}
+
+impl ToolGraph {
+    /// The graph of pairs of names; names that are not in the list are left out.
+    pub fn new<'n>(tools: &[Tool], links: impl IntoIterator<Item = (&'n str, &'n str)>) -> ToolGraph {
+        let places: HashMap<&str, usize> = tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
+        let mut graph = ToolGraph {
+            links: HashSet::new(),
+            after: vec![Vec::new(); tools.len()],
+            before: vec![Vec::new(); tools.len()],
+            surprise: 0.0,
+        };
+        for (source, target) in links {
+            if let (Some(source), Some(target)) = (places.get(source), places.get(target))
+                && graph.links.insert((*source, *target))
+            {
+                if let Some(after) = graph.after.get_mut(*source) {
+                    after.push(*target);
+                }
+                if let Some(before) = graph.before.get_mut(*target) {
+                    before.push(*source);
+                }
+            }
+        }
+        let pairs = (tools.len() * tools.len().saturating_sub(1)) as f32;
+        if !graph.links.is_empty() && pairs > 0.0 {
+            graph.surprise = (pairs / graph.links.len() as f32).ln().max(0.0);
+        }
+        graph
+    }
+
+    /// True when no links were declared.
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// True when the second tool is known to follow the first.
+    pub fn links(&self, source: usize, target: usize) -> bool {
+        self.links.contains(&(source, target))
+    }
+
+    /// The tools that follow this one.
+    pub fn after(&self, tool: usize) -> &[usize] {
+        self.after.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    /// The tools that come before this one.
+    pub fn before(&self, tool: usize) -> &[usize] {
+        self.before.get(tool).map_or(&[], Vec::as_slice)
+    }
+
+    /// How much a link tells, in nats: the logarithm of one in how many pairs is linked. 0 for a complete graph and for
+    /// none.
+    pub fn surprise(&self) -> f32 {
+        self.surprise
+    }
+}

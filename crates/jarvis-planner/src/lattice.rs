@@ -1,0 +1,65 @@
+//! The lattice: for each clause the tools it may mean, in the light of what is given and what earlier clauses make; and the
+//! choice among them.
+
+use jarvis_plan::{Kind, Request};
+
+use crate::clauses::{Clause, Reading};
+use crate::decoding::{self, Candidate, Weights};
+use crate::lexicon::{self, ConceptId};
+use crate::linking::{kinds_of, own_things};
+use crate::matching::{self, AtHand, Step};
+use crate::resources::{self, SpanKind};
+use crate::retrieval::{Bag, ToolIndex};
+
+/// The steps of each clause. A clause with a slip of spelling is corrected on the way.
+pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
+    let given: Vec<Vec<Kind>> = reading
+        .clauses
+        .iter()
+        .map(|clause| own_things(clause, request).iter().flat_map(kinds_of).collect())
+        .collect();
+    let attached = request.attachments.iter().map(|resource| resource.kind);
+    let remembered = request.history.iter().flat_map(|turn| resources::spans(&turn.content));
+    let mut near: Vec<Kind> = attached
+        .chain(remembered.filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url)).filter_map(|span| span.kind))
+        .collect();
+    let mut made: Vec<ConceptId> = Vec::new();
+    let mut lattice: Vec<Vec<Candidate>> = Vec::new();
+    let mut bag = Bag::default();
+    for (at, clause) in reading.clauses.iter_mut().enumerate() {
+        let own = given.get(at).cloned().unwrap_or_default();
+        let later = given.iter().skip(at + 1).find(|kinds| !kinds.is_empty());
+        let mut hand = AtHand { own, near: near.clone(), made: made.clone() };
+        hand.near.extend(later.into_iter().flatten());
+        bag = Bag::of(&clause.tokens).after(&bag);
+        let mut found = matching::candidates(clause, &request.text, &hand, &bag, index, weights);
+        if !found.iter().any(|candidate| candidate.score >= weights.price(index.tools().len()))
+            && let Some(meant) = spelled(clause, &hand, index)
+        {
+            *clause = meant;
+            bag = Bag::of(&clause.tokens).after(&bag);
+            found = matching::candidates(clause, &request.text, &hand, &bag, index, weights);
+        }
+        near.extend(hand.own);
+        if let Some(best) = found.iter().max_by(|a, b| a.score.total_cmp(&b.score)) {
+            for step in &best.steps {
+                made.extend(step.concept);
+                near.extend(index.tool(step.tool).into_iter().flat_map(|tool| tool.outputs.clone()));
+            }
+        }
+        lattice.push(found);
+    }
+    let all: Vec<_> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
+    let whole = matching::likely(&Bag::of(&all), index, weights);
+    decoding::decode(&lattice, &whole, index, weights)
+}
+
+/// The clause with slips corrected, towards what can be done with what is at hand.
+fn spelled(clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Option<Clause> {
+    let suits = |id: ConceptId| {
+        index.serves(id)
+            && lexicon::concept(id)
+                .is_some_and(|row| row.takes.iter().any(|kind| hand.own.contains(kind) || hand.near.contains(kind)))
+    };
+    lexicon::corrected(&clause.tokens, suits).map(|(_, tokens)| Clause { tokens, ..clause.clone() })
+}

@@ -1,0 +1,279 @@
+//! Fields: how well the words of a clause fit each tool, over its name, description and parameters, in the manner of
+//! BM25F: rare words count more, a word of the name more than one of the description, and a word of the same sense nearly
+//! as much as the word itself.
+
+use std::collections::HashMap;
+
+use jarvis_plan::Tool;
+
+use super::{KIND_WORDS, PALE_WORDS, STOP_WORDS};
+use crate::clauses::{is_attribute, strip_polite};
+use crate::thesaurus::{self, Part, SenseId};
+use crate::words::{self, Token, listed};
+
+/// What a word of each field counts beside a word of the name.
+const DESCRIPTION: f32 = 0.5;
+const PARAMETER: f32 = 0.4;
+/// Keeps a clause of one rare word from counting as explained in full.
+const SMOOTH: f32 = 3.0;
+/// What a word for a kind of resource counts beside another: most tools speak of some.
+const KIND: f32 = 0.3;
+
+/// How much words that are not the tool's own count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kinship {
+    /// A word of the same sense.
+    pub sense: f32,
+    /// A word of an earlier clause.
+    pub context: f32,
+}
+
+/// A word that is compared: a stem, two neighbouring Chinese characters, or a Chinese word of the thesaurus.
+#[derive(Debug, Clone, PartialEq)]
+struct Term {
+    key: String,
+    senses: Vec<SenseId>,
+}
+
+/// The terms of a text, small words left out.
+fn terms(tokens: &[Token]) -> Vec<Term> {
+    let mut terms: Vec<Term> = Vec::new();
+    let mut put = |key: String, senses: &[SenseId]| match terms.iter_mut().find(|term| term.key == key) {
+        Some(term) => term.senses.extend(senses),
+        None => terms.push(Term { key, senses: senses.to_vec() }),
+    };
+    for (at, token) in tokens.iter().enumerate() {
+        if !token.is_han() {
+            if !listed(STOP_WORDS, &token.lower) {
+                put(token.stem.clone(), thesaurus::of_stem(&token.stem));
+            }
+        } else if let Some(next) = tokens.get(at + 1).filter(|next| next.is_han() && next.start == token.end) {
+            put(format!("{}{}", token.stem, next.stem), &[]);
+        }
+    }
+    for (sense, from, to) in thesaurus::of_tokens(tokens) {
+        let word = tokens.get(from..to).unwrap_or_default();
+        if word.first().is_some_and(Token::is_han) {
+            put(word.iter().map(|token| token.lower.as_str()).collect(), &[sense]);
+        }
+    }
+    terms
+}
+
+/// The words of a clause, and those of the clauses before it.
+#[derive(Debug, Clone, Default)]
+pub struct Bag {
+    terms: Vec<Term>,
+    stems: Vec<String>,
+    senses: Vec<SenseId>,
+    /// What the first verb does.
+    does: Vec<SenseId>,
+    earlier_stems: Vec<String>,
+    earlier_senses: Vec<SenseId>,
+}
+
+fn plain(tokens: &[Token]) -> Vec<Token> {
+    (0..tokens.len()).filter(|at| !is_attribute(tokens, *at)).filter_map(|at| tokens.get(at)).cloned().collect()
+}
+
+impl Bag {
+    /// The words of a clause, without those that only tell which thing is meant.
+    pub fn of(tokens: &[Token]) -> Bag {
+        let (tokens, order) = (plain(tokens), plain(strip_polite(tokens)));
+        let (tokens, order) = (tokens.as_slice(), order.as_slice());
+        let mut bag = Bag { terms: terms(tokens), ..Bag::default() };
+        for term in &bag.terms {
+            if !bag.stems.contains(&term.key) {
+                bag.stems.push(term.key.clone());
+            }
+        }
+        for (sense, _, _) in thesaurus::of_tokens(tokens) {
+            if !bag.senses.contains(&sense) {
+                bag.senses.push(sense);
+            }
+        }
+        let mut at = usize::MAX;
+        for (sense, from, _) in thesaurus::of_tokens(order) {
+            if from > at {
+                break;
+            }
+            if thesaurus::sense(sense).is_some_and(|sense| sense.part == Part::Action) {
+                bag.does.push(sense);
+                at = from;
+            }
+        }
+        bag
+    }
+
+    /// Keeps in mind what an earlier clause spoke of.
+    pub fn after(mut self, earlier: &Bag) -> Bag {
+        for stem in earlier.stems.iter().chain(&earlier.earlier_stems) {
+            if !self.stems.contains(stem) && !self.earlier_stems.contains(stem) {
+                self.earlier_stems.push(stem.clone());
+            }
+        }
+        let things = |id: &SenseId| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Thing);
+        for sense in earlier.senses.iter().chain(&earlier.earlier_senses).filter(|id| things(id)) {
+            if !self.senses.contains(sense) && !self.earlier_senses.contains(sense) {
+                self.earlier_senses.push(*sense);
+            }
+        }
+        self
+    }
+}
+
+/// How well a clause's words fit one tool.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Evidence {
+    /// The weighted share of the name that the clause speaks, 0 to 1.
+    pub name: f32,
+    /// The weighted share of the clause that the tool's fields explain, 0 to 1.
+    pub text: f32,
+    /// 1 when both say what is done and agree, -1 when they do not, 0 when one does not say.
+    pub action: f32,
+}
+
+struct NameWord {
+    stem: String,
+    senses: Vec<SenseId>,
+    weight: f32,
+}
+
+/// The fields of a list of tools.
+pub(super) struct Fields {
+    names: Vec<Vec<NameWord>>,
+    /// What each tool does, by its name or by how its description begins.
+    does: Vec<Vec<SenseId>>,
+    by_stem: HashMap<String, (f32, Vec<(usize, f32)>)>,
+    by_sense: Vec<Vec<(usize, f32)>>,
+}
+
+impl Fields {
+    pub(super) fn new(tools: &[Tool]) -> Fields {
+        let mut by_stem: HashMap<String, (f32, Vec<(usize, f32)>)> = HashMap::new();
+        let mut by_sense: Vec<Vec<(usize, f32)>> = vec![Vec::new(); thesaurus::count()];
+        let mut names: Vec<Vec<NameWord>> = Vec::new();
+        let mut does: Vec<Vec<SenseId>> = Vec::new();
+        for (at, tool) in tools.iter().enumerate() {
+            let mut add = |text: &str, weight: f32| {
+                for term in terms(&words::tokens(text)) {
+                    for sense in &term.senses {
+                        if let Some(list) = by_sense.get_mut(*sense) {
+                            put(list, at, weight);
+                        }
+                    }
+                    put(&mut by_stem.entry(term.key).or_default().1, at, weight);
+                }
+            };
+            let name = words::spell_out(&tool.name);
+            add(&name, 1.0);
+            for alias in &tool.aliases {
+                add(&words::spell_out(alias), 1.0);
+            }
+            add(&tool.description, DESCRIPTION);
+            if let Some(example) = &tool.example {
+                add(&example.scenario, PARAMETER);
+            }
+            for param in &tool.params {
+                add(&words::spell_out(&param.name), PARAMETER);
+            }
+            let tokens = words::tokens(&name);
+            does.push(actions(&tokens, &words::tokens(&tool.description)));
+            names.push(
+                terms(&tokens)
+                    .into_iter()
+                    .map(|term| NameWord { senses: term.senses, stem: term.key, weight: 0.0 })
+                    .collect(),
+            );
+        }
+        let count = tools.len() as f32;
+        for (rarity, holders) in by_stem.values_mut() {
+            let holders = holders.len() as f32;
+            *rarity = (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln();
+        }
+        for word in names.iter_mut().flatten() {
+            let scale = match () {
+                () if KIND_WORDS.contains(&word.stem.as_str()) => 0.6,
+                () if PALE_WORDS.contains(&word.stem.as_str()) => 0.4,
+                () => 1.0,
+            };
+            word.weight = scale * by_stem.get(&word.stem).map_or(0.0, |(rarity, _)| *rarity);
+        }
+        Fields { names, does, by_stem, by_sense }
+    }
+
+    /// The evidence for each tool.
+    pub(super) fn evidence(&self, bag: &Bag, kinship: Kinship) -> Vec<Evidence> {
+        let mut found = vec![Evidence::default(); self.names.len()];
+        let shares = |senses: &[SenseId], among: &[SenseId]| senses.iter().any(|sense| among.contains(sense));
+        for ((entry, name), does) in found.iter_mut().zip(&self.names).zip(&self.does) {
+            let (mut spoken, mut whole) = (0.0, 0.0);
+            for word in name {
+                whole += word.weight;
+                spoken += word.weight
+                    * match () {
+                        () if bag.stems.contains(&word.stem) => 1.0,
+                        () if shares(&word.senses, &bag.senses) => kinship.sense,
+                        () if bag.earlier_stems.contains(&word.stem) => kinship.context,
+                        () if shares(&word.senses, &bag.earlier_senses) => kinship.context * kinship.sense,
+                        () => 0.0,
+                    };
+            }
+            if whole > 0.0 {
+                entry.name = spoken / whole;
+            }
+            if !bag.does.is_empty() && !does.is_empty() {
+                entry.action = if shares(does, &bag.does) { 1.0 } else { -1.0 };
+            }
+        }
+        let mut explained = vec![0.0_f32; found.len()];
+        let mut whole = SMOOTH;
+        for term in &bag.terms {
+            let own = self.by_stem.get(&term.key);
+            let mut best: HashMap<usize, f32> = HashMap::new();
+            for (tool, weight) in own.map_or(&[][..], |(_, holders)| holders) {
+                best.insert(*tool, *weight);
+            }
+            for (tool, weight) in term.senses.iter().filter_map(|sense| self.by_sense.get(*sense)).flatten() {
+                let entry = best.entry(*tool).or_default();
+                *entry = entry.max(weight * kinship.sense);
+            }
+            if best.is_empty() {
+                continue;
+            }
+            let (count, holders) = (self.names.len() as f32, best.len() as f32);
+            let scale = if KIND_WORDS.contains(&term.key.as_str()) { KIND } else { 1.0 };
+            let rarity = scale * own.map_or_else(|| (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln(), |(rarity, _)| *rarity);
+            whole += rarity;
+            for (tool, weight) in best {
+                if let Some(entry) = explained.get_mut(tool) {
+                    *entry += rarity * weight;
+                }
+            }
+        }
+        for (entry, explained) in found.iter_mut().zip(explained) {
+            entry.text = explained / whole;
+        }
+        found
+    }
+}
+
+fn put(list: &mut Vec<(usize, f32)>, tool: usize, weight: f32) {
+    match list.last_mut() {
+        Some((last, held)) if *last == tool => *held = held.max(weight),
+        _ => list.push((tool, weight)),
+    }
+}
+
+/// The actions that a name speaks of, or else the first word of the description.
+fn actions(name: &[Token], description: &[Token]) -> Vec<SenseId> {
+    let of = |tokens: &[Token]| -> Vec<SenseId> {
+        thesaurus::of_tokens(tokens)
+            .into_iter()
+            .map(|(sense, _, _)| sense)
+            .filter(|id| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action))
+            .collect()
+    };
+    let named = of(name);
+    if named.is_empty() { of(description.get(..1).unwrap_or_default()) } else { named }
+}

@@ -1,0 +1,150 @@
+//! The thesaurus: words that people and tools use for one sense, in three languages, so that "reserve a table" finds a tool
+//! that books restaurants. It knows senses and no tools; media tasks, which need whole phrases, are in
+//! [`crate::lexicon`].
+
+mod rows;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::words::{self, Token};
+
+/// The place of a sense in the table.
+pub type SenseId = usize;
+
+/// What a sense stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Something that is done: to book, to cancel.
+    Action,
+    /// Something it is done to or with: a flight, a note.
+    Thing,
+}
+
+/// One sense: a name and the words for it.
+#[derive(Debug)]
+pub struct Sense {
+    /// Its name, for tests and notes.
+    pub name: &'static str,
+    /// Whether it is done or done to.
+    pub part: Part,
+    /// Words in English, Russian and Chinese, separated by blanks. A word is compared by its stem; a Chinese one as it
+    /// stands.
+    pub words: &'static str,
+}
+
+/// The sense of that place.
+pub fn sense(id: SenseId) -> Option<&'static Sense> {
+    rows::SENSES.get(id)
+}
+
+/// The place of the sense of that name.
+pub fn find(name: &str) -> Option<SenseId> {
+    rows::SENSES.iter().position(|sense| sense.name == name)
+}
+
+/// How many senses there are.
+pub fn count() -> usize {
+    rows::SENSES.len()
+}
+
+struct Table {
+    /// Senses by stem, or by a Chinese word.
+    by_word: HashMap<String, Vec<SenseId>>,
+    /// The most characters of a Chinese word in the table.
+    longest: usize,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table { by_word: HashMap::new(), longest: 1 };
+    for (id, sense) in rows::SENSES.iter().enumerate() {
+        for word in sense.words.split_whitespace() {
+            let han = word.chars().next().is_some_and(jarvis_plan::is_han);
+            let key = if han { word.to_owned() } else { words::stem(word) };
+            if han {
+                table.longest = table.longest.max(word.chars().count());
+            }
+            let senses = table.by_word.entry(key).or_default();
+            if !senses.contains(&id) {
+                senses.push(id);
+            }
+        }
+    }
+    table
+});
+
+/// The senses of one word by its stem.
+pub fn of_stem(stem: &str) -> &'static [SenseId] {
+    TABLE.by_word.get(stem).map_or(&[], Vec::as_slice)
+}
+
+/// Every sense that the words name, with the places of its first word and the one after its last. Of Chinese words the
+/// longest at each place counts.
+pub fn of_tokens(tokens: &[Token]) -> Vec<(SenseId, usize, usize)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let mut next = at + 1;
+        if token.is_han() {
+            let mut word = String::new();
+            let mut best: Option<(&[SenseId], usize)> = None;
+            for (end, token) in tokens.iter().enumerate().skip(at).take(TABLE.longest) {
+                let apart = end > at && tokens.get(end - 1).is_some_and(|before| before.end != token.start);
+                if !token.is_han() || apart {
+                    break;
+                }
+                word.push_str(&token.lower);
+                if let Some(senses) = TABLE.by_word.get(&word) {
+                    best = Some((senses, end + 1));
+                }
+            }
+            if let Some((senses, end)) = best {
+                found.extend(senses.iter().map(|sense| (*sense, at, end)));
+                next = end;
+            }
+        } else {
+            found.extend(of_stem(&token.stem).iter().map(|sense| (*sense, at, next)));
+        }
+        at = next;
+    }
+    found
+}
+
+/// True when the word, alone, names something that is done.
+pub fn is_action(token: &Token) -> bool {
+    of_stem(&token.stem).iter().any(|id| sense(*id).is_some_and(|sense| sense.part == Part::Action))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_tokens, sense};
+    use crate::words::tokens;
+
+    fn check(text: &str, expected: &str) {
+        let found: Vec<&str> =
+            of_tokens(&tokens(text)).iter().filter_map(|(id, _, _)| sense(*id)).map(|sense| sense.name).collect();
+        for word in expected.split_whitespace() {
+            assert!(found.contains(&word), "{text}: {word} not in {found:?}");
+        }
+        assert_eq!(expected.is_empty(), found.is_empty(), "{text}: {found:?}");
+    }
+
+    #[test]
+    fn words_of_three_languages_share_senses() {
+        check("Reserve a table", "book restaurant");
+        check("забронируй столик", "book restaurant");
+        check("预订餐厅", "book restaurant");
+        check("cancelling the flights", "cancel flight");
+        check("the weather forecast", "weather");
+        check("an unrelated wombat", "");
+    }
+
+    #[test]
+    fn every_sense_has_a_name_of_its_own() {
+        let mut names: Vec<&str> = (0..super::count()).filter_map(sense).map(|sense| sense.name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}
