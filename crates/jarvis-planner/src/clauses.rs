@@ -354,6 +354,11 @@ fn means_tool(tokens: &[Token], index: &ToolIndex) -> bool {
         || index.names_a_tool(tokens)
 }
 
+/// True when the first word, politeness aside, is an order in English.
+pub(crate) fn opens_with_order(tokens: &[Token]) -> bool {
+    strip_polite(tokens).first().is_some_and(|token| VERB_STEMS.contains(&token.stem))
+}
+
 /// True when the words begin with something to be done.
 pub(crate) fn begins_with_action(tokens: &[Token], index: &ToolIndex) -> bool {
     let core = strip_polite(tokens);

@@ -46,6 +46,8 @@ pub struct Weights {
     pub edge_cost: f32,
     /// A clause that tells how things are, beside one that orders.
     pub telling: f32,
+    /// Standing behind the best tool of the clause.
+    pub behind: f32,
     /// How many plans are kept on the way.
     pub beam: usize,
     /// How many tools each clause may choose from.
@@ -72,7 +74,8 @@ impl Default for Weights {
             bridge: 0.6,
             bridge_cost: 0.35,
             edge_cost: 0.5,
-            telling: 0.5,
+            telling: 0.35,
+            behind: 0.5,
             beam: 32,
             choices: 10,
         }

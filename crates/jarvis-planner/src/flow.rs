@@ -16,7 +16,7 @@ pub struct Flow {
 }
 
 /// Words after which a kind is wanted.
-const WANTS: &str = "extract generate create make produce draw paint into to as get obtain receive download find search build compose \
+const WANTS: &str = "extract generate create make produce draw paint into as get obtain receive download find search build compose \
     render provide give want need regenerate synthesize record turn convert в создай сделай сгенерируй нарисуй получи \
     найди скачай";
 /// Words after which a kind is given.
@@ -56,6 +56,17 @@ impl Flow {
         tool.outputs.iter().any(|kind| self.targets.contains(kind))
     }
 
+    /// How plainly the clause says the direction of a tool that is named after its kinds, such as `text-to-image`, 0 to 1.
+    pub fn direction(&self, tool: &Tool) -> f32 {
+        let takes = |kind: &Kind| tool.params.iter().any(|param| param.kind == *kind);
+        match (self.makes(tool), self.sources.is_empty(), self.sources.iter().any(takes)) {
+            (false, _, _) => 0.0,
+            (true, _, true) => 1.0,
+            (true, true, _) => 0.8,
+            (true, false, false) => 0.4,
+        }
+    }
+
     /// How well what a tool takes and gives agrees with what the clause says, -1 to 1; 0 for tools without kinds.
     pub fn agreement(&self, tool: &Tool) -> f32 {
         if tool.outputs.is_empty() {
@@ -91,6 +102,12 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
         if kind_at(tokens, at - back).is_some() && !listed(WANTS, word) {
             // "an image file", "text and audio".
             continue;
+        }
+        if word == "to" {
+            // "From text to speech", "turn it to a video", but not "add it to the video".
+            let changes = |token: &Token| listed("convert turn transform change translate from", &token.lower);
+            return tokens.get(..at - back).is_some_and(|before| before.iter().any(changes))
+                || (at - back).checked_sub(1).is_some_and(|place| kind_at(tokens, place).is_some());
         }
         if listed(WORKS, word) {
             return false;

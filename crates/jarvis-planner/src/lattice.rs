@@ -25,21 +25,22 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
         .collect();
     let mut made: Vec<ConceptId> = Vec::new();
     let mut lattice: Vec<Vec<Candidate>> = Vec::new();
-    let mut bag = Bag::default();
+    let mut earlier = Bag::default();
     for (at, clause) in reading.clauses.iter_mut().enumerate() {
         let own = given.get(at).cloned().unwrap_or_default();
         let later = given.iter().skip(at + 1).find(|kinds| !kinds.is_empty());
         let mut hand = AtHand { own, near: near.clone(), made: made.clone() };
         hand.near.extend(later.into_iter().flatten());
-        bag = Bag::of(&clause.tokens).after(&bag);
+        let mut bag = Bag::of(&clause.tokens, &earlier);
         let mut found = matching::candidates(clause, &request.text, &hand, &bag, index, weights);
         if !found.iter().any(|candidate| candidate.score >= weights.price(index.tools().len()))
             && let Some(meant) = spelled(clause, &hand, index)
         {
             *clause = meant;
-            bag = Bag::of(&clause.tokens).after(&bag);
+            bag = Bag::of(&clause.tokens, &earlier);
             found = matching::candidates(clause, &request.text, &hand, &bag, index, weights);
         }
+        earlier = bag;
         near.extend(hand.own);
         if let Some(best) = found.iter().max_by(|a, b| a.score.total_cmp(&b.score)) {
             for step in &best.steps {
@@ -47,10 +48,18 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
                 near.extend(index.tool(step.tool).into_iter().flat_map(|tool| tool.outputs.clone()));
             }
         }
+        if std::env::var_os("JX").is_some() {
+            let words: Vec<&str> = clause.tokens.iter().map(|t| t.lower.as_str()).collect();
+            eprintln!("[{:?}] {}", clause.join, words.join(" "));
+            for c in found.iter().take(6) {
+                let n: Vec<String> = c.steps.iter().map(|s| format!("{}{}", index.tool(s.tool).map_or("", |t| &t.name), s.concept.and_then(lexicon::concept).map_or(String::new(), |c| format!("({})", c.name)))).collect();
+                eprintln!("     {:.2} {}", c.score, n.join(" + "));
+            }
+        }
         lattice.push(found);
     }
     let all: Vec<_> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
-    let whole = matching::likely(&Bag::of(&all), index, weights);
+    let whole = matching::likely(&Bag::of(&all, &Bag::default()), index, weights);
     decoding::decode(&lattice, &whole, index, weights)
 }
 

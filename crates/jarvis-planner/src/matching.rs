@@ -3,7 +3,8 @@
 
 use jarvis_plan::{Kind, Tool};
 
-use crate::clauses::{Clause, is_attribute, strip_polite};
+use crate::clauses::{Clause, is_attribute, opens_with_order, strip_polite};
+use crate::resources::SpanKind;
 use crate::lexicon::{self, ConceptId, Hit, Nature};
 use crate::linking::wording;
 use crate::decoding::{Candidate, Weights};
@@ -77,8 +78,8 @@ pub fn candidates(
     let flow = Flow::of(clause);
     let mut found: Vec<Candidate> = Vec::new();
     let own = !clause.spans.is_empty();
-    let telling = if states(&clause.tokens) { weights.telling } else { 1.0 };
-    let asked = steps(clause, request, &flow, hand, index, &evidence);
+    let telling = if states(&clause.tokens) || presents(clause) { weights.telling } else { 1.0 };
+    let asked = steps(clause, request, &flow, hand, bag, index, &evidence);
     if !asked.is_empty() {
         let steps: Vec<Step> = asked.into_iter().map(|step| Step { own, ..step }).collect();
         found.push(Candidate { score: telling * weights.phrase * steps.iter().map(|step| step.score).sum::<f32>(), steps });
@@ -87,18 +88,22 @@ pub fn candidates(
     for (at, (tool, words)) in index.tools().iter().zip(&evidence).enumerate() {
         let agreement = flow.agreement(tool);
         // "Text-to-Video" is not meant wherever a text and a video are spoken of.
-        let name = if index.is_bare(at) && !flow.makes(tool) { 0.0 } else { words.name };
+        let name = if index.is_bare(at) { flow.direction(tool) } else { words.name };
         let spoken = weights.name * name + weights.text * words.text;
         if spoken < weights.spoken {
             continue;
         }
         let inputs = weights.inputs * feasibility(tool, &flow, hand, index) + weights.flow * agreement;
-        let score = telling * (spoken + weights.action * words.action) + inputs;
+        let score = telling * (spoken + weights.action * words.action + inputs);
         fitting.push(Candidate { steps: vec![Step { score, own, ..Step::of_tool(at) }], score });
     }
     fitting.sort_by(|a, b| b.score.total_cmp(&a.score));
     fitting.truncate(weights.choices);
     found.extend(fitting);
+    let best = found.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
+    for candidate in &mut found {
+        candidate.score -= weights.behind * (best - candidate.score);
+    }
     found
 }
 
@@ -120,11 +125,12 @@ fn steps(
     request: &str,
     flow: &Flow,
     hand: &AtHand,
+    bag: &Bag,
     index: &ToolIndex,
     evidence: &[Evidence],
 ) -> Vec<Step> {
     let tokens = &clause.tokens;
-    let hits = wanted(lexicon::hits(tokens, |concept| index.serves(concept)), clause, hand);
+    let hits = wanted(lexicon::hits(tokens, |concept| index.serves(concept)), clause, hand, bag);
     let scored: Vec<(Hit, Scored)> = hits
         .into_iter()
         .filter_map(|hit| best_for(&hit, flow, hand, index, evidence).map(|best| (hit, best)))
@@ -162,7 +168,7 @@ fn step(hit: &Hit, best: &Scored) -> Step {
 }
 
 /// In a question, words for making and mapping mostly describe what is seen; they count only where they can be meant.
-fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand) -> Vec<Hit> {
+fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand, bag: &Bag) -> Vec<Hit> {
     let start = clause.tokens.len() - strip_polite(&clause.tokens).len();
     let nature = |hit: &Hit| hit.concepts.first().and_then(|id| lexicon::concept(*id)).map(|concept| concept.nature);
     // "Read aloud what is there" is an order, whatever it embeds.
@@ -175,7 +181,7 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand) -> Vec<Hit> {
     let terse = clause.tokens.iter().filter(|token| !token.is_determiner()).count() <= 2;
     hits.into_iter()
         // "the translated text" is one that was made before.
-        .filter(|hit| hit.at.len() > 1 || hit.asks || hand.near.is_empty() || !is_attribute(&clause.tokens, hit.first()))
+        .filter(|hit| hit.at.len() > 1 || hit.asks || !refers_back(clause, hit.first(), bag))
         .filter(|hit| {
             let counts = |concept: &&lexicon::Concept| match concept.nature {
                 Nature::Ask => hit.strong || question || terse,
@@ -193,6 +199,11 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand) -> Vec<Hit> {
         .collect()
 }
 
+/// True for "translated" in "the translated text" where an earlier clause translates.
+fn refers_back(clause: &Clause, at: usize, bag: &Bag) -> bool {
+    is_attribute(&clause.tokens, at) && clause.tokens.get(at).is_some_and(|token| bag.was_said(&token.stem))
+}
+
 /// "I have a picture of …": it tells what is there and orders nothing new.
 fn states(tokens: &[Token]) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
@@ -204,6 +215,20 @@ fn states(tokens: &[Token]) -> bool {
             | ("我", "有")
             | ("这", "是")
     ) || matches!(lower(0), "вот" | "there's" | "here's")
+}
+
+/// "Here is the text: …": it only hands over what the rest is about.
+fn presents(clause: &Clause) -> bool {
+    let Some(last) = clause.tokens.last() else { return false };
+    let handed = clause.spans.iter().any(|span| {
+        matches!(span.what, SpanKind::Quote | SpanKind::Payload) && span.start >= last.end && span.kind.is_some()
+    });
+    let label = matches!(
+        last.lower.as_str(),
+        "is" | "are" | "text" | "paragraph" | "message" | "content" | "sentence" | "passage" | "script" | "article" | "follows"
+            | "description" | "document" | "текст" | "сообщение" | "статья"
+    );
+    handed && label && clause.tokens.len() <= 8 && !clause.question && !opens_with_order(&clause.tokens)
 }
 
 fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: &[Evidence]) -> Option<Scored> {

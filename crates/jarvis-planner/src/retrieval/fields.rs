@@ -72,14 +72,17 @@ pub struct Bag {
     earlier_senses: Vec<SenseId>,
 }
 
-fn plain(tokens: &[Token]) -> Vec<Token> {
-    (0..tokens.len()).filter(|at| !is_attribute(tokens, *at)).filter_map(|at| tokens.get(at)).cloned().collect()
+fn plain(tokens: &[Token], earlier: &Bag) -> Vec<Token> {
+    let said = |token: &Token| earlier.was_said(&token.stem) || earlier.stems.contains(&token.stem);
+    let plain = |(at, token): &(usize, &Token)| !(is_attribute(tokens, *at) && said(token));
+    tokens.iter().enumerate().filter(plain).map(|(_, token)| token.clone()).collect()
 }
 
 impl Bag {
-    /// The words of a clause, without those that only tell which thing is meant.
-    pub fn of(tokens: &[Token]) -> Bag {
-        let (tokens, order) = (plain(tokens), plain(strip_polite(tokens)));
+    /// The words of a clause after others. Words that only tell which earlier thing is meant are left out, and what was
+    /// spoken of earlier is kept in mind.
+    pub fn of(tokens: &[Token], earlier: &Bag) -> Bag {
+        let (tokens, order) = (plain(tokens, earlier), plain(strip_polite(tokens), earlier));
         let (tokens, order) = (tokens.as_slice(), order.as_slice());
         let mut bag = Bag { terms: terms(tokens), ..Bag::default() };
         for term in &bag.terms {
@@ -102,23 +105,25 @@ impl Bag {
                 at = from;
             }
         }
-        bag
-    }
-
-    /// Keeps in mind what an earlier clause spoke of.
-    pub fn after(mut self, earlier: &Bag) -> Bag {
-        for stem in earlier.stems.iter().chain(&earlier.earlier_stems) {
-            if !self.stems.contains(stem) && !self.earlier_stems.contains(stem) {
-                self.earlier_stems.push(stem.clone());
+        bag.earlier_stems = earlier.earlier_stems.clone();
+        for stem in earlier.stems.iter() {
+            if !bag.earlier_stems.contains(stem) {
+                bag.earlier_stems.push(stem.clone());
             }
         }
         let things = |id: &SenseId| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Thing);
-        for sense in earlier.senses.iter().chain(&earlier.earlier_senses).filter(|id| things(id)) {
-            if !self.senses.contains(sense) && !self.earlier_senses.contains(sense) {
-                self.earlier_senses.push(*sense);
+        bag.earlier_senses = earlier.earlier_senses.clone();
+        for sense in earlier.senses.iter().filter(|id| things(id)) {
+            if !bag.earlier_senses.contains(sense) {
+                bag.earlier_senses.push(*sense);
             }
         }
-        self
+        bag
+    }
+
+    /// True when an earlier clause spoke that word.
+    pub fn was_said(&self, stem: &str) -> bool {
+        self.earlier_stems.iter().any(|said| said == stem)
     }
 }
 
