@@ -404,7 +404,7 @@ const VERBS: &str = "add analyse analyze apply book buy calculate call cancel ch
     expand rewrite transcribe perform enhance improve see inform notify remind query inquire modify reschedule \
     log transfer withdraw withdraw invite activate turn write append publish provide give get obtain plan \
     recommend suggest evaluate examine determine discover reduce apply confirm rent hire complain exchange \
-    purchase select choose compress archive stabilize";
+    purchase select choose compress archive stabilize regenerate recreate rebook repay deposit repair combine";
 
 /// Words before the order itself.
 const POLITE: &str = "please kindly can could would will you i want need like to d i'd me for just also now help let us let's \

@@ -22,12 +22,14 @@ pub struct Weights {
     pub spoken: f32,
     /// Inputs at hand, or not.
     pub inputs: f32,
-    /// Kinds that the clause asks for or works on, and those that a tool makes and takes.
-    pub flow: f32,
     /// A word of the same sense beside the word itself.
     pub sense: f32,
     /// A word of an earlier clause beside one of the clause's own.
     pub context: f32,
+    /// A word of a description or parameter beside one of the name.
+    pub description: f32,
+    /// What keeps a clause of one rare word from counting as explained in full.
+    pub smooth: f32,
     /// What a step must be worth.
     pub cost: f32,
     /// What it must be worth more for each e-fold of the number of tools: among many, one fits by chance.
@@ -63,9 +65,10 @@ impl Default for Weights {
             phrase: 1.0,
             spoken: 0.3,
             inputs: 1.0,
-            flow: 0.2,
             sense: 0.7,
             context: 0.4,
+            description: 0.5,
+            smooth: 3.0,
             cost: 0.155,
             crowd: 0.08,
             link: 0.04,
@@ -75,7 +78,7 @@ impl Default for Weights {
             bridge_cost: 0.35,
             edge_cost: 0.5,
             telling: 0.35,
-            behind: 0.5,
+            behind: 1.0,
             beam: 32,
             choices: 10,
         }
@@ -85,7 +88,12 @@ impl Default for Weights {
 impl Weights {
     /// How much words that are not the tool's own count.
     pub fn kinship(&self) -> Kinship {
-        Kinship { sense: self.sense, context: self.context }
+        Kinship {
+            sense: self.sense,
+            context: self.context,
+            description: self.description,
+            smooth: self.smooth,
+        }
     }
 
     /// What a step must be worth among so many tools.

@@ -20,11 +20,12 @@ const WANTS: &str = "extract generate create make produce draw paint into as get
     render provide give want need regenerate synthesize record turn convert в создай сделай сгенерируй нарисуй получи \
     найди скачай";
 /// Words after which a kind is given.
-const GIVEN: &str = "from of in on with using based this that these my given provided for about by per its the из с на по этот \
+const GIVEN: &str = "from of in on with using based this that these my given provided for about by per its have has had contains из с на по этот \
     эту этого моей мою";
 /// Verbs that work on what follows, unless it follows "into".
 const WORKS: &str = "turn convert transform translate transcribe summarize describe analyze edit enhance segment classify";
 const WANTS_HAN: &str = "成为作生画做找";
+const GIVEN_HAN: &str = "把将对从据用";
 
 impl Flow {
     /// Reads a clause.
@@ -87,18 +88,20 @@ impl Flow {
 fn is_wanted(tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at) else { return false };
     if token.is_han() {
-        // "把文字变成图片": the verb stands right before what is made.
-        return (1..=3).filter_map(|back| at.checked_sub(back).and_then(|place| tokens.get(place))).any(|before| {
-            before.is_han() && WANTS_HAN.contains(&before.lower)
+        // "把文字变成图片": the verb stands before what is made, and what is given follows another word.
+        let before = tokens.get(..at).unwrap_or_default().iter().rev().take(24);
+        let marks = before.filter(|token| token.is_han()).find_map(|token| match () {
+            () if WANTS_HAN.contains(&token.lower) => Some(true),
+            () if GIVEN_HAN.contains(&token.lower) => Some(false),
+            () => None,
         });
+        return marks.unwrap_or(false);
     }
+    // "An image of a cat" alone asks for one.
+    let new = at.checked_sub(1).and_then(|place| tokens.get(place)).is_some_and(|t| matches!(t.lower.as_str(), "a" | "an"));
     for back in 1..=5 {
-        let Some(before) = at.checked_sub(back).and_then(|place| tokens.get(place)) else { return false };
+        let Some(before) = at.checked_sub(back).and_then(|place| tokens.get(place)) else { return new };
         let word = before.lower.as_str();
-        if matches!(word, "the" | "its") {
-            // "Generate the image" makes one; "the image" elsewhere is there.
-            continue;
-        }
         if kind_at(tokens, at - back).is_some() && !listed(WANTS, word) {
             // "an image file", "text and audio".
             continue;
@@ -119,7 +122,7 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
             return false;
         }
     }
-    false
+    new
 }
 
 /// The kind that the word at that place is a noun for.
@@ -127,7 +130,7 @@ pub(crate) fn kind_at(tokens: &[Token], at: usize) -> Option<Kind> {
     let token = tokens.get(at)?;
     let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
     match token.stem.as_str() {
-        "pictur" | "imag" | "photo" | "photograph" | "картинк" | "изображен" | "фот" | "фотограф" | "图" => {
+        "pictur" | "imag" | "photo" | "photograph" | "panorama" | "collag" | "waveform" | "spectrogram" | "картинк" | "изображен" | "фот" | "фотограф" | "图" => {
             Some(Kind::Image)
         }
         "照" if next == "片" => Some(Kind::Image),
@@ -136,9 +139,9 @@ pub(crate) fn kind_at(tokens: &[Token], at: usize) -> Option<Kind> {
         }
         "音" | "录" if matches!(next, "频" | "音") => Some(Kind::Audio),
         "语" if next == "音" => Some(Kind::Audio),
-        "text" | "passag" | "articl" | "paragraph" | "transcript" | "текст" | "стат" => Some(Kind::Text),
+        "text" | "passag" | "articl" | "paragraph" | "transcript" | "essay" | "текст" | "стат" => Some(Kind::Text),
         "文" if matches!(next, "本" | "章" | "字") => Some(Kind::Text),
-        "video" | "clip" | "movi" | "footag" | "виде" => Some(Kind::Video),
+        "video" | "clip" | "movi" | "footag" | "slideshow" | "anim" | "виде" => Some(Kind::Video),
         "视" if next == "频" => Some(Kind::Video),
         _ => None,
     }

@@ -9,7 +9,7 @@ pub(crate) mod wording;
 
 use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Note, Request, Tool};
 
-use crate::clauses::{Clause, Join, Reading};
+use crate::clauses::{Clause, Join, Reading, is_attribute};
 use crate::lexicon::{ConceptId, Nature};
 use crate::matching::Step;
 use crate::resources::{self, SpanKind};
@@ -72,6 +72,8 @@ pub(crate) struct Linker<'a> {
     made: Vec<Thing>,
     /// What each step made, by the concept that asked for it, the latest last.
     by_concept: Vec<(ConceptId, Vec<Thing>)>,
+    /// What each clause made in the end, in order.
+    by_clause: Vec<(usize, Vec<Thing>)>,
 }
 
 /// The most tasks a draft may have.
@@ -106,6 +108,7 @@ impl<'a> Linker<'a> {
             last_nature: None,
             made: Vec::new(),
             by_concept: Vec::new(),
+            by_clause: Vec::new(),
         }
     }
 
@@ -126,6 +129,7 @@ impl<'a> Linker<'a> {
             inner = self.step(at, clause, step, &own, &inner);
         }
         if !inner.is_empty() {
+            self.by_clause.push((at, inner.clone()));
             self.last = inner;
             self.last_nature = nature;
         }
@@ -226,6 +230,9 @@ impl<'a> Linker<'a> {
         if !fed.is_empty() {
             return fed;
         }
+        if let Some(made) = self.referred(at, clause, kind) {
+            return made;
+        }
         if let Some(refers) = step.refers
             && let Some((_, made)) = self.by_concept.iter().rev().find(|(concept, _)| *concept == refers)
             && made.iter().any(|thing| thing.is(kind))
@@ -256,7 +263,8 @@ impl<'a> Linker<'a> {
                 return all;
             }
         }
-        for things in [of_kind(&self.focus), of_kind(&self.attachments), of_kind(&self.later(at))] {
+        let named: Vec<Thing> = self.given(at, kind).into_iter().rev().take(1).collect();
+        for things in [of_kind(&self.focus), of_kind(&self.attachments), named, of_kind(&self.later(at))] {
             if !things.is_empty() {
                 self.focus = things.clone();
                 return things;
@@ -280,6 +288,23 @@ impl<'a> Linker<'a> {
         of_kind(&self.remembered).into_iter().take(1).collect()
     }
 
+    /// What the clause means by "the translated text": what was made where an earlier clause translates.
+    pub(crate) fn referred(&self, at: usize, clause: &Clause, kind: Kind) -> Option<Vec<Thing>> {
+        let tokens = &clause.tokens;
+        (0..tokens.len()).rev().filter(|place| is_attribute(tokens, *place)).find_map(|place| {
+            let stem = &tokens.get(place)?.stem;
+            let spoken = |clause: &usize| {
+                let clause = self.reading.clauses.get(*clause);
+                clause.is_some_and(|clause| clause.tokens.iter().any(|token| token.stem == *stem))
+            };
+            let mut earlier = self.by_clause.iter().rev().filter(|(of, _)| *of < at && spoken(of));
+            earlier.find_map(|(_, made)| {
+                let made: Vec<Thing> = made.iter().filter(|thing| thing.is(kind)).cloned().collect();
+                (!made.is_empty()).then_some(made)
+            })
+        })
+    }
+
     /// The latest thing of that kind made by a tool that the catalogue's graph links to this one.
     fn linked(&self, clause: &Clause, step: &Step, kind: Kind) -> Option<Thing> {
         if clause.pointers.original {
@@ -296,6 +321,13 @@ impl<'a> Linker<'a> {
             Thing::Given { .. } => false,
         };
         self.made.iter().rev().filter(|thing| thing.is(kind)).find(links).cloned()
+    }
+
+    /// What a tool that takes several of a kind works on beside the one its clause names: what was made last, or else
+    /// what was named before.
+    fn others(&self, at: usize, clause: &Clause, step: &Step, kind: Kind, beside: &[Thing]) -> Vec<Thing> {
+        let made = self.linked(clause, step, kind).or_else(|| self.last.iter().find(|thing| thing.is(kind)).cloned());
+        made.into_iter().chain(self.given(at, kind).into_iter().rev()).filter(|thing| !beside.contains(thing)).collect()
     }
 
     /// What earlier turns named of that kind, each once, in the order first named.

@@ -8,7 +8,7 @@ use crate::resources::SpanKind;
 use crate::lexicon::{self, ConceptId, Hit, Nature};
 use crate::linking::wording;
 use crate::decoding::{Candidate, Weights};
-use crate::flow::Flow;
+use crate::flow::{Flow, kind_at};
 use crate::retrieval::{Bag, Evidence, ToolIndex};
 use crate::words::Token;
 
@@ -62,6 +62,8 @@ impl AtHand {
 
 /// The least score by which a tool counts as asked for.
 const ENOUGH: f32 = 0.42;
+/// What the kinds that the clause wants and gives count.
+const FLOW: f32 = 0.2;
 /// What a weak phrase counts beside a strong one.
 const WEAK: f32 = 0.5;
 
@@ -86,14 +88,13 @@ pub fn candidates(
     }
     let mut fitting: Vec<Candidate> = Vec::new();
     for (at, (tool, words)) in index.tools().iter().zip(&evidence).enumerate() {
-        let agreement = flow.agreement(tool);
         // "Text-to-Video" is not meant wherever a text and a video are spoken of.
         let name = if index.is_bare(at) { flow.direction(tool) } else { words.name };
         let spoken = weights.name * name + weights.text * words.text;
         if spoken < weights.spoken {
             continue;
         }
-        let inputs = weights.inputs * feasibility(tool, &flow, hand, index) + weights.flow * agreement;
+        let inputs = weights.inputs * feasibility(tool, &flow, hand, index);
         let score = telling * (spoken + weights.action * words.action + inputs);
         fitting.push(Candidate { steps: vec![Step { score, own, ..Step::of_tool(at) }], score });
     }
@@ -130,7 +131,7 @@ fn steps(
     evidence: &[Evidence],
 ) -> Vec<Step> {
     let tokens = &clause.tokens;
-    let hits = wanted(lexicon::hits(tokens, |concept| index.serves(concept)), clause, hand, bag);
+    let hits = wanted(lexicon::hits(tokens, |concept| index.serves(concept)), clause, flow, hand, bag);
     let scored: Vec<(Hit, Scored)> = hits
         .into_iter()
         .filter_map(|hit| best_for(&hit, flow, hand, index, evidence).map(|best| (hit, best)))
@@ -168,7 +169,7 @@ fn step(hit: &Hit, best: &Scored) -> Step {
 }
 
 /// In a question, words for making and mapping mostly describe what is seen; they count only where they can be meant.
-fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand, bag: &Bag) -> Vec<Hit> {
+fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag) -> Vec<Hit> {
     let start = clause.tokens.len() - strip_polite(&clause.tokens).len();
     let nature = |hit: &Hit| hit.concepts.first().and_then(|id| lexicon::concept(*id)).map(|concept| concept.nature);
     // "Read aloud what is there" is an order, whatever it embeds.
@@ -179,7 +180,19 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, hand: &AtHand, bag: &Bag) -> Vec<Hit>
     let states = states(&clause.tokens);
     // "Colours of a.png" asks without a verb.
     let terse = clause.tokens.iter().filter(|token| !token.is_determiner()).count() <= 2;
+    // "Add it to the audio" makes none.
+    let given = |hit: &Hit| {
+        let concept = hit.concepts.first().and_then(|id| lexicon::concept(*id));
+        concept.is_some_and(|concept| {
+            !concept.takes.contains(&concept.gives)
+                && concept.gives.is_media()
+                && flow.sources.contains(&concept.gives)
+                && !flow.targets.contains(&concept.gives)
+                && hit.at.iter().any(|at| kind_at(&clause.tokens, *at) == Some(concept.gives))
+        })
+    };
     hits.into_iter()
+        .filter(|hit| !given(hit))
         // "the translated text" is one that was made before.
         .filter(|hit| hit.at.len() > 1 || hit.asks || !refers_back(clause, hit.first(), bag))
         .filter(|hit| {
@@ -251,7 +264,7 @@ fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: 
 /// How well the inputs at hand suit a tool: something added for what the clause names, something taken for what is
 /// missing, less where another tool can make it.
 fn feasibility(tool: &Tool, flow: &Flow, hand: &AtHand, index: &ToolIndex) -> f32 {
-    let mut score = 0.0;
+    let mut score = FLOW * flow.agreement(tool);
     let mut kinds: Vec<Kind> = tool.params.iter().filter(|param| param.required).map(|param| param.kind).collect();
     kinds.dedup();
     for kind in kinds {

@@ -299,7 +299,7 @@ fn signature_fit(concept: &Concept, tool: &Tool) -> f32 {
 mod tests {
     use jarvis_plan::{Kind, Tool};
 
-    use super::{Bag, Kinship, ToolIndex};
+    use super::{Bag, ToolIndex};
     use crate::lexicon;
     use crate::words::tokens;
 
@@ -334,7 +334,7 @@ mod tests {
             assert_eq!(index.names_a_tool(&tokens(text)), expected, "{text}");
         }
         let words = tokens("book a flight");
-        let evidence = index.evidence(&Bag::of(&words, &Bag::default()), Kinship { sense: 0.7, context: 0.4 });
+        let evidence = index.evidence(&Bag::of(&words, &Bag::default()), crate::decoding::Weights::default().kinship());
         assert!(evidence[3].name > 0.9 && evidence[3].text > evidence[0].text);
     }
 }

@@ -135,6 +135,12 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
             Some((words, Force::Then)) if *words == ["next"] && tokens.get(at + 1).is_some_and(|t| t.lower == "to") => {
                 at += 1
             }
+            _ if is_wish(tokens, at) => {
+                if let Some(that) = tokens.get(at) {
+                    cuts.push(Cut { start: that.start, end: that.end, force: Force::Soft });
+                }
+                at += 1;
+            }
             Some((words, force)) => {
                 if let (Some(first), Some(last)) = (tokens.get(at), tokens.get(at + words.len() - 1)) {
                     cuts.push(Cut { start: first.start, end: last.end, force });
@@ -146,6 +152,14 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
     }
     cuts.sort_by_key(|cut| (cut.start, cut.end));
     cuts
+}
+
+/// "… a recording that I want to …": what is given, and what is wanted of it.
+fn is_wish(tokens: &[Token], at: usize) -> bool {
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    matches!(lower(at), "that" | "which")
+        && (matches!((lower(at + 1), lower(at + 2)), ("i" | "we", "want" | "need" | "would"))
+            || matches!(lower(at + 1), "i'd" | "we'd" | "i’d" | "we’d"))
 }
 
 fn is_abbreviation(request: &str, at: usize) -> bool {

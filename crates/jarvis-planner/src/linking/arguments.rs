@@ -81,7 +81,11 @@ pub(super) fn fill(
     let mut columns: Vec<(String, Vec<Arg<DraftRef>>)> = Vec::new();
     let mut paired = false;
     if numbered.len() >= 2 {
-        let texts = several_texts(linker.bind(at, clause, step, Kind::Text, own, inner));
+        let mut texts = several_texts(linker.bind(at, clause, step, Kind::Text, own, inner));
+        if texts.len() == 1 {
+            let others = linker.others(at, clause, step, Kind::Text, &texts);
+            texts.splice(0..0, others.into_iter().take(1));
+        }
         if texts.len() >= 2 || numbered.iter().any(|param| param.required) {
             for (param, text) in numbered.iter().zip(&texts) {
                 columns.push((param.name.clone(), vec![text.arg()]));
@@ -143,6 +147,13 @@ fn media(
     if things.is_empty() && params.iter().any(|param| param.required) {
         things = linker.bridge(at, clause, step, kind, own, inner);
     }
+    // "Join the result with b.png": what is not named is what was made before.
+    let wanted = params.iter().filter(|param| param.required).count();
+    if !things.is_empty() && things.len() < wanted {
+        let others = linker.others(at, clause, step, kind, &things);
+        let missing = wanted - things.len();
+        things.splice(0..0, others.into_iter().take(missing).collect::<Vec<_>>().into_iter().rev());
+    }
     if let [param] = params {
         columns.push((param.name.clone(), things.iter().map(Thing::arg).collect()));
         return;
@@ -167,6 +178,13 @@ fn text(
     let request = &linker.request.text;
     match part {
         Part::Words => {
+            // "… using the generated topics as the script".
+            if !clause.question
+                && own.iter().all(|thing| !thing.is(Kind::Text))
+                && let Some(made) = linker.referred(at, clause, Kind::Text)
+            {
+                return Some(made.iter().map(Thing::arg).collect());
+            }
             let words = wording::words(clause, request);
             (!words.is_empty()).then(|| vec![Arg::literal(words)])
         }

@@ -11,11 +11,6 @@ use crate::clauses::{is_attribute, strip_polite};
 use crate::thesaurus::{self, Part, SenseId};
 use crate::words::{self, Token, listed};
 
-/// What a word of each field counts beside a word of the name.
-const DESCRIPTION: f32 = 0.5;
-const PARAMETER: f32 = 0.4;
-/// Keeps a clause of one rare word from counting as explained in full.
-const SMOOTH: f32 = 3.0;
 /// What a word for a kind of resource counts beside another: most tools speak of some.
 const KIND: f32 = 0.3;
 
@@ -26,6 +21,10 @@ pub struct Kinship {
     pub sense: f32,
     /// A word of an earlier clause.
     pub context: f32,
+    /// A word of the description or of a parameter, beside one of the name.
+    pub description: f32,
+    /// Keeps a clause of one rare word from counting as explained in full; in the unit of word weights, about 1 to 5.
+    pub smooth: f32,
 }
 
 /// A word that is compared: a stem, two neighbouring Chinese characters, or a Chinese word of the thesaurus.
@@ -149,38 +148,38 @@ pub(super) struct Fields {
     names: Vec<Vec<NameWord>>,
     /// What each tool does, by its name or by how its description begins.
     does: Vec<Vec<SenseId>>,
-    by_stem: HashMap<String, (f32, Vec<(usize, f32)>)>,
-    by_sense: Vec<Vec<(usize, f32)>>,
+    by_stem: HashMap<String, (f32, Vec<(usize, bool)>)>,
+    by_sense: Vec<Vec<(usize, bool)>>,
 }
 
 impl Fields {
     pub(super) fn new(tools: &[Tool]) -> Fields {
-        let mut by_stem: HashMap<String, (f32, Vec<(usize, f32)>)> = HashMap::new();
-        let mut by_sense: Vec<Vec<(usize, f32)>> = vec![Vec::new(); thesaurus::count()];
+        let mut by_stem: HashMap<String, (f32, Vec<(usize, bool)>)> = HashMap::new();
+        let mut by_sense: Vec<Vec<(usize, bool)>> = vec![Vec::new(); thesaurus::count()];
         let mut names: Vec<Vec<NameWord>> = Vec::new();
         let mut does: Vec<Vec<SenseId>> = Vec::new();
         for (at, tool) in tools.iter().enumerate() {
-            let mut add = |text: &str, weight: f32| {
+            let mut add = |text: &str, named: bool| {
                 for term in terms(&words::tokens(text)) {
                     for sense in &term.senses {
                         if let Some(list) = by_sense.get_mut(*sense) {
-                            put(list, at, weight);
+                            put(list, at, named);
                         }
                     }
-                    put(&mut by_stem.entry(term.key).or_default().1, at, weight);
+                    put(&mut by_stem.entry(term.key).or_default().1, at, named);
                 }
             };
             let name = words::spell_out(&tool.name);
-            add(&name, 1.0);
+            add(&name, true);
             for alias in &tool.aliases {
-                add(&words::spell_out(alias), 1.0);
+                add(&words::spell_out(alias), true);
             }
-            add(&tool.description, DESCRIPTION);
+            add(&tool.description, false);
             if let Some(example) = &tool.example {
-                add(&example.scenario, PARAMETER);
+                add(&example.scenario, false);
             }
             for param in &tool.params {
-                add(&words::spell_out(&param.name), PARAMETER);
+                add(&words::spell_out(&param.name), false);
             }
             let tokens = words::tokens(&name);
             does.push(actions(&tokens, &words::tokens(&tool.description)));
@@ -232,16 +231,17 @@ impl Fields {
             }
         }
         let mut explained = vec![0.0_f32; found.len()];
-        let mut whole = SMOOTH;
+        let mut whole = kinship.smooth;
+        let field = |named: bool| if named { 1.0 } else { kinship.description };
         for term in &bag.terms {
             let own = self.by_stem.get(&term.key);
             let mut best: HashMap<usize, f32> = HashMap::new();
-            for (tool, weight) in own.map_or(&[][..], |(_, holders)| holders) {
-                best.insert(*tool, *weight);
+            for (tool, named) in own.map_or(&[][..], |(_, holders)| holders) {
+                best.insert(*tool, field(*named));
             }
-            for (tool, weight) in term.senses.iter().filter_map(|sense| self.by_sense.get(*sense)).flatten() {
+            for (tool, named) in term.senses.iter().filter_map(|sense| self.by_sense.get(*sense)).flatten() {
                 let entry = best.entry(*tool).or_default();
-                *entry = entry.max(weight * kinship.sense);
+                *entry = entry.max(field(*named) * kinship.sense);
             }
             if best.is_empty() {
                 continue;
@@ -263,10 +263,10 @@ impl Fields {
     }
 }
 
-fn put(list: &mut Vec<(usize, f32)>, tool: usize, weight: f32) {
+fn put(list: &mut Vec<(usize, bool)>, tool: usize, named: bool) {
     match list.last_mut() {
-        Some((last, held)) if *last == tool => *held = held.max(weight),
-        _ => list.push((tool, weight)),
+        Some((last, held)) if *last == tool => *held |= named,
+        _ => list.push((tool, named)),
     }
 }
 

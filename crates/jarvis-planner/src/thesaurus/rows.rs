@@ -61,6 +61,7 @@ pub(super) static SENSES: &[Sense] = &[
     row("denoise", Action, "noise denoise clean cleaner clearer background unwanted шум 降噪 噪音"),
     row("summarise", Action, "summarize summarise summary summarizer summarization shorten shorter concise brief condense 总结 摘要 概括"),
     row("translate", Action, "translate translation translator переведи перевод 翻译"),
+    row("enhance", Action, "enhance enhancement improve improvement quality clearer better restore restoration upscale upgrade улучши улучшение качество 增强 改善 提高"),
     row("rent", Action, "rent rental hire lease арендуй аренда прокат 租 租赁 租用"),
     row("withdraw", Action, "withdraw withdrawal снять 取款 取现"),
     row("compress", Action, "compress compression zip shrink archive сожми архив 压缩 归档"),
