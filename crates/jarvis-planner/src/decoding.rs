@@ -60,17 +60,17 @@ impl Default for Weights {
     fn default() -> Weights {
         Weights {
             name: 0.7,
-            text: 0.5,
+            text: 0.8,
             action: 0.15,
             phrase: 1.0,
             spoken: 0.3,
             inputs: 1.0,
             sense: 0.7,
             context: 0.4,
-            description: 0.5,
-            smooth: 3.0,
+            description: 0.8,
+            smooth: 1.5,
             cost: 0.155,
-            crowd: 0.08,
+            crowd: 0.1,
             link: 0.04,
             gap: 0.1,
             repeat: 0.3,
@@ -177,7 +177,7 @@ fn extend(
     grown.chosen.push((clause, at, None));
     let graph = index.graph();
     if index.is_ordered() {
-        let worth = |tool: usize| weights.bridge * whole.get(tool).copied().unwrap_or_default();
+        let worth = |tool: usize| weights.bridge * graph.sparsity() * whole.get(tool).copied().unwrap_or_default();
         let mut put = |middle: usize, worth: f32| {
             let mut with = grown.clone();
             with.tools.insert(path.tools.len(), middle);
@@ -244,7 +244,7 @@ fn ends(beam: Vec<Path>, whole: &[f32], index: &ToolIndex, weights: &Weights) ->
         offer(path.score, path, None);
         if let Some(last) = path.tools.last().filter(|_| index.is_ordered() && path.tools.len() == 1) {
             for after in graph.after(*last).iter().filter(|after| !path.tools.contains(after)) {
-                let worth = weights.bridge * whole.get(*after).copied().unwrap_or_default();
+                let worth = weights.bridge * graph.sparsity() * whole.get(*after).copied().unwrap_or_default();
                 offer(path.score + weights.link * graph.surprise() + worth - weights.edge_cost, path, Some(*after));
             }
         }

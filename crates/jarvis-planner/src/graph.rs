@@ -63,6 +63,11 @@ impl ToolGraph {
         self.before.get(tool).map_or(&[], Vec::as_slice)
     }
 
+    /// The share of pairs that are not linked, 0 to 1: how much it tells that a tool stands between two.
+    pub fn sparsity(&self) -> f32 {
+        1.0 - (-self.surprise).exp()
+    }
+
     /// How much a link tells, in nats: the logarithm of one in how many pairs is linked. 0 for a complete graph and for
     /// none.
     pub fn surprise(&self) -> f32 {
