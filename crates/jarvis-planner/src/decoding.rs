@@ -40,6 +40,8 @@ pub struct Weights {
     pub gap: f32,
     /// Doing again what has been done.
     pub repeat: f32,
+    /// Doing with another tool what has been done.
+    pub alike: f32,
     /// The whole request's evidence for a tool that no clause names.
     pub bridge: f32,
     /// What such a tool costs between two that are named.
@@ -65,7 +67,7 @@ impl Default for Weights {
             phrase: 1.0,
             spoken: 0.3,
             inputs: 1.0,
-            sense: 0.7,
+            sense: 0.6,
             context: 0.4,
             description: 0.8,
             smooth: 1.5,
@@ -74,9 +76,10 @@ impl Default for Weights {
             link: 0.04,
             gap: 0.1,
             repeat: 0.3,
+            alike: 0.3,
             bridge: 0.6,
-            bridge_cost: 0.35,
-            edge_cost: 0.5,
+            bridge_cost: 0.5,
+            edge_cost: 0.6,
             telling: 0.35,
             behind: 1.0,
             beam: 32,
@@ -170,6 +173,8 @@ fn extend(
         gain += transition(&grown.tools, step.tool, index, weights);
         if grown.tools.contains(&step.tool) && !step.own {
             gain -= weights.repeat;
+        } else if grown.tools.iter().any(|tool| *tool != step.tool && index.alike(*tool, step.tool)) {
+            gain -= weights.alike;
         }
         grown.tools.push(step.tool);
     }
@@ -179,6 +184,9 @@ fn extend(
     if index.is_ordered() {
         let worth = |tool: usize| weights.bridge * graph.sparsity() * whole.get(tool).copied().unwrap_or_default();
         let mut put = |middle: usize, worth: f32| {
+            if index.alike(middle, first) || path.tools.iter().any(|tool| index.alike(*tool, middle)) {
+                return;
+            }
             let mut with = grown.clone();
             with.tools.insert(path.tools.len(), middle);
             with.score += worth;
@@ -243,7 +251,7 @@ fn ends(beam: Vec<Path>, whole: &[f32], index: &ToolIndex, weights: &Weights) ->
     for path in beam.iter().filter(|path| !path.tools.is_empty()) {
         offer(path.score, path, None);
         if let Some(last) = path.tools.last().filter(|_| index.is_ordered() && path.tools.len() == 1) {
-            for after in graph.after(*last).iter().filter(|after| !path.tools.contains(after)) {
+            for after in graph.after(*last).iter().filter(|after| !path.tools.iter().any(|tool| tool == *after || index.alike(*tool, **after))) {
                 let worth = weights.bridge * graph.sparsity() * whole.get(*after).copied().unwrap_or_default();
                 offer(path.score + weights.link * graph.surprise() + worth - weights.edge_cost, path, Some(*after));
             }

@@ -134,6 +134,11 @@ impl ToolIndex {
         !self.graph.is_empty() && self.tools.iter().all(|tool| tool.outputs.is_empty())
     }
 
+    /// True when two tools do the same to the same things, as far as their names tell.
+    pub fn alike(&self, one: usize, two: usize) -> bool {
+        self.fields.alike(one, two)
+    }
+
     /// How well the words of a clause fit each tool.
     pub fn evidence(&self, bag: &Bag, kinship: Kinship) -> Vec<Evidence> {
         self.fields.evidence(bag, kinship)

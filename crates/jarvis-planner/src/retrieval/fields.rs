@@ -206,6 +206,24 @@ impl Fields {
         Fields { names, does, by_stem, by_sense }
     }
 
+    /// True when two tools do the same to the same things, as far as their names tell: `check_balance` and
+    /// `account_balance_query`.
+    pub(super) fn alike(&self, one: usize, two: usize) -> bool {
+        let (Some(one_does), Some(two_does)) = (self.does.get(one), self.does.get(two)) else { return false };
+        let (Some(one), Some(two)) = (self.names.get(one), self.names.get(two)) else { return false };
+        let same = |a: &NameWord, b: &NameWord| a.stem == b.stem || a.senses.iter().any(|sense| b.senses.contains(sense));
+        let acts = |word: &NameWord| word.senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|s| s.part == Part::Action));
+        let within = |a: &[NameWord], b: &[NameWord]| a.iter().all(|word| b.iter().any(|other| same(word, other)));
+        let things = |a: &[NameWord], b: &[NameWord]| {
+            a.iter().filter(|word| !acts(word)).any(|word| b.iter().any(|other| same(word, other)))
+        };
+        !one_does.is_empty()
+            && one_does.iter().any(|sense| two_does.contains(sense))
+            && (within(one, two) && two.iter().filter(|word| acts(word)).all(|word| one.iter().any(|other| same(word, other)))
+                || within(two, one) && one.iter().filter(|word| acts(word)).all(|word| two.iter().any(|other| same(word, other))))
+            && things(one, two)
+    }
+
     /// The evidence for each tool.
     pub(super) fn evidence(&self, bag: &Bag, kinship: Kinship) -> Vec<Evidence> {
         let mut found = vec![Evidence::default(); self.names.len()];
