@@ -44,10 +44,16 @@ pub struct Weights {
     pub alike: f32,
     /// The whole request's evidence for a tool that no clause names.
     pub bridge: f32,
+    /// That such a tool looks up what its neighbour works on.
+    pub lookup: f32,
+    /// That such a tool may change something.
+    pub unasked: f32,
     /// What such a tool costs between two that are named.
     pub bridge_cost: f32,
-    /// What it costs before the first or after the last.
+    /// What it costs before the first.
     pub edge_cost: f32,
+    /// What it costs after the last.
+    pub tail_cost: f32,
     /// A clause that tells how things are, beside one that orders.
     pub telling: f32,
     /// Standing behind the best tool of the clause.
@@ -78,8 +84,11 @@ impl Default for Weights {
             repeat: 0.3,
             alike: 0.3,
             bridge: 0.6,
+            lookup: 0.15,
+            unasked: 0.3,
             bridge_cost: 0.5,
             edge_cost: 0.6,
+            tail_cost: 0.6,
             telling: 0.35,
             behind: 1.0,
             beam: 32,
@@ -182,7 +191,7 @@ fn extend(
     grown.chosen.push((clause, at, None));
     let graph = index.graph();
     if index.is_ordered() {
-        let worth = |tool: usize| weights.bridge * graph.sparsity() * whole.get(tool).copied().unwrap_or_default();
+        let worth = |tool: usize| unnamed(tool, first, whole, index, weights);
         let mut put = |middle: usize, worth: f32| {
             if index.alike(middle, first) || path.tools.iter().any(|tool| index.alike(*tool, middle)) {
                 return;
@@ -214,6 +223,17 @@ fn extend(
         }
     }
     next.push(grown);
+}
+
+/// What a tool is worth that no clause names, beside one that is: what the request says for it, and that it looks up what
+/// the other works on. What changes something and was not asked for is not done.
+fn unnamed(tool: usize, beside: usize, whole: &[f32], index: &ToolIndex, weights: &Weights) -> f32 {
+    let said = weights.bridge * index.graph().sparsity() * whole.get(tool).copied().unwrap_or_default();
+    match (index.looks_up(tool), index.share_a_thing(tool, beside)) {
+        (true, true) => said + weights.lookup,
+        (true, false) => said,
+        (false, _) => said - weights.unasked,
+    }
 }
 
 /// What the graph says for a tool after those before it.
@@ -252,8 +272,8 @@ fn ends(beam: Vec<Path>, whole: &[f32], index: &ToolIndex, weights: &Weights) ->
         offer(path.score, path, None);
         if let Some(last) = path.tools.last().filter(|_| index.is_ordered() && path.tools.len() == 1) {
             for after in graph.after(*last).iter().filter(|after| !path.tools.iter().any(|tool| tool == *after || index.alike(*tool, **after))) {
-                let worth = weights.bridge * graph.sparsity() * whole.get(*after).copied().unwrap_or_default();
-                offer(path.score + weights.link * graph.surprise() + worth - weights.edge_cost, path, Some(*after));
+                let worth = unnamed(*after, *last, whole, index, weights);
+                offer(path.score + weights.link * graph.surprise() + worth - weights.tail_cost, path, Some(*after));
             }
         }
     }

@@ -134,6 +134,16 @@ impl ToolIndex {
         !self.graph.is_empty() && self.tools.iter().all(|tool| tool.outputs.is_empty())
     }
 
+    /// True for a tool that changes nothing, as far as its name tells.
+    pub fn looks_up(&self, tool: usize) -> bool {
+        self.fields.looks_up(tool)
+    }
+
+    /// True when the names of two tools speak of the same thing.
+    pub fn share_a_thing(&self, one: usize, two: usize) -> bool {
+        self.fields.share_a_thing(one, two)
+    }
+
     /// True when two tools do the same to the same things, as far as their names tell.
     pub fn alike(&self, one: usize, two: usize) -> bool {
         self.fields.alike(one, two)

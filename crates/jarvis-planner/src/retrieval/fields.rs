@@ -224,6 +224,26 @@ impl Fields {
             && things(one, two)
     }
 
+    /// True for a tool that changes nothing, as far as its name tells: it looks something up, checks it, or opens the door
+    /// to what does.
+    pub(super) fn looks_up(&self, tool: usize) -> bool {
+        let Some(does) = self.does.get(tool) else { return false };
+        does.iter().filter_map(|id| thesaurus::sense(*id)).any(|sense| matches!(sense.name, "search" | "check" | "log in"))
+    }
+
+    /// True when the names of two tools speak of the same thing.
+    pub(super) fn share_a_thing(&self, one: usize, two: usize) -> bool {
+        let (Some(one), Some(two)) = (self.names.get(one), self.names.get(two)) else { return false };
+        let thing = |word: &&NameWord| {
+            word.senses.is_empty() || word.senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|s| s.part == Part::Thing))
+        };
+        one.iter().filter(thing).any(|word| {
+            two.iter().filter(thing).any(|other| {
+                word.stem == other.stem || word.senses.iter().any(|sense| other.senses.contains(sense))
+            })
+        })
+    }
+
     /// The evidence for each tool.
     pub(super) fn evidence(&self, bag: &Bag, kinship: Kinship) -> Vec<Evidence> {
         let mut found = vec![Evidence::default(); self.names.len()];
