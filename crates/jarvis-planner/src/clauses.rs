@@ -191,6 +191,8 @@ struct Part {
     acts: bool,
     /// It names one that a tool of the list is known for, not just some verb.
     meant: bool,
+    /// It begins with an order in English.
+    opens: bool,
 }
 
 impl Part {
@@ -209,7 +211,8 @@ impl Part {
         }
         let opens = |token: &Token| lexicon::is_question_word(token) || index.opens_a_name(token);
         let meant = acts && (means_tool(&tokens, index) || strip_polite(&tokens).first().is_some_and(opens));
-        Part { start, end, join, tokens, spans, acts, meant }
+        let opens = opens_with_order(&tokens) || opens_with_let(&tokens);
+        Part { start, end, join, tokens, spans, acts, meant, opens }
     }
 
     fn is_empty(&self) -> bool {
@@ -230,7 +233,7 @@ impl Part {
                 // "Find all people and dates": one verb with two objects.
                 let one_verb =
                     !self.meant && !strip_polite(&next.tokens).first().is_some_and(|t| opens_action(t, index));
-                !self.acts
+                (!self.acts && !(next.opens && self.tokens.len() > 2))
                     || !next.acts
                     || about
                     || one_verb
@@ -335,10 +338,15 @@ pub(crate) fn is_attribute(tokens: &[Token], at: usize) -> bool {
     participle && preceded && next.start == token.end + 1 && !listed(SMALL, &next.lower) && !listed("to in by for into", &next.lower)
 }
 
+/// "Have it delivered", "let the car drive".
+fn opens_with_let(tokens: &[Token]) -> bool {
+    tokens.len() > 2 && tokens.first().is_some_and(|token| matches!(token.lower.as_str(), "have" | "let"))
+}
+
 /// True when the words name something to be done that a tool of the list might do.
 pub(crate) fn names_action(tokens: &[Token], index: &ToolIndex) -> bool {
     let core = strip_polite(tokens);
-    core.first().is_some_and(|token| opens_action(token, index) || lexicon::is_question_word(token))
+    opens_with_let(tokens) || core.first().is_some_and(|token| opens_action(token, index) || lexicon::is_question_word(token))
         || means_tool(tokens, index)
 }
 
@@ -404,11 +412,11 @@ const VERBS: &str = "add analyse analyze apply book buy calculate call cancel ch
     expand rewrite transcribe perform enhance improve see inform notify remind query inquire modify reschedule \
     log transfer withdraw withdraw invite activate turn write append publish provide give get obtain plan \
     recommend suggest evaluate examine determine discover reduce apply confirm rent hire complain exchange \
-    purchase select choose compress archive stabilize regenerate recreate rebook repay deposit repair combine";
+    purchase select choose compress archive stabilize regenerate recreate rebook repay deposit repair combine clean tidy instruct";
 
 /// Words before the order itself.
 const POLITE: &str = "please kindly can could would will you i want need like to d i'd me for just also now help let us let's \
-    then finally hi hello hey jarvis пожалуйста можешь можете мне нужно надо хочу чтобы ты вы не мог могли \
+    then finally proceed hi hello hey jarvis пожалуйста можешь можете мне нужно надо хочу чтобы ты вы не мог могли \
     бы давай а ещё еще также 请 帮 我 你 能 可 以 想 要 给 麻 烦 tell say know скажи подскажи узнать 告 诉 问 知 道 answer \
     question ответь вопрос 回 答";
 

@@ -24,6 +24,7 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
         .chain(remembered.filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url)).filter_map(|span| span.kind))
         .collect();
     let mut made: Vec<ConceptId> = Vec::new();
+    let mut done: Vec<usize> = Vec::new();
     let mut lattice: Vec<Vec<Candidate>> = Vec::new();
     let mut earlier = Bag::default();
     for (at, clause) in reading.clauses.iter_mut().enumerate() {
@@ -39,6 +40,15 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
             *clause = meant;
             bag = Bag::of(&clause.tokens, &earlier);
             found = matching::candidates(clause, &request.text, &hand, &bag, index, weights);
+        }
+        // What an earlier clause was for is not asked for again with another tool.
+        let top = found.iter().max_by(|a, b| a.score.total_cmp(&b.score));
+        if let Some(tool) = top.and_then(|best| best.steps.first()).map(|step| step.tool) {
+            if done.contains(&tool) {
+                found.retain(|candidate| candidate.steps.first().is_some_and(|step| step.tool == tool));
+            } else {
+                done.push(tool);
+            }
         }
         earlier = bag;
         near.extend(hand.own);

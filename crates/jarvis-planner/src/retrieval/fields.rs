@@ -13,6 +13,10 @@ use crate::words::{self, Token, listed};
 
 /// What a word for a kind of resource counts beside another: most tools speak of some.
 const KIND: f32 = 0.3;
+/// Words that tie what a name's action is done with to it, as in `search_by_engine`.
+const TIES: &str = "by for to with from in on of via";
+/// What such a word counts beside the others of the name.
+const TIED: f32 = 0.4;
 
 /// How much words that are not the tool's own count.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,8 +38,20 @@ struct Term {
     senses: Vec<SenseId>,
 }
 
+/// The senses of a word where it stands: a bare verb after a determiner, or after the verb of a name, is a noun
+/// ("the book", `borrow_book`).
+fn senses_at(tokens: &[Token], at: usize, verb_first: bool) -> Vec<SenseId> {
+    let Some(token) = tokens.get(at) else { return Vec::new() };
+    let senses = thesaurus::of_stem(&token.stem);
+    let formed = ["ing", "ion", "ment", "ery", "al", "er", "or"].iter().any(|end| token.lower.ends_with(end));
+    let noun = !formed
+        && at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|before| verb_first || before.is_determiner());
+    let acts = |id: &SenseId| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action);
+    senses.iter().copied().filter(|id| !(noun && acts(id))).collect()
+}
+
 /// The terms of a text, small words left out.
-fn terms(tokens: &[Token]) -> Vec<Term> {
+fn terms(tokens: &[Token], verb_first: bool) -> Vec<Term> {
     let mut terms: Vec<Term> = Vec::new();
     let mut put = |key: String, senses: &[SenseId]| match terms.iter_mut().find(|term| term.key == key) {
         Some(term) => term.senses.extend(senses),
@@ -44,7 +60,7 @@ fn terms(tokens: &[Token]) -> Vec<Term> {
     for (at, token) in tokens.iter().enumerate() {
         if !token.is_han() {
             if !listed(STOP_WORDS, &token.lower) {
-                put(token.stem.clone(), thesaurus::of_stem(&token.stem));
+                put(token.stem.clone(), &senses_at(tokens, at, verb_first));
             }
         } else if let Some(next) = tokens.get(at + 1).filter(|next| next.is_han() && next.start == token.end) {
             put(format!("{}{}", token.stem, next.stem), &[]);
@@ -83,15 +99,15 @@ impl Bag {
     pub fn of(tokens: &[Token], earlier: &Bag) -> Bag {
         let (tokens, order) = (plain(tokens, earlier), plain(strip_polite(tokens), earlier));
         let (tokens, order) = (tokens.as_slice(), order.as_slice());
-        let mut bag = Bag { terms: terms(tokens), ..Bag::default() };
+        let mut bag = Bag { terms: terms(tokens, false), ..Bag::default() };
         for term in &bag.terms {
             if !bag.stems.contains(&term.key) {
                 bag.stems.push(term.key.clone());
             }
         }
-        for (sense, _, _) in thesaurus::of_tokens(tokens) {
-            if !bag.senses.contains(&sense) {
-                bag.senses.push(sense);
+        for sense in bag.terms.iter().flat_map(|term| &term.senses) {
+            if !bag.senses.contains(sense) {
+                bag.senses.push(*sense);
             }
         }
         let mut at = usize::MAX;
@@ -160,7 +176,7 @@ impl Fields {
         let mut does: Vec<Vec<SenseId>> = Vec::new();
         for (at, tool) in tools.iter().enumerate() {
             let mut add = |text: &str, named: bool| {
-                for term in terms(&words::tokens(text)) {
+                for term in terms(&words::tokens(text), false) {
                     for sense in &term.senses {
                         if let Some(list) = by_sense.get_mut(*sense) {
                             put(list, at, named);
@@ -183,10 +199,17 @@ impl Fields {
             }
             let tokens = words::tokens(&name);
             does.push(actions(&tokens, &words::tokens(&tool.description)));
+            let verb_first = tokens.first().is_some_and(thesaurus::is_action);
+            let tied = tokens.iter().position(|token| listed(TIES, &token.lower)).unwrap_or(tokens.len());
+            let tied: Vec<&str> = tokens.iter().skip(tied).map(|token| token.stem.as_str()).collect();
             names.push(
-                terms(&tokens)
+                terms(&tokens, verb_first)
                     .into_iter()
-                    .map(|term| NameWord { senses: term.senses, stem: term.key, weight: 0.0 })
+                    .map(|term| NameWord {
+                        weight: if tied.contains(&term.key.as_str()) { TIED } else { 1.0 },
+                        senses: term.senses,
+                        stem: term.key,
+                    })
                     .collect(),
             );
         }
@@ -201,7 +224,7 @@ impl Fields {
                 () if PALE_WORDS.contains(&word.stem.as_str()) => 0.4,
                 () => 1.0,
             };
-            word.weight = scale * by_stem.get(&word.stem).map_or(0.0, |(rarity, _)| *rarity);
+            word.weight *= scale * by_stem.get(&word.stem).map_or(0.0, |(rarity, _)| *rarity);
         }
         Fields { names, does, by_stem, by_sense }
     }
@@ -311,9 +334,9 @@ fn put(list: &mut Vec<(usize, bool)>, tool: usize, named: bool) {
 /// The actions that a name speaks of, or else the first word of the description.
 fn actions(name: &[Token], description: &[Token]) -> Vec<SenseId> {
     let of = |tokens: &[Token]| -> Vec<SenseId> {
-        thesaurus::of_tokens(tokens)
+        terms(tokens, tokens.first().is_some_and(thesaurus::is_action))
             .into_iter()
-            .map(|(sense, _, _)| sense)
+            .flat_map(|term| term.senses)
             .filter(|id| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action))
             .collect()
     };
