@@ -115,6 +115,12 @@ pub fn is_action(token: &Token) -> bool {
     of_stem(&token.stem).iter().any(|id| sense(*id).is_some_and(|sense| sense.part == Part::Action))
 }
 
+/// True when the word, alone, names something that is done and nothing that it is done to.
+pub fn is_verb(token: &Token) -> bool {
+    let part = |part: Part| of_stem(&token.stem).iter().any(|id| sense(*id).is_some_and(|sense| sense.part == part));
+    part(Part::Action) && !part(Part::Thing)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{of_tokens, sense};

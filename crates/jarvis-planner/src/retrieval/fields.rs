@@ -38,14 +38,12 @@ struct Term {
     senses: Vec<SenseId>,
 }
 
-/// The senses of a word where it stands: a bare verb after a determiner, or after the verb of a name, is a noun
-/// ("the book", `borrow_book`).
+/// The senses of a word where it stands: a bare verb after the verb of a name is a noun, as in `borrow_book`.
 fn senses_at(tokens: &[Token], at: usize, verb_first: bool) -> Vec<SenseId> {
     let Some(token) = tokens.get(at) else { return Vec::new() };
     let senses = thesaurus::of_stem(&token.stem);
     let formed = ["ing", "ion", "ment", "ery", "al", "er", "or"].iter().any(|end| token.lower.ends_with(end));
-    let noun = !formed
-        && at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|before| verb_first || before.is_determiner());
+    let noun = verb_first && at > 0 && !formed;
     let acts = |id: &SenseId| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action);
     senses.iter().copied().filter(|id| !(noun && acts(id))).collect()
 }
@@ -199,7 +197,7 @@ impl Fields {
             }
             let tokens = words::tokens(&name);
             does.push(actions(&tokens, &words::tokens(&tool.description)));
-            let verb_first = tokens.first().is_some_and(thesaurus::is_action);
+            let verb_first = tokens.first().is_some_and(thesaurus::is_verb);
             let tied = tokens.iter().position(|token| listed(TIES, &token.lower)).unwrap_or(tokens.len());
             let tied: Vec<&str> = tokens.iter().skip(tied).map(|token| token.stem.as_str()).collect();
             names.push(
@@ -334,7 +332,7 @@ fn put(list: &mut Vec<(usize, bool)>, tool: usize, named: bool) {
 /// The actions that a name speaks of, or else the first word of the description.
 fn actions(name: &[Token], description: &[Token]) -> Vec<SenseId> {
     let of = |tokens: &[Token]| -> Vec<SenseId> {
-        terms(tokens, tokens.first().is_some_and(thesaurus::is_action))
+        terms(tokens, tokens.first().is_some_and(thesaurus::is_verb))
             .into_iter()
             .flat_map(|term| term.senses)
             .filter(|id| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action))
