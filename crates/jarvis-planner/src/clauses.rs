@@ -15,7 +15,7 @@ use jarvis_plan::Kind;
 use borders::{Cut, Force, cuts};
 
 use crate::lexicon::{self, Nature};
-use crate::resources::{self, Pointers, Span};
+use crate::resources::{self, Pointers, Span, SpanKind};
 use crate::retrieval::ToolIndex;
 use crate::words::{self, Token, listed, slice};
 
@@ -52,6 +52,22 @@ pub struct Clause {
 }
 
 impl Clause {
+    /// The quoted question that the clause asks ("answer the question 'Who is it?'").
+    pub fn quoted_question(&self) -> Option<&Span> {
+        let names = |token: &Token| {
+            matches!(token.stem.as_str(), "question" | "answer" | "ask" | "вопрос" | "ответ" | "спрос" | "问" | "答")
+        };
+        let asks = |span: &&Span| {
+            matches!(span.what, SpanKind::Quote | SpanKind::Payload) && span.text.trim_end().ends_with(['?', '？'])
+        };
+        self.tokens.iter().any(names).then(|| self.spans.iter().find(asks)).flatten()
+    }
+
+    /// True when it is a question, or hands one over.
+    pub fn asks(&self) -> bool {
+        self.question || self.quoted_question().is_some()
+    }
+
     /// The clause as it stands in the request.
     pub fn text<'a>(&self, request: &'a str) -> &'a str {
         slice(request, self.start, self.end)

@@ -17,10 +17,10 @@ pub struct Flow {
 
 /// Words after which a kind is wanted.
 const WANTS: &str = "extract generate create make produce draw paint into as get obtain receive download find search build compose \
-    render provide give want need regenerate synthesize record turn convert в создай сделай сгенерируй нарисуй получи \
+    render provide give want need regenerate synthesize record turn convert создай сделай сгенерируй нарисуй получи \
     найди скачай";
 /// Words after which a kind is given.
-const GIVEN: &str = "from of in on with using based this that these my given provided for about by per its have has had contains из с на по этот \
+const GIVEN: &str = "from of in on with using based this that these my given provided for about by per its have has had contains из с по этот \
     эту этого моей мою";
 /// Verbs that work on what follows, unless it follows "into".
 const WORKS: &str = "turn convert transform translate transcribe summarize describe analyze edit enhance segment classify";
@@ -106,9 +106,9 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
             // "an image file", "text and audio".
             continue;
         }
-        if word == "to" {
+        if matches!(word, "to" | "в" | "на") {
             // "From text to speech", "turn it to a video", but not "add it to the video".
-            let changes = |token: &Token| listed("convert turn transform change translate from", &token.lower);
+            let changes = |token: &Token| listed("convert turn transform change translate from преобразуй преврати переведи конвертируй", &token.lower);
             return tokens.get(..at - back).is_some_and(|before| before.iter().any(changes))
                 || (at - back).checked_sub(1).is_some_and(|place| kind_at(tokens, place).is_some());
         }

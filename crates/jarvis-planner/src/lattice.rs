@@ -10,13 +10,20 @@ use crate::linking::{kinds_of, own_things};
 use crate::matching::{self, AtHand, Step};
 use crate::resources::{self, SpanKind};
 use crate::retrieval::{Bag, ToolIndex};
+use crate::words::Token;
 
 /// The steps of each clause. A clause with a slip of spelling is corrected on the way.
 pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
     let given: Vec<Vec<Kind>> = reading
         .clauses
         .iter()
-        .map(|clause| own_things(clause, request).iter().flat_map(kinds_of).collect())
+        .map(|clause| {
+            // A question is asked of something else.
+            let question = clause.quoted_question().map(|span| span.text.as_str());
+            let things = own_things(clause, request);
+            let given = things.iter().filter(|thing| question.is_none_or(|text| !thing.is_text(text)));
+            given.flat_map(kinds_of).collect()
+        })
         .collect();
     let attached = request.attachments.iter().map(|resource| resource.kind);
     let remembered = request.history.iter().flat_map(|turn| resources::spans(&turn.content));
@@ -24,13 +31,15 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
         .chain(remembered.filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url)).filter_map(|span| span.kind))
         .collect();
     let mut made: Vec<ConceptId> = Vec::new();
+    let mut document = false;
     let mut done: Vec<usize> = Vec::new();
     let mut lattice: Vec<Vec<Candidate>> = Vec::new();
     let mut earlier = Bag::default();
+    let questions: Vec<bool> = reading.clauses.iter().map(|clause| clause.question).collect();
     for (at, clause) in reading.clauses.iter_mut().enumerate() {
         let own = given.get(at).cloned().unwrap_or_default();
         let later = given.iter().skip(at + 1).find(|kinds| !kinds.is_empty());
-        let mut hand = AtHand { own, near: near.clone(), made: made.clone() };
+        let mut hand = AtHand { own, near: near.clone(), made: made.clone(), document };
         hand.near.extend(later.into_iter().flatten());
         let mut bag = Bag::of(&clause.tokens, &earlier);
         let mut found = matching::candidates(clause, &request.text, &hand, &bag, index, weights);
@@ -41,10 +50,18 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
             bag = Bag::of(&clause.tokens, &earlier);
             found = matching::candidates(clause, &request.text, &hand, &bag, index, weights);
         }
+        if announces(clause) && questions.get(at + 1) == Some(&true) {
+            found.retain(|candidate| candidate.steps.iter().any(|step| !matching::answers(step.tool, index)));
+        }
+        document |= lexicon::hits(&clause.tokens, |id| index.serves(id))
+            .iter()
+            .any(|hit| hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|row| row.name == "document question"));
         // What an earlier clause was for is not asked for again with another tool.
         let top = found.iter().max_by(|a, b| a.score.total_cmp(&b.score));
         if let Some(tool) = top.and_then(|best| best.steps.first()).map(|step| step.tool) {
-            if done.contains(&tool) {
+            if done.contains(&tool) && looks_back(clause) {
+                found.clear();
+            } else if done.contains(&tool) {
                 found.retain(|candidate| candidate.steps.first().is_some_and(|step| step.tool == tool));
             } else {
                 done.push(tool);
@@ -71,6 +88,20 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
     let all: Vec<_> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
     let whole = matching::likely(&Bag::of(&all, &Bag::default()), index, weights);
     decoding::decode(&lattice, &whole, index, weights)
+}
+
+/// "After the call, …", "Once that is done, …": it speaks of what was asked for before.
+fn looks_back(clause: &Clause) -> bool {
+    clause.spans.is_empty()
+        && clause.tokens.first().is_some_and(|token| {
+            matches!(token.lower.as_str(), "after" | "once" | "when" | "before" | "upon" | "following" | "while" | "after" | "после" | "когда")
+        })
+}
+
+/// "Answer the following question": the question itself comes next.
+fn announces(clause: &Clause) -> bool {
+    let names = |token: &Token| matches!(token.stem.as_str(), "question" | "answer" | "вопрос" | "ответ");
+    clause.spans.is_empty() && clause.tokens.len() <= 10 && clause.tokens.last().is_some_and(names)
 }
 
 /// The clause with slips corrected, towards what can be done with what is at hand.

@@ -42,6 +42,11 @@ impl Thing {
         }
     }
 
+    /// True for that very text.
+    pub(crate) fn is_text(&self, wanted: &str) -> bool {
+        matches!(self, Thing::Given { kind: Kind::Text, text } if text == wanted)
+    }
+
     /// The argument that stands for it. What a person wrote is never read as a reference.
     fn arg(&self) -> Arg<DraftRef> {
         match self {
@@ -317,7 +322,7 @@ impl<'a> Linker<'a> {
                 .iter()
                 .find(|task| task.id == *id)
                 .and_then(|task| self.index.tools().iter().position(|tool| tool.name == task.task))
-                .is_some_and(|tool| graph.links(tool, step.tool)),
+                .is_some_and(|tool| tool != step.tool && graph.links(tool, step.tool)),
             Thing::Given { .. } => false,
         };
         self.made.iter().rev().filter(|thing| thing.is(kind)).find(links).cloned()

@@ -52,6 +52,8 @@ pub struct AtHand {
     pub near: Vec<Kind>,
     /// The concepts that earlier clauses asked for.
     pub made: Vec<ConceptId>,
+    /// True when an earlier clause spoke of a document, form or bill.
+    pub document: bool,
 }
 
 impl AtHand {
@@ -62,6 +64,8 @@ impl AtHand {
 
 /// The least score by which a tool counts as asked for.
 const ENOUGH: f32 = 0.42;
+/// What an input that nothing provides costs.
+const MISSING: f32 = 0.5;
 /// What the kinds that the clause wants and gives count.
 const FLOW: f32 = 0.2;
 /// What a weak phrase counts beside a strong one.
@@ -81,32 +85,68 @@ pub fn candidates(
     let mut found: Vec<Candidate> = Vec::new();
     let own = !clause.spans.is_empty();
     let telling = if states(&clause.tokens) || presents(clause) { weights.telling } else { 1.0 };
-    let asked = steps(clause, request, &flow, hand, bag, index, &evidence);
+    let scored = phrases(clause, &flow, hand, bag, index, &evidence);
+    let asked = steps(clause, request, &flow, hand, index, &scored);
     if !asked.is_empty() {
         let steps: Vec<Step> = asked.into_iter().map(|step| Step { own, ..step }).collect();
         found.push(Candidate { score: telling * weights.phrase * steps.iter().map(|step| step.score).sum::<f32>(), steps });
     }
+    // Who answers is told by what is at hand, not by the words for asking.
+    let answered = clause.asks() && found.iter().flat_map(|found| &found.steps).any(|step| step.nature() == Some(Nature::Ask));
     let mut fitting: Vec<Candidate> = Vec::new();
     for (at, (tool, words)) in index.tools().iter().zip(&evidence).enumerate() {
         // "Text-to-Video" is not meant wherever a text and a video are spoken of.
-        let name = if index.is_bare(at) { flow.direction(tool) } else { words.name };
+        let name = match () {
+            () if index.is_bare(at) => flow.direction(tool),
+            () if index.is_directed(at) && !flow.makes(tool) => 0.5 * words.name,
+            () => words.name,
+        };
         let spoken = weights.name * name + weights.text * words.text;
-        if spoken < weights.spoken {
+        if spoken < weights.spoken || (answered && answers(at, index)) {
             continue;
         }
         let inputs = weights.inputs * feasibility(tool, &flow, hand, index);
         let score = telling * (spoken + weights.action * words.action + inputs);
-        fitting.push(Candidate { steps: vec![Step { score, own, ..Step::of_tool(at) }], score });
+        let phrase = scored.iter().find(|(hit, best)| best.tool == at && (hit.strong || best.score >= ENOUGH));
+        let step = phrase.map_or_else(|| Step::of_tool(at), |(hit, best)| step(hit, best));
+        fitting.push(Candidate { steps: vec![Step { score, own, ..step }], score });
     }
     fitting.sort_by(|a, b| b.score.total_cmp(&a.score));
     fitting.truncate(weights.choices);
     found.extend(fitting);
+    spoken_aloud(&mut found, &flow, index);
     let best = found.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
     for candidate in &mut found {
         candidate.score -= weights.behind * (best - candidate.score);
     }
     found
 }
+
+/// True for a tool that answers questions.
+pub fn answers(tool: usize, index: &ToolIndex) -> bool {
+    lexicon::concepts().iter().enumerate().filter(|(_, row)| row.nature == Nature::Ask).any(|(concept, _)| {
+        index.serving(concept).iter().any(|served| served.tool == tool && served.fit >= 0.3)
+    })
+}
+
+/// "An audio summary": what the clause wants as sound or picture, and the best tool makes as text, is turned into it.
+fn spoken_aloud(found: &mut Vec<Candidate>, flow: &Flow, index: &ToolIndex) {
+    let best = found.iter().filter(|candidate| !candidate.steps.is_empty()).max_by(|a, b| a.score.total_cmp(&b.score));
+    let Some(best) = best.cloned() else { return };
+    let Some(last) = best.steps.last().and_then(|step| index.tool(step.tool)) else { return };
+    let [wanted] = flow.targets.as_slice() else { return };
+    if !wanted.is_media() || last.outputs.as_slice() != [Kind::Text] {
+        return;
+    }
+    if let Some(bridge) = index.bridge(Kind::Text, *wanted).filter(|bridge| best.steps.iter().all(|step| step.tool != *bridge)) {
+        let mut steps = best.steps;
+        steps.push(Step::of_tool(bridge));
+        found.push(Candidate { steps, score: best.score + TURNED });
+    }
+}
+
+/// What the last step of such a chain is worth by itself.
+const TURNED: f32 = 0.6;
 
 /// What the words alone say for each tool.
 pub fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32> {
@@ -120,23 +160,30 @@ struct Scored {
     score: f32,
 }
 
+/// The phrases of the lexicon that the clause speaks, each with the tool that serves it best here.
+fn phrases(
+    clause: &Clause,
+    flow: &Flow,
+    hand: &AtHand,
+    bag: &Bag,
+    index: &ToolIndex,
+    evidence: &[Evidence],
+) -> Vec<(Hit, Scored)> {
+    let hits = wanted(lexicon::hits(&clause.tokens, |concept| index.serves(concept)), clause, flow, hand, bag);
+    let best = |hit: Hit| best_for(&hit, flow, hand, index, evidence).map(|best| (hit, best));
+    hits.into_iter().filter_map(best).collect()
+}
+
 /// The tools the clause asks for, in the order they must run; empty when it asks for nothing the list offers.
 fn steps(
     clause: &Clause,
     request: &str,
     flow: &Flow,
     hand: &AtHand,
-    bag: &Bag,
     index: &ToolIndex,
-    evidence: &[Evidence],
+    scored: &[(Hit, Scored)],
 ) -> Vec<Step> {
-    let tokens = &clause.tokens;
-    let hits = wanted(lexicon::hits(tokens, |concept| index.serves(concept)), clause, flow, hand, bag);
-    let scored: Vec<(Hit, Scored)> = hits
-        .into_iter()
-        .filter_map(|hit| best_for(&hit, flow, hand, index, evidence).map(|best| (hit, best)))
-        .collect();
-    if let Some(step) = one_for_two(&scored, clause, request, hand, index) {
+    if let Some(step) = one_for_two(scored, clause, request, hand, index) {
         return vec![step];
     }
     // "Draw the outline of it" makes nothing new.
@@ -154,7 +201,7 @@ fn steps(
         .collect();
     match strong.as_slice() {
         [] => {
-            let question = clause.question.then(|| question(&scored, flow, hand, index)).flatten();
+            let question = clause.asks().then(|| question(scored, flow, hand, index)).flatten();
             let weak =
                 scored.iter().filter(|(_, best)| best.score >= ENOUGH).max_by(|a, b| a.1.score.total_cmp(&b.1.score));
             question.or_else(|| weak.map(|(hit, best)| step(hit, best))).into_iter().collect()
@@ -222,12 +269,12 @@ fn states(tokens: &[Token]) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     matches!(
         (lower(0), lower(1)),
-        ("i" | "we", "have" | "got" | "took")
+        ("i" | "we", "have" | "got" | "took" | "am" | "received" | "found")
             | ("here" | "this" | "there", "is" | "are")
             | ("у", "меня" | "нас")
             | ("我", "有")
             | ("这", "是")
-    ) || matches!(lower(0), "вот" | "there's" | "here's")
+    ) || matches!(lower(0), "вот" | "there's" | "here's" | "i've" | "we've" | "i’ve" | "i'm" | "i’m" | "user" | "given")
 }
 
 /// "Here is the text: …": it only hands over what the rest is about.
@@ -239,7 +286,7 @@ fn presents(clause: &Clause) -> bool {
     let label = matches!(
         last.lower.as_str(),
         "is" | "are" | "text" | "paragraph" | "message" | "content" | "sentence" | "passage" | "script" | "article" | "follows"
-            | "description" | "document" | "текст" | "сообщение" | "статья"
+            | "description" | "document" | "context" | "контекст" | "текст" | "сообщение" | "статья"
     );
     handed && label && clause.tokens.len() <= 8 && !clause.question && !opens_with_order(&clause.tokens)
 }
@@ -275,7 +322,7 @@ fn feasibility(tool: &Tool, flow: &Flow, hand: &AtHand, index: &ToolIndex) -> f3
         if kind != Kind::Text && !takes_own && !hand.near.contains(&kind) {
             let sound = kind == Kind::Audio && hand.has(Kind::Video);
             let makeable = sound && index.bridge(Kind::Video, kind).is_some();
-            score -= if makeable { 0.2 } else { 0.3 };
+            score -= if makeable { 0.2 } else { MISSING };
         }
     }
     score
@@ -283,8 +330,8 @@ fn feasibility(tool: &Tool, flow: &Flow, hand: &AtHand, index: &ToolIndex) -> f3
 
 /// The tool that answers the clause as a question.
 fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIndex) -> Option<Step> {
-    let document =
-        scored.iter().any(|(_, best)| lexicon::concept(best.concept).is_some_and(|c| c.name == "document question"));
+    let document = hand.document
+        || scored.iter().any(|(_, best)| lexicon::concept(best.concept).is_some_and(|c| c.name == "document question"));
     let text_at_hand = hand.has(Kind::Text) || hand.has(Kind::Json);
     let mut best: Option<Scored> = None;
     for (concept, row) in lexicon::concepts().iter().enumerate().filter(|(_, row)| row.nature == Nature::Ask) {

@@ -39,7 +39,7 @@ pub struct Affinity {
 
 const STOP_WORDS: &str = "a an the of to for by in on at with and or from into as is are be it its this that i me my you your we \
     us please want need would like can could will then such given и в на с по из для что это some any also \
-    using use based specific do have";
+    using use based specific do have what who whom how when where which why there here что кто как где когда";
 
 /// Words of names that say what kind of thing is meant but not what is done with it.
 const KIND_WORDS: &[&str] = &[
@@ -177,6 +177,12 @@ impl ToolIndex {
         name.is_some_and(|name| {
             name.iter().all(|word| KIND_WORDS.contains(&word.as_str()) || listed(STOP_WORDS, word.as_str()))
         })
+    }
+
+    /// True when the tool's name says a direction among other things, as `depth-text-to-image` does.
+    pub fn is_directed(&self, tool: usize) -> bool {
+        let name = self.names.get(tool).and_then(|names| names.first());
+        name.is_some_and(|name| name.iter().filter(|word| KIND_WORDS.contains(&word.as_str())).count() > 1)
     }
 
     /// True when that tool's name starts with this word.

@@ -318,7 +318,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "translation|translate|translator",
         &[
-            "translate|translation|translate into|into french|into english|into german|into russian|into chinese|into spanish|into japanese|how do you say",
+            "translate|translation|translate into|into french|into english|into german|into russian|into chinese|into spanish|into japanese|how do you say|~in french|~in spanish|~in german|~in italian|~in chinese|~in japanese",
             "переведи|переведите|перевод|перевести",
             "翻译|译成|译为",
         ],

@@ -40,6 +40,9 @@ fn is_language(token: &Token) -> bool {
 /// The clause as a question or instruction: its own words and quotations, without paths, addresses, what ties them in,
 /// and what is polite only.
 pub(crate) fn words(clause: &Clause, request: &str) -> String {
+    if let Some(question) = clause.quoted_question() {
+        return question.text.clone();
+    }
     let mut text = join(clause, request, &own(clause, request), true);
     if clause.question && !text.is_empty() {
         let mark = request.get(clause.end..).and_then(|rest| rest.trim_start().chars().next());
