@@ -28,6 +28,8 @@ pub struct Weights {
     pub context: f32,
     /// A word of a description or parameter beside one of the name.
     pub description: f32,
+    /// A word that no tool knows, in the unit of word weights.
+    pub unknown: f32,
     /// What keeps a clause of one rare word from counting as explained in full.
     pub smooth: f32,
     /// What a step must be worth.
@@ -56,6 +58,8 @@ pub struct Weights {
     pub tail_cost: f32,
     /// A clause that tells how things are, beside one that orders.
     pub telling: f32,
+    /// How far below its price a plan may be that is the only one.
+    pub guess: f32,
     /// Standing behind the best tool of the clause.
     pub behind: f32,
     /// How many plans are kept on the way.
@@ -76,6 +80,7 @@ impl Default for Weights {
             sense: 0.6,
             context: 0.4,
             description: 0.8,
+            unknown: 0.4,
             smooth: 1.5,
             cost: 0.35,
             crowd: 0.05,
@@ -90,6 +95,7 @@ impl Default for Weights {
             edge_cost: 0.6,
             tail_cost: 0.6,
             telling: 0.35,
+            guess: 0.2,
             behind: 1.0,
             beam: 32,
             choices: 10,
@@ -104,6 +110,7 @@ impl Weights {
             sense: self.sense,
             context: self.context,
             description: self.description,
+            unknown: self.unknown,
             smooth: self.smooth,
         }
     }
@@ -268,7 +275,8 @@ fn ends(beam: Vec<Path>, whole: &[f32], index: &ToolIndex, weights: &Weights) ->
             found = Some((score, path.clone(), last));
         }
     };
-    for path in beam.iter().filter(|path| !path.tools.is_empty()) {
+    // Some guess is better than none, but not any guess.
+    for path in beam.iter().filter(|path| !path.tools.is_empty() && path.score > -weights.guess) {
         offer(path.score, path, None);
         if let Some(last) = path.tools.last().filter(|_| index.is_ordered() && path.tools.len() == 1) {
             for after in graph.after(*last).iter().filter(|after| !path.tools.iter().any(|tool| tool == *after || index.alike(*tool, **after))) {

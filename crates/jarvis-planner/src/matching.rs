@@ -1,7 +1,7 @@
 //! Matching: the tools one clause asks for, in the order they must run. Words choose; the kinds at hand decide between
 //! tools that words cannot tell apart.
 
-use jarvis_plan::{Kind, Tool};
+use jarvis_plan::{Kind, Param, Tool};
 
 use crate::clauses::{Clause, is_attribute, opens_with_order, strip_polite};
 use crate::resources::SpanKind;
@@ -10,7 +10,7 @@ use crate::linking::wording;
 use crate::decoding::{Candidate, Weights};
 use crate::flow::{Flow, kind_at};
 use crate::retrieval::{Bag, Evidence, ToolIndex};
-use crate::words::Token;
+use crate::words::{self, Token};
 
 /// One call that a clause asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +66,8 @@ impl AtHand {
 const ENOUGH: f32 = 0.42;
 /// What an input that nothing provides costs.
 const MISSING: f32 = 0.5;
+/// What a file costs that the clause names and the tool cannot take.
+const IDLE: f32 = 0.15;
 /// What the kinds that the clause wants and gives count.
 const FLOW: f32 = 0.2;
 /// What a weak phrase counts beside a strong one.
@@ -312,6 +314,20 @@ fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: 
 /// missing, less where another tool can make it.
 fn feasibility(tool: &Tool, flow: &Flow, hand: &AtHand, index: &ToolIndex) -> f32 {
     let mut score = FLOW * flow.agreement(tool);
+    // A picture is named, and the tool has no use for one.
+    let holds = |param: &Param| {
+        param.kind.is_media()
+            || words::stems(&words::spell_out(&param.name)).iter().any(|word| {
+                matches!(
+                    word.as_str(),
+                    "file" | "path" | "document" | "packag" | "content" | "attach" | "imag" | "photo" | "item" | "input"
+                        | "media" | "url" | "titl" | "sourc"
+                )
+            })
+    };
+    if hand.own.iter().any(|kind| kind.is_media()) && !tool.params.is_empty() && !tool.params.iter().any(holds) {
+        score -= IDLE;
+    }
     let mut kinds: Vec<Kind> = tool.params.iter().filter(|param| param.required).map(|param| param.kind).collect();
     kinds.dedup();
     for kind in kinds {

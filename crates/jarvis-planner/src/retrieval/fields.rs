@@ -27,6 +27,8 @@ pub struct Kinship {
     pub context: f32,
     /// A word of the description or of a parameter, beside one of the name.
     pub description: f32,
+    /// A word that no tool knows: it says that something else is meant. In the unit of word weights.
+    pub unknown: f32,
     /// Keeps a clause of one rare word from counting as explained in full; in the unit of word weights, about 1 to 5.
     pub smooth: f32,
 }
@@ -303,6 +305,7 @@ impl Fields {
                 *entry = entry.max(field(*named) * kinship.sense);
             }
             if best.is_empty() {
+                whole += kinship.unknown;
                 continue;
             }
             let (count, holders) = (self.names.len() as f32, best.len() as f32);
