@@ -67,7 +67,7 @@ const ENOUGH: f32 = 0.42;
 /// What an input that nothing provides costs.
 const MISSING: f32 = 0.5;
 /// What a file costs that the clause names and the tool cannot take.
-const IDLE: f32 = 0.15;
+const IDLE: f32 = 0.3;
 /// What the kinds that the clause wants and gives count.
 const FLOW: f32 = 0.2;
 /// What a weak phrase counts beside a strong one.
