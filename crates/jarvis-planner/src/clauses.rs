@@ -280,8 +280,11 @@ impl Part {
         let (first, second) = if matches!(lower(0), "then" | "so" | "finally") { (1, 2) } else { (0, 1) };
         matches!(
             (lower(first), lower(second)),
-            ("i" | "we", "want" | "need" | "would" | "d" | "wish" | "hope" | "also") | ("i'd" | "we'd" | "i’d" | "we’d", "like" | "love")
-                | ("can" | "could" | "would", "you") | ("please", _) | ("хочу" | "нужно" | "хотел" | "хотела", _)
+            ("i" | "we", "want" | "need" | "would" | "d" | "wish" | "hope" | "also")
+                | ("i'd" | "we'd" | "i’d" | "we’d", "like" | "love")
+                | ("can" | "could" | "would", "you")
+                | ("please", _)
+                | ("хочу" | "нужно" | "хотел" | "хотела", _)
         )
     }
 
@@ -340,18 +343,34 @@ pub(crate) fn is_attribute(tokens: &[Token], at: usize) -> bool {
     let (Some(token), Some(next)) = (tokens.get(at), tokens.get(at + 1)) else { return false };
     let word = token.lower.as_str();
     let participle = (word.len() > 4 && word.ends_with("ed") && word.is_ascii())
-        || ["нный", "нного", "нную", "нной", "нная", "нное", "нном", "нные", "нных"].iter().any(|end| word.ends_with(end));
-    let preceded = at
-        .checked_sub(1)
-        .and_then(|before| tokens.get(before))
-        .is_some_and(|before| {
-            before.is_determiner()
-                || matches!(
-                    before.lower.as_str(),
-                    "of" | "on" | "from" | "to" | "in" | "using" | "with" | "by" | "for" | "into" | "some" | "и" | "в" | "на" | "по"
-                )
-        });
-    participle && preceded && next.start == token.end + 1 && !listed(SMALL, &next.lower) && !listed("to in by for into", &next.lower)
+        || ["нный", "нного", "нную", "нной", "нная", "нное", "нном", "нные", "нных"]
+            .iter()
+            .any(|end| word.ends_with(end));
+    let preceded = at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|before| {
+        before.is_determiner()
+            || matches!(
+                before.lower.as_str(),
+                "of" | "on"
+                    | "from"
+                    | "to"
+                    | "in"
+                    | "using"
+                    | "with"
+                    | "by"
+                    | "for"
+                    | "into"
+                    | "some"
+                    | "и"
+                    | "в"
+                    | "на"
+                    | "по"
+            )
+    });
+    participle
+        && preceded
+        && next.start == token.end + 1
+        && !listed(SMALL, &next.lower)
+        && !listed("to in by for into", &next.lower)
 }
 
 /// "Have it delivered", "let the car drive".
@@ -362,7 +381,8 @@ fn opens_with_let(tokens: &[Token]) -> bool {
 /// True when the words name something to be done that a tool of the list might do.
 pub(crate) fn names_action(tokens: &[Token], index: &ToolIndex) -> bool {
     let core = strip_polite(tokens);
-    opens_with_let(tokens) || core.first().is_some_and(|token| opens_action(token, index) || lexicon::is_question_word(token))
+    opens_with_let(tokens)
+        || core.first().is_some_and(|token| opens_action(token, index) || lexicon::is_question_word(token))
         || means_tool(tokens, index)
 }
 

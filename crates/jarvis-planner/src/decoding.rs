@@ -279,7 +279,11 @@ fn ends(beam: Vec<Path>, whole: &[f32], index: &ToolIndex, weights: &Weights) ->
     for path in beam.iter().filter(|path| !path.tools.is_empty() && path.score > -weights.guess) {
         offer(path.score, path, None);
         if let Some(last) = path.tools.last().filter(|_| index.is_ordered() && path.tools.len() == 1) {
-            for after in graph.after(*last).iter().filter(|after| !path.tools.iter().any(|tool| tool == *after || index.alike(*tool, **after))) {
+            for after in graph
+                .after(*last)
+                .iter()
+                .filter(|after| !path.tools.iter().any(|tool| tool == *after || index.alike(*tool, **after)))
+            {
                 let worth = unnamed(*after, *last, whole, index, weights);
                 offer(path.score + weights.link * graph.surprise() + worth - weights.tail_cost, path, Some(*after));
             }

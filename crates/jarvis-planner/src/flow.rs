@@ -23,7 +23,8 @@ const WANTS: &str = "extract generate create make produce draw paint into as get
 const GIVEN: &str = "from of in on with using based this that these my given provided for about by per its have has had contains из с по этот \
     эту этого моей мою";
 /// Verbs that work on what follows, unless it follows "into".
-const WORKS: &str = "turn convert transform translate transcribe summarize describe analyze edit enhance segment classify";
+const WORKS: &str =
+    "turn convert transform translate transcribe summarize describe analyze edit enhance segment classify";
 const WANTS_HAN: &str = "成为作生画做找";
 const GIVEN_HAN: &str = "把将对从据用";
 
@@ -98,7 +99,8 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
         return marks.unwrap_or(false);
     }
     // "An image of a cat" alone asks for one.
-    let new = at.checked_sub(1).and_then(|place| tokens.get(place)).is_some_and(|t| matches!(t.lower.as_str(), "a" | "an"));
+    let new =
+        at.checked_sub(1).and_then(|place| tokens.get(place)).is_some_and(|t| matches!(t.lower.as_str(), "a" | "an"));
     for back in 1..=5 {
         let Some(before) = at.checked_sub(back).and_then(|place| tokens.get(place)) else { return new };
         let word = before.lower.as_str();
@@ -108,7 +110,12 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
         }
         if matches!(word, "to" | "в" | "на") {
             // "From text to speech", "turn it to a video", but not "add it to the video".
-            let changes = |token: &Token| listed("convert turn transform change translate from преобразуй преврати переведи конвертируй", &token.lower);
+            let changes = |token: &Token| {
+                listed(
+                    "convert turn transform change translate from преобразуй преврати переведи конвертируй",
+                    &token.lower,
+                )
+            };
             return tokens.get(..at - back).is_some_and(|before| before.iter().any(changes))
                 || (at - back).checked_sub(1).is_some_and(|place| kind_at(tokens, place).is_some());
         }
@@ -130,16 +137,17 @@ pub(crate) fn kind_at(tokens: &[Token], at: usize) -> Option<Kind> {
     let token = tokens.get(at)?;
     let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
     match token.stem.as_str() {
-        "pictur" | "imag" | "photo" | "photograph" | "panorama" | "collag" | "waveform" | "spectrogram" | "картинк" | "изображен" | "фот" | "фотограф" | "图" => {
-            Some(Kind::Image)
-        }
+        "pictur" | "imag" | "photo" | "photograph" | "panorama" | "collag" | "waveform" | "spectrogram" | "картинк"
+        | "изображен" | "фот" | "фотограф" | "图" => Some(Kind::Image),
         "照" if next == "片" => Some(Kind::Image),
         "audio" | "record" | "sound" | "speech" | "voic" | "запис" | "ауд" | "аудиозапис" | "звук" | "реч" => {
             Some(Kind::Audio)
         }
         "音" | "录" if matches!(next, "频" | "音") => Some(Kind::Audio),
         "语" if next == "音" => Some(Kind::Audio),
-        "text" | "passag" | "articl" | "paragraph" | "transcript" | "essay" | "текст" | "стат" => Some(Kind::Text),
+        "text" | "passag" | "articl" | "paragraph" | "transcript" | "essay" | "текст" | "стат" => {
+            Some(Kind::Text)
+        }
         "文" if matches!(next, "本" | "章" | "字") => Some(Kind::Text),
         "video" | "clip" | "movi" | "footag" | "slideshow" | "anim" | "виде" => Some(Kind::Video),
         "视" if next == "频" => Some(Kind::Video),

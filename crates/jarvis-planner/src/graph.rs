@@ -17,7 +17,8 @@ pub struct ToolGraph {
 impl ToolGraph {
     /// The graph of pairs of names; names that are not in the list are left out.
     pub fn new<'n>(tools: &[Tool], links: impl IntoIterator<Item = (&'n str, &'n str)>) -> ToolGraph {
-        let places: HashMap<&str, usize> = tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
+        let places: HashMap<&str, usize> =
+            tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
         let mut graph = ToolGraph {
             links: HashSet::new(),
             after: vec![Vec::new(); tools.len()],

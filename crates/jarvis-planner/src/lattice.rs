@@ -28,7 +28,9 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
     let attached = request.attachments.iter().map(|resource| resource.kind);
     let remembered = request.history.iter().flat_map(|turn| resources::spans(&turn.content));
     let mut near: Vec<Kind> = attached
-        .chain(remembered.filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url)).filter_map(|span| span.kind))
+        .chain(
+            remembered.filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url)).filter_map(|span| span.kind),
+        )
         .collect();
     let mut made: Vec<ConceptId> = Vec::new();
     let mut document = false;
@@ -53,9 +55,9 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
         if announces(clause) && questions.get(at + 1) == Some(&true) {
             found.retain(|candidate| candidate.steps.iter().any(|step| !matching::answers(step.tool, index)));
         }
-        document |= lexicon::hits(&clause.tokens, |id| index.serves(id))
-            .iter()
-            .any(|hit| hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|row| row.name == "document question"));
+        document |= lexicon::hits(&clause.tokens, |id| index.serves(id)).iter().any(|hit| {
+            hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|row| row.name == "document question")
+        });
         // What an earlier clause was for is not asked for again with another tool.
         let top = found.iter().max_by(|a, b| a.score.total_cmp(&b.score));
         if let Some(tool) = top.and_then(|best| best.steps.first()).map(|step| step.tool) {
@@ -79,7 +81,17 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
             let words: Vec<&str> = clause.tokens.iter().map(|t| t.lower.as_str()).collect();
             eprintln!("[{:?}] {}", clause.join, words.join(" "));
             for c in found.iter().take(6) {
-                let n: Vec<String> = c.steps.iter().map(|s| format!("{}{}", index.tool(s.tool).map_or("", |t| &t.name), s.concept.and_then(lexicon::concept).map_or(String::new(), |c| format!("({})", c.name)))).collect();
+                let n: Vec<String> = c
+                    .steps
+                    .iter()
+                    .map(|s| {
+                        format!(
+                            "{}{}",
+                            index.tool(s.tool).map_or("", |t| &t.name),
+                            s.concept.and_then(lexicon::concept).map_or(String::new(), |c| format!("({})", c.name))
+                        )
+                    })
+                    .collect();
                 eprintln!("     {:.2} {}", c.score, n.join(" + "));
             }
         }
@@ -94,7 +106,10 @@ pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex
 fn looks_back(clause: &Clause) -> bool {
     clause.spans.is_empty()
         && clause.tokens.first().is_some_and(|token| {
-            matches!(token.lower.as_str(), "after" | "once" | "when" | "before" | "upon" | "following" | "while" | "after" | "после" | "когда")
+            matches!(
+                token.lower.as_str(),
+                "after" | "once" | "when" | "before" | "upon" | "following" | "while" | "after" | "после" | "когда"
+            )
         })
 }
 

@@ -399,9 +399,7 @@ impl<'a> Linker<'a> {
     ) -> Vec<Thing> {
         let (here, near) = self.kinds_at_hand(at, own);
         let mut from: Vec<Kind> = Vec::new();
-        for kind in
-            inner.iter().flat_map(kinds_of).chain(here).chain(self.last.iter().flat_map(kinds_of)).chain(near)
-        {
+        for kind in inner.iter().flat_map(kinds_of).chain(here).chain(self.last.iter().flat_map(kinds_of)).chain(near) {
             // Content is told in words; it is not drawn or spoken only to be looked at or listened to again.
             let sensible = to == Kind::Text
                 || (kind, to) == (Kind::Video, Kind::Audio)

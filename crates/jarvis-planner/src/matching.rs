@@ -4,11 +4,11 @@
 use jarvis_plan::{Kind, Param, Tool};
 
 use crate::clauses::{Clause, is_attribute, opens_with_order, strip_polite};
-use crate::resources::SpanKind;
-use crate::lexicon::{self, ConceptId, Hit, Nature};
-use crate::linking::wording;
 use crate::decoding::{Candidate, Weights};
 use crate::flow::{Flow, kind_at};
+use crate::lexicon::{self, ConceptId, Hit, Nature};
+use crate::linking::wording;
+use crate::resources::SpanKind;
 use crate::retrieval::{Bag, Evidence, ToolIndex};
 use crate::words::{self, Token};
 
@@ -91,10 +91,14 @@ pub fn candidates(
     let asked = steps(clause, request, &flow, hand, index, &scored);
     if !asked.is_empty() {
         let steps: Vec<Step> = asked.into_iter().map(|step| Step { own, ..step }).collect();
-        found.push(Candidate { score: telling * weights.phrase * steps.iter().map(|step| step.score).sum::<f32>(), steps });
+        found.push(Candidate {
+            score: telling * weights.phrase * steps.iter().map(|step| step.score).sum::<f32>(),
+            steps,
+        });
     }
     // Who answers is told by what is at hand, not by the words for asking.
-    let answered = clause.asks() && found.iter().flat_map(|found| &found.steps).any(|step| step.nature() == Some(Nature::Ask));
+    let answered =
+        clause.asks() && found.iter().flat_map(|found| &found.steps).any(|step| step.nature() == Some(Nature::Ask));
     let mut fitting: Vec<Candidate> = Vec::new();
     for (at, (tool, words)) in index.tools().iter().zip(&evidence).enumerate() {
         // "Text-to-Video" is not meant wherever a text and a video are spoken of.
@@ -126,9 +130,11 @@ pub fn candidates(
 
 /// True for a tool that answers questions.
 pub fn answers(tool: usize, index: &ToolIndex) -> bool {
-    lexicon::concepts().iter().enumerate().filter(|(_, row)| row.nature == Nature::Ask).any(|(concept, _)| {
-        index.serving(concept).iter().any(|served| served.tool == tool && served.fit >= 0.3)
-    })
+    lexicon::concepts()
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.nature == Nature::Ask)
+        .any(|(concept, _)| index.serving(concept).iter().any(|served| served.tool == tool && served.fit >= 0.3))
 }
 
 /// "An audio summary": what the clause wants as sound or picture, and the best tool makes as text, is turned into it.
@@ -140,7 +146,9 @@ fn spoken_aloud(found: &mut Vec<Candidate>, flow: &Flow, index: &ToolIndex) {
     if !wanted.is_media() || last.outputs.as_slice() != [Kind::Text] {
         return;
     }
-    if let Some(bridge) = index.bridge(Kind::Text, *wanted).filter(|bridge| best.steps.iter().all(|step| step.tool != *bridge)) {
+    if let Some(bridge) =
+        index.bridge(Kind::Text, *wanted).filter(|bridge| best.steps.iter().all(|step| step.tool != *bridge))
+    {
         let mut steps = best.steps;
         steps.push(Step::of_tool(bridge));
         found.push(Candidate { steps, score: best.score + TURNED });
@@ -287,8 +295,23 @@ fn presents(clause: &Clause) -> bool {
     });
     let label = matches!(
         last.lower.as_str(),
-        "is" | "are" | "text" | "paragraph" | "message" | "content" | "sentence" | "passage" | "script" | "article" | "follows"
-            | "description" | "document" | "context" | "контекст" | "текст" | "сообщение" | "статья"
+        "is" | "are"
+            | "text"
+            | "paragraph"
+            | "message"
+            | "content"
+            | "sentence"
+            | "passage"
+            | "script"
+            | "article"
+            | "follows"
+            | "description"
+            | "document"
+            | "context"
+            | "контекст"
+            | "текст"
+            | "сообщение"
+            | "статья"
     );
     handed && label && clause.tokens.len() <= 8 && !clause.question && !opens_with_order(&clause.tokens)
 }
@@ -320,8 +343,20 @@ fn feasibility(tool: &Tool, flow: &Flow, hand: &AtHand, index: &ToolIndex) -> f3
             || words::stems(&words::spell_out(&param.name)).iter().any(|word| {
                 matches!(
                     word.as_str(),
-                    "file" | "path" | "document" | "packag" | "content" | "attach" | "imag" | "photo" | "item" | "input"
-                        | "media" | "url" | "titl" | "sourc"
+                    "file"
+                        | "path"
+                        | "document"
+                        | "packag"
+                        | "content"
+                        | "attach"
+                        | "imag"
+                        | "photo"
+                        | "item"
+                        | "input"
+                        | "media"
+                        | "url"
+                        | "titl"
+                        | "sourc"
                 )
             })
     };
@@ -358,7 +393,9 @@ fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIn
         };
         let from_text = row.takes.contains(&Kind::Text);
         if (from_text && !text_at_hand)
-            || (!from_text && !row.takes.iter().any(|kind| hand.has(*kind)) && !row.takes.iter().any(|kind| flow.speaks_of(*kind)))
+            || (!from_text
+                && !row.takes.iter().any(|kind| hand.has(*kind))
+                && !row.takes.iter().any(|kind| flow.speaks_of(*kind)))
         {
             continue;
         }

@@ -48,8 +48,28 @@ const KIND_WORDS: &[&str] = &[
 ];
 /// Verbs that stand in many names.
 const PALE_WORDS: &[&str] = &[
-    "get", "do", "make", "use", "run", "set", "find", "search", "creat", "generat", "appli", "see", "take", "see",
-    "go", "show", "operation", "service", "tool", "api", "specific", "online",
+    "get",
+    "do",
+    "make",
+    "use",
+    "run",
+    "set",
+    "find",
+    "search",
+    "creat",
+    "generat",
+    "appli",
+    "see",
+    "take",
+    "see",
+    "go",
+    "show",
+    "operation",
+    "service",
+    "tool",
+    "api",
+    "specific",
+    "online",
 ];
 
 impl ToolIndex {

@@ -45,7 +45,10 @@ fn main() -> Result<(), Failure> {
         domains.push(Measured { domain, tools, requests, gold });
     }
     let weights = with(&Weights::default(), &set)?;
-    println!("{:<28} {:>7} {:>6} {:>6} {:>6} {:>6} {:>9}", "", "samples", "n-P", "n-R", "n-F1", "e-F1", "plans/s");
+    println!(
+        "{:<28} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8}",
+        "", "samples", "n-P", "n-R", "n-F1", "e-F1", "t-F1", "v-F1", "plans/s"
+    );
     for measured in &domains {
         show(&measured.domain.name(), measured, &weights, lost)?;
     }
@@ -99,14 +102,17 @@ fn show(title: &str, measured: &Measured, weights: &Weights, lost: bool) -> Resu
     let evaluation = evaluate(&measured.gold, &Predictions::of(&said), &options);
     let Some((_, figures)) = evaluation.strict.first() else { return Err("nothing was scored".into()) };
     let nodes = figures.nodes.as_ref().map(|(nodes, _)| nodes);
+    let arguments = figures.arguments.as_ref();
     let percent = |figure: Option<f64>| figure.map_or("-".to_owned(), |figure| format!("{:.1}", figure * 100.0));
     println!(
-        "{title:<28} {:>7} {:>6} {:>6} {:>6} {:>6} {:>9.0}",
+        "{title:<28} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8.0}",
         figures.samples,
         percent(figure(nodes, 0)),
         percent(figure(nodes, 1)),
         percent(figure(nodes, 2)),
         percent(figure(figures.links.as_ref(), 2)),
+        percent(figure(arguments.map(|[names, _]| names), 2)),
+        percent(figure(arguments.map(|[_, values]| values), 2)),
         speed,
     );
     if lost {

@@ -234,16 +234,21 @@ impl Fields {
     pub(super) fn alike(&self, one: usize, two: usize) -> bool {
         let (Some(one_does), Some(two_does)) = (self.does.get(one), self.does.get(two)) else { return false };
         let (Some(one), Some(two)) = (self.names.get(one), self.names.get(two)) else { return false };
-        let same = |a: &NameWord, b: &NameWord| a.stem == b.stem || a.senses.iter().any(|sense| b.senses.contains(sense));
-        let acts = |word: &NameWord| word.senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|s| s.part == Part::Action));
+        let same =
+            |a: &NameWord, b: &NameWord| a.stem == b.stem || a.senses.iter().any(|sense| b.senses.contains(sense));
+        let acts = |word: &NameWord| {
+            word.senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|s| s.part == Part::Action))
+        };
         let within = |a: &[NameWord], b: &[NameWord]| a.iter().all(|word| b.iter().any(|other| same(word, other)));
         let things = |a: &[NameWord], b: &[NameWord]| {
             a.iter().filter(|word| !acts(word)).any(|word| b.iter().any(|other| same(word, other)))
         };
         !one_does.is_empty()
             && one_does.iter().any(|sense| two_does.contains(sense))
-            && (within(one, two) && two.iter().filter(|word| acts(word)).all(|word| one.iter().any(|other| same(word, other)))
-                || within(two, one) && one.iter().filter(|word| acts(word)).all(|word| two.iter().any(|other| same(word, other))))
+            && (within(one, two)
+                && two.iter().filter(|word| acts(word)).all(|word| one.iter().any(|other| same(word, other)))
+                || within(two, one)
+                    && one.iter().filter(|word| acts(word)).all(|word| two.iter().any(|other| same(word, other))))
             && things(one, two)
     }
 
@@ -251,19 +256,22 @@ impl Fields {
     /// to what does.
     pub(super) fn looks_up(&self, tool: usize) -> bool {
         let Some(does) = self.does.get(tool) else { return false };
-        does.iter().filter_map(|id| thesaurus::sense(*id)).any(|sense| matches!(sense.name, "search" | "check" | "log in"))
+        does.iter()
+            .filter_map(|id| thesaurus::sense(*id))
+            .any(|sense| matches!(sense.name, "search" | "check" | "log in"))
     }
 
     /// True when the names of two tools speak of the same thing.
     pub(super) fn share_a_thing(&self, one: usize, two: usize) -> bool {
         let (Some(one), Some(two)) = (self.names.get(one), self.names.get(two)) else { return false };
         let thing = |word: &&NameWord| {
-            word.senses.is_empty() || word.senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|s| s.part == Part::Thing))
+            word.senses.is_empty()
+                || word.senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|s| s.part == Part::Thing))
         };
         one.iter().filter(thing).any(|word| {
-            two.iter().filter(thing).any(|other| {
-                word.stem == other.stem || word.senses.iter().any(|sense| other.senses.contains(sense))
-            })
+            two.iter()
+                .filter(thing)
+                .any(|other| word.stem == other.stem || word.senses.iter().any(|sense| other.senses.contains(sense)))
         })
     }
 
@@ -310,7 +318,8 @@ impl Fields {
             }
             let (count, holders) = (self.names.len() as f32, best.len() as f32);
             let scale = if KIND_WORDS.contains(&term.key.as_str()) { KIND } else { 1.0 };
-            let rarity = scale * own.map_or_else(|| (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln(), |(rarity, _)| *rarity);
+            let rarity = scale
+                * own.map_or_else(|| (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln(), |(rarity, _)| *rarity);
             whole += rarity;
             for (tool, weight) in best {
                 if let Some(entry) = explained.get_mut(tool) {

@@ -43,7 +43,8 @@ impl OfflinePlans {
     /// When the planner breaks down on the request.
     pub fn plan(&self, request: &str) -> Result<Value, String> {
         let request = Request::new(request);
-        let draft = std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, &request, &self.weights)));
+        let draft =
+            std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, &request, &self.weights)));
         let draft = draft.map_err(|_| "the offline planner broke down on this request".to_owned())?;
         Ok(match self.dependency {
             DependencyType::Resource => self.resource(&draft),
