@@ -189,6 +189,11 @@ fn text(
             (!words.is_empty()).then(|| vec![Arg::literal(words)])
         }
         Part::Wish => {
+            if own.is_empty()
+                && let Some(made) = linker.referred(at, clause, Kind::Text)
+            {
+                return Some(made.iter().map(Thing::arg).collect());
+            }
             let wish = wording::lettering(clause, request, step).or_else(|| wording::rest(clause, request, step));
             if !inner.iter().any(|thing| thing.is(Kind::Text))
                 && let Some(wish) = wish
