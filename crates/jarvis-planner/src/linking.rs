@@ -14,6 +14,7 @@ use crate::lexicon::{ConceptId, Nature};
 use crate::matching::Step;
 use crate::resources::{self, SpanKind};
 use crate::retrieval::ToolIndex;
+use crate::words::{self, listed};
 
 /// Something a task can work on.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +81,10 @@ pub(crate) struct Linker<'a> {
     /// What each clause made in the end, in order.
     by_clause: Vec<(usize, Vec<Thing>)>,
 }
+
+/// Words that tie what was made before to what is wished for.
+const TYING: &str = "inspired based portraying related showing reflecting depicting representing illustrating describing from \
+    using accordingly similar";
 
 /// The most tasks a draft may have.
 const MOST: usize = 32;
@@ -307,6 +312,26 @@ impl<'a> Linker<'a> {
                 let made: Vec<Thing> = made.iter().filter(|thing| thing.is(kind)).cloned().collect();
                 (!made.is_empty()).then_some(made)
             })
+        })
+    }
+
+    /// The text that a wish such as "inspired by the answer" means: it says nothing that was not said before, and speaks of
+    /// what a clause made.
+    pub(crate) fn meant(&self, at: usize, wish: &str) -> Option<Vec<Thing>> {
+        let telling: Vec<String> = words::tokens(wish)
+            .into_iter()
+            .filter(|token| !token.is_determiner() && !wording::is_hollow(token) && !listed(TYING, &token.lower))
+            .map(|token| token.stem)
+            .collect();
+        let said = |clause: &Clause, stem: &String| clause.tokens.iter().any(|token| token.stem == *stem);
+        let earlier = self.reading.clauses.get(..at).unwrap_or_default();
+        if telling.is_empty() || !telling.iter().all(|stem| earlier.iter().any(|clause| said(clause, stem))) {
+            return None;
+        }
+        self.by_clause.iter().rev().filter(|(of, _)| *of < at).find_map(|(of, made)| {
+            let clause = self.reading.clauses.get(*of)?;
+            let made: Vec<Thing> = made.iter().filter(|thing| thing.is(Kind::Text)).cloned().collect();
+            (!made.is_empty() && telling.iter().any(|stem| said(clause, stem))).then_some(made)
         })
     }
 

@@ -195,6 +195,12 @@ fn text(
                 return Some(made.iter().map(Thing::arg).collect());
             }
             let wish = wording::lettering(clause, request, step).or_else(|| wording::rest(clause, request, step));
+            if own.is_empty()
+                && let Some(wish) = &wish
+                && let Some(made) = linker.meant(at, wish)
+            {
+                return Some(made.iter().map(Thing::arg).collect());
+            }
             if !inner.iter().any(|thing| thing.is(Kind::Text))
                 && let Some(wish) = wish
                 && !(clause.pointers.result && own.is_empty())

@@ -198,7 +198,7 @@ fn starts_content(kept: &[Token]) -> bool {
     article && kept.get(1).is_some_and(|token| !is_hollow(token) && !listed(LEADS, token.lower.as_str()))
 }
 
-fn is_hollow(token: &Token) -> bool {
+pub(crate) fn is_hollow(token: &Token) -> bool {
     listed(HOLLOW, token.lower.as_str()) || (token.is_han() && HOLLOW_HAN.contains(&token.lower))
 }
 
