@@ -448,7 +448,11 @@ const VERBS: &str = "add analyse analyze apply book buy calculate call cancel ch
     expand rewrite transcribe perform enhance improve see inform notify remind query inquire modify reschedule \
     log transfer withdraw withdraw invite activate turn write append publish provide give get obtain plan \
     recommend suggest evaluate examine determine discover reduce apply confirm rent hire complain exchange \
-    purchase select choose compress archive stabilize regenerate recreate rebook repay deposit repair combine clean tidy instruct";
+    purchase select choose compress archive stabilize regenerate recreate rebook repay deposit repair combine clean tidy instruct \
+    alter decode measure assess caption label tag crop resize rotate blur sharpen brighten trim slow speed synthesize \
+    render illustrate depict sketch design correct proofread fix spin shorten elaborate highlight insert store save \
+    sync align separate isolate restore upscale respond reply explain clarify count rank filter review rate verify \
+    validate solve predict forecast track locate navigate paint draw speak narrate describe detect segment";
 
 /// Words before the order itself.
 const POLITE: &str = "please kindly can could would will you i want need like to d i'd me for just also now help let us let's \

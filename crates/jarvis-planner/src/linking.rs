@@ -315,6 +315,13 @@ impl<'a> Linker<'a> {
         })
     }
 
+    /// True when nothing at hand is text, and something can be listened to.
+    pub(crate) fn only_heard(&self, at: usize, own: &[Thing]) -> bool {
+        let (here, near) = self.kinds_at_hand(at, own);
+        let has = |wanted: Kind| here.iter().chain(&near).any(|kind| *kind == wanted);
+        !has(Kind::Text) && (has(Kind::Audio) || has(Kind::Video))
+    }
+
     /// The text that a wish such as "inspired by the answer" means: it says nothing that was not said before, and speaks of
     /// what a clause made.
     pub(crate) fn meant(&self, at: usize, wish: &str) -> Option<Vec<Thing>> {

@@ -29,7 +29,7 @@ pub struct Sense {
     /// Whether it is done or done to.
     pub part: Part,
     /// Words in English, Russian and Chinese, separated by blanks. A word is compared by its stem; a Chinese one as it
-    /// stands.
+    /// stands, and one after `=` by the word itself.
     pub words: &'static str,
 }
 
@@ -49,6 +49,8 @@ pub fn count() -> usize {
 }
 
 struct Table {
+    /// Senses by the word as it stands, where another word of the same stem means something else.
+    by_form: HashMap<String, Vec<SenseId>>,
     /// Senses by stem, or by a Chinese word.
     by_word: HashMap<String, Vec<SenseId>>,
     /// The most characters of a Chinese word in the table.
@@ -56,9 +58,13 @@ struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table { by_word: HashMap::new(), longest: 1 };
+    let mut table = Table { by_form: HashMap::new(), by_word: HashMap::new(), longest: 1 };
     for (id, sense) in rows::SENSES.iter().enumerate() {
         for word in sense.words.split_whitespace() {
+            if let Some(form) = word.strip_prefix('=') {
+                table.by_form.entry(form.to_owned()).or_default().push(id);
+                continue;
+            }
             let han = word.chars().next().is_some_and(jarvis_plan::is_han);
             let key = if han { word.to_owned() } else { words::stem(word) };
             if han {
@@ -73,9 +79,10 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// The senses of one word by its stem.
-pub fn of_stem(stem: &str) -> &'static [SenseId] {
-    TABLE.by_word.get(stem).map_or(&[], Vec::as_slice)
+/// The senses of one word: those of the word itself, or else those of its stem.
+pub fn of_token(token: &Token) -> &'static [SenseId] {
+    let own = TABLE.by_form.get(&token.lower).or_else(|| TABLE.by_word.get(&token.stem));
+    own.map_or(&[], Vec::as_slice)
 }
 
 /// Every sense that the words name, with the places of its first word and the one after its last. Of Chinese words the
@@ -103,7 +110,7 @@ pub fn of_tokens(tokens: &[Token]) -> Vec<(SenseId, usize, usize)> {
                 next = end;
             }
         } else {
-            found.extend(of_stem(&token.stem).iter().map(|sense| (*sense, at, next)));
+            found.extend(of_token(token).iter().map(|sense| (*sense, at, next)));
         }
         at = next;
     }
@@ -112,12 +119,12 @@ pub fn of_tokens(tokens: &[Token]) -> Vec<(SenseId, usize, usize)> {
 
 /// True when the word, alone, names something that is done.
 pub fn is_action(token: &Token) -> bool {
-    of_stem(&token.stem).iter().any(|id| sense(*id).is_some_and(|sense| sense.part == Part::Action))
+    of_token(token).iter().any(|id| sense(*id).is_some_and(|sense| sense.part == Part::Action))
 }
 
 /// True when the word, alone, names something that is done and nothing that it is done to.
 pub fn is_verb(token: &Token) -> bool {
-    let part = |part: Part| of_stem(&token.stem).iter().any(|id| sense(*id).is_some_and(|sense| sense.part == part));
+    let part = |part: Part| of_token(token).iter().any(|id| sense(*id).is_some_and(|sense| sense.part == part));
     part(Part::Action) && !part(Part::Thing)
 }
 

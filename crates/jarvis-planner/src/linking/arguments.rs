@@ -257,6 +257,10 @@ fn content(
     if things.is_empty() {
         things = linker.bind(at, clause, step, Kind::Json, own, inner);
     }
+    // What is said in a recording is nearer than the order's own words.
+    if things.is_empty() && param.required && linker.only_heard(at, own) {
+        things = linker.bridge(at, clause, step, Kind::Text, own, inner);
+    }
     if things.is_empty()
         && own_words
         && let Some(rest) = wording::rest(clause, &linker.request.text, step)

@@ -43,7 +43,7 @@ struct Term {
 /// The senses of a word where it stands: a bare verb after the verb of a name is a noun, as in `borrow_book`.
 fn senses_at(tokens: &[Token], at: usize, verb_first: bool) -> Vec<SenseId> {
     let Some(token) = tokens.get(at) else { return Vec::new() };
-    let senses = thesaurus::of_stem(&token.stem);
+    let senses = thesaurus::of_token(token);
     let formed = ["ing", "ion", "ment", "ery", "al", "er", "or"].iter().any(|end| token.lower.ends_with(end));
     let noun = verb_first && at > 0 && !formed;
     let acts = |id: &SenseId| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action);

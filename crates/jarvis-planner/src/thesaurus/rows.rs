@@ -62,7 +62,7 @@ pub(super) static SENSES: &[Sense] = &[
     row(
         "convert",
         Action,
-        "convert conversion converter exchange turn transform конвертируй преобразуй обменяй 转换 兑换 换算",
+        "convert =conversion converter exchange turn transform конвертируй преобразуй обменяй 转换 兑换 换算",
     ),
     row(
         "calculate",
@@ -280,7 +280,7 @@ pub(super) static SENSES: &[Sense] = &[
     row(
         "conversation",
         Thing,
-        "conversation conversational chat dialogue dialog response reply chatbot диалог ответ 对话 聊天",
+        "=conversation =conversations =conversational chat dialogue dialog response reply chatbot диалог ответ 对话 聊天",
     ),
     row("image", Thing, "image picture photo photograph snapshot frame картинка изображение фото 图片 图像 照片 图"),
     row("video", Thing, "video clip footage видео ролик 视频"),
