@@ -12,94 +12,129 @@ use crate::resources::{self, SpanKind};
 use crate::retrieval::{Bag, ToolIndex};
 use crate::words::Token;
 
-/// The steps of each clause. A clause with a slip of spelling is corrected on the way.
-pub(crate) fn choose(reading: &mut Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
-    let given: Vec<Vec<Kind>> = reading
-        .clauses
-        .iter()
-        .map(|clause| {
+/// The ways to serve each clause of a request.
+#[derive(Debug, Clone, Default)]
+pub struct Lattice {
+    /// For each clause, in order, what it may mean.
+    pub clauses: Vec<Vec<Candidate>>,
+    /// What the words of the whole request say for each tool.
+    pub whole: Vec<f32>,
+}
+
+impl Lattice {
+    /// Reads the clauses one after the other: what each one works on depends on those before. A clause with a slip of
+    /// spelling is corrected on the way.
+    pub fn new(reading: &mut Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> Lattice {
+        let mut lattice = Lattice::default();
+        let mut builder = Builder::new(reading, request);
+        for at in 0..reading.clauses.len() {
+            let asks_next = reading.clauses.get(at + 1).is_some_and(|clause| clause.question);
+            let Some(clause) = reading.clauses.get_mut(at) else { break };
+            lattice.clauses.push(builder.clause(at, clause, asks_next, &request.text, index, weights));
+        }
+        let all: Vec<Token> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
+        lattice.whole = matching::likely(&Bag::of(&all, &Bag::default()), index, weights);
+        lattice
+    }
+
+    /// The best steps of each clause, all clauses together.
+    pub fn decode(&self, index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
+        decoding::decode(&self.clauses, &self.whole, index, weights)
+    }
+}
+
+/// What is known when a clause is read.
+struct Builder {
+    /// The kinds that each clause names.
+    given: Vec<Vec<Kind>>,
+    /// The kinds given or made before.
+    near: Vec<Kind>,
+    made: Vec<ConceptId>,
+    /// The tool that each earlier clause most likely means.
+    done: Vec<usize>,
+    /// Whether a document, form or bill was spoken of.
+    document: bool,
+    earlier: Bag,
+}
+
+impl Builder {
+    fn new(reading: &Reading, request: &Request) -> Builder {
+        let given = |clause: &Clause| -> Vec<Kind> {
             // A question is asked of something else.
             let question = clause.quoted_question().map(|span| span.text.as_str());
             let things = own_things(clause, request);
-            let given = things.iter().filter(|thing| question.is_none_or(|text| !thing.is_text(text)));
-            given.flat_map(kinds_of).collect()
-        })
-        .collect();
-    let attached = request.attachments.iter().map(|resource| resource.kind);
-    let remembered = request.history.iter().flat_map(|turn| resources::spans(&turn.content));
-    let mut near: Vec<Kind> = attached
-        .chain(
-            remembered.filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url)).filter_map(|span| span.kind),
-        )
-        .collect();
-    let mut made: Vec<ConceptId> = Vec::new();
-    let mut document = false;
-    let mut done: Vec<usize> = Vec::new();
-    let mut lattice: Vec<Vec<Candidate>> = Vec::new();
-    let mut earlier = Bag::default();
-    let questions: Vec<bool> = reading.clauses.iter().map(|clause| clause.question).collect();
-    for (at, clause) in reading.clauses.iter_mut().enumerate() {
-        let own = given.get(at).cloned().unwrap_or_default();
-        let later = given.iter().skip(at + 1).find(|kinds| !kinds.is_empty());
-        let mut hand = AtHand { own, near: near.clone(), made: made.clone(), document };
-        hand.near.extend(later.into_iter().flatten());
-        let mut bag = Bag::of(&clause.tokens, &earlier);
-        let mut found = matching::candidates(clause, &request.text, &hand, &bag, index, weights);
-        if !found.iter().any(|candidate| candidate.score >= weights.price(index.tools().len()))
+            things.iter().filter(|thing| question.is_none_or(|text| !thing.is_text(text))).flat_map(kinds_of).collect()
+        };
+        let attached = request.attachments.iter().map(|resource| resource.kind);
+        let spoken_of = request.history.iter().flat_map(|turn| resources::spans(&turn.content));
+        let remembered = spoken_of.filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url));
+        Builder {
+            given: reading.clauses.iter().map(given).collect(),
+            near: attached.chain(remembered.filter_map(|span| span.kind)).collect(),
+            made: Vec::new(),
+            done: Vec::new(),
+            document: false,
+            earlier: Bag::default(),
+        }
+    }
+
+    fn clause(
+        &mut self,
+        at: usize,
+        clause: &mut Clause,
+        asks_next: bool,
+        request: &str,
+        index: &ToolIndex,
+        weights: &Weights,
+    ) -> Vec<Candidate> {
+        let later = self.given.iter().skip(at + 1).find(|kinds| !kinds.is_empty());
+        let hand = AtHand {
+            own: self.given.get(at).cloned().unwrap_or_default(),
+            near: self.near.iter().chain(later.into_iter().flatten()).copied().collect(),
+            made: self.made.clone(),
+            document: self.document,
+        };
+        let mut bag = Bag::of(&clause.tokens, &self.earlier);
+        let mut found = matching::candidates(clause, request, &hand, &bag, index, weights);
+        let price = weights.price(index.tools().len());
+        if !found.iter().any(|candidate| candidate.score >= price)
             && let Some(meant) = spelled(clause, &hand, index)
         {
             *clause = meant;
-            bag = Bag::of(&clause.tokens, &earlier);
-            found = matching::candidates(clause, &request.text, &hand, &bag, index, weights);
+            bag = Bag::of(&clause.tokens, &self.earlier);
+            found = matching::candidates(clause, request, &hand, &bag, index, weights);
         }
-        if announces(clause) && questions.get(at + 1) == Some(&true) {
+        if asks_next && announces(clause) {
             found.retain(|candidate| candidate.steps.iter().any(|step| !matching::answers(step.tool, index)));
         }
-        document |= lexicon::hits(&clause.tokens, |id| index.serves(id)).iter().any(|hit| {
-            hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|row| row.name == "document question")
-        });
-        // What an earlier clause was for is not asked for again with another tool.
-        let top = found.iter().max_by(|a, b| a.score.total_cmp(&b.score));
-        if let Some(tool) = top.and_then(|best| best.steps.first()).map(|step| step.tool) {
-            if done.contains(&tool) && looks_back(clause) {
-                found.clear();
-            } else if done.contains(&tool) {
-                found.retain(|candidate| candidate.steps.first().is_some_and(|step| step.tool == tool));
-            } else {
-                done.push(tool);
-            }
-        }
-        earlier = bag;
-        near.extend(hand.own);
-        if let Some(best) = found.iter().max_by(|a, b| a.score.total_cmp(&b.score)) {
+        self.once(clause, &mut found);
+        self.document |= matching::speaks_of_document(clause, index);
+        self.earlier = bag;
+        self.near.extend(hand.own);
+        if let Some(best) = best(&found) {
             for step in &best.steps {
-                made.extend(step.concept);
-                near.extend(index.tool(step.tool).into_iter().flat_map(|tool| tool.outputs.clone()));
+                self.made.extend(step.concept);
+                self.near.extend(index.tool(step.tool).into_iter().flat_map(|tool| tool.outputs.iter().copied()));
             }
         }
-        if std::env::var_os("JX").is_some() {
-            let words: Vec<&str> = clause.tokens.iter().map(|t| t.lower.as_str()).collect();
-            eprintln!("[{:?}] {}", clause.join, words.join(" "));
-            for c in found.iter().take(6) {
-                let n: Vec<String> = c
-                    .steps
-                    .iter()
-                    .map(|s| {
-                        format!(
-                            "{}{}",
-                            index.tool(s.tool).map_or("", |t| &t.name),
-                            s.concept.and_then(lexicon::concept).map_or(String::new(), |c| format!("({})", c.name))
-                        )
-                    })
-                    .collect();
-                eprintln!("     {:.2} {}", c.score, n.join(" + "));
-            }
-        }
-        lattice.push(found);
+        found
     }
-    let all: Vec<_> = reading.clauses.iter().flat_map(|clause| clause.tokens.clone()).collect();
-    let whole = matching::likely(&Bag::of(&all, &Bag::default()), index, weights);
-    decoding::decode(&lattice, &whole, index, weights)
+
+    /// What an earlier clause was for is not asked for again with another tool.
+    fn once(&mut self, clause: &Clause, found: &mut Vec<Candidate>) {
+        let Some(tool) = best(found).and_then(|best| best.steps.first()).map(|step| step.tool) else { return };
+        if !self.done.contains(&tool) {
+            self.done.push(tool);
+        } else if looks_back(clause) {
+            found.clear();
+        } else {
+            found.retain(|candidate| candidate.steps.first().is_some_and(|step| step.tool == tool));
+        }
+    }
+}
+
+fn best(found: &[Candidate]) -> Option<&Candidate> {
+    found.iter().max_by(|a, b| a.score.total_cmp(&b.score))
 }
 
 /// "After the call, …", "Once that is done, …": it speaks of what was asked for before.
@@ -108,7 +143,7 @@ fn looks_back(clause: &Clause) -> bool {
         && clause.tokens.first().is_some_and(|token| {
             matches!(
                 token.lower.as_str(),
-                "after" | "once" | "when" | "before" | "upon" | "following" | "while" | "after" | "после" | "когда"
+                "after" | "once" | "when" | "before" | "upon" | "following" | "while" | "после" | "когда"
             )
         })
 }

@@ -8,9 +8,9 @@
 
 pub mod clauses;
 pub mod decoding;
-mod flow;
+pub mod flow;
 pub mod graph;
-mod lattice;
+pub mod lattice;
 pub mod lexicon;
 pub mod linking;
 pub mod matching;

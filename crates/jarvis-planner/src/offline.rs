@@ -9,7 +9,7 @@ use jarvis_plan::{Draft, Kind, Note, Request, Tool};
 
 use crate::clauses;
 use crate::decoding::Weights;
-use crate::lattice;
+use crate::lattice::Lattice;
 use crate::linking::Linker;
 use crate::retrieval::ToolIndex;
 use crate::{Planner, PlannerError};
@@ -56,9 +56,8 @@ impl Offline {
             .iter()
             .filter_map(|resource| Some((resource.name.as_deref()?, resource.kind)))
             .collect();
-        let reading = clauses::read(text, &files, index);
-        let mut reading = reading;
-        let steps = lattice::choose(&mut reading, request, index, weights);
+        let mut reading = clauses::read(text, &files, index);
+        let steps = Lattice::new(&mut reading, request, index, weights).decode(index, weights);
         let mut linker = Linker::new(request, &reading, index);
         let mut unserved: Vec<&str> = Vec::new();
         for ((at, clause), steps) in reading.clauses.iter().enumerate().zip(&steps) {

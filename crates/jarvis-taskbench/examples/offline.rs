@@ -1,21 +1,51 @@
 //! Measures the offline planner: plans every request of each domain folder and scores the plans against the gold, with the
 //! strict profile.
 //!
-//! `cargo run --release -p jarvis-taskbench --example offline -- [NAME=VALUE …] [--ablate] [--lost] FOLDER …`
+//! `cargo run --release -p jarvis-taskbench --example offline -- [NAME=VALUE …] [--ablate] [--lost] [--explain] FOLDER …`
 //!
 //! `NAME=VALUE` sets one of the planner's weights; `--ablate` repeats the measurement with each part taken out;
-//! `--lost` prints the plans that differ from the gold.
+//! `--lost` prints the plans that differ from the gold, and `--explain` with them what each clause might have meant.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use jarvis_plan::Request;
 use jarvis_planner::decoding::Weights;
+use jarvis_planner::lattice::Lattice;
+use jarvis_planner::{ToolIndex, clauses};
 use jarvis_taskbench::data::{Domain, Gold, Lines, ToolList, UserRequest};
 use jarvis_taskbench::evaluate::strict::Prf;
 use jarvis_taskbench::evaluate::{Options, Predictions, Profile, Wanted, evaluate};
 use jarvis_taskbench::infer::OfflinePlans;
 use rayon::prelude::*;
 use serde_json::{Value, json};
+
+/// The parts that can be taken out, and the weights that do it.
+const PARTS: &[(&str, &[(&str, f64)])] = &[
+    ("names", &[("name", 0.0)]),
+    ("descriptions and parameters", &[("text", 0.0)]),
+    ("the thesaurus", &[("sense", 0.0)]),
+    ("the lexicon of phrases", &[("phrase", 0.0)]),
+    ("agreement on what is done", &[("action", 0.0)]),
+    ("inputs and kinds", &[("inputs", 0.0)]),
+    ("words of earlier clauses", &[("context", 0.0)]),
+    ("words that no tool knows", &[("unknown", 0.0)]),
+    ("telling apart what is given and what is asked", &[("telling", 1.0)]),
+    ("the distance to the best tool of a clause", &[("behind", 0.0)]),
+    ("a price that grows with the list", &[("crowd", 0.0)]),
+    ("the price of doing a thing twice", &[("repeat", 0.0), ("alike", 0.0)]),
+    ("links between the tools chosen", &[("link", 0.0), ("gap", 0.0)]),
+    ("steps that no clause names", &[("bridge_cost", 9.0), ("edge_cost", 9.0), ("tail_cost", 9.0)]),
+    ("care with what was not asked for", &[("lookup", 0.0), ("unasked", 0.0)]),
+    ("a beam", &[("beam", 1.0)]),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Show {
+    Figures,
+    Lost,
+    Explained,
+}
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -27,11 +57,12 @@ struct Measured {
 }
 
 fn main() -> Result<(), Failure> {
-    let (mut folders, mut set, mut ablate, mut lost) = (Vec::new(), BTreeMap::new(), false, false);
+    let (mut folders, mut set, mut ablate, mut wanted) = (Vec::new(), BTreeMap::new(), false, Show::Figures);
     for word in std::env::args().skip(1) {
         match (word.as_str(), word.split_once('=')) {
             ("--ablate", _) => ablate = true,
-            ("--lost", _) => lost = true,
+            ("--lost", _) => wanted = Show::Lost,
+            ("--explain", _) => wanted = Show::Explained,
             (_, Some((name, value))) => {
                 set.insert(name.to_owned(), serde_json::from_str::<Value>(value)?);
             }
@@ -50,21 +81,36 @@ fn main() -> Result<(), Failure> {
         "", "samples", "n-P", "n-R", "n-F1", "e-F1", "t-F1", "v-F1", "plans/s"
     );
     for measured in &domains {
-        show(&measured.domain.name(), measured, &weights, lost)?;
+        show(&measured.domain.name(), measured, &weights, wanted)?;
     }
     if ablate {
-        let value = serde_json::to_value(&weights)?;
-        for name in value.as_object().into_iter().flatten().map(|(name, _)| name) {
-            if matches!(name.as_str(), "cost" | "beam" | "choices") {
-                continue;
-            }
-            let without = with(&weights, &BTreeMap::from([(name.clone(), json!(0.0))]))?;
+        for (part, off) in PARTS {
+            let off = off.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+            let without = with(&weights, &off)?;
+            println!("without {part}:");
             for measured in &domains {
-                show(&format!("{} - {name}", measured.domain.name()), measured, &without, false)?;
+                show(&measured.domain.name(), measured, &without, Show::Figures)?;
             }
         }
     }
     Ok(())
+}
+
+/// What each clause of a request might mean, the likeliest first.
+fn explain(index: &ToolIndex, request: &str, weights: &Weights) {
+    let mut reading = clauses::read(request, &[], index);
+    let lattice = Lattice::new(&mut reading, &Request::new(request), index, weights);
+    let price = weights.price(index.tools().len());
+    for (clause, candidates) in reading.clauses.iter().zip(&lattice.clauses) {
+        println!("   {:?} {:?} (a step costs {price:.2})", clause.join, clause.text(request));
+        let mut sorted: Vec<_> = candidates.iter().collect();
+        sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
+        for candidate in sorted.into_iter().take(5) {
+            let tools = candidate.steps.iter().filter_map(|step| index.tool(step.tool));
+            let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
+            println!("   {:>8.2} {}", candidate.score, names.join(" + "));
+        }
+    }
 }
 
 fn figure(sums: Option<&Prf>, at: usize) -> Option<f64> {
@@ -80,7 +126,7 @@ fn with(weights: &Weights, set: &BTreeMap<String, Value>) -> Result<Weights, Fai
     Ok(serde_json::from_value(value)?)
 }
 
-fn show(title: &str, measured: &Measured, weights: &Weights, lost: bool) -> Result<(), Failure> {
+fn show(title: &str, measured: &Measured, weights: &Weights, wanted: Show) -> Result<(), Failure> {
     let dependency = measured.tools.dependency();
     let graph = measured.domain.graph().ok();
     let planner = OfflinePlans::new(&measured.tools, graph.as_ref(), dependency).weighed(weights.clone());
@@ -97,8 +143,8 @@ fn show(title: &str, measured: &Measured, weights: &Weights, lost: bool) -> Resu
     let speed = plans.len() as f64 / begun.elapsed().as_secs_f64();
     let bytes: Vec<u8> = plans.iter().flat_map(|(_, line)| format!("{line}\n").into_bytes()).collect();
     let said = Lines::of("predictions.json", bytes);
-    let wanted = Wanted { rouge: false, bertscore: false, ..Wanted::ALL };
-    let options = Options { wanted, ..Options::new(&measured.tools, dependency, Profile::Strict) };
+    let figures_wanted = Wanted { rouge: false, bertscore: false, ..Wanted::ALL };
+    let options = Options { wanted: figures_wanted, ..Options::new(&measured.tools, dependency, Profile::Strict) };
     let evaluation = evaluate(&measured.gold, &Predictions::of(&said), &options);
     let Some((_, figures)) = evaluation.strict.first() else { return Err("nothing was scored".into()) };
     let nodes = figures.nodes.as_ref().map(|(nodes, _)| nodes);
@@ -115,13 +161,16 @@ fn show(title: &str, measured: &Measured, weights: &Weights, lost: bool) -> Resu
         percent(figure(arguments.map(|[_, values]| values), 2)),
         speed,
     );
-    if lost {
+    if wanted != Show::Figures {
         for ((request, plan), sample) in plans.iter().zip(&evaluation.samples) {
             if let Some(strict) = sample.strict.as_ref().filter(|strict| !strict.lost.is_empty()) {
                 println!("\n## {}\n   {}", request.trim(), strict.lost.join("; "));
                 let nodes = plan.pointer("/result/task_nodes").and_then(Value::as_array);
                 for node in nodes.into_iter().flatten() {
                     println!("   {node}");
+                }
+                if wanted == Show::Explained {
+                    explain(planner.index(), request, weights);
                 }
             }
         }

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use jarvis_plan::{Kind, is_han};
 use regex::Regex;
 
-use super::{begins_with_action, names_action, opens_action, strip_polite};
+use super::orders::opens_action;
+use super::{begins_with_action, names_action, strip_polite};
 use crate::lexicon;
 use crate::resources::{self, Span, SpanKind};
 use crate::retrieval::ToolIndex;

@@ -32,6 +32,11 @@ impl OfflinePlans {
         OfflinePlans { index, weights: Weights::default(), doing, dependency }
     }
 
+    /// The tools as the planner knows them.
+    pub fn index(&self) -> &ToolIndex {
+        &self.index
+    }
+
     /// The same with other weights, for measuring what each part of the planner brings.
     pub fn weighed(self, weights: Weights) -> OfflinePlans {
         OfflinePlans { weights, ..self }

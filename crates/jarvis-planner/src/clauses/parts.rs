@@ -1,0 +1,166 @@
+//! Parts: what stands between two borders of a request, and whether the next part goes on with it or is a clause of its own.
+
+use super::Join;
+use super::orders::{
+    begins_with_action, looks_like_stray, means_tool, names_action, opens_action, opens_with_let, opens_with_order,
+    strip_polite,
+};
+use crate::lexicon::{self, Nature};
+use crate::resources::{self, Span};
+use crate::retrieval::ToolIndex;
+use crate::words::Token;
+
+/// What stands between two borders.
+pub(super) struct Part {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) join: Join,
+    pub(super) tokens: Vec<Token>,
+    pub(super) spans: Vec<Span>,
+    /// It names an action.
+    acts: bool,
+    /// It names one that a tool of the list is known for, not just some verb.
+    meant: bool,
+    /// It begins with an order in English.
+    opens: bool,
+}
+
+impl Part {
+    pub(super) fn new(
+        start: usize,
+        end: usize,
+        join: Join,
+        tokens: &[Token],
+        spans: &[Span],
+        index: &ToolIndex,
+    ) -> Part {
+        let mut tokens: Vec<Token> = tokens.iter().filter(|t| t.start >= start && t.end <= end).cloned().collect();
+        let spans: Vec<Span> = spans.iter().filter(|s| s.start >= start && s.end <= end).cloned().collect();
+        let mut acts = names_action(&tokens, index);
+        // "Sumarize news.txt": an order with a slip in it, told by the file it is about.
+        if !acts
+            && !spans.is_empty()
+            && let Some((at, spelled)) = lexicon::corrected(&tokens, |concept| index.serves(concept))
+            && at <= 1
+        {
+            tokens = spelled;
+            acts = true;
+        }
+        let opens = |token: &Token| lexicon::is_question_word(token) || index.opens_a_name(token);
+        let meant = acts && (means_tool(&tokens, index) || strip_polite(&tokens).first().is_some_and(opens));
+        let opens = opens_with_order(&tokens) || opens_with_let(&tokens);
+        Part { start, end, join, tokens, spans, acts, meant, opens }
+    }
+
+    /// The part as the first of its request.
+    pub(super) fn first(self) -> Part {
+        Part { join: Join::Start, ..self }
+    }
+
+    /// True when it holds neither words nor spans.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tokens.is_empty() && self.spans.is_empty()
+    }
+
+    /// True when `next` is no clause of its own.
+    pub(super) fn goes_on_with(&self, next: &Part, index: &ToolIndex) -> bool {
+        match next.join {
+            Join::Start | Join::Sentence => false,
+            Join::Then | Join::And if self.meant && next.strays(index) && !self.creates(index) => false,
+            // "I have a picture and I'd like to …": what is given, and what is wanted.
+            Join::Then | Join::And if next.wishes() => false,
+            Join::Then => !self.acts || !next.acts,
+            Join::And => {
+                // "Прочитай, что на картинке": the question is what the short order is about.
+                let about = self.spans.is_empty() && self.tokens.len() <= 4 && next.question_opens();
+                // "Find all people and dates": one verb with two objects.
+                let one_verb =
+                    !self.meant && !strip_polite(&next.tokens).first().is_some_and(|t| opens_action(t, index));
+                (!self.acts && !(next.opens && self.tokens.len() > 2))
+                    || !next.acts
+                    || about
+                    || one_verb
+                    || self.leads_in()
+                    || next.tells(index)
+                    || self.same_edit(next, index)
+            }
+        }
+    }
+
+    pub(super) fn extend(&mut self, next: Part, tokens: &[Token]) {
+        self.end = next.end;
+        // The word between the two is part of the clause after all.
+        self.tokens = tokens.iter().filter(|t| t.start >= self.start && t.end <= self.end).cloned().collect();
+        self.spans.extend(next.spans);
+        self.acts |= next.acts;
+        self.meant |= next.meant;
+    }
+
+    /// "… and fold the laundry": an order by its form, though no tool is known for it.
+    fn strays(&self, index: &ToolIndex) -> bool {
+        !self.acts && looks_like_stray(&self.tokens) && !begins_with_action(&self.tokens, index)
+    }
+
+    /// "… and I would like to …": somebody says what is wanted from here on.
+    fn wishes(&self) -> bool {
+        let lower = |at: usize| self.tokens.get(at).map_or("", |token| token.lower.as_str());
+        let (first, second) = if matches!(lower(0), "then" | "so" | "finally") { (1, 2) } else { (0, 1) };
+        matches!(
+            (lower(first), lower(second)),
+            ("i" | "we", "want" | "need" | "would" | "d" | "wish" | "hope" | "also")
+                | ("i'd" | "we'd" | "i’d" | "we’d", "like" | "love")
+                | ("can" | "could" | "would", "you")
+                | ("please", _)
+                | ("хочу" | "нужно" | "хотел" | "хотела", _)
+        )
+    }
+
+    /// It makes something new, so that what follows may tell more of it.
+    fn creates(&self, index: &ToolIndex) -> bool {
+        lexicon::hits(&self.tokens, |concept| index.serves(concept))
+            .iter()
+            .any(|hit| hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Create))
+    }
+
+    /// "From the edges and a text, …": what the order to come is done with.
+    fn leads_in(&self) -> bool {
+        self.tokens.first().is_some_and(|token| {
+            matches!(
+                token.lower.as_str(),
+                "from" | "with" | "using" | "given" | "based" | "considering" | "используя" | "根" | "基" | "用"
+            )
+        })
+    }
+
+    /// "… and her pose is that of the boy": it tells how something is and orders nothing.
+    fn tells(&self, index: &ToolIndex) -> bool {
+        let verb = |at: usize| {
+            self.tokens
+                .get(at)
+                .is_some_and(|token| matches!(token.lower.as_str(), "is" | "are" | "was" | "were" | "should" | "looks"))
+        };
+        !self.question_opens()
+            && lexicon::hits(&self.tokens, |concept| index.serves(concept))
+                .iter()
+                .any(|hit| hit.first() > 0 && verb(hit.last() + 1))
+    }
+
+    /// "grey and half the size": two changes to one thing are one change, unless the second names its own thing.
+    fn same_edit(&self, next: &Part, index: &ToolIndex) -> bool {
+        let edits = |tokens: &[Token]| {
+            let hits = lexicon::hits(tokens, |concept| index.serves(concept));
+            !hits.is_empty()
+                && hits.iter().all(|hit| {
+                    hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Edit)
+                })
+        };
+        let nth = |tokens: &[Token]| resources::pointers(tokens).ordinal;
+        let own_thing = (!self.spans.is_empty() && !next.spans.is_empty())
+            || nth(&self.tokens).zip(nth(&next.tokens)).is_some_and(|(one, two)| one != two);
+        !own_thing && !next.question_opens() && edits(&self.tokens) && edits(&next.tokens)
+    }
+
+    fn question_opens(&self) -> bool {
+        self.tokens.first().is_some_and(lexicon::is_question_word)
+    }
+}

@@ -1,0 +1,136 @@
+//! Reference: what the words of a clause mean that was given or made before: "the result", "the translated text", what the
+//! clause before made.
+
+use jarvis_plan::Kind;
+
+use super::{Linker, Thing, own_things, wording};
+use crate::clauses::{Clause, Join, is_attribute};
+use crate::lexicon::Nature;
+use crate::matching::Step;
+use crate::words::{self, listed};
+
+/// Words that tie what was made before to what is wished for.
+const TYING: &str = "inspired based portraying related showing reflecting depicting representing illustrating describing from \
+    using accordingly similar";
+
+impl Linker<'_> {
+    /// What the clause means by "the translated text": what was made where an earlier clause translates.
+    pub(super) fn referred(&self, at: usize, clause: &Clause, kind: Kind) -> Option<Vec<Thing>> {
+        let tokens = &clause.tokens;
+        (0..tokens.len()).rev().filter(|place| is_attribute(tokens, *place)).find_map(|place| {
+            let stem = &tokens.get(place)?.stem;
+            let spoken = |clause: &usize| {
+                let clause = self.reading.clauses.get(*clause);
+                clause.is_some_and(|clause| clause.tokens.iter().any(|token| token.stem == *stem))
+            };
+            let mut earlier = self.by_clause.iter().rev().filter(|(of, _)| *of < at && spoken(of));
+            earlier.find_map(|(_, made)| {
+                let made: Vec<Thing> = made.iter().filter(|thing| thing.is(kind)).cloned().collect();
+                (!made.is_empty()).then_some(made)
+            })
+        })
+    }
+
+    /// True when nothing at hand is text, and something can be listened to.
+    pub(super) fn only_heard(&self, at: usize, own: &[Thing]) -> bool {
+        let (here, near) = self.kinds_at_hand(at, own);
+        let has = |wanted: Kind| here.iter().chain(&near).any(|kind| *kind == wanted);
+        !has(Kind::Text) && (has(Kind::Audio) || has(Kind::Video))
+    }
+
+    /// The text that a wish such as "inspired by the answer" means: it says nothing that was not said before, and speaks of
+    /// what a clause made.
+    pub(super) fn meant(&self, at: usize, wish: &str) -> Option<Vec<Thing>> {
+        let telling: Vec<String> = words::tokens(wish)
+            .into_iter()
+            .filter(|token| !token.is_determiner() && !wording::is_hollow(token) && !listed(TYING, &token.lower))
+            .map(|token| token.stem)
+            .collect();
+        let said = |clause: &Clause, stem: &String| clause.tokens.iter().any(|token| token.stem == *stem);
+        let earlier = self.reading.clauses.get(..at).unwrap_or_default();
+        if telling.is_empty() || !telling.iter().all(|stem| earlier.iter().any(|clause| said(clause, stem))) {
+            return None;
+        }
+        self.by_clause.iter().rev().filter(|(of, _)| *of < at).find_map(|(of, made)| {
+            let clause = self.reading.clauses.get(*of)?;
+            let made: Vec<Thing> = made.iter().filter(|thing| thing.is(Kind::Text)).cloned().collect();
+            (!made.is_empty() && telling.iter().any(|stem| said(clause, stem))).then_some(made)
+        })
+    }
+
+    /// The latest thing of that kind made by a tool that the catalogue's graph links to this one.
+    pub(super) fn linked(&self, clause: &Clause, step: &Step, kind: Kind) -> Option<Thing> {
+        if clause.pointers.original {
+            return None;
+        }
+        let graph = self.index.graph();
+        let links = |thing: &&Thing| match thing {
+            Thing::Made { id, .. } => self
+                .tasks
+                .iter()
+                .find(|task| task.id == *id)
+                .and_then(|task| self.index.tools().iter().position(|tool| tool.name == task.task))
+                .is_some_and(|tool| tool != step.tool && graph.links(tool, step.tool)),
+            Thing::Given { .. } => false,
+        };
+        self.made.iter().rev().filter(|thing| thing.is(kind)).find(links).cloned()
+    }
+
+    /// What a tool that takes several of a kind works on beside the one its clause names: what was made last, or else
+    /// what was named before.
+    pub(super) fn others(&self, at: usize, clause: &Clause, step: &Step, kind: Kind, beside: &[Thing]) -> Vec<Thing> {
+        let made = self.linked(clause, step, kind).or_else(|| self.last.iter().find(|thing| thing.is(kind)).cloned());
+        made.into_iter().chain(self.given(at, kind).into_iter().rev()).filter(|thing| !beside.contains(thing)).collect()
+    }
+
+    /// What earlier turns named of that kind, each once, in the order first named.
+    pub(super) fn mentioned(&self, kind: Kind) -> Vec<Thing> {
+        let mut mentioned: Vec<Thing> = Vec::new();
+        for thing in self.remembered.iter().rev().filter(|thing| thing.is(kind)) {
+            if !mentioned.contains(thing) {
+                mentioned.push(thing.clone());
+            }
+        }
+        mentioned
+    }
+
+    /// Everything given of that kind: attached, or named up to this clause, or by a later one.
+    pub(super) fn given(&self, at: usize, kind: Kind) -> Vec<Thing> {
+        let mut all: Vec<Thing> = Vec::new();
+        let named = self.reading.clauses.iter().take(at + 1).flat_map(|clause| own_things(clause, self.request));
+        for thing in self.attachments.iter().cloned().chain(named) {
+            if thing.is(kind) && !all.contains(&thing) {
+                all.push(thing);
+            }
+        }
+        if all.is_empty() { self.later(at).into_iter().filter(|thing| thing.is(kind)).collect() } else { all }
+    }
+
+    /// True when the clause works on what the clause before made, rather than on what that one worked on.
+    pub(super) fn goes_on(&self, clause: &Clause, step: &Step, kind: Kind) -> bool {
+        if clause.pointers.original || !self.last.iter().any(|thing| thing.is(kind)) {
+            return false;
+        }
+        let Some(before) = self.last_nature else {
+            return clause.pointers.result || clause.pointers.pronoun || clause.join == Join::Then;
+        };
+        let carries = matches!(before, Nature::Make | Nature::Edit | Nature::Create);
+        let judges = matches!(step.nature(), Some(Nature::Label | Nature::Ask));
+        if clause.pointers.result {
+            return true;
+        }
+        if clause.pointers.each && before != Nature::Create {
+            return false;
+        }
+        match clause.join {
+            Join::Then => carries || before == Nature::Map || before == Nature::Ask && kind == Kind::Text && !judges,
+            Join::And | Join::Sentence | Join::Start => {
+                let changes = matches!(step.nature(), Some(Nature::Make | Nature::Edit));
+                let follows = clause.pointers.pronoun || clause.join == Join::And;
+                before == Nature::Create && follows
+                    || carries && (clause.pointers.pronoun && !judges || changes && follows)
+                    || !carries && kind == Kind::Text && step.nature() == Some(Nature::Make) && clause.pointers.pronoun
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Inputs: the kinds of resources a clause can draw on, and how well they suit a tool.
+
+use jarvis_plan::{Kind, Param, Tool};
+
+use crate::flow::Flow;
+use crate::lexicon::ConceptId;
+use crate::retrieval::ToolIndex;
+use crate::words;
+
+/// The kinds of resources a clause can draw on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AtHand {
+    /// Named in the clause itself.
+    pub own: Vec<Kind>,
+    /// Given or made elsewhere.
+    pub near: Vec<Kind>,
+    /// The concepts that earlier clauses asked for.
+    pub made: Vec<ConceptId>,
+    /// True when an earlier clause spoke of a document, form or bill.
+    pub document: bool,
+}
+
+impl AtHand {
+    /// True when something of that kind is there.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        self.own.contains(&kind) || self.near.contains(&kind)
+    }
+}
+
+/// What an input that nothing provides costs.
+const MISSING: f32 = 0.5;
+
+/// What a file costs that the clause names and the tool cannot take.
+const IDLE: f32 = 0.3;
+
+/// What the kinds that the clause wants and gives count.
+const FLOW: f32 = 0.2;
+
+/// How well the inputs at hand suit a tool: something added for what the clause names, something taken for what is
+/// missing, less where another tool can make it.
+pub(super) fn feasibility(tool: &Tool, flow: &Flow, hand: &AtHand, index: &ToolIndex) -> f32 {
+    let mut score = FLOW * flow.agreement(tool);
+    // A picture is named, and the tool has no use for one.
+    let holds = |param: &Param| {
+        param.kind.is_media()
+            || words::stems(&words::spell_out(&param.name)).iter().any(|word| {
+                matches!(
+                    word.as_str(),
+                    "file"
+                        | "path"
+                        | "document"
+                        | "packag"
+                        | "content"
+                        | "attach"
+                        | "imag"
+                        | "photo"
+                        | "item"
+                        | "input"
+                        | "media"
+                        | "url"
+                        | "titl"
+                        | "sourc"
+                )
+            })
+    };
+    if hand.own.iter().any(|kind| kind.is_media()) && !tool.params.is_empty() && !tool.params.iter().any(holds) {
+        score -= IDLE;
+    }
+    let mut kinds: Vec<Kind> = tool.params.iter().filter(|param| param.required).map(|param| param.kind).collect();
+    kinds.dedup();
+    for kind in kinds {
+        let takes_own = hand.own.contains(&kind);
+        if takes_own || flow.sources.contains(&kind) || flow.targets.contains(&kind) {
+            score += 0.15;
+        }
+        if kind != Kind::Text && !takes_own && !hand.near.contains(&kind) {
+            let sound = kind == Kind::Audio && hand.has(Kind::Video);
+            let makeable = sound && index.bridge(Kind::Video, kind).is_some();
+            score -= if makeable { 0.2 } else { MISSING };
+        }
+    }
+    score
+}
