@@ -121,7 +121,11 @@ fn with(weights: &Weights, set: &BTreeMap<String, Value>) -> Result<Weights, Fai
     let mut value = serde_json::to_value(weights)?;
     for (name, to) in set {
         let slot = value.get_mut(name).ok_or_else(|| format!("no weight is called {name}"))?;
-        *slot = to.clone();
+        // A count stays one.
+        *slot = match to.as_f64() {
+            Some(number) if slot.is_u64() => json!(number as u64),
+            Some(_) | None => to.clone(),
+        };
     }
     Ok(serde_json::from_value(value)?)
 }
