@@ -18,6 +18,8 @@ pub struct Weights {
     pub action: f32,
     /// A phrase of the lexicon that the tool serves.
     pub phrase: f32,
+    /// What another tool whose own words fit takes from such a phrase.
+    pub rival: f32,
     /// What words alone must say for a tool, whatever its inputs.
     pub spoken: f32,
     /// Inputs at hand, or not.
@@ -74,7 +76,8 @@ impl Default for Weights {
             name: 0.7,
             text: 0.8,
             action: 0.15,
-            phrase: 0.7,
+            phrase: 1.0,
+            rival: 0.12,
             spoken: 0.3,
             inputs: 1.0,
             sense: 0.6,

@@ -96,6 +96,14 @@ pub fn candidates(
     }
     fitting.sort_by(|a, b| b.score.total_cmp(&a.score));
     fitting.truncate(weights.choices);
+    // Against a tool whose own words fit, a phrase is one piece of evidence; alone it is enough.
+    if let Some(asked) = found.first_mut() {
+        let meant = |candidate: &&Candidate| {
+            candidate.steps.first().is_some_and(|step| asked.steps.iter().all(|other| other.tool != step.tool))
+        };
+        let rival = fitting.iter().find(meant).map_or(0.0, |candidate| candidate.score.max(0.0));
+        asked.score -= weights.rival * rival;
+    }
     found.extend(fitting);
     spoken_aloud(&mut found, &flow, index);
     let best = found.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
