@@ -16,7 +16,7 @@ use orders::{is_question, strip_order};
 use parts::Part;
 
 pub(crate) use orders::{
-    begins_with_action, is_attribute, looks_like_stray, names_action, opens_with_order, strip_polite,
+    begins_with_action, is_attribute, is_outcome, looks_like_stray, names_action, opens_with_order, strip_polite,
 };
 
 use crate::lexicon;

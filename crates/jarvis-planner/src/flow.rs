@@ -61,7 +61,9 @@ impl Flow {
     /// How plainly the clause says the direction of a tool that is named after its kinds, such as `text-to-image`, 0 to 1.
     pub fn direction(&self, tool: &Tool) -> f32 {
         let takes = |kind: &Kind| tool.params.iter().any(|param| param.kind == *kind);
-        match (self.makes(tool), self.sources.is_empty(), self.sources.iter().any(takes)) {
+        // "Audio to audio" is no direction.
+        let turns = tool.outputs.iter().any(|kind| !takes(kind));
+        match (self.makes(tool) && turns, self.sources.is_empty(), self.sources.iter().any(takes)) {
             (false, _, _) => 0.0,
             (true, _, true) => 1.0,
             (true, true, _) => 0.8,
@@ -117,7 +119,7 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
                 )
             };
             return tokens.get(..at - back).is_some_and(|before| before.iter().any(changes))
-                || (at - back).checked_sub(1).is_some_and(|place| kind_at(tokens, place).is_some());
+                || (word == "to" && (at - back).checked_sub(1).is_some_and(|place| kind_at(tokens, place).is_some()));
         }
         if listed(WORKS, word) {
             return false;

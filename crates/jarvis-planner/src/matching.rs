@@ -85,7 +85,11 @@ pub fn candidates(
             () => words.name,
         };
         let spoken = weights.name * name + weights.text * words.text;
-        if spoken < weights.spoken || (answered && answers(at, index)) {
+        // Where tools say what they make, "make coffee" names none of them.
+        let names_it = words.telling
+            || tool.outputs.is_empty()
+            || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));
+        if !names_it || spoken < weights.spoken || (answered && answers(at, index)) {
             continue;
         }
         let inputs = weights.inputs * feasibility(tool, &flow, hand, index);

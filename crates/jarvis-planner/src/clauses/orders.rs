@@ -34,6 +34,17 @@ pub(crate) fn opens_with_order(tokens: &[Token]) -> bool {
     strip_polite(tokens).first().is_some_and(|token| VERB_STEMS.contains(&token.stem))
 }
 
+/// True for "translation" in "speak the translation": what an action makes, not the action.
+pub(crate) fn is_outcome(tokens: &[Token], at: usize) -> bool {
+    let (Some(token), Some(before)) = (tokens.get(at), at.checked_sub(1).and_then(|before| tokens.get(before))) else {
+        return false;
+    };
+    let formed = ["tion", "sion", "ment", "summary", "transcript", "перевод", "описание", "пересказ"];
+    matches!(before.lower.as_str(), "the" | "this" | "that" | "its")
+        && formed.iter().any(|end| token.lower.ends_with(end))
+        && at > 1
+}
+
 /// "Have it delivered", "let the car drive".
 pub(super) fn opens_with_let(tokens: &[Token]) -> bool {
     tokens.len() > 2 && tokens.first().is_some_and(|token| matches!(token.lower.as_str(), "have" | "let"))
@@ -111,7 +122,7 @@ const VERBS: &str = "add analyse analyze apply book buy calculate call cancel ch
     expand rewrite transcribe perform enhance improve see inform notify remind query inquire modify reschedule \
     log transfer withdraw withdraw invite activate turn write append publish provide give get obtain plan \
     recommend suggest evaluate examine determine discover reduce apply confirm rent hire complain exchange \
-    purchase select choose compress archive stabilize regenerate recreate rebook repay deposit repair combine clean tidy instruct \
+    purchase select choose compress archive stabilize say voice animate pronounce rephrase sum spell dub regenerate recreate rebook repay deposit repair combine clean tidy instruct \
     alter decode measure assess caption label tag crop resize rotate blur sharpen brighten trim slow speed synthesize \
     render illustrate depict sketch design correct proofread fix spin shorten elaborate highlight insert store save \
     sync align separate isolate restore upscale respond reply explain clarify count rank filter review rate verify \

@@ -69,7 +69,7 @@ impl Part {
             Join::Then | Join::And if self.meant && next.strays(index) && !self.creates(index) => false,
             // "I have a picture and I'd like to …": what is given, and what is wanted.
             Join::Then | Join::And if next.wishes() => false,
-            Join::Then => !self.acts || !next.acts,
+            Join::Then => (!self.acts && !next.opens) || !next.acts,
             Join::And => {
                 // "Прочитай, что на картинке": the question is what the short order is about.
                 let about = self.spans.is_empty() && self.tokens.len() <= 4 && next.question_opens();

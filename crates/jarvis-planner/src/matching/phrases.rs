@@ -5,7 +5,7 @@ use jarvis_plan::Kind;
 
 use super::inputs::{AtHand, feasibility};
 use super::{Step, states};
-use crate::clauses::{Clause, is_attribute, strip_polite};
+use crate::clauses::{Clause, is_attribute, is_outcome, strip_polite};
 use crate::flow::{Flow, kind_at};
 use crate::lexicon::{self, ConceptId, Hit, Nature};
 use crate::linking::wording;
@@ -99,11 +99,21 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag
                 && concept.gives.is_media()
                 && flow.sources.contains(&concept.gives)
                 && !flow.targets.contains(&concept.gives)
-                && hit.at.iter().any(|at| kind_at(&clause.tokens, *at) == Some(concept.gives))
+                && hit.at.iter().any(|at| *at > start && kind_at(&clause.tokens, *at) == Some(concept.gives))
         })
     };
+    // What works on sound alone has no use for the picture that is named.
+    let useless = |hit: &Hit| {
+        let other = hand.own.iter().any(|kind| kind.is_media());
+        let concept = hit.concepts.first().and_then(|id| lexicon::concept(*id));
+        other
+            && concept.is_some_and(|concept| {
+                concept.takes.iter().all(|kind| kind.is_media() && !hand.has(*kind))
+                    && !(concept.takes.contains(&Kind::Audio) && hand.has(Kind::Video))
+            })
+    };
     hits.into_iter()
-        .filter(|hit| !given(hit))
+        .filter(|hit| !given(hit) && !useless(hit))
         // "the translated text" is one that was made before.
         .filter(|hit| hit.at.len() > 1 || hit.asks || !refers_back(clause, hit.first(), bag))
         .filter(|hit| {
@@ -125,7 +135,8 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag
 
 /// True for "translated" in "the translated text" where an earlier clause translates.
 fn refers_back(clause: &Clause, at: usize, bag: &Bag) -> bool {
-    is_attribute(&clause.tokens, at) && clause.tokens.get(at).is_some_and(|token| bag.was_said(&token.stem))
+    (is_attribute(&clause.tokens, at) || is_outcome(&clause.tokens, at))
+        && clause.tokens.get(at).is_some_and(|token| bag.was_said(&token.stem))
 }
 
 fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: &[Evidence]) -> Option<Scored> {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use jarvis_plan::Tool;
 
 use super::{KIND_WORDS, PALE_WORDS, STOP_WORDS};
-use crate::clauses::{is_attribute, strip_polite};
+use crate::clauses::{is_attribute, is_outcome, strip_polite};
 use crate::thesaurus::{self, Part, SenseId};
 use crate::words::{self, Token, listed};
 
@@ -89,7 +89,9 @@ pub struct Bag {
 
 fn plain(tokens: &[Token], earlier: &Bag) -> Vec<Token> {
     let said = |token: &Token| earlier.was_said(&token.stem) || earlier.stems.contains(&token.stem);
-    let plain = |(at, token): &(usize, &Token)| !(is_attribute(tokens, *at) && said(token));
+    let plain = |(at, token): &(usize, &Token)| {
+        !((is_attribute(tokens, *at) || is_outcome(tokens, *at)) && said(token))
+    };
     tokens.iter().enumerate().filter(plain).map(|(_, token)| token.clone()).collect()
 }
 
@@ -142,6 +144,17 @@ impl Bag {
     }
 }
 
+/// True for a sense that alone tells no tool from another: a kind of resource, or an action that most tools perform.
+fn is_pale(id: SenseId) -> bool {
+    thesaurus::sense(id).is_some_and(|sense| {
+        matches!(
+            sense.name,
+            "image" | "video" | "audio" | "voice" | "text" | "file" | "create" | "search" | "check" | "change" | "convert"
+                | "manage" | "organise" | "select" | "write a file" | "consult"
+        )
+    })
+}
+
 /// How well a clause's words fit one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Evidence {
@@ -151,6 +164,8 @@ pub struct Evidence {
     pub text: f32,
     /// 1 when both say what is done and agree, -1 when they do not, 0 when one does not say.
     pub action: f32,
+    /// True when a word that they share says more than a kind of resource or that something is made, changed or looked for.
+    pub telling: bool,
 }
 
 struct NameWord {
@@ -305,10 +320,21 @@ impl Fields {
         for term in &bag.terms {
             let own = self.by_stem.get(&term.key);
             let mut best: HashMap<usize, f32> = HashMap::new();
+            let plain = KIND_WORDS.contains(&term.key.as_str()) || PALE_WORDS.contains(&term.key.as_str());
+            let pale = plain || term.senses.iter().any(|id| is_pale(*id));
             for (tool, named) in own.map_or(&[][..], |(_, holders)| holders) {
                 best.insert(*tool, field(*named));
+                if let Some(entry) = found.get_mut(*tool).filter(|_| !pale) {
+                    entry.telling = true;
+                }
             }
-            for (tool, named) in term.senses.iter().filter_map(|sense| self.by_sense.get(*sense)).flatten() {
+            let shared = |sense: &SenseId| self.by_sense.get(*sense).map(|holders| (*sense, holders));
+            for (sense, (tool, named)) in
+                term.senses.iter().filter_map(shared).flat_map(|(sense, holders)| holders.iter().map(move |held| (sense, held)))
+            {
+                if let Some(entry) = found.get_mut(*tool).filter(|_| !is_pale(sense)) {
+                    entry.telling = true;
+                }
                 let entry = best.entry(*tool).or_default();
                 *entry = entry.max(field(*named) * kinship.sense);
             }
