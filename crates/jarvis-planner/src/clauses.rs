@@ -157,6 +157,7 @@ pub fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> Reading
             None => merged.push(part.first()),
         }
     }
+    in_order(&mut merged);
     let clauses = merged
         .into_iter()
         .map(|part| {
@@ -174,6 +175,23 @@ pub fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> Reading
         })
         .collect();
     Reading { clauses, spans }
+}
+
+/// Puts first what is to be done first: "before you describe it, turn it", "read it after translating it".
+fn in_order(parts: &mut [Part]) {
+    for at in 1..parts.len() {
+        let (Some(one), Some(two)) = (parts.get(at - 1), parts.get(at)) else { break };
+        if two.join == Join::And && (one.comes_after_next() || two.comes_before_last()) {
+            let joins = (one.join, Join::Then);
+            parts.swap(at - 1, at);
+            if let Some(first) = parts.get_mut(at - 1) {
+                first.join = joins.0;
+            }
+            if let Some(second) = parts.get_mut(at) {
+                second.join = joins.1;
+            }
+        }
+    }
 }
 
 /// A text without any order is to be summed up.

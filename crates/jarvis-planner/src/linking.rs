@@ -78,6 +78,8 @@ pub(crate) struct Linker<'a> {
     made: Vec<Thing>,
     /// What each step made, by the concept that asked for it, the latest last.
     by_concept: Vec<(ConceptId, Vec<Thing>)>,
+    /// What a step took that only a later clause names.
+    borrowed: Vec<Thing>,
     /// What each clause made in the end, in order.
     by_clause: Vec<(usize, Vec<Thing>)>,
 }
@@ -114,6 +116,7 @@ impl<'a> Linker<'a> {
             last_nature: None,
             made: Vec::new(),
             by_concept: Vec::new(),
+            borrowed: Vec::new(),
             by_clause: Vec::new(),
         }
     }
@@ -246,6 +249,10 @@ impl<'a> Linker<'a> {
             return of_kind(made);
         }
         let named = of_kind(own);
+        // "Before you describe it, turn a.png": what was turned is described.
+        if clause.join == Join::Then && !named.is_empty() && named == self.borrowed && self.last.iter().any(|t| t.is(kind)) {
+            return of_kind(&self.last);
+        }
         if !named.is_empty() {
             self.focus = own.to_vec();
             return named;
@@ -270,8 +277,12 @@ impl<'a> Linker<'a> {
             }
         }
         let named: Vec<Thing> = self.given(at, kind).into_iter().rev().take(1).collect();
-        for things in [of_kind(&self.focus), of_kind(&self.attachments), named, of_kind(&self.later(at))] {
+        let later = of_kind(&self.later(at));
+        for things in [of_kind(&self.focus), of_kind(&self.attachments), named, later.clone()] {
             if !things.is_empty() {
+                if things == later {
+                    self.borrowed = things.clone();
+                }
                 self.focus = things.clone();
                 return things;
             }

@@ -12,7 +12,7 @@ use crate::flow::Flow;
 use crate::lexicon::{self, ConceptId, Nature};
 use crate::resources::SpanKind;
 use crate::retrieval::{Bag, ToolIndex};
-use crate::words::Token;
+use crate::words::{self, Token};
 
 use inputs::feasibility;
 use phrases::{ENOUGH, phrases, step, steps};
@@ -109,6 +109,9 @@ pub fn candidates(
         asked.score -= weights.rival * rival;
     }
     found.extend(fitting);
+    if telling >= 1.0 && words::asks_language(&clause.tokens) {
+        translated(&mut found, hand, index);
+    }
     spoken_aloud(&mut found, &flow, index);
     let best = found.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
     for candidate in &mut found {
@@ -130,6 +133,36 @@ pub fn answers(tool: usize, index: &ToolIndex) -> bool {
         .enumerate()
         .filter(|(_, row)| row.nature == Nature::Ask)
         .any(|(concept, _)| index.serving(concept).iter().any(|served| served.tool == tool && served.fit >= 0.3))
+}
+
+/// "Summarise it in French": what the best steps make as text is translated before it is given or spoken.
+fn translated(found: &mut Vec<Candidate>, hand: &AtHand, index: &ToolIndex) {
+    let Some(tool) = lexicon::find("translation").and_then(|id| index.serving(id).first()).filter(|best| best.fit >= 0.5)
+    else {
+        return;
+    };
+    let step = Step { concept: lexicon::find("translation"), ..Step::of_tool(tool.tool) };
+    let makes = |step: &Step, kind: Kind| index.tool(step.tool).is_some_and(|tool| tool.outputs.first() == Some(&kind));
+    let best = found.iter().max_by(|a, b| a.score.total_cmp(&b.score)).cloned();
+    let mut added = match best {
+        Some(best) if best.steps.iter().any(|step| step.tool == tool.tool) => return,
+        // "How do you say 'welcome' in French?"
+        Some(best) if hand.own.contains(&Kind::Text) && best.steps.iter().all(|step| step.nature() == Some(Nature::Ask)) => {
+            Candidate { steps: Vec::new(), score: best.score }
+        }
+        Some(best) if best.score > 0.0 => best,
+        // "Say 'welcome' in French" has a text and nothing else to be done with it.
+        _ if hand.has(Kind::Text) => Candidate { steps: Vec::new(), score: 0.0 },
+        _ => return,
+    };
+    match added.steps.last() {
+        Some(last) if makes(last, Kind::Text) => added.steps.push(step),
+        Some(last) if makes(last, Kind::Audio) => added.steps.insert(added.steps.len() - 1, step),
+        Some(_) => return,
+        None => added.steps.push(step),
+    }
+    added.score += TURNED;
+    found.push(added);
 }
 
 /// "An audio summary": what the clause wants as sound or picture, and the best tool makes as text, is turned into it.

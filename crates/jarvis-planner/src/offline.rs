@@ -118,7 +118,10 @@ fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
     let tokens = crate::words::tokens(text);
     let shows =
         tokens.first().is_some_and(|token| matches!(token.lower.as_str(), "look" | "show" | "take" | "open" | "see"));
-    !shows && (clauses::names_action(&tokens, index) || clauses::looks_like_stray(&tokens))
+    let acts = crate::thesaurus::of_tokens(clauses::strip_polite(&tokens)).iter().any(|(sense, from, _)| {
+        *from == 0 && crate::thesaurus::sense(*sense).is_some_and(|sense| sense.part == crate::thesaurus::Part::Action)
+    });
+    !shows && (acts || clauses::names_action(&tokens, index) || clauses::looks_like_stray(&tokens))
 }
 
 fn short(text: &str) -> String {

@@ -113,6 +113,28 @@ pub fn spell_out(name: &str) -> String {
     spelled
 }
 
+/// Names of languages in English.
+const LANGUAGES: &str = "english french german russian chinese mandarin spanish italian japanese korean portuguese arabic hindi \
+    turkish polish dutch ukrainian latin greek swedish czech hebrew vietnamese thai";
+
+/// True for the name of a language, as in "into French" or "на французский".
+pub(crate) fn is_language(token: &Token) -> bool {
+    listed(LANGUAGES, token.lower.as_str())
+        || (token.lower.ends_with("ский") && token.lower.chars().count() > 6)
+        || token.lower.ends_with("цкий")
+}
+
+/// True when the words say in which language something is to be: "in French", "по-английски", "用英语".
+pub(crate) fn asks_language(tokens: &[Token]) -> bool {
+    let lower = |at: usize| tokens.get(at).map_or("", |token: &Token| token.lower.as_str());
+    tokens.iter().enumerate().skip(1).any(|(at, token)| match lower(at - 1) {
+        "in" => is_language(token),
+        "по" => token.lower.ends_with("ски") && token.lower.chars().count() > 5,
+        "用" => token.is_han() && matches!(lower(at + 1), "语" | "文"),
+        _ => false,
+    })
+}
+
 /// True when `word` is one of the words of `list`, which blanks separate.
 pub(crate) fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)

@@ -135,6 +135,13 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
             Some((words, Force::Then)) if *words == ["next"] && tokens.get(at + 1).is_some_and(|t| t.lower == "to") => {
                 at += 1
             }
+            // "… after translating it": what comes after is done before.
+            _ if at > 0 && is_gerund_after(tokens, at) => {
+                if let (Some(before), Some(after)) = (tokens.get(at - 1), tokens.get(at)) {
+                    cuts.push(Cut { start: before.end, end: after.start, force: Force::Soft });
+                }
+                at += 1;
+            }
             _ if is_wish(tokens, at) => {
                 if let Some(that) = tokens.get(at) {
                     cuts.push(Cut { start: that.start, end: that.end, force: Force::Soft });
@@ -152,6 +159,11 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
     }
     cuts.sort_by_key(|cut| (cut.start, cut.end));
     cuts
+}
+
+fn is_gerund_after(tokens: &[Token], at: usize) -> bool {
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    lower(at) == "after" && lower(at + 1).ends_with("ing") && lower(at + 1).len() > 5
 }
 
 /// "… a recording that I want to …": what is given, and what is wanted of it.

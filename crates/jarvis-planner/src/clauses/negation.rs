@@ -15,7 +15,7 @@ pub(super) struct Negated {
 }
 
 /// Words that may stand between what comes before and a negation.
-const BEFORE: &str = "but and just please а но и пожалуйста 但 而 请";
+const BEFORE: &str = "i we you but and just please а но и пожалуйста 但 而 请";
 /// Words that turn from what is not wanted to what is.
 const TURNS: &str = "but just only instead rather simply а но просто только лишь";
 const TURNS_HAN: &str = "而但只要是就";
@@ -40,7 +40,8 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
         let begins = from < at || before.is_none() || gap.contains(BORDERS);
         let mut to = at + length;
         while let (Some(last), Some(token)) = (tokens.get(to - 1), tokens.get(to)) {
-            let turns = listed(TURNS, &token.lower) && to > at + length;
+            let goes_on = to > at + length && matches!(token.lower.as_str(), "then" | "затем" | "потом" | "然");
+            let turns = goes_on || listed(TURNS, &token.lower) && to > at + length;
             if slice(request, last.end, token.start).contains(BORDERS) || turns {
                 break;
             }
@@ -82,6 +83,8 @@ fn marks(tokens: &[Token], at: usize) -> Option<usize> {
         ("do" | "please", "not") if !listed(NO_NEGATION, lower(at + 2)) => Some(2),
         ("not", "a" | "an" | "the") => None,
         ("not", _) => Some(1),
+        ("neither", _) => Some(1),
+        ("no", "need") => Some(2),
         ("without", doing) if doing.ends_with("ing") => Some(1),
         ("不", "要" | "用" | "需" | "必") | ("无", "需") => Some(2),
         ("不", word) if !NO_NEGATION_HAN.contains(word) => Some(1),

@@ -52,6 +52,22 @@ impl Part {
         Part { start, end, join, tokens, spans, acts, meant, opens }
     }
 
+    /// "Before you describe it, …": what follows is done first.
+    pub(super) fn comes_after_next(&self) -> bool {
+        let lower = |at: usize| self.tokens.get(at).map_or("", |token| token.lower.as_str());
+        self.acts
+            && (lower(0) == "before"
+                || matches!((lower(0), lower(1)), ("прежде", "чем") | ("перед", "тем"))
+                || self.tokens.windows(2).last().is_some_and(|end| matches!(end, [one, two] if one.lower == "之" && two.lower == "前")))
+    }
+
+    /// "… after translating it": it is done before what stands before it.
+    pub(super) fn comes_before_last(&self) -> bool {
+        let lower = |at: usize| self.tokens.get(at).map_or("", |token| token.lower.as_str());
+        let at = usize::from(matches!(lower(0), "only" | "but")) + usize::from((lower(0), lower(1)) == ("but", "only"));
+        self.acts && lower(at) == "after" && lower(at + 1).ends_with("ing")
+    }
+
     /// The part as the first of its request.
     pub(super) fn first(self) -> Part {
         Part { join: Join::Start, ..self }

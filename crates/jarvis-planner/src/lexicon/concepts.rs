@@ -134,7 +134,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "image to text|image captioning|caption|captioning|describe image|describes a picture",
         &[
-            "caption|describe|description|compare pictures|compare images|compare photos|compare|what is in|what is on|what in|what does * show|what is shown|what do you see|what can you see|what is picture|what is image|what is photo|what is happening|what happens|tell about picture",
+            "caption|describe|description|~explain|~tell me about|compare pictures|compare images|compare photos|compare|what is in|what is on|what in|what does * show|what is shown|what do you see|what can you see|what is picture|what is image|what is photo|what is happening|what happens|tell about picture",
             "опиши|опишите|описание|описать|сравни|что на|что изображено|что нарисовано|что показано|что видно|подпиши|подпись|что находится на|что ты видишь",
             "描述|图片里有什么|比较|图里有什么|图中有什么|图片中有什么|照片里有什么|上有什么|里有什么|图片内容|看图|配文|是什么图|画了什么|说明图片|图片的内容|图的内容|照片的内容|里分别有什么|分别有什么|里都有什么",
         ],
@@ -183,9 +183,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "image to image|image editing|edit image|image edit|image editor",
         &[
-            "black and white|greyscale|grayscale|grey|gray|sepia|blur|blurred|blurry|~sharp|sharpen|sharper|rotate|rotated|turn * degrees|flip|mirror|mirrored|crop|resize|half size|half as large|half as big|half its size|half width|twice size|twice as big|twice as large|twice as wide|twice as high|twice its size|half as wide|half as high|third of size|double size|shrink|enlarge|scale|invert|inverted|negative|brighten|brighter|darken|darker|contrast|thumbnail|pixelate|saturate|upside down|similar picture|similar image|similar photo|variation|edit|in style of|turn into cartoon|cartoon|monochrome|remove background|into painting|watercolour|watercolor|oil painting|pencil sketch|square|~turn|~convert|~change|~transform|~modify|smaller|larger|bigger|border|resolution|compress",
-            "черно белый|черно белым|черно белой|черно белое|черно белую|чб|ч б|серым|серой|серый|оттенки серого|размой|размывай|размывать|размыть|размытой|размытие|резче|резкость|поверни|повернуть|поверните|отрази|зеркально|зеркальное|обрежь|кадрируй|уменьши|уменьшить|увеличь|увеличить|вдвое|в два раза|инвертируй|негатив|ярче|темнее|светлее|контраст|контрастнее|похожую картинку|похожее изображение|сепия|убери фон|удали фон|сепию|переверни|масштабируй|отредактируй|измени размер|стиле",
-            "黑白|灰度|灰色|变灰|模糊|锐化|旋转|翻转|镜像|裁剪|缩小|放大|一半|反色|反相|变亮|变暗|调亮|调暗|亮度|对比度|相似的图|类似的图|调整大小|改变大小|缩略图|去背景|去除背景|风格|编辑|卡通",
+            "black and white|greyscale|grayscale|grey|gray|sepia|blur|blurred|blurry|~sharp|sharpen|sharper|rotate|rotated|turn * degrees|flip|mirror|mirrored|crop|resize|half size|half as large|half as big|half its size|half width|twice size|twice as big|twice as large|twice as wide|twice as high|twice its size|half as wide|half as high|third of size|double size|shrink|enlarge|scale|invert|inverted|negative|brighten|brighter|darken|darker|contrast|thumbnail|pixelate|saturate|upside down|similar picture|similar image|similar photo|variation|edit|in style of|turn into cartoon|cartoon|monochrome|remove background|into painting|watercolour|watercolor|oil painting|pencil sketch|square|~turn|~convert|~change|~transform|~modify|~make|~remove|~erase|~add|~crop|~give|smaller|larger|bigger|border|resolution|compress",
+            "черно белый|черно белым|черно белой|черно белое|черно белую|чб|ч б|серым|серой|серый|оттенки серого|размой|размывай|размывать|размыть|размытой|размытие|резче|резкость|поверни|повернуть|поверните|отрази|зеркально|зеркальное|обрежь|кадрируй|уменьши|уменьшить|увеличь|увеличить|вдвое|в два раза|инвертируй|негатив|ярче|темнее|светлее|контраст|контрастнее|похожую картинку|похожее изображение|сепия|убери фон|удали фон|сепию|переверни|масштабируй|отредактируй|измени размер|стиле|~сделай|~преврати|~убери|~удали|~добавь|~измени",
+            "黑白|灰度|灰色|变灰|模糊|锐化|旋转|翻转|镜像|裁剪|缩小|放大|一半|反色|反相|变亮|变暗|调亮|调暗|亮度|对比度|相似的图|类似的图|调整大小|改变大小|缩略图|去背景|去除背景|风格|编辑|卡通|~裁成|~去掉|变成*画|成铅笔画|成油画|成素描|~变成|~改成|~加上|~换成",
         ],
     ),
     // New media from words.
@@ -196,7 +196,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "text to image|image generation|generate image|create image|generates an image",
         &[
-            "draw|draw picture of|draw image of|paint|paint picture of|generate image|generate image of|generate picture|generate picture of|generate photo|create image|create image of|new image|new picture|create new image|generate new image|create new picture|create picture|create picture of|make picture of|make image of|produce image|illustrate|illustration|sketch of|~generate|~create|~picture of|~image of|~photo of|show me picture of|imagine|make picture|make image",
+            "draw|sketch|logo|avatar|wallpaper|portrait of|draw picture of|draw image of|paint|paint picture of|generate image|generate image of|generate picture|generate picture of|generate photo|create image|create image of|new image|new picture|create new image|generate new image|create new picture|create picture|create picture of|make picture of|make image of|produce image|illustrate|illustration|sketch of|~generate|~create|~picture of|~image of|~photo of|show me picture of|imagine|make picture|make image",
             "нарисуй|нарисуйте|нарисовать|нарисуй картинку|изобрази|сгенерируй картинку|сгенерируй изображение|сгенерируй картину|сгенерируй|создай изображение|создай картинку|картинку с|иллюстрация|иллюстрацию",
             "画一|画个|画出|画幅|画张|画只|画|绘制|生成图片|生成*图|生成*图片|生成*图像|创作*图|插图",
         ],
@@ -232,7 +232,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "text generation|generate text|writing|writes new text",
         &[
-            "poem|limerick|haiku|joke|write poem|write story|write essay|write letter|write|tell story|tell joke|story about|essay about|compose|continue text|slogan",
+            "poem|limerick|haiku|joke|continue story|finish sentence|tweet|write poem|write story|write essay|write letter|write|tell story|tell joke|story about|essay about|compose|continue text|slogan",
             "напиши|стихотворение|стих|стихи|рассказ|шутку|анекдот|сочини|сочинение|придумай|лозунг",
             "写一|写首|写篇|写个|笑话|讲*故事|作诗|一首诗|编*故事",
         ],
@@ -257,8 +257,8 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "automatic speech recognition|speech recognition|speech to text|transcription|transcribe",
         &[
-            "transcribe|transcript|what is * talking about|transcription|what is said|what does * say|what is * saying|what are they saying|write down what|speech to text|recognise speech|recognize speech|dictation|extract text|into text|speech in text|subtitles",
-            "расшифруй|о чем говорится|о чем говорят|о чем речь|расшифровка|расшифровку|расшифровать|транскрибируй|транскрипция|распознай речь|что говорят|что сказано|что говорит|что говорится|запиши текстом|преобразуй * в текст|переведи * в текст",
+            "transcribe|transcript|text of * recording|written form|in writing|what is * talking about|transcription|what is said|what does * say|what is * saying|what are they saying|write down what|speech to text|recognise speech|recognize speech|dictation|extract text|into text|speech in text|subtitles",
+            "расшифруй|транскрипт|о чем говорится|о чем говорят|о чем речь|расшифровка|расшифровку|расшифровать|транскрибируй|транскрипция|распознай речь|что говорят|что сказано|что говорит|что говорится|запиши текстом|преобразуй * в текст|переведи * в текст",
             "转写|听写|转录|成文字|为文字|语音识别|说了什么|说什么|说的是什么|讲了什么|成文本",
         ],
     ),
@@ -306,9 +306,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "summarization|summary|summarize|summarise|text summarizer|summarizer",
         &[
-            "summary|what is * about|keyword|key word|summarise|summarize|summarisation|summarization|sum up|key points|main points|gist|tl dr|tldr|shorten|in brief|main idea|condense",
-            "краткое содержание|о чем текст|ключевые слова|ключевых слов|о чем говорится|о чем речь|о чем статья|о чем рассказ|о чем|кратко изложи|кратко перескажи|кратко|перескажи|пересказ|резюмируй|резюме|суть|сократи|выжимка|саммари|главное|основные мысли|подытожь|суммаризируй",
-            "摘要|总结|概括|归纳|概述|要点|大意|讲的是什么|主要讲|讲了什么|说了什么|说什么|说的是什么|写了什么|写的什么|关键词|关键字|关键字词|主要内容|中心思想",
+            "summary|recap|retell|nutshell|shorter|~explain|~tell me about|what is * about|keyword|key word|summarise|summarize|summarisation|summarization|sum up|key points|main points|gist|tl dr|tldr|shorten|in brief|main idea|condense",
+            "краткое содержание|о чем текст|ключевые слова|ключевых слов|о чем говорится|о чем речь|о чем статья|о чем рассказ|о чем|кратко изложи|кратко перескажи|кратко|перескажи|пересказ|резюмируй|резюме|суть|сократи|выжимка|саммари|главное|основные мысли|подытожь|суммаризируй|вкратце",
+            "摘要|总结|概括|归纳|概述|要点|大意|讲的是什么|主要讲|讲了什么|说了什么|说什么|说的是什么|写了什么|写的什么|关键词|关键字|关键字词|主要内容|中心思想|变短|缩短|简单说说|简单介绍",
         ],
     ),
     concept(
@@ -318,7 +318,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "translation|translate|translator",
         &[
-            "translate|translation|translate into|into french|into english|into german|into russian|into chinese|into spanish|into japanese|how do you say|~in french|~in spanish|~in german|~in italian|~in chinese|~in japanese",
+            "translate|translation|translate into|into french|into english|into german|into russian|into chinese|into spanish|into japanese|how do you say",
             "переведи|переведите|перевод|перевести",
             "翻译|译成|译为",
         ],

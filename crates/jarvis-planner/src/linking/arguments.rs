@@ -186,6 +186,15 @@ fn text(
                 return Some(made.iter().map(Thing::arg).collect());
             }
             let words = wording::words(clause, request);
+            // "Write a poem about b.jpg": what the new text is about goes with the order.
+            if step.nature() == Some(Nature::Create) && !own.is_empty() && !words.is_empty() {
+                let about = content(linker, at, clause, step, param, own, inner, false);
+                if let Some(thing) = about.first() {
+                    let mut pieces = vec![Piece::Text(format!("{words}: "))];
+                    pieces.extend(thing.arg().0);
+                    return Some(vec![Arg(pieces).map(|of| vec![Piece::Output(of)])]);
+                }
+            }
             (!words.is_empty()).then(|| vec![Arg::literal(words)])
         }
         Part::Wish => {
@@ -258,7 +267,7 @@ fn content(
         things = linker.bind(at, clause, step, Kind::Json, own, inner);
     }
     // What is said in a recording is nearer than the order's own words.
-    if things.is_empty() && param.required && linker.only_heard(at, own) {
+    if things.is_empty() && (param.required || step.nature() == Some(Nature::Ask)) && linker.only_heard(at, own) {
         things = linker.bridge(at, clause, step, Kind::Text, own, inner);
     }
     if things.is_empty()

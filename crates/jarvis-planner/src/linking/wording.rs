@@ -4,7 +4,7 @@ use crate::clauses::{Clause, strip_polite};
 use crate::lexicon;
 use crate::matching::Step;
 use crate::resources::SpanKind;
-use crate::words::{Token, listed, slice, stem};
+use crate::words::{Token, is_language, listed, slice, stem};
 
 /// Small words that stand between an order and a thing.
 const JOINTS: &str = "in on of from at to for with the a an picture image photo file this that using by recording audio text в \
@@ -26,16 +26,6 @@ const HOLLOW: &str = "it its this that these those them the a an me us my of in 
 
 /// Chinese characters that, alone, name no content.
 const HOLLOW_HAN: &str = "这那它其的把将对给在从和与并再请帮我你一个张幅段篇句些下上里中面内容图片照音频录文本字语声结果做成为变出来吧呢吗以及每两都之后然用";
-
-/// Names of languages as people write them after "into" and the like, as stems or endings.
-const LANGUAGES: &str = "english french german russian chinese mandarin spanish italian japanese korean portuguese arabic hindi \
-    turkish polish dutch ukrainian latin greek swedish czech hebrew vietnamese thai";
-
-fn is_language(token: &Token) -> bool {
-    listed(LANGUAGES, token.lower.as_str())
-        || (token.lower.ends_with("ский") && token.lower.chars().count() > 6)
-        || token.lower.ends_with("цкий")
-}
 
 /// The clause as a question or instruction: its own words and quotations, without paths, addresses, what ties them in,
 /// and what is polite only.

@@ -119,6 +119,8 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag
         .filter(|hit| {
             let counts = |concept: &&lexicon::Concept| match concept.nature {
                 Nature::Ask => hit.strong || question || terse,
+                // "Who speaks first?" asks nobody to speak.
+                Nature::Make if question && !hit.asks && concept.gives.is_media() => false,
                 Nature::Label | Nature::Make => {
                     !question
                         || hit.asks
@@ -169,6 +171,9 @@ fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIn
             _ => 0.9,
         };
         let from_text = row.takes.contains(&Kind::Text);
+        // What is said can be written down and then asked about.
+        let heard = hand.has(Kind::Audio) || hand.has(Kind::Video);
+        let text_at_hand = text_at_hand || (heard && !hand.has(Kind::Image) && index.bridge(Kind::Audio, Kind::Text).is_some());
         if (from_text && !text_at_hand)
             || (!from_text
                 && !row.takes.iter().any(|kind| hand.has(*kind))

@@ -144,6 +144,9 @@ impl Bag {
     }
 }
 
+/// Nouns for what tools work on, as stems, besides those that stand in names.
+const RESOURCES: &str = "record clip movi voic articl passag paragraph photograph sentenc messag";
+
 /// True for a sense that alone tells no tool from another: a kind of resource, or an action that most tools perform.
 fn is_pale(id: SenseId) -> bool {
     thesaurus::sense(id).is_some_and(|sense| {
@@ -320,7 +323,8 @@ impl Fields {
         for term in &bag.terms {
             let own = self.by_stem.get(&term.key);
             let mut best: HashMap<usize, f32> = HashMap::new();
-            let plain = KIND_WORDS.contains(&term.key.as_str()) || PALE_WORDS.contains(&term.key.as_str());
+            let plain = listed(RESOURCES, &term.key)
+                || KIND_WORDS.contains(&term.key.as_str()) || PALE_WORDS.contains(&term.key.as_str());
             let pale = plain || term.senses.iter().any(|id| is_pale(*id));
             for (tool, named) in own.map_or(&[][..], |(_, holders)| holders) {
                 best.insert(*tool, field(*named));
