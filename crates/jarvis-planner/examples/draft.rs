@@ -15,7 +15,12 @@ fn main() -> std::io::Result<()> {
         let attachments = files.split_whitespace().map(attached).collect();
         let draft = Offline::draft_with(&index, &Request { attachments, ..Request::new(text) });
         let notes: Vec<String> = draft.notes.iter().map(|note| note.text.clone()).collect();
-        writeln!(out, "{line}\n    {}{}", shown(&draft), notes.iter().map(|note| format!("  ({note})")).collect::<String>())?;
+        writeln!(
+            out,
+            "{line}\n    {}{}",
+            shown(&draft),
+            notes.iter().map(|note| format!("  ({note})")).collect::<String>()
+        )?;
     }
     Ok(())
 }

@@ -113,10 +113,7 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
         if matches!(word, "to" | "в" | "на") {
             // "From text to speech", "turn it to a video", but not "add it to the video".
             let changes = |token: &Token| {
-                listed(
-                    "convert turn transform change translate from преобразуй преврати конвертируй",
-                    &token.lower,
-                )
+                listed("convert turn transform change translate from преобразуй преврати конвертируй", &token.lower)
             };
             return tokens.get(..at - back).is_some_and(|before| before.iter().any(changes))
                 || (word == "to" && (at - back).checked_sub(1).is_some_and(|place| kind_at(tokens, place).is_some()));

@@ -250,7 +250,11 @@ impl<'a> Linker<'a> {
         }
         let named = of_kind(own);
         // "Before you describe it, turn a.png": what was turned is described.
-        if clause.join == Join::Then && !named.is_empty() && named == self.borrowed && self.last.iter().any(|t| t.is(kind)) {
+        if clause.join == Join::Then
+            && !named.is_empty()
+            && named == self.borrowed
+            && self.last.iter().any(|t| t.is(kind))
+        {
             return of_kind(&self.last);
         }
         if !named.is_empty() {

@@ -86,9 +86,8 @@ pub fn candidates(
         };
         let spoken = weights.name * name + weights.text * words.text;
         // Where tools say what they make, "make coffee" names none of them.
-        let names_it = words.telling
-            || tool.outputs.is_empty()
-            || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));
+        let names_it =
+            words.telling || tool.outputs.is_empty() || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));
         if !names_it || spoken < weights.spoken || (answered && answers(at, index)) {
             continue;
         }
@@ -137,7 +136,8 @@ pub fn answers(tool: usize, index: &ToolIndex) -> bool {
 
 /// "Summarise it in French": what the best steps make as text is translated before it is given or spoken.
 fn translated(found: &mut Vec<Candidate>, hand: &AtHand, index: &ToolIndex) {
-    let Some(tool) = lexicon::find("translation").and_then(|id| index.serving(id).first()).filter(|best| best.fit >= 0.5)
+    let Some(tool) =
+        lexicon::find("translation").and_then(|id| index.serving(id).first()).filter(|best| best.fit >= 0.5)
     else {
         return;
     };
@@ -147,7 +147,9 @@ fn translated(found: &mut Vec<Candidate>, hand: &AtHand, index: &ToolIndex) {
     let mut added = match best {
         Some(best) if best.steps.iter().any(|step| step.tool == tool.tool) => return,
         // "How do you say 'welcome' in French?"
-        Some(best) if hand.own.contains(&Kind::Text) && best.steps.iter().all(|step| step.nature() == Some(Nature::Ask)) => {
+        Some(best)
+            if hand.own.contains(&Kind::Text) && best.steps.iter().all(|step| step.nature() == Some(Nature::Ask)) =>
+        {
             Candidate { steps: Vec::new(), score: best.score }
         }
         Some(best) if best.score > 0.0 => best,

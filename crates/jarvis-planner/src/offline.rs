@@ -116,8 +116,9 @@ fn floor(text: &str, at: usize) -> usize {
 
 fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
     let tokens = crate::words::tokens(text);
-    let shows =
-        tokens.first().is_some_and(|token| matches!(token.lower.as_str(), "look" | "show" | "take" | "open" | "see"));
+    let shows = tokens.first().is_some_and(|token| {
+        matches!(token.lower.as_str(), "look" | "show" | "take" | "open" | "see" | "посмотри" | "взгляни")
+    });
     let acts = crate::thesaurus::of_tokens(clauses::strip_polite(&tokens)).iter().any(|(sense, from, _)| {
         *from == 0 && crate::thesaurus::sense(*sense).is_some_and(|sense| sense.part == crate::thesaurus::Part::Action)
     });

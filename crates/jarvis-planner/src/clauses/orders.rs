@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use crate::lexicon::{self, Nature};
 use crate::resources;
 use crate::retrieval::ToolIndex;
+use crate::thesaurus;
 use crate::words::{self, Token, listed};
 
 /// True when the words name something to be done that a tool of the list might do.
@@ -62,6 +63,10 @@ pub(crate) fn begins_with_action(tokens: &[Token], index: &ToolIndex) -> bool {
 /// True for a word in front of "the", "my", "it" that is no small word: an order in English, whatever the verb.
 pub(crate) fn looks_like_stray(tokens: &[Token]) -> bool {
     let [verb, object, rest @ ..] = strip_polite(tokens) else { return false };
+    // "… и отправь маме": an order in another script.
+    if !verb.lower.is_ascii() && !verb.is_han() && thesaurus::is_action(verb) {
+        return true;
+    }
     let word = verb.lower.len() > 2 && verb.lower.bytes().all(|byte| byte.is_ascii_lowercase());
     let article = matches!(object.lower.as_str(), "the" | "my" | "our" | "a" | "an") && !rest.is_empty();
     word && !listed(SMALL, &verb.lower)

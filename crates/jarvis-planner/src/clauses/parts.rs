@@ -8,6 +8,7 @@ use super::orders::{
 use crate::lexicon::{self, Nature};
 use crate::resources::{self, Span};
 use crate::retrieval::ToolIndex;
+use crate::thesaurus;
 use crate::words::Token;
 
 /// What stands between two borders.
@@ -48,7 +49,10 @@ impl Part {
         }
         let opens = |token: &Token| lexicon::is_question_word(token) || index.opens_a_name(token);
         let meant = acts && (means_tool(&tokens, index) || strip_polite(&tokens).first().is_some_and(opens));
-        let opens = opens_with_order(&tokens) || opens_with_let(&tokens);
+        let foreign = tokens
+            .first()
+            .is_some_and(|first| !first.lower.is_ascii() && !first.is_han() && thesaurus::is_action(first));
+        let opens = opens_with_order(&tokens) || opens_with_let(&tokens) || foreign;
         Part { start, end, join, tokens, spans, acts, meant, opens }
     }
 
@@ -58,7 +62,11 @@ impl Part {
         self.acts
             && (lower(0) == "before"
                 || matches!((lower(0), lower(1)), ("прежде", "чем") | ("перед", "тем"))
-                || self.tokens.windows(2).last().is_some_and(|end| matches!(end, [one, two] if one.lower == "之" && two.lower == "前")))
+                || self
+                    .tokens
+                    .windows(2)
+                    .last()
+                    .is_some_and(|end| matches!(end, [one, two] if one.lower == "之" && two.lower == "前")))
     }
 
     /// "… after translating it": it is done before what stands before it.

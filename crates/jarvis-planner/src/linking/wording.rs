@@ -7,7 +7,7 @@ use crate::resources::SpanKind;
 use crate::words::{Token, is_language, listed, slice, stem};
 
 /// Small words that stand between an order and a thing.
-const JOINTS: &str = "in on of from at to for with the a an picture image photo file this that using by recording audio text в \
+const JOINTS: &str = "according in on of from at to for with the a an picture image photo file this that using by recording audio text в \
     на из с со для по к картинке картинки картинку изображении изображение изображения фото файл файле файла \
     把 将 对 从 在 中 里 的 给 由 图 片 张 这 and or и или 和 与";
 

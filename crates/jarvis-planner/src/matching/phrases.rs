@@ -173,7 +173,8 @@ fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIn
         let from_text = row.takes.contains(&Kind::Text);
         // What is said can be written down and then asked about.
         let heard = hand.has(Kind::Audio) || hand.has(Kind::Video);
-        let text_at_hand = text_at_hand || (heard && !hand.has(Kind::Image) && index.bridge(Kind::Audio, Kind::Text).is_some());
+        let text_at_hand =
+            text_at_hand || (heard && !hand.has(Kind::Image) && index.bridge(Kind::Audio, Kind::Text).is_some());
         if (from_text && !text_at_hand)
             || (!from_text
                 && !row.takes.iter().any(|kind| hand.has(*kind))
@@ -229,6 +230,16 @@ fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: 
         if feeds {
             chain.insert(0, inner);
         }
+    }
+    // "Write a summary", "write down what is said": what is written is made by the other.
+    let gives_text =
+        |(_, best): &(Hit, Scored)| lexicon::concept(best.concept).is_some_and(|row| row.gives == Kind::Text);
+    let writes = |(_, best): &(Hit, Scored)| lexicon::concept(best.concept).is_some_and(|row| row.name == "writing");
+    if let [.., made, last] = chain.as_slice()
+        && writes(last)
+        && gives_text(made)
+    {
+        chain.pop();
     }
     let starts: Vec<usize> = chain.iter().map(|(hit, _)| hit.first()).collect();
     let mut steps: Vec<Step> = chain

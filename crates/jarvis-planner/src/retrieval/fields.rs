@@ -89,9 +89,8 @@ pub struct Bag {
 
 fn plain(tokens: &[Token], earlier: &Bag) -> Vec<Token> {
     let said = |token: &Token| earlier.was_said(&token.stem) || earlier.stems.contains(&token.stem);
-    let plain = |(at, token): &(usize, &Token)| {
-        !((is_attribute(tokens, *at) || is_outcome(tokens, *at)) && said(token))
-    };
+    let plain =
+        |(at, token): &(usize, &Token)| !((is_attribute(tokens, *at) || is_outcome(tokens, *at)) && said(token));
     tokens.iter().enumerate().filter(plain).map(|(_, token)| token.clone()).collect()
 }
 
@@ -152,8 +151,22 @@ fn is_pale(id: SenseId) -> bool {
     thesaurus::sense(id).is_some_and(|sense| {
         matches!(
             sense.name,
-            "image" | "video" | "audio" | "voice" | "text" | "file" | "create" | "search" | "check" | "change" | "convert"
-                | "manage" | "organise" | "select" | "write a file" | "consult"
+            "image"
+                | "video"
+                | "audio"
+                | "voice"
+                | "text"
+                | "file"
+                | "create"
+                | "search"
+                | "check"
+                | "change"
+                | "convert"
+                | "manage"
+                | "organise"
+                | "select"
+                | "write a file"
+                | "consult"
         )
     })
 }
@@ -324,7 +337,8 @@ impl Fields {
             let own = self.by_stem.get(&term.key);
             let mut best: HashMap<usize, f32> = HashMap::new();
             let plain = listed(RESOURCES, &term.key)
-                || KIND_WORDS.contains(&term.key.as_str()) || PALE_WORDS.contains(&term.key.as_str());
+                || KIND_WORDS.contains(&term.key.as_str())
+                || PALE_WORDS.contains(&term.key.as_str());
             let pale = plain || term.senses.iter().any(|id| is_pale(*id));
             for (tool, named) in own.map_or(&[][..], |(_, holders)| holders) {
                 best.insert(*tool, field(*named));
@@ -333,8 +347,11 @@ impl Fields {
                 }
             }
             let shared = |sense: &SenseId| self.by_sense.get(*sense).map(|holders| (*sense, holders));
-            for (sense, (tool, named)) in
-                term.senses.iter().filter_map(shared).flat_map(|(sense, holders)| holders.iter().map(move |held| (sense, held)))
+            for (sense, (tool, named)) in term
+                .senses
+                .iter()
+                .filter_map(shared)
+                .flat_map(|(sense, holders)| holders.iter().map(move |held| (sense, held)))
             {
                 if let Some(entry) = found.get_mut(*tool).filter(|_| !is_pale(sense)) {
                     entry.telling = true;

@@ -2,6 +2,7 @@
 
 mod chinese;
 mod english;
+mod everyday;
 mod foreign;
 mod properties;
 mod russian;
