@@ -196,7 +196,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Image,
         "text to image|image generation|generate image|create image|generates an image",
         &[
-            "draw|sketch|~design|~logo|draw picture of|draw image of|paint|paint picture of|generate image|generate image of|generate picture|generate picture of|generate photo|create image|create image of|new image|new picture|create new image|generate new image|create new picture|create picture|create picture of|make picture of|make image of|produce image|illustrate|illustration|sketch of|~generate|~create|~picture of|~image of|~photo of|show me picture of|imagine|make picture|make image",
+            "draw|sketch|~design|draw picture of|draw image of|paint|paint picture of|generate image|generate image of|generate picture|generate picture of|generate photo|create image|create image of|new image|new picture|create new image|generate new image|create new picture|create picture|create picture of|make picture of|make image of|produce image|illustrate|illustration|sketch of|~generate|~create|~picture of|~image of|~photo of|show me picture of|imagine|make picture|make image",
             "нарисуй|нарисуйте|нарисовать|нарисуй картинку|изобрази|сгенерируй картинку|сгенерируй изображение|сгенерируй картину|сгенерируй|создай изображение|создай картинку|картинку с|иллюстрация|иллюстрацию",
             "画一|画个|画出|画幅|画张|画只|画|绘制|生成图片|生成*图|生成*图片|生成*图像|创作*图|插图",
         ],

@@ -160,7 +160,7 @@ fn pictures_are_changed_made_and_told() {
         ("преврати b.jpg в мультик", &[], "image-to-image(image=b.jpg,text=преврати в мультик)"),
         ("去掉 b.jpg 的背景", &[], "image-to-image(image=b.jpg,text=去掉 背景)"),
         ("把照片变成铅笔画", &["b.jpg"], "image-to-image(image=b.jpg,text=把照片变成铅笔画)"),
-        ("create a logo for my bakery", &[], "text-to-image(text=bakery)"),
+        ("create a logo for my bakery", &[], "text-to-image(text=a logo for my bakery)"),
         ("sketch a house", &[], "text-to-image(text=a house)"),
         ("animate a cat jumping", &[], "text-to-video(text=a cat jumping)"),
         ("animate b.jpg", &[], "image-to-text(image=b.jpg) ; text-to-video(text=@0)"),
