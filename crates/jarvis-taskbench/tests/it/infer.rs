@@ -371,7 +371,7 @@ async fn the_offline_planner_writes_the_benchmark_format() {
     insta::assert_snapshot!(told.join("\n"), @r#"
 "1" {"task_steps":["Step 1: Extract text from an image: a.png","Step 2: Translate a text: the result of step 1"],"task_nodes":[{"task":"Image-to-Text","arguments":["a.png"]},{"task":"Text Translator","arguments":["<node-0>"]}]}
 "2" {"task_steps":[],"task_nodes":[]}
-"3" {"task_steps":[],"task_nodes":[]}
+"3" {"task_steps":["Step 1: Combine two audio files: a.wav and b.wav"],"task_nodes":[{"task":"Audio Splicer","arguments":["a.wav","b.wav"]}]}
 "#);
 
     let requests = [(
