@@ -1,7 +1,8 @@
 //! Decoding: one choice of tools for all clauses together, by beam search. What a clause alone would take may give way to
 //! what fits the tools before and after it, and a tool that no clause names may stand between two that do.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use crate::matching::Step;
 use crate::retrieval::{Kinship, ToolIndex};
@@ -143,20 +144,19 @@ struct Path {
 
 /// The steps of each clause. `whole` is what the whole request says for each tool.
 pub fn decode(lattice: &[Vec<Candidate>], whole: &[f32], index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
-    let price = weights.price(index.tools().len());
+    let decoder = Decoder { whole, index, weights, alike: RefCell::default() };
     let mut beam = vec![Path { score: 0.0, tools: Vec::new(), chosen: Vec::new() }];
     for (clause, candidates) in lattice.iter().enumerate() {
         let mut next: Vec<Path> = beam.clone();
         for path in &beam {
             for (at, candidate) in candidates.iter().enumerate() {
-                extend(path, clause, at, candidate, whole, index, weights, price, &mut next);
+                decoder.extend(path, clause, at, candidate, &mut next);
             }
         }
         beam = best(next, weights.beam);
     }
     let mut steps: Vec<Vec<Step>> = vec![Vec::new(); lattice.len()];
-    let Some(path) = ends(beam, whole, index, weights) else { return steps };
-    let (path, last) = path;
+    let Some((path, last)) = decoder.end(&beam) else { return steps };
     for (clause, at, before) in path.chosen {
         let Some(candidate) = lattice.get(clause).and_then(|candidates| candidates.get(at)) else { continue };
         if let Some(entry) = steps.get_mut(clause) {
@@ -172,95 +172,6 @@ pub fn decode(lattice: &[Vec<Candidate>], whole: &[f32], index: &ToolIndex, weig
     steps
 }
 
-#[allow(clippy::too_many_arguments)]
-fn extend(
-    path: &Path,
-    clause: usize,
-    at: usize,
-    candidate: &Candidate,
-    whole: &[f32],
-    index: &ToolIndex,
-    weights: &Weights,
-    price: f32,
-    next: &mut Vec<Path>,
-) {
-    let mut grown = path.clone();
-    let mut gain = candidate.score;
-    let Some(first) = candidate.steps.first().map(|step| step.tool) else { return };
-    for step in &candidate.steps {
-        gain -= price;
-        gain += transition(&grown.tools, step.tool, index, weights);
-        if grown.tools.contains(&step.tool) && !step.own {
-            gain -= weights.repeat;
-        } else if grown.tools.iter().any(|tool| *tool != step.tool && index.alike(*tool, step.tool)) {
-            gain -= weights.alike;
-        }
-        grown.tools.push(step.tool);
-    }
-    grown.score += gain;
-    grown.chosen.push((clause, at, None));
-    let graph = index.graph();
-    if index.is_ordered() {
-        let worth = |tool: usize| unnamed(tool, first, whole, index, weights);
-        let mut put = |middle: usize, worth: f32| {
-            if index.alike(middle, first) || path.tools.iter().any(|tool| index.alike(*tool, middle)) {
-                return;
-            }
-            let mut with = grown.clone();
-            with.tools.insert(path.tools.len(), middle);
-            with.score += worth;
-            if let Some(chosen) = with.chosen.last_mut() {
-                chosen.2 = Some(middle);
-            }
-            next.push(with);
-        };
-        let link = weights.link * graph.surprise();
-        match path.tools.last() {
-            Some(last) if !graph.links(*last, first) => {
-                for middle in graph.after(*last) {
-                    if graph.links(*middle, first) && !path.tools.contains(middle) && *middle != first {
-                        let gap = transition(&path.tools, first, index, weights);
-                        put(*middle, 2.0 * link - gap + worth(*middle) - weights.bridge_cost);
-                    }
-                }
-            }
-            Some(_) => {}
-            None => {
-                for middle in graph.before(first).iter().filter(|middle| **middle != first) {
-                    put(*middle, link + worth(*middle) - weights.edge_cost);
-                }
-            }
-        }
-    }
-    next.push(grown);
-}
-
-/// What a tool is worth that no clause names, beside one that is: what the request says for it, and that it looks up what
-/// the other works on. What changes something and was not asked for is not done.
-fn unnamed(tool: usize, beside: usize, whole: &[f32], index: &ToolIndex, weights: &Weights) -> f32 {
-    let said = weights.bridge * index.graph().sparsity() * whole.get(tool).copied().unwrap_or_default();
-    match (index.looks_up(tool), index.share_a_thing(tool, beside)) {
-        (true, true) => said + weights.lookup,
-        (true, false) => said,
-        (false, _) => said - weights.unasked,
-    }
-}
-
-/// What the graph says for a tool after those before it.
-fn transition(before: &[usize], tool: usize, index: &ToolIndex, weights: &Weights) -> f32 {
-    let graph = index.graph();
-    let Some(last) = before.last() else { return 0.0 };
-    if graph.is_empty() || *last == tool {
-        return 0.0;
-    }
-    match graph.links(*last, tool) {
-        true => weights.link * graph.surprise(),
-        // What flows between typed tools may come from any earlier one, or from the request.
-        false if index.is_ordered() => -weights.gap * graph.surprise(),
-        false => 0.0,
-    }
-}
-
 /// The best paths, each list of tools once.
 fn best(mut paths: Vec<Path>, beam: usize) -> Vec<Path> {
     paths.sort_by(|a, b| b.score.total_cmp(&a.score));
@@ -269,28 +180,121 @@ fn best(mut paths: Vec<Path>, beam: usize) -> Vec<Path> {
     paths
 }
 
-/// The best path that does something, with the tool put after its last.
-fn ends(beam: Vec<Path>, whole: &[f32], index: &ToolIndex, weights: &Weights) -> Option<(Path, Option<usize>)> {
-    let graph = index.graph();
-    let mut found: Option<(f32, Path, Option<usize>)> = None;
-    let mut offer = |score: f32, path: &Path, last: Option<usize>| {
-        if found.as_ref().is_none_or(|(best, _, _)| score > *best) {
-            found = Some((score, path.clone(), last));
+struct Decoder<'a> {
+    whole: &'a [f32],
+    index: &'a ToolIndex,
+    weights: &'a Weights,
+    /// What was found out about pairs of tools.
+    alike: RefCell<HashMap<(usize, usize), bool>>,
+}
+
+impl Decoder<'_> {
+    /// Adds to `next` the path with the candidate behind it, alone and with a tool that no clause names before it.
+    fn extend(&self, path: &Path, clause: usize, at: usize, candidate: &Candidate, next: &mut Vec<Path>) {
+        let (index, weights) = (self.index, self.weights);
+        let mut grown = path.clone();
+        let Some(first) = candidate.steps.first().map(|step| step.tool) else { return };
+        let price = weights.price(index.tools().len());
+        grown.score += candidate.score;
+        for step in &candidate.steps {
+            grown.score += self.transition(&grown.tools, step.tool) - price;
+            if grown.tools.contains(&step.tool) && !step.own {
+                grown.score -= weights.repeat;
+            } else if grown.tools.iter().any(|tool| *tool != step.tool && self.alike(*tool, step.tool)) {
+                grown.score -= weights.alike;
+            }
+            grown.tools.push(step.tool);
         }
-    };
-    // Some guess is better than none, but not any guess.
-    for path in beam.iter().filter(|path| !path.tools.is_empty() && path.score > -weights.guess) {
-        offer(path.score, path, None);
-        if let Some(last) = path.tools.last().filter(|_| index.is_ordered() && path.tools.len() == 1) {
-            for after in graph
-                .after(*last)
-                .iter()
-                .filter(|after| !path.tools.iter().any(|tool| tool == *after || index.alike(*tool, **after)))
-            {
-                let worth = unnamed(*after, *last, whole, index, weights);
-                offer(path.score + weights.link * graph.surprise() + worth - weights.tail_cost, path, Some(*after));
+        grown.chosen.push((clause, at, None));
+        if index.is_ordered() {
+            let link = weights.link * index.graph().surprise();
+            let mut put = |middle: usize, worth: f32| {
+                if self.alike(middle, first) || path.tools.iter().any(|tool| self.alike(*tool, middle)) {
+                    return;
+                }
+                let mut with = grown.clone();
+                with.tools.insert(path.tools.len(), middle);
+                with.score += worth + self.unnamed(middle, first);
+                if let Some(chosen) = with.chosen.last_mut() {
+                    chosen.2 = Some(middle);
+                }
+                next.push(with);
+            };
+            match path.tools.last() {
+                Some(last) if !index.graph().links(*last, first) => {
+                    let gap = self.transition(&path.tools, first);
+                    for middle in index.graph().after(*last) {
+                        if index.graph().links(*middle, first) && !path.tools.contains(middle) && *middle != first {
+                            put(*middle, 2.0 * link - gap - weights.bridge_cost);
+                        }
+                    }
+                }
+                Some(_) => {}
+                None => {
+                    for middle in index.graph().before(first).iter().filter(|middle| **middle != first) {
+                        put(*middle, link - weights.edge_cost);
+                    }
+                }
             }
         }
+        next.push(grown);
     }
-    found.map(|(_, path, last)| (path, last))
+
+    /// What the graph says for a tool after those before it.
+    fn transition(&self, before: &[usize], tool: usize) -> f32 {
+        let graph = self.index.graph();
+        let Some(last) = before.last() else { return 0.0 };
+        if graph.is_empty() || *last == tool {
+            return 0.0;
+        }
+        match graph.links(*last, tool) {
+            true => self.weights.link * graph.surprise(),
+            // What flows between typed tools may come from any earlier one, or from the request.
+            false if self.index.is_ordered() => -self.weights.gap * graph.surprise(),
+            false => 0.0,
+        }
+    }
+
+    /// What a tool is worth that no clause names, beside one that is: what the request says for it, and that it looks up
+    /// what the other works on. What changes something and was not asked for is not done.
+    fn unnamed(&self, tool: usize, beside: usize) -> f32 {
+        let said = self.whole.get(tool).copied().unwrap_or_default();
+        let said = self.weights.bridge * self.index.graph().sparsity() * said;
+        match (self.index.looks_up(tool), self.index.share_a_thing(tool, beside)) {
+            (true, true) => said + self.weights.lookup,
+            (true, false) => said,
+            (false, _) => said - self.weights.unasked,
+        }
+    }
+
+    /// The best path that does something, with the tool put after its last. Some guess is better than none, but not any
+    /// guess.
+    fn end(&self, beam: &[Path]) -> Option<(Path, Option<usize>)> {
+        let (graph, weights) = (self.index.graph(), self.weights);
+        let mut found: Option<(f32, &Path, Option<usize>)> = None;
+        let mut offer = |score: f32, path, last| {
+            if found.as_ref().is_none_or(|(best, _, _)| score > *best) {
+                found = Some((score, path, last));
+            }
+        };
+        for path in beam.iter().filter(|path| !path.tools.is_empty() && path.score > -weights.guess) {
+            offer(path.score, path, None);
+            let [only] = path.tools.as_slice() else { continue };
+            for after in graph.after(*only).iter().filter(|_| self.index.is_ordered()) {
+                if after != only && !self.alike(*only, *after) {
+                    let link = weights.link * graph.surprise();
+                    offer(path.score + link + self.unnamed(*after, *only) - weights.tail_cost, path, Some(*after));
+                }
+            }
+        }
+        found.map(|(_, path, last)| (path.clone(), last))
+    }
+
+    fn alike(&self, one: usize, two: usize) -> bool {
+        let pair = (one.min(two), one.max(two));
+        *self.alike.borrow_mut().entry(pair).or_insert_with(|| self.index.alike(pair.0, pair.1))
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,3 +75,27 @@ impl ToolGraph {
         self.surprise
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jarvis_plan::Tool;
+
+    use super::ToolGraph;
+
+    fn check(names: &[&str], links: &[(&str, &str)], surprise: f32) -> ToolGraph {
+        let tools: Vec<Tool> = names.iter().map(|name| Tool::typed(name, "", &[], &[])).collect();
+        let graph = ToolGraph::new(&tools, links.iter().copied());
+        assert!((graph.surprise() - surprise).abs() < 1e-5, "{links:?}: {}", graph.surprise());
+        graph
+    }
+
+    #[test]
+    fn a_link_tells_more_where_links_are_few() {
+        let graph = check(&["a", "b", "c"], &[("a", "b"), ("a", "b"), ("a", "unknown")], 6.0_f32.ln());
+        assert!(graph.links(0, 1) && !graph.links(1, 0));
+        assert_eq!((graph.after(0), graph.before(1), graph.after(2)), (&[1][..], &[0][..], &[][..]));
+        assert!((graph.sparsity() - 5.0 / 6.0).abs() < 1e-5);
+        assert_eq!(check(&["a", "b"], &[("a", "b"), ("b", "a")], 0.0).sparsity(), 0.0);
+        assert!(check(&["a", "b"], &[], 0.0).is_empty());
+    }
+}
