@@ -4,7 +4,7 @@
 use jarvis_plan::{Kind, Tool};
 
 use crate::clauses::Clause;
-use crate::words::{Token, listed};
+use crate::words::{Token, WordSet, listed};
 
 /// The kinds a clause speaks of, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,15 +16,20 @@ pub struct Flow {
 }
 
 /// Words after which a kind is wanted.
-const WANTS: &str = "extract generate create make produce draw paint into as get obtain receive download find search build compose \
+static WANTS: WordSet = WordSet::new(
+    "extract generate create make produce draw paint into as get obtain receive download find search build compose \
     render provide give want need regenerate synthesize record turn convert создай сделай сгенерируй нарисуй получи \
-    найди скачай";
+    найди скачай",
+);
 /// Words after which a kind is given.
-const GIVEN: &str = "from of in on with using based this that these my given provided for about by per its have has had contains из с по этот \
-    эту этого моей мою";
+static GIVEN: WordSet = WordSet::new(
+    "from of in on with using based this that these my given provided for about by per its have has had contains из с по этот \
+    эту этого моей мою",
+);
 /// Verbs that work on what follows, unless it follows "into".
-const WORKS: &str =
-    "turn convert transform translate transcribe summarize describe analyze edit enhance segment classify";
+static WORKS: WordSet = WordSet::new(
+    "turn convert transform translate transcribe summarize describe analyze edit enhance segment classify",
+);
 const WANTS_HAN: &str = "成为作生画做找";
 const GIVEN_HAN: &str = "把将对从据用";
 
@@ -106,7 +111,7 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
     for back in 1..=5 {
         let Some(before) = at.checked_sub(back).and_then(|place| tokens.get(place)) else { return new };
         let word = before.lower.as_str();
-        if kind_at(tokens, at - back).is_some() && !listed(WANTS, word) {
+        if kind_at(tokens, at - back).is_some() && !WANTS.has(word) {
             // "an image file", "text and audio".
             continue;
         }
@@ -118,13 +123,13 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
             return tokens.get(..at - back).is_some_and(|before| before.iter().any(changes))
                 || (word == "to" && (at - back).checked_sub(1).is_some_and(|place| kind_at(tokens, place).is_some()));
         }
-        if listed(WORKS, word) {
+        if WORKS.has(word) {
             return false;
         }
-        if listed(WANTS, word) {
+        if WANTS.has(word) {
             return true;
         }
-        if listed(GIVEN, word) {
+        if GIVEN.has(word) {
             return false;
         }
     }

@@ -9,7 +9,7 @@ use jarvis_plan::{Kind, Tool};
 
 use crate::graph::ToolGraph;
 use crate::lexicon::{self, Concept, ConceptId};
-use crate::words::{self, Token, listed};
+use crate::words::{self, Token, WordSet};
 
 use fields::Fields;
 pub use fields::{Bag, Evidence, Kinship};
@@ -21,6 +21,8 @@ pub struct ToolIndex {
     weights: HashMap<String, f32>,
     fields: Fields,
     graph: ToolGraph,
+    /// Whether some tool says what it gives.
+    typed: bool,
     /// For each concept, the tools that may serve it.
     affinity: Vec<Vec<Affinity>>,
     bridges: Vec<((Kind, Kind), usize)>,
@@ -37,9 +39,11 @@ pub struct Affinity {
     pub fit: f32,
 }
 
-const STOP_WORDS: &str = "a an the of to for by in on at with and or from into as is are be it its this that i me my you your we \
+static STOP_WORDS: WordSet = WordSet::new(
+    "a an the of to for by in on at with and or from into as is are be it its this that i me my you your we \
     us please want need would like can could will then such given и в на с по из для что это some any also \
-    using use based specific do have what who whom how when where which why there here что кто как где когда";
+    using use based specific do have what who whom how when where which why there here что кто как где когда",
+);
 
 /// Words of names that say what kind of thing is meant but not what is done with it.
 const KIND_WORDS: &[&str] = &[
@@ -108,6 +112,7 @@ impl ToolIndex {
             weights,
             fields: Fields::new(tools),
             graph: ToolGraph::default(),
+            typed: tools.iter().any(|tool| !tool.outputs.is_empty()),
             affinity,
             bridges,
         }
@@ -151,7 +156,7 @@ impl ToolIndex {
 
     /// True when the graph says in which order tools follow on one another, rather than what flows between them.
     pub fn is_ordered(&self) -> bool {
-        !self.graph.is_empty() && self.tools.iter().all(|tool| tool.outputs.is_empty())
+        !self.typed && !self.graph.is_empty()
     }
 
     /// True for a tool that changes nothing, as far as its name tells.
@@ -195,7 +200,7 @@ impl ToolIndex {
     pub fn is_bare(&self, tool: usize) -> bool {
         let name = self.names.get(tool).and_then(|names| names.first());
         name.is_some_and(|name| {
-            name.iter().all(|word| KIND_WORDS.contains(&word.as_str()) || listed(STOP_WORDS, word.as_str()))
+            name.iter().all(|word| KIND_WORDS.contains(&word.as_str()) || STOP_WORDS.has(word.as_str()))
         })
     }
 
@@ -273,7 +278,7 @@ fn weights(names: &[Vec<Vec<String>>]) -> HashMap<String, f32> {
         .into_iter()
         .map(|(word, holders)| {
             let rarity = (1.0 + count / holders as f32).ln();
-            let scale = if listed(STOP_WORDS, word) {
+            let scale = if STOP_WORDS.has(word) {
                 0.0
             } else if KIND_WORDS.contains(&word) {
                 0.3

@@ -1,7 +1,8 @@
 //! Words: text cut into tokens with stems. English and Russian words are stemmed, a Chinese character is a token of its own.
 
 use jarvis_plan::{is_cyrillic, is_han};
-use std::sync::LazyLock;
+use std::collections::HashSet;
+use std::sync::{LazyLock, OnceLock};
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
@@ -114,12 +115,14 @@ pub fn spell_out(name: &str) -> String {
 }
 
 /// Names of languages in English.
-const LANGUAGES: &str = "english french german russian chinese mandarin spanish italian japanese korean portuguese arabic hindi \
-    turkish polish dutch ukrainian latin greek swedish czech hebrew vietnamese thai";
+static LANGUAGES: WordSet = WordSet::new(
+    "english french german russian chinese mandarin spanish italian japanese korean portuguese arabic hindi \
+    turkish polish dutch ukrainian latin greek swedish czech hebrew vietnamese thai",
+);
 
 /// True for the name of a language, as in "into French" or "на французский".
 pub(crate) fn is_language(token: &Token) -> bool {
-    listed(LANGUAGES, token.lower.as_str())
+    LANGUAGES.has(token.lower.as_str())
         || (token.lower.ends_with("ский") && token.lower.chars().count() > 6)
         || token.lower.ends_with("цкий")
 }
@@ -133,6 +136,24 @@ pub(crate) fn asks_language(tokens: &[Token]) -> bool {
         "用" => token.is_han() && matches!(lower(at + 1), "语" | "文"),
         _ => false,
     })
+}
+
+/// A fixed set of words, looked up by hash.
+pub(crate) struct WordSet {
+    list: &'static str,
+    set: OnceLock<HashSet<&'static str>>,
+}
+
+impl WordSet {
+    /// The words of `list`, which blanks separate.
+    pub(crate) const fn new(list: &'static str) -> WordSet {
+        WordSet { list, set: OnceLock::new() }
+    }
+
+    /// True when `word` is one of them.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.set.get_or_init(|| self.list.split_whitespace().collect()).contains(word)
+    }
 }
 
 /// True when `word` is one of the words of `list`, which blanks separate.

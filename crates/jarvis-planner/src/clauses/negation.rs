@@ -3,7 +3,7 @@
 use super::strip_polite;
 use crate::lexicon::{self, Nature};
 use crate::retrieval::ToolIndex;
-use crate::words::{Token, listed, slice};
+use crate::words::{Token, WordSet, slice};
 
 /// A stretch of the request that orders nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub(super) struct Negated {
 }
 
 /// Words that may stand between what comes before and a negation.
-const BEFORE: &str = "i we you but and just please а но и пожалуйста 但 而 请";
+static BEFORE: WordSet = WordSet::new("i we you but and just please а но и пожалуйста 但 而 请");
 /// Words that turn from what is not wanted to what is.
-const TURNS: &str = "but just only instead rather simply а но просто только лишь";
+static TURNS: WordSet = WordSet::new("but just only instead rather simply а но просто только лишь");
 const TURNS_HAN: &str = "而但只要是就";
 
 /// The negated stretches, in order.
@@ -32,7 +32,7 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
         let Some(first) = tokens.get(at) else { break };
         // It begins a part: nothing before it, punctuation, or a word such as "but".
         let mut from = at;
-        while from.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|t| listed(BEFORE, &t.lower)) {
+        while from.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|t| BEFORE.has(&t.lower)) {
             from -= 1;
         }
         let before = from.checked_sub(1).and_then(|before| tokens.get(before));
@@ -41,7 +41,7 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
         let mut to = at + length;
         while let (Some(last), Some(token)) = (tokens.get(to - 1), tokens.get(to)) {
             let goes_on = to > at + length && matches!(token.lower.as_str(), "then" | "затем" | "потом" | "然");
-            let turns = goes_on || listed(TURNS, &token.lower) && to > at + length;
+            let turns = goes_on || TURNS.has(&token.lower) && to > at + length;
             if slice(request, last.end, token.start).contains(BORDERS) || turns {
                 break;
             }
@@ -51,9 +51,10 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
         if begins && orders(told, index) {
             // "…, only turn it grey": the turning words say nothing of their own.
             let mut next = to;
-            while tokens.get(next).is_some_and(|t| {
-                listed(TURNS, &t.lower) || (next < to + 2 && t.is_han() && TURNS_HAN.contains(&t.lower))
-            }) {
+            while tokens
+                .get(next)
+                .is_some_and(|t| TURNS.has(&t.lower) || (next < to + 2 && t.is_han() && TURNS_HAN.contains(&t.lower)))
+            {
                 next += 1;
             }
             let start = tokens.get(from).map_or(first.start, |token| token.start);
@@ -75,12 +76,12 @@ fn marks(tokens: &[Token], at: usize) -> Option<usize> {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let next = lower(at + 1);
     // "Not only", "не могли бы вы …", "不过": these negate no order.
-    if listed(NO_NEGATION, next) {
+    if NO_NEGATION.has(next) {
         return None;
     }
     match (lower(at), next) {
         ("don't" | "don’t" | "dont" | "never" | "не" | "别", _) => Some(1),
-        ("do" | "please", "not") if !listed(NO_NEGATION, lower(at + 2)) => Some(2),
+        ("do" | "please", "not") if !NO_NEGATION.has(lower(at + 2)) => Some(2),
         ("not", "a" | "an" | "the") => None,
         ("not", _) => Some(1),
         ("neither", _) => Some(1),
@@ -92,8 +93,10 @@ fn marks(tokens: &[Token], at: usize) -> Option<usize> {
     }
 }
 
-const NO_NEGATION: &str = "only just you forget hesitate worry know только мог могли могла можешь можете забудь забудьте \
-    хочешь хотите";
+static NO_NEGATION: WordSet = WordSet::new(
+    "only just you forget hesitate worry know только мог могли могла можешь можете забудь забудьте \
+    хочешь хотите",
+);
 const NO_NEGATION_HAN: &str = "是同过仅但错好知光管只如";
 
 /// True when the words would be an order that a tool of the list might carry out.

@@ -8,7 +8,7 @@ use crate::lexicon::{self, Nature};
 use crate::resources;
 use crate::retrieval::ToolIndex;
 use crate::thesaurus;
-use crate::words::{self, Token, listed};
+use crate::words::{self, Token, WordSet, listed};
 
 /// True when the words name something to be done that a tool of the list might do.
 pub(crate) fn names_action(tokens: &[Token], index: &ToolIndex) -> bool {
@@ -69,7 +69,7 @@ pub(crate) fn looks_like_stray(tokens: &[Token]) -> bool {
     }
     let word = verb.lower.len() > 2 && verb.lower.bytes().all(|byte| byte.is_ascii_lowercase());
     let article = matches!(object.lower.as_str(), "the" | "my" | "our" | "a" | "an") && !rest.is_empty();
-    word && !listed(SMALL, &verb.lower)
+    word && !SMALL.has(&verb.lower)
         && !verb.lower.ends_with("ing")
         && !verb.lower.ends_with("ly")
         && !verb.lower.ends_with("ed")
@@ -107,7 +107,7 @@ pub(crate) fn is_attribute(tokens: &[Token], at: usize) -> bool {
     participle
         && preceded
         && next.start == token.end + 1
-        && !listed(SMALL, &next.lower)
+        && !SMALL.has(&next.lower)
         && !listed("to in by for into", &next.lower)
 }
 
@@ -134,24 +134,28 @@ const VERBS: &str = "add analyse analyze apply book buy calculate call cancel ch
     validate solve predict forecast track locate navigate paint draw speak narrate describe detect segment";
 
 /// Words before "the" that are no verbs.
-const SMALL: &str = "and but for from with without about above across after against along among around before behind below \
+static SMALL: WordSet = WordSet::new(
+    "and but for from with without about above across after against along among around before behind below \
     beneath beside between beyond during except inside into like near off onto out outside over past per plus since \
     than through till toward towards under underneath unlike until upon via within all both half then than also \
     only just not nor yet even such what which who whose where when while because although though if whether as is \
     are was were has have had be been does did do maybe perhaps possible instead say says said more less most twice \
-    once that this these those there here any some each every";
+    once that this these those there here any some each every",
+);
 
 /// Words before the order itself.
-const POLITE: &str = "please kindly can could would will you i want need like to d i'd me for just also now help let us let's \
+static POLITE: WordSet = WordSet::new(
+    "please kindly can could would will you i want need like to d i'd me for just also now help let us let's \
     then finally proceed hi hello hey jarvis пожалуйста можешь можете мне нужно надо хочу чтобы ты вы не мог могли \
     бы давай а ещё еще также 请 帮 我 你 能 可 以 想 要 给 麻 烦 tell say know скажи подскажи узнать 告 诉 问 知 道 answer \
-    question ответь вопрос 回 答";
+    question ответь вопрос 回 答",
+);
 
 /// The words without what is said before the order or question itself.
 pub(crate) fn strip_polite(tokens: &[Token]) -> &[Token] {
     let polite = |at: usize| {
         let lower = |at: usize| tokens.get(at).map_or("", |token: &Token| token.lower.as_str());
-        listed(POLITE, lower(at))
+        POLITE.has(lower(at))
             || (lower(at) == "the" && lower(at + 1) == "question")
             || (lower(at) == "на" && lower(at + 1) == "вопрос")
     };

@@ -4,15 +4,18 @@ use crate::clauses::{Clause, strip_polite};
 use crate::lexicon;
 use crate::matching::Step;
 use crate::resources::SpanKind;
-use crate::words::{Token, is_language, listed, slice, stem};
+use crate::words::{Token, WordSet, is_language, listed, slice, stem};
 
 /// Small words that stand between an order and a thing.
-const JOINTS: &str = "according in on of from at to for with the a an picture image photo file this that using by recording audio text в \
+static JOINTS: WordSet = WordSet::new(
+    "according in on of from at to for with the a an picture image photo file this that using by recording audio text в \
     на из с со для по к картинке картинки картинку изображении изображение изображения фото файл файле файла \
-    把 将 对 从 在 中 里 的 给 由 图 片 张 这 and or и или 和 与";
+    把 将 对 从 在 中 里 的 给 由 图 片 张 这 and or и или 和 与",
+);
 
 /// Words that name no content of their own.
-const HOLLOW: &str = "it its this that these those them the a an me us my of in on to into for from with and as at by all each \
+static HOLLOW: WordSet = WordSet::new(
+    "it its this that these those them the a an me us my of in on to into for from with and as at by all each \
     both every out up text texts file files picture pictures image images photo photos photograph sentence \
     sentences paragraph passage article document message review recording audio sound speech voice result \
     results output following below above content contents word words aloud loud briefly short brief shortly \
@@ -22,7 +25,8 @@ const HOLLOW: &str = "it its this that these those them the a an me us my of in 
     изображение изображения изображении фото фотографию запись записи аудио аудиозапись результат результата \
     результате и в на из с по для о мне мою мой пожалуйста сделай дай найди определи покажи язык вслух все \
     каждую обе оба следующий ниже выше отзыв отзыва статью статьи речь голос слова там тут этих you based \
-    some where her his their";
+    some where her his their",
+);
 
 /// Chinese characters that, alone, name no content.
 const HOLLOW_HAN: &str = "这那它其的把将对给在从和与并再请帮我你一个张幅段篇句些下上里中面内容图片照音频录文本字语声结果做成为变出来吧呢吗以及每两都之后然用";
@@ -50,14 +54,10 @@ fn own(clause: &Clause, request: &str) -> Vec<Token> {
         // Joints right before or after a path go with it.
         clause.spans.iter().filter(|span| is_place(span.what)).any(|span| {
             let between = |from: usize, to: usize| {
-                clause
-                    .tokens
-                    .iter()
-                    .filter(|t| t.start >= from && t.end <= to)
-                    .all(|t| listed(JOINTS, t.lower.as_str()))
+                clause.tokens.iter().filter(|t| t.start >= from && t.end <= to).all(|t| JOINTS.has(t.lower.as_str()))
             };
             (at.end <= span.start
-                && listed(JOINTS, at.lower.as_str())
+                && JOINTS.has(at.lower.as_str())
                 && between(at.end, span.start)
                 && !slice(request, at.end, span.start).contains([',', '，']))
                 || (at.is_han()
@@ -129,14 +129,11 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
     }
     if step.until.is_some() {
         // "a castle using the …": what ties in the other request goes too.
-        while kept
-            .last()
-            .is_some_and(|token| listed(TIES, token.lower.as_str()) || listed(JOINTS, token.lower.as_str()))
-        {
+        while kept.last().is_some_and(|token| TIES.has(token.lower.as_str()) || JOINTS.has(token.lower.as_str())) {
             kept.pop();
         }
     }
-    while kept.first().is_some_and(|token| is_hollow(token) || listed(LEADS, token.lower.as_str()))
+    while kept.first().is_some_and(|token| is_hollow(token) || LEADS.has(token.lower.as_str()))
         && kept.len() > 1
         && !starts_content(&kept)
     {
@@ -177,19 +174,22 @@ const BEARS_HAN: &str = "写着上文字内容为是字样片面一张个";
 /// The words right before what stands on a card that quotation marks do not show.
 const SAYING: &str = "saying says reading reads текстом словами надписью";
 
-const LEADS: &str = "showing depicting containing saying that about of featuring with про о об 幅 张 只 where which in";
-const TIES: &str = "with using following based on same along guided like as has have having по используя как и and 用 按 照 根 据 \
-    her his their its by";
+static LEADS: WordSet =
+    WordSet::new("showing depicting containing saying that about of featuring with про о об 幅 张 只 where which in");
+static TIES: WordSet = WordSet::new(
+    "with using following based on same along guided like as has have having по используя как и and 用 按 照 根 据 \
+    her his their its by",
+);
 
 /// An article right before a telling word belongs to the content: "a cat".
 fn starts_content(kept: &[Token]) -> bool {
     let article =
         kept.first().is_some_and(|token| matches!(token.lower.as_str(), "a" | "an" | "the" | "two" | "one" | "一"));
-    article && kept.get(1).is_some_and(|token| !is_hollow(token) && !listed(LEADS, token.lower.as_str()))
+    article && kept.get(1).is_some_and(|token| !is_hollow(token) && !LEADS.has(token.lower.as_str()))
 }
 
 pub(crate) fn is_hollow(token: &Token) -> bool {
-    listed(HOLLOW, token.lower.as_str()) || (token.is_han() && HOLLOW_HAN.contains(&token.lower))
+    HOLLOW.has(token.lower.as_str()) || (token.is_han() && HOLLOW_HAN.contains(&token.lower))
 }
 
 /// A word that stands for a resource, so that what follows only says which.

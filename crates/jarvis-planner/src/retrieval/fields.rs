@@ -2,19 +2,19 @@
 //! BM25F: rare words count more, a word of the name more than one of the description, and a word of the same sense nearly
 //! as much as the word itself.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jarvis_plan::Tool;
 
 use super::{KIND_WORDS, PALE_WORDS, STOP_WORDS};
 use crate::clauses::{is_attribute, is_outcome, strip_polite};
 use crate::thesaurus::{self, Part, SenseId};
-use crate::words::{self, Token, listed};
+use crate::words::{self, Token, WordSet};
 
 /// What a word for a kind of resource counts beside another: most tools speak of some.
 const KIND: f32 = 0.3;
 /// Words that tie what a name's action is done with to it, as in `search_by_engine`.
-const TIES: &str = "by for to with from in on of via";
+static TIES: WordSet = WordSet::new("by for to with from in on of via");
 /// What such a word counts beside the others of the name.
 const TIED: f32 = 0.4;
 
@@ -59,7 +59,7 @@ fn terms(tokens: &[Token], verb_first: bool) -> Vec<Term> {
     };
     for (at, token) in tokens.iter().enumerate() {
         if !token.is_han() {
-            if !listed(STOP_WORDS, &token.lower) {
+            if !STOP_WORDS.has(&token.lower) {
                 put(token.stem.clone(), &senses_at(tokens, at, verb_first));
             }
         } else if let Some(next) = tokens.get(at + 1).filter(|next| next.is_han() && next.start == token.end) {
@@ -144,7 +144,7 @@ impl Bag {
 }
 
 /// Nouns for what tools work on, as stems, besides those that stand in names.
-const RESOURCES: &str = "record clip movi voic articl passag paragraph photograph sentenc messag";
+static RESOURCES: WordSet = WordSet::new("record clip movi voic articl passag paragraph photograph sentenc messag");
 
 /// True for a sense that alone tells no tool from another: a kind of resource, or an action that most tools perform.
 fn is_pale(id: SenseId) -> bool {
@@ -188,11 +188,15 @@ struct NameWord {
     stem: String,
     senses: Vec<SenseId>,
     weight: f32,
+    /// Its place among the words of all names.
+    place: usize,
 }
 
 /// The fields of a list of tools.
 pub(super) struct Fields {
     names: Vec<Vec<NameWord>>,
+    /// The words of all names, each once.
+    name_words: Vec<(String, Vec<SenseId>)>,
     /// What each tool does, by its name or by how its description begins.
     does: Vec<Vec<SenseId>>,
     by_stem: HashMap<String, (f32, Vec<(usize, bool)>)>,
@@ -231,7 +235,7 @@ impl Fields {
             let tokens = words::tokens(&name);
             does.push(actions(&tokens, &words::tokens(&tool.description)));
             let verb_first = tokens.first().is_some_and(thesaurus::is_verb);
-            let tied = tokens.iter().position(|token| listed(TIES, &token.lower)).unwrap_or(tokens.len());
+            let tied = tokens.iter().position(|token| TIES.has(&token.lower)).unwrap_or(tokens.len());
             let tied: Vec<&str> = tokens.iter().skip(tied).map(|token| token.stem.as_str()).collect();
             names.push(
                 terms(&tokens, verb_first)
@@ -240,6 +244,7 @@ impl Fields {
                         weight: if tied.contains(&term.key.as_str()) { TIED } else { 1.0 },
                         senses: term.senses,
                         stem: term.key,
+                        place: 0,
                     })
                     .collect(),
             );
@@ -257,7 +262,16 @@ impl Fields {
             };
             word.weight *= scale * by_stem.get(&word.stem).map_or(0.0, |(rarity, _)| *rarity);
         }
-        Fields { names, does, by_stem, by_sense }
+        let mut places: HashMap<(String, Vec<SenseId>), usize> = HashMap::new();
+        let mut name_words: Vec<(String, Vec<SenseId>)> = Vec::new();
+        for word in names.iter_mut().flatten() {
+            let key = (word.stem.clone(), word.senses.clone());
+            word.place = *places.entry(key.clone()).or_insert_with(|| {
+                name_words.push(key);
+                name_words.len() - 1
+            });
+        }
+        Fields { names, name_words, does, by_stem, by_sense }
     }
 
     /// True when two tools do the same to the same things, as far as their names tell: `check_balance` and
@@ -310,18 +324,20 @@ impl Fields {
     pub(super) fn evidence(&self, bag: &Bag, kinship: Kinship) -> Vec<Evidence> {
         let mut found = vec![Evidence::default(); self.names.len()];
         let shares = |senses: &[SenseId], among: &[SenseId]| senses.iter().any(|sense| among.contains(sense));
+        // Many names share a word.
+        let spoken_of = |(stem, senses): &(String, Vec<SenseId>)| match () {
+            () if bag.stems.contains(stem) => 1.0,
+            () if shares(senses, &bag.senses) => kinship.sense,
+            () if bag.earlier_stems.contains(stem) => kinship.context,
+            () if shares(senses, &bag.earlier_senses) => kinship.context * kinship.sense,
+            () => 0.0,
+        };
+        let said: Vec<f32> = self.name_words.iter().map(spoken_of).collect();
         for ((entry, name), does) in found.iter_mut().zip(&self.names).zip(&self.does) {
             let (mut spoken, mut whole) = (0.0, 0.0);
             for word in name {
                 whole += word.weight;
-                spoken += word.weight
-                    * match () {
-                        () if bag.stems.contains(&word.stem) => 1.0,
-                        () if shares(&word.senses, &bag.senses) => kinship.sense,
-                        () if bag.earlier_stems.contains(&word.stem) => kinship.context,
-                        () if shares(&word.senses, &bag.earlier_senses) => kinship.context * kinship.sense,
-                        () => 0.0,
-                    };
+                spoken += word.weight * said.get(word.place).copied().unwrap_or_default();
             }
             if whole > 0.0 {
                 entry.name = spoken / whole;
@@ -335,8 +351,8 @@ impl Fields {
         let field = |named: bool| if named { 1.0 } else { kinship.description };
         for term in &bag.terms {
             let own = self.by_stem.get(&term.key);
-            let mut best: HashMap<usize, f32> = HashMap::new();
-            let plain = listed(RESOURCES, &term.key)
+            let mut best: BTreeMap<usize, f32> = BTreeMap::new();
+            let plain = RESOURCES.has(&term.key)
                 || KIND_WORDS.contains(&term.key.as_str())
                 || PALE_WORDS.contains(&term.key.as_str());
             let pale = plain || term.senses.iter().any(|id| is_pale(*id));
