@@ -37,8 +37,6 @@ pub struct Weights {
     pub smooth: f32,
     /// What a step must be worth.
     pub cost: f32,
-    /// What it must be worth more for each e-fold of the number of tools: among many, one fits by chance.
-    pub crowd: f32,
     /// A link of the graph, per nat.
     pub link: f32,
     /// A missing link, per nat.
@@ -63,8 +61,6 @@ pub struct Weights {
     pub telling: f32,
     /// How far below its price a plan may be that is the only one.
     pub guess: f32,
-    /// Standing behind the best tool of the clause.
-    pub behind: f32,
     /// How many plans are kept on the way.
     pub beam: usize,
     /// How many tools each clause may choose from.
@@ -86,8 +82,7 @@ impl Default for Weights {
             description: 0.8,
             unknown: 0.4,
             smooth: 1.5,
-            cost: 0.35,
-            crowd: 0.05,
+            cost: 0.5,
             link: 0.04,
             gap: 0.12,
             repeat: 0.3,
@@ -100,7 +95,6 @@ impl Default for Weights {
             tail_cost: 0.6,
             telling: 0.35,
             guess: 0.2,
-            behind: 0.5,
             beam: 32,
             choices: 10,
         }
@@ -117,11 +111,6 @@ impl Weights {
             unknown: self.unknown,
             smooth: self.smooth,
         }
-    }
-
-    /// What a step must be worth among so many tools.
-    pub fn price(&self, tools: usize) -> f32 {
-        self.cost + self.crowd * (tools.max(1) as f32).ln()
     }
 }
 
@@ -194,7 +183,7 @@ impl Decoder<'_> {
         let (index, weights) = (self.index, self.weights);
         let mut grown = path.clone();
         let Some(first) = candidate.steps.first().map(|step| step.tool) else { return };
-        let price = weights.price(index.tools().len());
+        let price = weights.cost;
         grown.score += candidate.score;
         for step in &candidate.steps {
             grown.score += self.transition(&grown.tools, step.tool) - price;

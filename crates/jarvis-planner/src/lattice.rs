@@ -96,8 +96,7 @@ impl Builder {
         };
         let mut bag = Bag::of(&clause.tokens, &self.earlier);
         let mut found = matching::candidates(clause, request, &hand, &bag, index, weights);
-        let price = weights.price(index.tools().len());
-        if !found.iter().any(|candidate| candidate.score >= price)
+        if !found.iter().any(|candidate| candidate.score >= weights.cost)
             && let Some(meant) = spelled(clause, &hand, index)
         {
             *clause = meant;

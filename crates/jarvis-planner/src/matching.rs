@@ -112,10 +112,6 @@ pub fn candidates(
         translated(&mut found, hand, index);
     }
     spoken_aloud(&mut found, &flow, index);
-    let best = found.iter().map(|candidate| candidate.score).fold(0.0, f32::max);
-    for candidate in &mut found {
-        candidate.score -= weights.behind * (best - candidate.score);
-    }
     found
 }
 

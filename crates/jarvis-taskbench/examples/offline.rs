@@ -31,8 +31,6 @@ const PARTS: &[(&str, &[(&str, f64)])] = &[
     ("words of earlier clauses", &[("context", 0.0)]),
     ("words that no tool knows", &[("unknown", 0.0)]),
     ("telling apart what is given and what is asked", &[("telling", 1.0)]),
-    ("the distance to the best tool of a clause", &[("behind", 0.0)]),
-    ("a price that grows with the list", &[("crowd", 0.0)]),
     ("the price of doing a thing twice", &[("repeat", 0.0), ("alike", 0.0)]),
     ("links between the tools chosen", &[("link", 0.0), ("gap", 0.0)]),
     ("steps that no clause names", &[("bridge_cost", 9.0), ("edge_cost", 9.0), ("tail_cost", 9.0)]),
@@ -100,9 +98,8 @@ fn main() -> Result<(), Failure> {
 fn explain(index: &ToolIndex, request: &str, weights: &Weights) {
     let mut reading = clauses::read(request, &[], index);
     let lattice = Lattice::new(&mut reading, &Request::new(request), index, weights);
-    let price = weights.price(index.tools().len());
     for (clause, candidates) in reading.clauses.iter().zip(&lattice.clauses) {
-        println!("   {:?} {:?} (a step costs {price:.2})", clause.join, clause.text(request));
+        println!("   {:?} {:?} (a step costs {:.2})", clause.join, clause.text(request), weights.cost);
         let mut sorted: Vec<_> = candidates.iter().collect();
         sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
         for candidate in sorted.into_iter().take(5) {
