@@ -1,0 +1,297 @@
+//! How well a value of a clause suits a parameter, and what of a phrase is the value.
+
+use jarvis_plan::{Tool, is_han};
+
+use super::phrases::starts_upper;
+use super::values::{Found, Shape};
+use super::wants::{Sort, Want, same};
+use crate::clauses::Clause;
+use crate::words::{self, Token, listed, slice};
+
+/// A value for a parameter.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) score: f32,
+    pub(super) text: String,
+    /// Where it lies in the request, in bytes.
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Words that alone are no value, as stems.
+const HOLLOW: &str = "room tabl ticket rental ride trip thing one way servic account address number phone comput devic mobil \
+    help onlin app avail file friend mom platform compani task date day time step same move session confirm process consult \
+    appoint reserv payment notif record call messag copi report else item detail \
+    комнат стол столик билет номер онлайн письм 票 机 间 次";
+
+/// Words that say of what sort the name beside them is: "the song Imagine", "a Physics course".
+const SORT_WORDS: &str = "song music track movi film book cours class posit job role softwar app applic program platform compani \
+    account bank hotel restaur librari univers store shop websit site search topic issu agenc brand stock share citi \
+    doctor lawyer dr песн фильм книг курс отел ресторан магазин компан библиотек врач доктор юрист сайт приложен город";
+
+/// Those that are never part of a name, even of one in small letters.
+const NEVER_PART: &str = "cours class posit job role softwar app applic program";
+
+/// Words before a name that are no part of it.
+const BEFORE_NAMES: &str =
+    "latest recent current new separate specific following various online available upcoming новый последние";
+
+/// Titles of persons.
+const TITLES: &str = "dr mr mrs ms prof professor doctor attorney доктор доктору профессор";
+
+/// Stems of the nouns of a tool's name.
+pub(super) fn tool_nouns(tool: &Tool) -> Vec<String> {
+    words::stems(&words::spell_out(&tool.name))
+}
+
+/// What of the clause may be the value of one parameter.
+pub(super) fn candidates(
+    want: &Want,
+    tool: &[String],
+    found: &[Found],
+    clause: &Clause,
+    request: &str,
+) -> Vec<Candidate> {
+    let mut fits: Vec<Candidate> = Vec::new();
+    for value in found {
+        let phrase = value.shape == Shape::Words;
+        let trimmed = if phrase { trim(want, tool, value, clause, request) } else { Some((value.start, value.end)) };
+        let Some((start, end)) = trimmed else { continue };
+        let text = if phrase { slice(request, start, end).to_owned() } else { value.text.clone() };
+        let score = weigh(want, tool, value, &text, clause);
+        if score > 0.0 {
+            fits.push(Candidate { score, text, start, end });
+        }
+    }
+    fits.extend(by_example(want, found, clause, request));
+    fits
+}
+
+fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Clause) -> f32 {
+    let Some(base) = by_shape(want, value) else { return 0.0 };
+    let mut score = base;
+    // What is to be passed on is the object or stands after "saying", "about", "with".
+    if want.sort == Sort::Content && value.shape == Shape::Words && !value.cue.is_empty() && !want.follows(&value.cue) {
+        return 0.0;
+    }
+    let words = matches!(value.shape, Shape::Words | Shape::Quote | Shape::Path | Shape::Address);
+    let quantity =
+        want.shape.is_none() && matches!(value.shape, Shape::Number | Shape::Date | Shape::Time | Shape::Phone);
+    let naming = listed("named called titled entitled", &value.cue);
+    if want.follows(&value.cue) && !quantity {
+        score += if want.cues.contains(&value.cue) { 0.4 } else { 0.35 };
+    } else if want.object && value.cue.is_empty() && words && want.sort != Sort::Deed {
+        score += if want.sort == Sort::Topic { 0.3 } else { 0.4 };
+    } else if want.object && naming && words {
+        score += 0.3;
+    }
+    // "the movie 'Up'", "an amount of 500": the parameter's own name stands beside the value or in it.
+    let inside = |own: &dyn Fn(&str) -> bool| {
+        value.shape == Shape::Words
+            && (want.sort != Sort::Person || starts_upper(text))
+            && (clause.tokens.iter().any(|t| t.start >= value.start && t.end <= value.end && own(&t.stem))
+                // "BankA", "PublicLibrary".
+                || text.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
+                    && words::stems(&words::spell_out(text)).iter().any(|stem| own(stem)))
+    };
+    let near = value.before.iter().chain(&value.after);
+    let named = |stem: &str| want.names(stem);
+    if near.clone().any(|stem| named(stem)) || inside(&named) {
+        score += if naming && words { 0.5 } else { 0.3 };
+    } else if near.clone().any(|word| want.meaning.contains(word)) {
+        // Half of that for the words that explain it.
+        score += 0.12;
+    } else if want.sort == Sort::Name
+        && matches!(value.shape, Shape::Quote | Shape::Path)
+        && near.clone().any(|stem| tool.contains(stem))
+    {
+        score += 0.2;
+    }
+    if value.shape == Shape::Words {
+        let capital = starts_upper(text);
+        let titled = text.split([' ', '.']).next().is_some_and(|first| listed(TITLES, &first.to_lowercase()));
+        score += match want.sort {
+            Sort::Person if titled => 0.3,
+            Sort::Person if capital || !text.is_ascii() => 0.05,
+            Sort::Person => -0.15,
+            _ if titled => -0.3,
+            Sort::Place if value.cue.is_empty() && (capital || text.chars().all(is_han)) => 0.15,
+            Sort::Place if capital && want.follows(&value.cue) => 0.1,
+            Sort::Name if listed("in from to в из", &value.cue) => -0.3,
+            Sort::Name if capital => 0.15,
+            Sort::Means | Sort::Place if !capital && text.is_ascii() => -0.05,
+            _ => 0.0,
+        };
+        // The longer reading for what something is about, the shorter one for names.
+        let length = f32::from(u8::try_from(text.len()).unwrap_or(u8::MAX)) * 0.0004;
+        score += if matches!(want.sort, Sort::Topic | Sort::Content) { length } else { -length };
+        // "to the passport office" is no country of a passport.
+        let foreign = |token: &Token| tool.contains(&token.stem) && !want.names(&token.stem);
+        let other =
+            clause.tokens.iter().any(|t| t.start >= value.start && t.end <= value.start + text.len() && foreign(t));
+        if other && !capital && matches!(want.sort, Sort::Place | Sort::Person | Sort::Means) {
+            score -= 0.2;
+        }
+    }
+    score
+}
+
+fn by_shape(want: &Want, value: &Found) -> Option<f32> {
+    let is = |list: &str| want.name.iter().any(|word| listed(list, word));
+    let score = match (want.shape, value.shape) {
+        (Some(Shape::Number), Shape::Number) if is("year") => {
+            return (value.text.len() == 4).then_some(0.6);
+        }
+        (Some(want), shape) if want == shape => 0.6,
+        (Some(Shape::Date), Shape::Time) | (Some(Shape::Time), Shape::Date) => 0.1,
+        (Some(Shape::Phone), Shape::Number) if value.text.len() >= 3 => 0.25,
+        (Some(Shape::Number), Shape::Phone) => 0.25,
+        (Some(Shape::Url), Shape::Path | Shape::Quote) => 0.35,
+        (Some(Shape::Url), Shape::Words) => 0.15,
+        (Some(Shape::Number | Shape::Date | Shape::Time | Shape::Email), Shape::Quote) => 0.1,
+        (Some(_), _) => return None,
+        (None, Shape::Quote) if want.sort == Sort::Content => 0.45,
+        (None, Shape::Quote) => 0.35,
+        (None, Shape::Words) if want.sort == Sort::Deed => 0.1,
+        (None, Shape::Words) => 0.2,
+        (None, Shape::Address) if want.sort == Sort::Place => 0.6,
+        (None, Shape::Address) => 0.15,
+        (None, Shape::Deed) => match want.sort {
+            Sort::Deed => 0.2,
+            Sort::Content => 0.32,
+            _ => return None,
+        },
+        (None, Shape::Email | Shape::Phone) if is("to recipi contact address receiv card account") => 0.5,
+        (None, Shape::Path | Shape::Url) if is("file path document attach imag packag websit link") => 0.5,
+        (None, Shape::Email | Shape::Url | Shape::Path) => 0.1,
+        (None, Shape::Number | Shape::Phone) => 0.12,
+        (None, Shape::Date | Shape::Time) if is("when schedul period start end until") => 0.35,
+        (None, Shape::Date | Shape::Time) => return None,
+    };
+    Some(score)
+}
+
+/// The part of a phrase that is a value for the parameter; `None` when nothing of it is.
+fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &str) -> Option<(usize, usize)> {
+    let mut words: &[Token] = {
+        let inside = |token: &&Token| token.start >= value.start && token.end <= value.end;
+        let first = clause.tokens.iter().position(|token| inside(&token))?;
+        let count = clause.tokens.iter().skip(first).take_while(inside).count();
+        clause.tokens.get(first..first + count)?
+    };
+    let upper = |token: &Token| starts_upper(slice(request, token.start, token.end));
+    let of_tool = |stem: &str| tool.iter().any(|word| word == stem || same(word, stem));
+    let sort_word = |token: &Token| listed(SORT_WORDS, &token.stem) || of_tool(&token.stem) || want.names(&token.stem);
+    // "the latest news", "movie Inception".
+    while let [first, rest @ ..] = words {
+        let generic = !upper(first) && listed(BEFORE_NAMES, &first.lower) && want.sort != Sort::Topic;
+        let stale = matches!(first.lower.as_str(), "latest" | "recent");
+        let of = rest.first().is_some_and(|next| next.lower == "of") && !upper(first) && want.names(&first.stem);
+        // "treating my migraine".
+        let doing = first.lower.ends_with("ing") && rest.first().is_some_and(Token::is_determiner) && rest.len() > 1;
+        let beside = !upper(first) && sort_word(first) && rest.first().is_some_and(upper);
+        if of || doing {
+            words = rest.get(1..).unwrap_or_default();
+        } else if (generic || stale || beside || first.is_determiner()) && !rest.is_empty() {
+            words = rest;
+        } else {
+            break;
+        }
+    }
+    // "Software Engineer position", "US passport".
+    while let [rest @ .., last] = words {
+        let Some(before) = rest.last() else { break };
+        let name = upper(before);
+        let own = want.names(&last.stem);
+        let sorts = if own {
+            (name && want.sort != Sort::Name && !listed("insur bill", &last.stem) || listed(NEVER_PART, &last.stem))
+                || (name && sort_word(last))
+        } else {
+            of_tool(&last.stem) && want.sort != Sort::Content
+                || name && listed(SORT_WORDS, &last.stem)
+                || listed(NEVER_PART, &last.stem)
+                || last.stem == "account"
+        };
+        let left = rest.iter().any(|token| !hollow(want, tool, token));
+        if upper(last) || last.is_han() && !of_tool(&last.stem) || !sorts || !left {
+            break;
+        }
+        words = rest;
+    }
+    let (first, last) = (words.first()?, words.last()?);
+    let free = matches!(want.sort, Sort::Topic | Sort::Content | Sort::Place);
+    // "phone bill" is a bill, whatever "phone" says elsewhere.
+    let kind = words.len() > 1
+        && want.name.contains(&last.stem)
+        && want.object
+        && !words.iter().any(|token| {
+            want.name.contains(&token.stem) && token.start != last.start
+                || of_tool(&token.stem) && !want.name.contains(&token.stem)
+        });
+    let said = kind
+        || words.iter().any(|token| {
+            let opening = slice(request, 0, token.start).trim_end().chars().next_back().is_none_or(|c| c == '.');
+            let empty = hollow(want, tool, token)
+                || (value.cue.is_empty() && (of_tool(&token.stem) || listed(HOLLOW, &token.stem)))
+                || (words.len() == 1 && listed(SORT_WORDS, &token.stem) && !free);
+            (upper(token) && !opening && !want.names(&token.stem) && !of_tool(&token.stem)) || !empty
+        });
+    // "electricity bill" is a value for a bill and "credit card" alone is none for a card.
+    said.then_some((first.start, last.end))
+}
+
+fn hollow(want: &Want, tool: &[String], token: &Token) -> bool {
+    let free = matches!(want.sort, Sort::Topic | Sort::Content);
+    want.name.contains(&token.stem)
+        || want.names(&token.stem)
+        || (!free && tool.iter().any(|word| *word == token.stem || same(word, &token.stem)))
+        || (!free && listed(HOLLOW, &token.stem))
+        || listed("of it them", &token.lower)
+}
+
+/// A value known by the examples of the description: "Uber" in "an Uber taxi"; or the order itself, "install".
+fn by_example(want: &Want, found: &[Found], clause: &Clause, request: &str) -> Vec<Candidate> {
+    let mut fits = Vec::new();
+    let tokens = &clause.tokens;
+    for example in &want.examples {
+        for at in 0..tokens.len() {
+            let (Some(first), Some(head)) = (tokens.get(at), example.first()) else { continue };
+            if want.sort == Sort::Deed && example.len() > 1 && first.stem == *head {
+                // "clean the floor" tells that a deed begins with "clean".
+                let deed = found
+                    .iter()
+                    .find(|value| value.shape == Shape::Deed && value.start <= first.start && first.start < value.end);
+                let end = deed.map_or(clause.end, |deed| deed.end);
+                let text = slice(request, first.start, end).trim_end_matches(['.', ' ', ',']);
+                fits.push(Candidate {
+                    score: 0.9,
+                    text: text.to_owned(),
+                    start: first.start,
+                    end: first.start + text.len(),
+                });
+                continue;
+            }
+            let Some(spoken) = tokens.get(at..at + example.len()) else { continue };
+            if !spoken.iter().zip(example).all(|(token, word)| token.stem == *word) {
+                continue;
+            }
+            let Some(last) = spoken.last() else { continue };
+            let followed = tokens.get(at + example.len());
+            // "electricity bill": the thing's own name belongs to it.
+            let own =
+                followed.filter(|next| next.start == last.end + 1 && want.name.contains(&next.stem) && want.object);
+            let end = own.map_or(last.end, |own| own.end);
+            // "transfer $500".
+            let amount = found
+                .iter()
+                .find(|value| want.sort == Sort::Deed && value.shape == Shape::Number && value.start == last.end + 1);
+            let end = amount.map_or(end, |amount| amount.end);
+            let mut text = slice(request, first.start, end).to_owned();
+            if want.sort == Sort::Deed {
+                text = text.to_lowercase();
+            }
+            fits.push(Candidate { score: 0.95, text, start: first.start, end });
+        }
+    }
+    fits
+}
