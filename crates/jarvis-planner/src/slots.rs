@@ -38,6 +38,9 @@ pub fn fill(tool: &Tool, params: &[&Param], clause: &Clause, request: &str) -> V
             fits.extend(fit::candidates(want, &nouns, &found, clause, request).into_iter().map(|fit| (p, fit)));
         }
     }
+    if wants.iter().any(|want| matches!(want.shape, Some(Shape::Date | Shape::Time))) {
+        fits.iter_mut().for_each(|(_, candidate)| candidate.cut_date(&found));
+    }
     fits.sort_by(|(p, a), (q, b)| b.score.total_cmp(&a.score).then(p.cmp(q)).then(a.start.cmp(&b.start)));
     let mut used: Vec<(usize, usize)> = Vec::new();
     for (p, candidate) in fits {

@@ -1,8 +1,8 @@
 //! How well a value of a clause suits a parameter, and what of a phrase is the value.
 
-use jarvis_plan::{Tool, is_han};
+use jarvis_plan::{Tool, is_cyrillic, is_han};
 
-use super::phrases::starts_upper;
+use super::phrases::{is_cue, starts_upper};
 use super::values::{Found, Shape};
 use super::wants::{Sort, Want, same};
 use crate::clauses::Clause;
@@ -18,6 +18,22 @@ pub(super) struct Candidate {
     pub(super) end: usize,
 }
 
+impl Candidate {
+    /// "buy milk by tomorrow": the day at its end is a value of its own.
+    pub(super) fn cut_date(&mut self, found: &[Found]) {
+        let typed = |value: &&Found| matches!(value.shape, Shape::Date | Shape::Time);
+        let Some(day) = found.iter().filter(typed).find(|day| day.start > self.start && day.end == self.end) else {
+            return;
+        };
+        let kept = self.text.get(..day.start - self.start).unwrap_or_default().trim_end();
+        let kept = kept.rsplit_once(' ').filter(|(_, last)| is_cue(last)).map_or(kept, |(kept, _)| kept.trim_end());
+        if !kept.is_empty() {
+            self.end = self.start + kept.len();
+            self.text = kept.to_owned();
+        }
+    }
+}
+
 /// Words that alone are no value, as stems.
 const HOLLOW: &str = "room tabl ticket rental ride trip thing one way servic account address number phone comput devic mobil \
     help onlin app avail file friend mom platform compani task date day time step same move session confirm process consult \
@@ -27,10 +43,11 @@ const HOLLOW: &str = "room tabl ticket rental ride trip thing one way servic acc
 /// Words that say of what sort the name beside them is: "the song Imagine", "a Physics course".
 const SORT_WORDS: &str = "song music track movi film book cours class posit job role softwar app applic program platform compani \
     account bank hotel restaur librari univers store shop websit site search topic issu agenc brand stock share citi \
-    doctor lawyer dr песн фильм книг курс отел ресторан магазин компан библиотек врач доктор юрист сайт приложен город";
+    doctor lawyer dr песн фильм книг курс отел ресторан магазин компан библиотек врач доктор юрист сайт приложен город рецепт";
 
 /// Those that are never part of a name, even of one in small letters.
-const NEVER_PART: &str = "cours class posit job role softwar app applic program";
+const NEVER_PART: &str =
+    "cours class posit job role softwar app applic program channel repositori repo folder directori";
 
 /// Words before a name that are no part of it.
 const BEFORE_NAMES: &str =
@@ -82,6 +99,14 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
         score += if want.cues.contains(&value.cue) { 0.4 } else { 0.35 };
     } else if want.object && value.cue.is_empty() && words && want.sort != Sort::Deed {
         score += if want.sort == Sort::Topic { 0.3 } else { 0.4 };
+    } else if want.object
+        && want.sort == Sort::Thing
+        && value.shape == Shape::Words
+        && listed("for of about для о", &value.cue)
+        && value.before.get(1).is_some_and(|stem| tool.contains(stem) && !want.names(stem))
+    {
+        // "a recipe for apple pie" where the dish is wanted.
+        score += 0.3;
     } else if want.object && naming && words {
         score += 0.3;
     }
@@ -182,15 +207,26 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
     let upper = |token: &Token| starts_upper(slice(request, token.start, token.end));
     let of_tool = |stem: &str| tool.iter().any(|word| word == stem || same(word, stem));
     let sort_word = |token: &Token| listed(SORT_WORDS, &token.stem) || of_tool(&token.stem) || want.names(&token.stem);
+    // "stock price of AAPL".
+    if let Some(of) = words.iter().position(|token| token.lower == "of")
+        && let (Some(before), Some(after)) = (words.get(..of), words.get(of + 1..))
+        && !after.is_empty()
+        && before.iter().all(|token| !upper(token) && (want.names(&token.stem) || of_tool(&token.stem)))
+    {
+        words = after;
+    }
     // "the latest news", "movie Inception".
     while let [first, rest @ ..] = words {
         let generic = !upper(first) && listed(BEFORE_NAMES, &first.lower) && want.sort != Sort::Topic;
         let stale = matches!(first.lower.as_str(), "latest" | "recent");
-        let of = rest.first().is_some_and(|next| next.lower == "of") && !upper(first) && want.names(&first.stem);
         // "treating my migraine".
-        let doing = first.lower.ends_with("ing") && rest.first().is_some_and(Token::is_determiner) && rest.len() > 1;
-        let beside = !upper(first) && sort_word(first) && rest.first().is_some_and(upper);
-        if of || doing {
+        let doing = listed("treating curing discussing having getting doing making", &first.lower)
+            && rest.first().is_some_and(Token::is_determiner)
+            && rest.len() > 1;
+        let beside = !upper(first)
+            && sort_word(first)
+            && (rest.first().is_some_and(upper) || first.lower.chars().all(is_cyrillic) && !want.names(&first.stem));
+        if doing {
             words = rest.get(1..).unwrap_or_default();
         } else if (generic || stale || beside || first.is_determiner()) && !rest.is_empty() {
             words = rest;
@@ -207,13 +243,16 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
             (name && want.sort != Sort::Name && !listed("insur bill", &last.stem) || listed(NEVER_PART, &last.stem))
                 || (name && sort_word(last))
         } else {
-            of_tool(&last.stem) && want.sort != Sort::Content
+            of_tool(&last.stem) && (want.sort != Sort::Content || value.cue.is_empty())
                 || name && listed(SORT_WORDS, &last.stem)
                 || listed(NEVER_PART, &last.stem)
                 || last.stem == "account"
+                || last.stem == "messag" && value.cue.is_empty()
         };
         let left = rest.iter().any(|token| !hollow(want, tool, token));
-        if upper(last) || last.is_han() && !of_tool(&last.stem) || !sorts || !left {
+        let joined =
+            !last.is_han() && last.start != before.end + 1 || slice(request, before.end, last.start).contains('/');
+        if joined || upper(last) || last.is_han() && !of_tool(&last.stem) || !sorts || !left {
             break;
         }
         words = rest;
@@ -231,8 +270,11 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
     let said = kind
         || words.iter().any(|token| {
             let opening = slice(request, 0, token.start).trim_end().chars().next_back().is_none_or(|c| c == '.');
+            // "a confirmation SMS": the text is to confirm.
+            let gist =
+                want.sort == Sort::Content && matches!(token.stem.as_str(), "confirm" | "notif" | "remind" | "report");
             let empty = hollow(want, tool, token)
-                || (value.cue.is_empty() && (of_tool(&token.stem) || listed(HOLLOW, &token.stem)))
+                || (value.cue.is_empty() && (of_tool(&token.stem) || listed(HOLLOW, &token.stem)) && !gist)
                 || (words.len() == 1 && listed(SORT_WORDS, &token.stem) && !free);
             (upper(token) && !opening && !want.names(&token.stem) && !of_tool(&token.stem)) || !empty
         });

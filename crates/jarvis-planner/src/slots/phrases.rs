@@ -18,12 +18,12 @@ const SUBORDINATE: &str = "when once if because while after before since althoug
 
 /// Words that stand for somebody or something, or link sentences; no value holds them.
 const OTHERS: &str = "i me we us you he him she it they them myself himself herself yourself themselves who which what that \
-    this there here is are was were will would should could can has had be been being but then i'd i'm i'll i've don't doesn't didn't won't can't know let \
+    this there here is are was were will would should could can has had be been being but then i'd i'm i'll i've don't doesn't didn't won't can't know let saying says stating telling словами \
     мне меня я мы нас ты вы он она оно они его ему её ей их себе который которая которое";
 
 /// Words that a phrase never begins with.
 const LEADING: &str = "a an the my your our his her their this that these those some any please and or also just up out off over \
-    back again both each all own need want wish like under over than above below upcoming \
+    back again both each all own need want wish like have successfully under over than above below upcoming \
     мой моя моё мои мою моего моей свой свою своего своей эту этот это эти пожалуйста и а ещё";
 
 /// Words that a phrase never ends with.
@@ -93,8 +93,7 @@ impl Reader<'_> {
     }
 
     fn parted(&self, at: usize) -> bool {
-        self.gap(at)
-            .contains([',', '，', '、', ';', '；', '(', ')', '（', '）', '"', '“', '«', '\n', '$', '€', '£', '#'])
+        self.gap(at).contains([',', '，', '、', ';', '；', '(', ')', '（', '）', '"', '“', '«', '\n', '$', '€', '£'])
             || self.after_span(at)
     }
 
@@ -278,7 +277,7 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
             at += reader.han_verb(at);
             cue.clear();
         } else if (listed(LEADING, &lower)
-            || (listed(TRAILING, &lower) && !reader.upper(at))
+            || (listed(TRAILING, &lower) && cue.is_empty() && !reader.upper(at))
             || (listed(OTHERS, &lower)) && !reader.upper_name(at))
             || (reader.token(at).is_some_and(Token::is_han)
                 && HAN_LEADING.contains(&lower)

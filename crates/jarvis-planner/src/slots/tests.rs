@@ -281,3 +281,71 @@ fn texts_topics_and_deeds() {
         ],
     );
 }
+
+#[test]
+fn tools_of_other_lists() {
+    let calendar = "create_event: Create a calendar event; title: string: Title of the event; start: string: When it starts; location?: string: Where it takes place";
+    check(
+        calendar,
+        &[
+            ("Create an event called 'Stand-up' tomorrow", "title=Stand-up; start=tomorrow"),
+            (
+                "Create an event titled Budget Review on Friday at Room 5",
+                "title=Budget Review; start=Friday; location=Room 5",
+            ),
+        ],
+    );
+    check(
+        "create_issue: Create an issue in a repository; repo: string: Repository name; title: string: Issue title; body?: string: Issue body",
+        &[
+            ("Create an issue titled 'Crash on start' in octo/app", "repo=octo/app; title=Crash on start"),
+            ("Open an issue in the jarvis repository named 'Typo'", "repo=jarvis; title=Typo"),
+        ],
+    );
+    check(
+        "convert_currency: Convert an amount between currencies; amount: number; from: string; to: string",
+        &[("Convert 250 from USD to EUR", "amount=250; from=USD; to=EUR")],
+    );
+    check(
+        "post_message: Post a message to a channel; channel: string: The channel to post the message to; text: string: The text of the message",
+        &[
+            ("Post 'deploy is done' to the general channel", "channel=general; text=deploy is done"),
+            ("Post a message to #general saying we are live", "channel=general; text=we are live"),
+        ],
+    );
+    check(
+        "get_stock_price: Get the price of a stock; symbol: string: The stock symbol",
+        &[("Get the stock price of AAPL", "symbol=AAPL"), ("What is the price of Tesla stock?", "symbol=Tesla")],
+    );
+    check(
+        "read_file: Read a file; path: string: The path of the file",
+        &[("Read /etc/hosts.txt", "path=/etc/hosts.txt"), ("Read the file notes.md", "path=notes.md")],
+    );
+    check(
+        "translate: Translate text; text: string: The text to translate; target_language: string: The language to translate the text into",
+        &[
+            ("Translate 'good night' into French", "text=good night; target_language=French"),
+            ("Переведи «привет» на французский", "text=привет; target_language=французский"),
+        ],
+    );
+    check("set_timer: Set a timer; minutes: integer; label?: string", &[("Set a timer for 10 minutes", "minutes=10")]);
+    check(
+        "order_taxi: Order a taxi; pickup?: string: Where to be picked up; destination: string: The place to go to; platform?: string: The platform, eg. Uber, Didi",
+        &[
+            ("Order an Uber taxi to the clinic", "destination=clinic; platform=Uber"),
+            ("Закажи такси до аэропорта", "destination=аэропорта"),
+            ("叫一辆车去机场", "destination=机场"),
+        ],
+    );
+    check(
+        "add_todo: Add a task to a list; task: string: The task to add; due?: date",
+        &[("Add a task to buy milk by tomorrow", "task=buy milk; due=tomorrow")],
+    );
+    check(
+        "get_recipe: Find a recipe; dish: string: The dish to cook; servings?: integer: How many servings",
+        &[
+            ("Find a recipe for apple pie for 4 people", "dish=apple pie; servings=4"),
+            ("Найди рецепт борща", "dish=борща"),
+        ],
+    );
+}

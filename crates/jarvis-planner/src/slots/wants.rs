@@ -120,7 +120,10 @@ impl Want {
         }
         // "Sell a specific item at a specific store".
         let described = parts(&tool.description).0;
-        if let Some(own) = described.iter().position(|(_, stem)| name.last() == Some(stem)) {
+        let own = described.iter().position(|(_, stem)| name.last() == Some(stem)).or_else(|| {
+            described.iter().position(|(_, stem)| stem != "name" && nouns.contains(stem) && !tool_words.contains(stem))
+        });
+        if let Some(own) = own {
             let mut before = described.iter().take(own).rev().take(4);
             if let Some((cue, _)) = before.by_ref().find(|(lower, _)| is_cue(lower)) {
                 cues.push(cue.clone());
