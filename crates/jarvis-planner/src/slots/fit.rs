@@ -37,7 +37,7 @@ impl Candidate {
 /// Words that alone are no value, as stems.
 const HOLLOW: &str = "room tabl ticket rental ride trip thing one way servic account address number phone comput devic mobil \
     help onlin app avail file friend mom platform compani task date day time step same move session confirm process consult \
-    appoint reserv payment notif record call messag copi report else item detail \
+    appoint reserv payment notif record call messag copi report post else item detail \
     комнат стол столик билет номер онлайн письм 票 机 间 次";
 
 /// Words that say of what sort the name beside them is: "the song Imagine", "a Physics course".
@@ -96,7 +96,8 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
         want.shape.is_none() && matches!(value.shape, Shape::Number | Shape::Date | Shape::Time | Shape::Phone);
     let naming = listed("named called titled entitled", &value.cue);
     if want.follows(&value.cue) && !quantity {
-        score += if want.cues.contains(&value.cue) { 0.4 } else { 0.35 };
+        let plainly = want.sort == Sort::Topic && matches!(value.cue.as_str(), "about" | "regarding" | "concerning");
+        score += if plainly || want.cues.contains(&value.cue) { 0.4 } else { 0.35 };
     } else if want.object && value.cue.is_empty() && words && want.sort != Sort::Deed {
         score += if want.sort == Sort::Topic { 0.3 } else { 0.4 };
     } else if want.object
@@ -172,7 +173,7 @@ fn by_shape(want: &Want, value: &Found) -> Option<f32> {
         (Some(Shape::Phone), Shape::Number) if value.text.len() >= 3 => 0.25,
         (Some(Shape::Number), Shape::Phone) => 0.25,
         (Some(Shape::Url), Shape::Path | Shape::Quote) => 0.35,
-        (Some(Shape::Url), Shape::Words) => 0.15,
+        (Some(Shape::Url), Shape::Words) if value.text.contains('.') && !value.text.contains(' ') => 0.15,
         (Some(Shape::Number | Shape::Date | Shape::Time | Shape::Email), Shape::Quote) => 0.1,
         (Some(_), _) => return None,
         (None, Shape::Quote) if want.sort == Sort::Content => 0.45,
@@ -187,7 +188,7 @@ fn by_shape(want: &Want, value: &Found) -> Option<f32> {
             _ => return None,
         },
         (None, Shape::Email | Shape::Phone) if is("to recipi contact address receiv card account") => 0.5,
-        (None, Shape::Path | Shape::Url) if is("file path document attach imag packag websit link") => 0.5,
+        (None, Shape::Path | Shape::Url) if is("file path document attach imag packag websit link") => 0.6,
         (None, Shape::Email | Shape::Url | Shape::Path) => 0.1,
         (None, Shape::Number | Shape::Phone) => 0.12,
         (None, Shape::Date | Shape::Time) if is("when schedul period start end until") => 0.35,
@@ -237,7 +238,7 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
     // "Software Engineer position", "US passport".
     while let [rest @ .., last] = words {
         let Some(before) = rest.last() else { break };
-        let name = upper(before);
+        let name = rest.iter().rev().find(|token| !want.names(&token.stem)).is_some_and(upper);
         let own = want.names(&last.stem);
         let sorts = if own {
             (name && want.sort != Sort::Name && !listed("insur bill", &last.stem) || listed(NEVER_PART, &last.stem))
@@ -250,8 +251,7 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
                 || last.stem == "messag" && value.cue.is_empty()
         };
         let left = rest.iter().any(|token| !hollow(want, tool, token));
-        let joined =
-            !last.is_han() && last.start != before.end + 1 || slice(request, before.end, last.start).contains('/');
+        let joined = !last.is_han() && slice(request, before.end, last.start) != " ";
         if joined || upper(last) || last.is_han() && !of_tool(&last.stem) || !sorts || !left {
             break;
         }

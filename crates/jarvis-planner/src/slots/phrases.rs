@@ -28,7 +28,7 @@ const LEADING: &str = "a an the my your our his her their this that these those 
 
 /// Words that a phrase never ends with.
 const TRAILING: &str = "and or a an the my your online now too also please today afterwards afterward later soon immediately \
-    delivered ordered sent booked called named paid up out off together directly again instead first ending mentioned received afterward under over below above than \
+    delivered ordered sent booked called named paid up out off together directly again instead first due shown given attached ending mentioned received afterward under over below above than \
     with who which under over и или а по онлайн сейчас";
 
 /// Verbs beyond those that begin orders, after "to".
@@ -268,7 +268,7 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
                 at += 1;
             }
             // "related to", "for the date of": the nearer word introduces.
-            cue = if lower == "to" && at > 1 && matches!(reader.lower(at - 2), "related" | "relating") {
+            cue = if lower == "to" && at > 1 && matches!(reader.lower(at - 2), "related" | "relating" | "due") {
                 "about".to_owned()
             } else {
                 lower

@@ -115,7 +115,7 @@ impl Want {
             if is_cue(last) {
                 cues.push(last.clone());
             } else {
-                object = told.len() <= to + 3;
+                object = told.len() <= to + 3 && told.get(to + 1).is_none_or(|(verb, _)| verb != "use");
             }
         }
         // "Sell a specific item at a specific store".
