@@ -1,10 +1,13 @@
 //! How well a value of a clause suits a parameter, and what of a phrase is the value.
 
+use std::sync::LazyLock;
+
 use jarvis_plan::{Tool, is_cyrillic, is_han};
 
 use super::phrases::{is_cue, starts_upper};
 use super::values::{Found, Shape};
 use super::wants::{Sort, Want, same};
+use super::{WordSet, word_set};
 use crate::clauses::Clause;
 use crate::words::{self, Token, listed, slice};
 
@@ -35,19 +38,28 @@ impl Candidate {
 }
 
 /// Words that alone are no value, as stems.
-const HOLLOW: &str = "room tabl ticket rental ride trip thing one way servic account address number phone comput devic mobil \
+static HOLLOW: WordSet = LazyLock::new(|| {
+    word_set(
+        "room tabl ticket rental ride trip thing one way servic account address number phone comput devic mobil \
     help onlin app avail file friend mom platform compani task date day time step same move session confirm process consult \
     appoint reserv payment notif record call messag copi report post else item detail \
-    комнат стол столик билет номер онлайн письм 票 机 间 次";
+    комнат стол столик билет номер онлайн письм 票 机 间 次",
+    )
+});
 
 /// Words that say of what sort the name beside them is: "the song Imagine", "a Physics course".
-const SORT_WORDS: &str = "song music track movi film book cours class posit job role softwar app applic program platform compani \
+static SORT_WORDS: WordSet = LazyLock::new(|| {
+    word_set(
+        "song music track movi film book cours class posit job role softwar app applic program platform compani \
     account bank hotel restaur librari univers store shop websit site search topic issu agenc brand stock share citi \
-    doctor lawyer dr песн фильм книг курс отел ресторан магазин компан библиотек врач доктор юрист сайт приложен город рецепт";
+    doctor lawyer dr песн фильм книг курс отел ресторан магазин компан библиотек врач доктор юрист сайт приложен город рецепт",
+    )
+});
 
 /// Those that are never part of a name, even of one in small letters.
-const NEVER_PART: &str =
-    "cours class posit job role softwar app applic program channel repositori repo folder directori";
+static NEVER_PART: WordSet = LazyLock::new(|| {
+    word_set("cours class posit job role softwar app applic program channel repositori repo folder directori")
+});
 
 /// Words before a name that are no part of it.
 const BEFORE_NAMES: &str =
@@ -207,7 +219,8 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
     };
     let upper = |token: &Token| starts_upper(slice(request, token.start, token.end));
     let of_tool = |stem: &str| tool.iter().any(|word| word == stem || same(word, stem));
-    let sort_word = |token: &Token| listed(SORT_WORDS, &token.stem) || of_tool(&token.stem) || want.names(&token.stem);
+    let sort_word =
+        |token: &Token| SORT_WORDS.contains(token.stem.as_str()) || of_tool(&token.stem) || want.names(&token.stem);
     // "stock price of AAPL".
     if let Some(of) = words.iter().position(|token| token.lower == "of")
         && let (Some(before), Some(after)) = (words.get(..of), words.get(of + 1..))
@@ -241,12 +254,13 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
         let name = rest.iter().rev().find(|token| !want.names(&token.stem)).is_some_and(upper);
         let own = want.names(&last.stem);
         let sorts = if own {
-            (name && want.sort != Sort::Name && !listed("insur bill", &last.stem) || listed(NEVER_PART, &last.stem))
+            (name && want.sort != Sort::Name && !listed("insur bill", &last.stem)
+                || NEVER_PART.contains(last.stem.as_str()))
                 || (name && sort_word(last))
         } else {
             of_tool(&last.stem) && (want.sort != Sort::Content || value.cue.is_empty())
-                || name && listed(SORT_WORDS, &last.stem)
-                || listed(NEVER_PART, &last.stem)
+                || name && SORT_WORDS.contains(last.stem.as_str())
+                || NEVER_PART.contains(last.stem.as_str())
                 || last.stem == "account"
                 || last.stem == "messag" && value.cue.is_empty()
         };
@@ -274,8 +288,8 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
             let gist =
                 want.sort == Sort::Content && matches!(token.stem.as_str(), "confirm" | "notif" | "remind" | "report");
             let empty = hollow(want, tool, token)
-                || (value.cue.is_empty() && (of_tool(&token.stem) || listed(HOLLOW, &token.stem)) && !gist)
-                || (words.len() == 1 && listed(SORT_WORDS, &token.stem) && !free);
+                || (value.cue.is_empty() && (of_tool(&token.stem) || HOLLOW.contains(token.stem.as_str())) && !gist)
+                || (words.len() == 1 && SORT_WORDS.contains(token.stem.as_str()) && !free);
             (upper(token) && !opening && !want.names(&token.stem) && !of_tool(&token.stem)) || !empty
         });
     // "electricity bill" is a value for a bill and "credit card" alone is none for a card.
@@ -287,7 +301,7 @@ fn hollow(want: &Want, tool: &[String], token: &Token) -> bool {
     want.name.contains(&token.stem)
         || want.names(&token.stem)
         || (!free && tool.iter().any(|word| *word == token.stem || same(word, &token.stem)))
-        || (!free && listed(HOLLOW, &token.stem))
+        || (!free && HOLLOW.contains(token.stem.as_str()))
         || listed("of it them", &token.lower)
 }
 

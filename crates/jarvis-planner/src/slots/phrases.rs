@@ -1,39 +1,66 @@
 //! Phrases of a clause: what an order is about, what stands after an introducing word, and what somebody is to do.
 
+use std::sync::LazyLock;
+
 use super::values::{Found, Shape, add};
+use super::{WordSet, word_set};
 use crate::clauses::{Clause, opens_with_order, strip_polite};
 use crate::words::{Token, listed, slice};
 
 /// Words that introduce a value.
-const CUES: &str = "from to in at on for about with by of named called titled entitled as into via using through between until \
+static CUES: WordSet = LazyLock::new(|| {
+    word_set(
+        "from to in at on for about with by of named called titled entitled as into via using through between until \
     regarding concerning containing named prefer towards near \
-    из в во на для о об обо про с со от до к ко под через по у из 从 到 去 在 给 用 为 至 飞 向 关";
+    из в во на для о об обо про с со от до к ко под через по у из 从 到 去 在 给 用 为 至 飞 向 关",
+    )
+});
 
 /// Words after which a phrase goes on over "of", "in" and the like.
 const TOPICAL: &str = "about regarding concerning discuss о об обо про 关";
 
 /// Words that begin another sentence inside the clause.
-const SUBORDINATE: &str = "when once if because while after before since although though unless whenever so where чтобы когда если \
-    пока после перед потому";
+static SUBORDINATE: WordSet = LazyLock::new(|| {
+    word_set(
+        "when once if because while after before since although though unless whenever so where чтобы когда если \
+    пока после перед потому",
+    )
+});
 
 /// Words that stand for somebody or something, or link sentences; no value holds them.
-const OTHERS: &str = "i me we us you he him she it they them myself himself herself yourself themselves who which what that \
+static OTHERS: WordSet = LazyLock::new(|| {
+    word_set(
+        "i me we us you he him she it they them myself himself herself yourself themselves who which what that \
     this there here is are was were will would should could can has had be been being but then i'd i'm i'll i've don't doesn't didn't won't can't know let saying says stating telling словами \
-    мне меня я мы нас ты вы он она оно они его ему её ей их себе который которая которое";
+    мне меня я мы нас ты вы он она оно они его ему её ей их себе который которая которое",
+    )
+});
 
 /// Words that a phrase never begins with.
-const LEADING: &str = "a an the my your our his her their this that these those some any please and or also just up out off over \
+static LEADING: WordSet = LazyLock::new(|| {
+    word_set(
+        "a an the my your our his her their this that these those some any please and or also just up out off over \
     back again both each all own need want wish like have successfully under over than above below upcoming \
-    мой моя моё мои мою моего моей свой свою своего своей эту этот это эти пожалуйста и а ещё";
+    мой моя моё мои мою моего моей свой свою своего своей эту этот это эти пожалуйста и а ещё",
+    )
+});
 
 /// Words that a phrase never ends with.
-const TRAILING: &str = "and or a an the my your online now too also please today afterwards afterward later soon immediately \
+static TRAILING: WordSet = LazyLock::new(|| {
+    word_set(
+        "and or a an the my your online now too also please today afterwards afterward later soon immediately \
     delivered ordered sent booked called named paid up out off together directly again instead first due shown given attached ending mentioned received afterward under over below above than \
-    with who which under over и или а по онлайн сейчас";
+    with who which under over и или а по онлайн сейчас",
+    )
+});
 
 /// Verbs beyond those that begin orders, after "to".
-const VERBS: &str = "be have do help discuss talk keep drive go use know learn prepare let call ask tell pick clean wash mop vacuum \
-    cook explore gain study treat read transport attach resolve bring leave start stop receive travel understand reach handle sweep fold water";
+static VERBS: WordSet = LazyLock::new(|| {
+    word_set(
+        "be have do help discuss talk keep drive go use know learn prepare let call ask tell pick clean wash mop vacuum \
+    cook explore gain study treat read transport attach resolve bring leave start stop receive travel understand reach handle sweep fold water",
+    )
+});
 
 /// What a verb that speaks introduces.
 const TALK: &str = "discuss discussing explore";
@@ -50,7 +77,7 @@ const HAN_LEADING: &str = "的了吧把将请我你他一张个部本份首间�
 const HAN_STOPS: &str = "的了吧上里中和并把将从到在给用去飞，并请";
 
 pub(super) fn is_cue(word: &str) -> bool {
-    listed(CUES, word)
+    CUES.contains(word)
 }
 
 pub(super) fn starts_upper(word: &str) -> bool {
@@ -107,7 +134,7 @@ impl Reader<'_> {
     /// A verb in lower case at this place, in a language that has such.
     fn verb(&self, at: usize) -> bool {
         !self.upper(at)
-            && (listed(VERBS, self.lower(at)) || self.clause.tokens.get(at..at + 1).is_some_and(opens_with_order))
+            && (VERBS.contains(self.lower(at)) || self.clause.tokens.get(at..at + 1).is_some_and(opens_with_order))
     }
 
     /// The Chinese verb at this place, in characters.
@@ -129,8 +156,8 @@ impl Reader<'_> {
         matches!(self.lower(at), "and" | "or" | "but" | "и" | "а")
             && (self.verb(at + 1)
                 || (!self.upper(at + 1) && !is_cue(self.lower(at + 1)) && self.article(at + 2))
-                || listed(OTHERS, self.lower(at + 1))
-                || listed(SUBORDINATE, self.lower(at + 1))
+                || OTHERS.contains(self.lower(at + 1))
+                || SUBORDINATE.contains(self.lower(at + 1))
                 || matches!(
                     self.lower(at + 1),
                     "have" | "need" | "want" | "then" | "finally" | "also" | "to" | "for" | "at"
@@ -179,8 +206,8 @@ impl Reader<'_> {
             let bound = to > from && matches!(self.lower(to - 1), "under" | "over" | "below" | "above" | "than");
             if to - from >= limit
                 || (self.taken(to) && !deed && !bound)
-                || (listed(OTHERS, word) && !deed && !self.upper_name(to))
-                || (listed(SUBORDINATE, word) && to > from)
+                || (OTHERS.contains(word) && !deed && !self.upper_name(to))
+                || (SUBORDINATE.contains(word) && to > from)
                 || self.joins_an_order(to)
             {
                 break;
@@ -188,7 +215,7 @@ impl Reader<'_> {
             to += 1;
         }
         let droppable = |at: usize| {
-            listed(TRAILING, self.lower(at)) && !(self.upper(at) && at > from) || (is_cue(self.lower(at)) && !deed)
+            TRAILING.contains(self.lower(at)) && !(self.upper(at) && at > from) || (is_cue(self.lower(at)) && !deed)
         };
         while to > from + 1 && droppable(to - 1) {
             to -= 1;
@@ -250,7 +277,7 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
             at += 1;
             at += usize::from(opens(&reader, at));
             cue.clear();
-        } else if listed(SUBORDINATE, &lower) || (lower == "but" && listed(OTHERS, reader.lower(at + 1))) {
+        } else if SUBORDINATE.contains(lower.as_str()) || (lower == "but" && OTHERS.contains(reader.lower(at + 1))) {
             at += 1;
             while at < count && !reader.parted(at) {
                 at += 1;
@@ -276,15 +303,15 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
         } else if reader.han_verb(at) > 0 {
             at += reader.han_verb(at);
             cue.clear();
-        } else if (listed(LEADING, &lower)
-            || (listed(TRAILING, &lower) && cue.is_empty() && !reader.upper(at))
-            || (listed(OTHERS, &lower)) && !reader.upper_name(at))
+        } else if (LEADING.contains(lower.as_str())
+            || (TRAILING.contains(lower.as_str()) && cue.is_empty() && !reader.upper(at))
+            || (OTHERS.contains(lower.as_str())) && !reader.upper_name(at))
             || (reader.token(at).is_some_and(Token::is_han)
                 && HAN_LEADING.contains(&lower)
                 && (cue.is_empty() || lower == "的" || lower == "我")
                 && !reader.ends_whole(at))
         {
-            if listed(OTHERS, &lower) {
+            if OTHERS.contains(lower.as_str()) {
                 cue.clear();
             }
             at += 1;
