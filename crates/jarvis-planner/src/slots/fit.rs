@@ -52,13 +52,15 @@ static SORT_WORDS: WordSet = LazyLock::new(|| {
     word_set(
         "song music track movi film book cours class posit job role softwar app applic program platform compani \
     account bank hotel restaur librari univers store shop websit site search topic issu agenc brand stock share citi \
-    doctor lawyer dr песн фильм книг курс отел ресторан магазин компан библиотек врач доктор юрист сайт приложен город рецепт",
+    doctor lawyer dr песн фильм книг курс отел ресторан магазин компан библиотек врач доктор юрист сайт приложен город рецепт ваканс должност",
     )
 });
 
 /// Those that are never part of a name, even of one in small letters.
 static NEVER_PART: WordSet = LazyLock::new(|| {
-    word_set("cours class posit job role softwar app applic program channel repositori repo folder directori")
+    word_set(
+        "cours class posit job role softwar app applic program channel repositori repo folder directori курс ваканс должност",
+    )
 });
 
 /// Words before a name that are no part of it.
@@ -145,6 +147,10 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
     {
         score += 0.2;
     }
+    // "人工智能的新闻".
+    if value.after.as_deref() == Some("的") && value.cue.is_empty() && matches!(want.sort, Sort::Topic | Sort::Thing) {
+        score += 0.2;
+    }
     if value.shape == Shape::Words {
         let capital = starts_upper(text);
         let titled = text.split([' ', '.']).next().is_some_and(|first| listed(TITLES, &first.to_lowercase()));
@@ -155,7 +161,7 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
             _ if titled => -0.3,
             Sort::Place if value.cue.is_empty() && (capital || text.chars().all(is_han)) => 0.15,
             Sort::Place if capital && want.follows(&value.cue) => 0.1,
-            Sort::Name if listed("in from to в из", &value.cue) => -0.3,
+            Sort::Name if listed("in from to by в из", &value.cue) => -0.3,
             Sort::Name if capital => 0.15,
             Sort::Means | Sort::Place if !capital && text.is_ascii() => -0.05,
             _ => 0.0,
@@ -237,9 +243,12 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
         let doing = listed("treating curing discussing having getting doing making", &first.lower)
             && rest.first().is_some_and(Token::is_determiner)
             && rest.len() > 1;
-        let beside = !upper(first)
+        let beside = want.sort != Sort::Topic
+            && !upper(first)
             && sort_word(first)
-            && (rest.first().is_some_and(upper) || first.lower.chars().all(is_cyrillic) && !want.names(&first.stem));
+            && (rest.first().is_some_and(upper)
+                || first.lower.chars().all(is_cyrillic)
+                    && (!want.names(&first.stem) || NEVER_PART.contains(first.stem.as_str())));
         if doing {
             words = rest.get(1..).unwrap_or_default();
         } else if (generic || stale || beside || first.is_determiner()) && !rest.is_empty() {
@@ -271,6 +280,23 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
         }
         words = rest;
     }
+    // "电影阿凡达", "美国护照".
+    let pair = |two: &[Token]| two.iter().map(|token| token.lower.as_str()).collect::<String>();
+    if let [a, b, rest @ ..] = words
+        && a.is_han()
+        && rest.len() > 1
+        && (of_tool(&pair(&[a.clone(), b.clone()])) || want.names(&pair(&[a.clone(), b.clone()])))
+    {
+        words = rest;
+    }
+    if let [rest @ .., a, b] = words
+        && b.is_han()
+        && rest.len() > 1
+        && of_tool(&pair(&[a.clone(), b.clone()]))
+        && !want.names(&pair(&[a.clone(), b.clone()]))
+    {
+        words = rest;
+    }
     let (first, last) = (words.first()?, words.last()?);
     let free = matches!(want.sort, Sort::Topic | Sort::Content | Sort::Place);
     // "phone bill" is a bill, whatever "phone" says elsewhere.
@@ -293,13 +319,14 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
             (upper(token) && !opening && !want.names(&token.stem) && !of_tool(&token.stem)) || !empty
         });
     // "electricity bill" is a value for a bill and "credit card" alone is none for a card.
-    said.then_some((first.start, last.end))
+    // "Luigi's" ends after its last word.
+    let whole = last.end < value.end && slice(request, last.end, value.end).starts_with(['\'', '’']);
+    said.then_some((first.start, if whole { value.end } else { last.end }))
 }
 
 fn hollow(want: &Want, tool: &[String], token: &Token) -> bool {
     let free = matches!(want.sort, Sort::Topic | Sort::Content);
-    want.name.contains(&token.stem)
-        || want.names(&token.stem)
+    want.nouns.contains(&token.stem)
         || (!free && tool.iter().any(|word| *word == token.stem || same(word, &token.stem)))
         || (!free && HOLLOW.contains(token.stem.as_str()))
         || listed("of it them", &token.lower)

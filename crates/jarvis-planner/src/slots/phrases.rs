@@ -6,18 +6,19 @@ use super::values::{Found, Shape, add};
 use super::{WordSet, word_set};
 use crate::clauses::{Clause, opens_with_order, strip_polite};
 use crate::words::{Token, listed, slice};
+use jarvis_plan::is_cyrillic;
 
 /// Words that introduce a value.
 static CUES: WordSet = LazyLock::new(|| {
     word_set(
         "from to in at on for about with by of named called titled entitled as into via using through between until \
     regarding concerning containing named prefer towards near \
-    из в во на для о об обо про с со от до к ко под через по у из 从 到 去 在 给 用 为 至 飞 向 关",
+    поводу из в во на для о об обо про с со от до к ко под через по у из 从 到 去 在 给 用 为 至 飞 向 关",
     )
 });
 
 /// Words after which a phrase goes on over "of", "in" and the like.
-const TOPICAL: &str = "about regarding concerning discuss о об обо про 关";
+const TOPICAL: &str = "about regarding concerning discuss поводу о об обо про 关";
 
 /// Words that begin another sentence inside the clause.
 static SUBORDINATE: WordSet = LazyLock::new(|| {
@@ -68,8 +69,8 @@ const TALK: &str = "discuss discussing explore";
 /// Chinese words that do something: a phrase ends before them and begins after them.
 const HAN_VERBS: &[&str] = &[
     "预订", "预定", "订购", "购买", "出售", "卖掉", "卖出", "播放", "借阅", "打印", "申请", "支付", "缴纳", "报名",
-    "参加", "发送", "咨询", "查询", "搜索", "安装", "卸载", "更新", "点", "买", "卖", "借", "看", "订", "付", "交",
-    "查", "缴", "发", "打",
+    "参加", "发送", "咨询", "查询", "搜索", "安装", "卸载", "更新", "点", "买", "卖", "借", "看", "订", "付", "送到",
+    "送", "交", "查", "缴", "发", "打",
 ];
 
 /// Chinese characters that no phrase begins with, and those that end one.
@@ -199,7 +200,12 @@ impl Reader<'_> {
                     break;
                 }
                 let acts = !token.is_han() && !deed && !word.ends_with("ing") && self.verb(to) && self.article(to + 1);
-                if acts || self.han_verb(to) > 0 && token.is_han() || self.ends_han(to) {
+                // "в Google рецепт".
+                let other = token.lower.chars().all(is_cyrillic)
+                    && !self.upper(to)
+                    && self.upper(to - 1)
+                    && self.lower(to - 1).is_ascii();
+                if acts || other || self.han_verb(to) > 0 && token.is_han() || self.ends_han(to) {
                     break;
                 }
             }
@@ -308,6 +314,8 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
             || (OTHERS.contains(lower.as_str())) && !reader.upper_name(at))
             || (reader.token(at).is_some_and(Token::is_han)
                 && HAN_LEADING.contains(&lower)
+                && (lower != "张"
+                    || "一两三几".contains(reader.lower(at.wrapping_sub(1)).chars().next().unwrap_or(' ')))
                 && (cue.is_empty() || lower == "的" || lower == "我")
                 && !reader.ends_whole(at))
         {
@@ -373,11 +381,16 @@ fn phrase(found: &mut Vec<Found>, reader: &Reader<'_>, at: usize, cue: &mut Stri
             && at < to
             && (to == short || long != short)
         {
-            let text = slice(reader.request, first.start, last.end);
             let after = slice(reader.request, last.end, reader.clause.end);
-            let owner = after.starts_with("'s ") || after.starts_with("’s ");
+            let apostrophe =
+                if after.starts_with("'s") { 2 } else { usize::from(after.starts_with('’')) * '’'.len_utf8() };
+            // "my friend's account" is not about the friend; "at Luigi's" is.
+            let ends = apostrophe > 0 && reader.token(to).is_none_or(|next| is_cue(&next.lower));
+            let owner = apostrophe > 0 && !ends;
+            let end = if ends { last.end + apostrophe } else { last.end };
+            let text = slice(reader.request, first.start, end);
             if !owner && !text.chars().all(|c| c.is_ascii_digit()) && !reader.labels(at, to) {
-                add(found, reader.clause, Shape::Words, text.to_owned(), first.start, last.end, Some(cue));
+                add(found, reader.clause, Shape::Words, text.to_owned(), first.start, end, Some(cue));
             }
         }
         if long == short {

@@ -141,6 +141,7 @@ fn objects_and_makers() {
             ("I want to sell my iPhone 12 on Ebay and have it delivered", "item=iPhone 12; store=Ebay"),
             ("Sell a 'Used Printer' on Ebay", "item=Used Printer; store=Ebay"),
             ("Продай мой iPhone X на Amazon", "item=iPhone X; store=Amazon"),
+            ("我想在闲鱼上卖掉旧相机", "item=旧相机; store=闲鱼"),
             ("在淘宝上卖掉我的旧手机", "item=旧手机; store=淘宝"),
         ],
     );
@@ -162,6 +163,7 @@ fn objects_and_makers() {
             ),
             ("Book a table at 'Spicy Bistro' restaurant tomorrow", "date=tomorrow; name=Spicy Bistro"),
             ("Book the Example Restaurant for dinner", "name=Example Restaurant"),
+            ("Book me a table at Luigi's for Friday", "date=Friday; name=Luigi's"),
             ("Book a table for 2", ""),
             ("Забронируй столик в ресторане Пушкин на завтра", "date=завтра; name=Пушкин"),
         ],
@@ -204,6 +206,8 @@ fn objects_and_makers() {
             ("Apply for a Software Engineer position", "job=Software Engineer"),
             ("Apply for a Data Analyst job in London", "job=Data Analyst"),
             ("I want to apply for a job as a Software Engineer", "job=Software Engineer"),
+            ("Подай заявку на вакансию программиста", "job=программиста"),
+            ("申请软件工程师的工作", "job=软件工程师"),
         ],
     );
     check(
@@ -211,6 +215,9 @@ fn objects_and_makers() {
         &[
             ("See Dr. Smith for my flu", "disease=flu; doctor=Dr. Smith"),
             ("See Dr. Smith regarding my Allergy issue", "disease=Allergy; doctor=Dr. Smith"),
+            ("I'd like to see a dermatologist about a rash", "disease=rash; doctor=dermatologist"),
+            ("Запиши меня к доктору Иванову по поводу гриппа", "disease=гриппа; doctor=Иванову"),
+            ("咨询张医生关于流感", "disease=流感; doctor=张医生"),
         ],
     );
     check(
@@ -218,6 +225,7 @@ fn objects_and_makers() {
         &[
             ("Apply for a passport for Australia", "country=Australia"),
             ("Apply for a US passport", "country=US"),
+            ("申请美国护照", "country=美国"),
             ("Apply for a passport", ""),
         ],
     );
@@ -226,6 +234,7 @@ fn objects_and_makers() {
         &[
             ("Play the song Bohemian Rhapsody", "title=Bohemian Rhapsody"),
             ("Play the music called Moonlight Sonata", "title=Moonlight Sonata"),
+            ("Play Bohemian Rhapsody by Queen", "title=Bohemian Rhapsody"),
             ("Включи песню Катюша", "title=Катюша"),
             ("播放《月光》", "title=月光"),
         ],
@@ -242,6 +251,10 @@ fn texts_topics_and_deeds() {
             ("Send an email to bob@x.org saying I will be late", "to=bob@x.org; body=I will be late"),
             ("Отправь письмо bob@x.org с текстом «привет»", "to=bob@x.org; body=привет"),
             ("给bob@x.org发邮件说你好", "to=bob@x.org; body=你好"),
+            (
+                "Email bob@x.org that the meeting is moved to Monday",
+                "to=bob@x.org; body=the meeting is moved to Monday",
+            ),
             ("Send me an email", ""),
         ],
     );

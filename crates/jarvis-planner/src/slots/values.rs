@@ -92,14 +92,14 @@ static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:,? (?:Apt|Suite|Unit|Floor)\.? ?\w+)?(?:, [A-Z][\w.]*(?: [A-Z][\w.]*){0,3}(?: \d{5})?){0,3}",
         r"|\b(?:[A-Z]\w+ ){1,3}(?:Street|Avenue|Road|St) \d{1,4}\b",
         r"|\b(?:ул\.?|улиц[аеуы]|пр\.?|проспекте?|пер\.?|переулок|площадь)\s[А-ЯЁ][\p{Cyrillic}-]+(?:\s[А-ЯЁ][\p{Cyrillic}-]+)?,?\s(?:д\.?\s?|дом\s)?\d+\p{Cyrillic}?",
-        r"|\p{Han}{2,6}[路街道]\d+号",
+        r"|\p{Han}{2,14}[路街道]\d+号",
     ))
 });
 static EMAIL: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$"));
 /// What introduces words to be passed on as they stand, to the end of the clause.
 static SAYING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:saying|stating|that says|which says|that reads|reading|with the (?:message|text|content|words|body)|со? словами|с текстом|говоря)(?: (?:saying|stating))?(?: that| of)?[:,]?\s+|\btelling (?:him|her|them|me|everyone) (?:that )?|[说道](?:：|，)?",
+        r"(?i)\b(?:saying|stating|that says|which says|that reads|reading|with the (?:message|text|content|words|body)|со? словами|с текстом|говоря)(?: (?:saying|stating))?(?: that| of)?[:,]?\s+|\btelling (?:him|her|them|me|everyone) (?:that )?|(?:@[\w.-]+|\d{4,})\x27? that\s+|[说道](?:：|，)?",
     )
 });
 
@@ -134,7 +134,11 @@ pub fn find(clause: &Clause, request: &str) -> Vec<Found> {
         let text = request.get(clause.start..clause.end + tail).unwrap_or(text);
         for hit in regex.find_iter(text).filter(|hit| clause.start + hit.start() < clause.end) {
             let value = hit.as_str().trim_end_matches([',', '.', ' ']);
-            let start = clause.start + hit.start();
+            // "送到北京路123号".
+            let led = if shape == Shape::Address { value.rfind(['到', '在', '去', '往', '给']) } else { None };
+            let led = led.map_or(0, |at| at + '到'.len_utf8());
+            let value = value.get(led..).unwrap_or(value);
+            let start = clause.start + hit.start() + led;
             add(&mut found, clause, shape, value.to_owned(), start, start + value.len(), None);
         }
     }
@@ -147,7 +151,9 @@ pub fn find(clause: &Clause, request: &str) -> Vec<Found> {
 fn said(found: &mut Vec<Found>, clause: &Clause, request: &str) {
     let text = clause.text(request);
     let outside = |at: usize| found.iter().all(|value| at < value.start || at >= value.end);
-    let Some(hit) = SAYING.find_iter(text).find(|hit| outside(clause.start + hit.start())) else { return };
+    let Some(hit) = SAYING.find_iter(text).find(|hit| outside((clause.start + hit.end()).saturating_sub(1))) else {
+        return;
+    };
     let from = clause.start + hit.end();
     let rest = slice(request, from, clause.end);
     if rest.trim().is_empty() || found.iter().any(|value| value.shape == Shape::Quote && value.end > from) {

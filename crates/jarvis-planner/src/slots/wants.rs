@@ -51,7 +51,7 @@ const SORTS: &[(Sort, &str, &str)] = &[
     (
         Sort::Topic,
         "topic queri subject issu diseas problem reason keyword search about symptom matter purpos illness",
-        "about regarding concerning discuss for on discussing по о об про 关",
+        "about regarding concerning discuss for on discussing поводу по о об про 关",
     ),
     (Sort::Deed, "instruct command oper action task", "to do"),
     (
