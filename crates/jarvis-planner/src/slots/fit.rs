@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use jarvis_plan::{Tool, is_cyrillic, is_han};
 
-use super::phrases::{is_cue, starts_upper};
+use super::phrases::{WHOLE, is_cue, starts_upper};
 use super::values::{Found, Shape};
 use super::wants::{Sort, Want, same};
 use super::{WordSet, word_set};
@@ -100,6 +100,14 @@ pub(super) fn candidates(
 
 fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Clause) -> f32 {
     let Some(base) = by_shape(want, value) else { return 0.0 };
+    let searched = want.name.iter().any(|word| listed("queri search keyword question", word));
+    if value.cue == WHOLE {
+        return if searched {
+            base + 0.65 + f32::from(u8::try_from(text.len()).unwrap_or(u8::MAX)) * 0.0004
+        } else {
+            0.0
+        };
+    }
     let mut score = base;
     // What is to be passed on is the object or stands after "saying", "about", "with".
     if want.sort == Sort::Content && value.shape == Shape::Words && !value.cue.is_empty() && !want.follows(&value.cue) {
@@ -148,7 +156,11 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
         score += 0.2;
     }
     // "人工智能的新闻".
-    if value.after.as_deref() == Some("的") && value.cue.is_empty() && matches!(want.sort, Sort::Topic | Sort::Thing) {
+    if !searched
+        && value.after.as_deref() == Some("的")
+        && value.cue.is_empty()
+        && matches!(want.sort, Sort::Topic | Sort::Thing)
+    {
         score += 0.2;
     }
     if value.shape == Shape::Words {

@@ -63,6 +63,9 @@ static VERBS: WordSet = LazyLock::new(|| {
     )
 });
 
+/// Stands for an introducing word where a phrase is given at its longest, for what is searched for.
+pub(super) const WHOLE: &str = "all of";
+
 /// What a verb that speaks introduces.
 const TALK: &str = "discuss discussing explore";
 
@@ -367,6 +370,22 @@ fn deed(found: &mut Vec<Found>, reader: &Reader<'_>, at: usize) {
     }
 }
 
+/// What is looked for goes on over places and owners: "flights to Tokyo", "北京的酒店".
+fn whole(found: &mut Vec<Found>, reader: &Reader<'_>, at: usize, short: usize) {
+    let next = reader.lower(short);
+    let goes_on = matches!(next, "to" | "in" | "near" | "for" | "between" | "в" | "на" | "для" | "的");
+    if !goes_on || reader.parted(short) || reader.parted(short + 1) || reader.taken(short + 1) {
+        return;
+    }
+    let to = reader.end(short + 1, "for", false, true);
+    if let (Some(first), Some(last)) = (reader.token(at), to.checked_sub(1).and_then(|last| reader.token(last)))
+        && to > short + 1
+    {
+        let text = slice(reader.request, first.start, last.end).to_owned();
+        add(found, reader.clause, Shape::Words, text, first.start, last.end, Some(WHOLE));
+    }
+}
+
 /// Adds the phrase that begins here; answers where to read on.
 fn phrase(found: &mut Vec<Found>, reader: &Reader<'_>, at: usize, cue: &mut String) -> usize {
     // A verb with its object: "clean the floor".
@@ -396,6 +415,9 @@ fn phrase(found: &mut Vec<Found>, reader: &Reader<'_>, at: usize, cue: &mut Stri
         if long == short {
             break;
         }
+    }
+    if cue.is_empty() {
+        whole(found, reader, at, short);
     }
     cue.clear();
     short.max(at + 1)

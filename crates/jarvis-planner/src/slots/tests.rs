@@ -272,6 +272,9 @@ fn texts_topics_and_deeds() {
         "search: Search the web; query: string: What to search; engine: string: The engine to use, eg. Google, Bing etc.",
         &[
             ("Search for the best hotels in Rome on Google", "query=best hotels in Rome; engine=Google"),
+            ("Look up flights to Tokyo on Bing", "query=flights to Tokyo; engine=Bing"),
+            ("用Google搜索北京的酒店", "query=北京的酒店; engine=Google"),
+            ("Найди в Google рецепт борща", "query=рецепт борща; engine=Google"),
             ("Search on Google for cars under $40,000", "query=cars under $40,000; engine=Google"),
         ],
     );
