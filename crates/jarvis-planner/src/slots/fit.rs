@@ -275,13 +275,12 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
         let name = rest.iter().rev().find(|token| !want.names(&token.stem)).is_some_and(upper);
         let own = want.names(&last.stem);
         let sorts = if own {
-            (name && want.sort != Sort::Name && !listed("insur bill", &last.stem)
-                || NEVER_PART.contains(last.stem.as_str()))
-                || (name && sort_word(last))
+            name || NEVER_PART.contains(last.stem.as_str())
         } else {
             of_tool(&last.stem) && (want.sort != Sort::Content || value.cue.is_empty())
                 || name && SORT_WORDS.contains(last.stem.as_str())
                 || NEVER_PART.contains(last.stem.as_str())
+                // "my Chase account" where the bank is wanted; "a reminder message" where its text is.
                 || last.stem == "account"
                 || last.stem == "messag" && value.cue.is_empty()
         };

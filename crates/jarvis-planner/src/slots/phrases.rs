@@ -12,7 +12,7 @@ use jarvis_plan::is_cyrillic;
 static CUES: WordSet = LazyLock::new(|| {
     word_set(
         "from to in at on for about with by of named called titled entitled as into via using through between until \
-    regarding concerning containing named prefer towards near \
+    regarding concerning containing prefer towards near \
     поводу из в во на для о об обо про с со от до к ко под через по у из 从 到 去 在 给 用 为 至 飞 向 关",
     )
 });
