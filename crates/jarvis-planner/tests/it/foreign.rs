@@ -64,6 +64,15 @@ fn named_parameters() {
                 "transfer_money(amount=200,recipient=Anna) ; set_alarm(time=8 am)",
             ),
             ("Find the edges of /images/a.png", &[], ""),
+            (
+                "Book the Hilton Hotel for December 1st, 2022",
+                &[],
+                "book_hotel(date=December 1st, 2022,name=Hilton Hotel)",
+            ),
+            ("Play the song Bohemian Rhapsody", &[], "play_song(title=Bohemian Rhapsody)"),
+            ("Send an email to bob@x.org saying I will be late", &[], "send_email(to=bob@x.org,body=I will be late)"),
+            ("Какая погода в Москве завтра?", &[], "get_weather(location=Москве,date=завтра)"),
+            ("预订明天从北京到上海的机票", &[], "book_flight(date=明天,from=北京,to=上海)"),
         ],
     );
 }
