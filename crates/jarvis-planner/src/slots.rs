@@ -8,9 +8,6 @@ mod phrases;
 mod values;
 mod wants;
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
 use jarvis_plan::{Param, Tool};
 use serde_json::Value;
 
@@ -21,13 +18,6 @@ use fit::Candidate;
 pub use values::{Found, Shape, find};
 use wants::Want;
 pub use wants::wanted;
-
-/// Words to look others up in; blanks separate them where they are written.
-type WordSet = LazyLock<HashSet<&'static str>>;
-
-fn word_set(list: &'static str) -> HashSet<&'static str> {
-    list.split_whitespace().collect()
-}
 
 /// The least that a value must score for a parameter that a call needs, and for one that may be left out.
 const LEAST_REQUIRED: f32 = 0.3;

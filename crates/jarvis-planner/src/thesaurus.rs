@@ -85,6 +85,11 @@ pub fn of_token(token: &Token) -> &'static [SenseId] {
     own.map_or(&[], Vec::as_slice)
 }
 
+/// The senses of a stem.
+pub fn of_stem(stem: &str) -> &'static [SenseId] {
+    TABLE.by_word.get(stem).map_or(&[], Vec::as_slice)
+}
+
 /// Every sense that the words name, with the places of its first word and the one after its last. Of Chinese words the
 /// longest at each place counts.
 pub fn of_tokens(tokens: &[Token]) -> Vec<(SenseId, usize, usize)> {

@@ -1,15 +1,12 @@
 //! How well a value of a clause suits a parameter, and what of a phrase is the value.
 
-use std::sync::LazyLock;
-
 use jarvis_plan::{Tool, is_cyrillic, is_han};
 
 use super::phrases::{WHOLE, is_cue, starts_upper};
 use super::values::{Found, Shape};
 use super::wants::{Sort, Want, same};
-use super::{WordSet, word_set};
 use crate::clauses::Clause;
-use crate::words::{self, Token, listed, slice};
+use crate::words::{self, Token, WordSet, listed, slice};
 
 /// A value for a parameter.
 #[derive(Debug)]
@@ -38,30 +35,24 @@ impl Candidate {
 }
 
 /// Words that alone are no value, as stems.
-static HOLLOW: WordSet = LazyLock::new(|| {
-    word_set(
-        "room tabl ticket rental ride trip thing one way servic account address number phone comput devic mobil \
+static HOLLOW: WordSet = WordSet::new(
+    "room tabl ticket rental ride trip thing one way servic account address number phone comput devic mobil \
     help onlin app avail file friend mom platform compani task date day time step same move session confirm process consult \
     appoint reserv payment notif record call messag copi report post else item detail \
     комнат стол столик билет номер онлайн письм 票 机 间 次",
-    )
-});
+);
 
 /// Words that say of what sort the name beside them is: "the song Imagine", "a Physics course".
-static SORT_WORDS: WordSet = LazyLock::new(|| {
-    word_set(
-        "song music track movi film book cours class posit job role softwar app applic program platform compani \
+static SORT_WORDS: WordSet = WordSet::new(
+    "song music track movi film book cours class posit job role softwar app applic program platform compani \
     account bank hotel restaur librari univers store shop websit site search topic issu agenc brand stock share citi \
     doctor lawyer dr песн фильм книг курс отел ресторан магазин компан библиотек врач доктор юрист сайт приложен город рецепт ваканс должност",
-    )
-});
+);
 
 /// Those that are never part of a name, even of one in small letters.
-static NEVER_PART: WordSet = LazyLock::new(|| {
-    word_set(
-        "cours class posit job role softwar app applic program channel repositori repo folder directori курс ваканс должност",
-    )
-});
+static NEVER_PART: WordSet = WordSet::new(
+    "cours class posit job role softwar app applic program channel repositori repo folder directori курс ваканс должност",
+);
 
 /// Words before a name that are no part of it.
 const BEFORE_NAMES: &str =
@@ -238,7 +229,7 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
     let upper = |token: &Token| starts_upper(slice(request, token.start, token.end));
     let of_tool = |stem: &str| tool.iter().any(|word| word == stem || same(word, stem));
     let sort_word =
-        |token: &Token| SORT_WORDS.contains(token.stem.as_str()) || of_tool(&token.stem) || want.names(&token.stem);
+        |token: &Token| SORT_WORDS.has(token.stem.as_str()) || of_tool(&token.stem) || want.names(&token.stem);
     // "stock price of AAPL".
     if let Some(of) = words.iter().position(|token| token.lower == "of")
         && let (Some(before), Some(after)) = (words.get(..of), words.get(of + 1..))
@@ -260,7 +251,7 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
             && sort_word(first)
             && (rest.first().is_some_and(upper)
                 || first.lower.chars().all(is_cyrillic)
-                    && (!want.names(&first.stem) || NEVER_PART.contains(first.stem.as_str())));
+                    && (!want.names(&first.stem) || NEVER_PART.has(first.stem.as_str())));
         if doing {
             words = rest.get(1..).unwrap_or_default();
         } else if (generic || stale || beside || first.is_determiner()) && !rest.is_empty() {
@@ -275,11 +266,11 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
         let name = rest.iter().rev().find(|token| !want.names(&token.stem)).is_some_and(upper);
         let own = want.names(&last.stem);
         let sorts = if own {
-            name || NEVER_PART.contains(last.stem.as_str())
+            name || NEVER_PART.has(last.stem.as_str())
         } else {
             of_tool(&last.stem) && (want.sort != Sort::Content || value.cue.is_empty())
-                || name && SORT_WORDS.contains(last.stem.as_str())
-                || NEVER_PART.contains(last.stem.as_str())
+                || name && SORT_WORDS.has(last.stem.as_str())
+                || NEVER_PART.has(last.stem.as_str())
                 // "my Chase account" where the bank is wanted; "a reminder message" where its text is.
                 || last.stem == "account"
                 || last.stem == "messag" && value.cue.is_empty()
@@ -325,8 +316,8 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
             let gist =
                 want.sort == Sort::Content && matches!(token.stem.as_str(), "confirm" | "notif" | "remind" | "report");
             let empty = hollow(want, tool, token)
-                || (value.cue.is_empty() && (of_tool(&token.stem) || HOLLOW.contains(token.stem.as_str())) && !gist)
-                || (words.len() == 1 && SORT_WORDS.contains(token.stem.as_str()) && !free);
+                || (value.cue.is_empty() && (of_tool(&token.stem) || HOLLOW.has(token.stem.as_str())) && !gist)
+                || (words.len() == 1 && SORT_WORDS.has(token.stem.as_str()) && !free);
             (upper(token) && !opening && !want.names(&token.stem) && !of_tool(&token.stem)) || !empty
         });
     // "electricity bill" is a value for a bill and "credit card" alone is none for a card.
@@ -339,7 +330,7 @@ fn hollow(want: &Want, tool: &[String], token: &Token) -> bool {
     let free = matches!(want.sort, Sort::Topic | Sort::Content);
     want.nouns.contains(&token.stem)
         || (!free && tool.iter().any(|word| *word == token.stem || same(word, &token.stem)))
-        || (!free && HOLLOW.contains(token.stem.as_str()))
+        || (!free && HOLLOW.has(token.stem.as_str()))
         || listed("of it them", &token.lower)
 }
 

@@ -1,67 +1,52 @@
 //! Phrases of a clause: what an order is about, what stands after an introducing word, and what somebody is to do.
 
-use std::sync::LazyLock;
-
 use super::values::{Found, Shape, add};
-use super::{WordSet, word_set};
 use crate::clauses::{Clause, opens_with_order, strip_polite};
-use crate::words::{Token, listed, slice};
+use crate::words::{Token, WordSet, listed, slice};
 use jarvis_plan::is_cyrillic;
 
 /// Words that introduce a value.
-static CUES: WordSet = LazyLock::new(|| {
-    word_set(
-        "from to in at on for about with by of named called titled entitled as into via using through between until \
+static CUES: WordSet = WordSet::new(
+    "from to in at on for about with by of named called titled entitled as into via using through between until \
     regarding concerning containing prefer towards near \
     поводу из в во на для о об обо про с со от до к ко под через по у из 从 到 去 在 给 用 为 至 飞 向 关",
-    )
-});
+);
 
 /// Words after which a phrase goes on over "of", "in" and the like.
 const TOPICAL: &str = "about regarding concerning discuss поводу о об обо про 关";
 
 /// Words that begin another sentence inside the clause.
-static SUBORDINATE: WordSet = LazyLock::new(|| {
-    word_set(
-        "when once if because while after before since although though unless whenever so where чтобы когда если \
+static SUBORDINATE: WordSet = WordSet::new(
+    "when once if because while after before since although though unless whenever so where чтобы когда если \
     пока после перед потому",
-    )
-});
+);
 
 /// Words that stand for somebody or something, or link sentences; no value holds them.
-static OTHERS: WordSet = LazyLock::new(|| {
-    word_set(
-        "i me we us you he him she it they them myself himself herself yourself themselves who which what that \
+static OTHERS: WordSet = WordSet::new(
+    "i me we us you he him she it they them myself himself herself yourself themselves who which what that \
     this there here is are was were will would should could can has had be been being but then i'd i'm i'll i've don't doesn't didn't won't can't know let saying says stating telling словами \
     мне меня я мы нас ты вы он она оно они его ему её ей их себе который которая которое",
-    )
-});
+);
 
 /// Words that a phrase never begins with.
-static LEADING: WordSet = LazyLock::new(|| {
-    word_set(
-        "a an the my your our his her their this that these those some any please and or also just up out off over \
+static LEADING: WordSet = WordSet::new(
+    "a an the my your our his her their this that these those some any please and or also just up out off over \
     back again both each all own need want wish like have successfully under over than above below upcoming \
     мой моя моё мои мою моего моей свой свою своего своей эту этот это эти пожалуйста и а ещё",
-    )
-});
+);
 
 /// Words that a phrase never ends with.
-static TRAILING: WordSet = LazyLock::new(|| {
-    word_set(
-        "and or a an the my your online now too also please today afterwards afterward later soon immediately \
+static TRAILING: WordSet = WordSet::new(
+    "and or a an the my your online now too also please today afterwards afterward later soon immediately \
     delivered ordered sent booked called named paid up out off together directly again instead first due shown given attached ending mentioned received afterward under over below above than \
     with who which under over и или а по онлайн сейчас",
-    )
-});
+);
 
 /// Verbs beyond those that begin orders, after "to".
-static VERBS: WordSet = LazyLock::new(|| {
-    word_set(
-        "be have do help discuss talk keep drive go use know learn prepare let call ask tell pick clean wash mop vacuum \
+static VERBS: WordSet = WordSet::new(
+    "be have do help discuss talk keep drive go use know learn prepare let call ask tell pick clean wash mop vacuum \
     cook explore gain study treat read transport attach resolve bring leave start stop receive travel understand reach handle sweep fold water",
-    )
-});
+);
 
 /// Stands for an introducing word where a phrase is given at its longest, for what is searched for.
 pub(super) const WHOLE: &str = "all of";
@@ -81,7 +66,7 @@ const HAN_LEADING: &str = "的了吧把将请我你他一张个部本份首间�
 const HAN_STOPS: &str = "的了吧上里中和并把将从到在给用去飞，并请";
 
 pub(super) fn is_cue(word: &str) -> bool {
-    CUES.contains(word)
+    CUES.has(word)
 }
 
 pub(super) fn starts_upper(word: &str) -> bool {
@@ -138,7 +123,7 @@ impl Reader<'_> {
     /// A verb in lower case at this place, in a language that has such.
     fn verb(&self, at: usize) -> bool {
         !self.upper(at)
-            && (VERBS.contains(self.lower(at)) || self.clause.tokens.get(at..at + 1).is_some_and(opens_with_order))
+            && (VERBS.has(self.lower(at)) || self.clause.tokens.get(at..at + 1).is_some_and(opens_with_order))
     }
 
     /// The Chinese verb at this place, in characters.
@@ -160,8 +145,8 @@ impl Reader<'_> {
         matches!(self.lower(at), "and" | "or" | "but" | "и" | "а")
             && (self.verb(at + 1)
                 || (!self.upper(at + 1) && !is_cue(self.lower(at + 1)) && self.article(at + 2))
-                || OTHERS.contains(self.lower(at + 1))
-                || SUBORDINATE.contains(self.lower(at + 1))
+                || OTHERS.has(self.lower(at + 1))
+                || SUBORDINATE.has(self.lower(at + 1))
                 || matches!(
                     self.lower(at + 1),
                     "have" | "need" | "want" | "then" | "finally" | "also" | "to" | "for" | "at"
@@ -215,8 +200,8 @@ impl Reader<'_> {
             let bound = to > from && matches!(self.lower(to - 1), "under" | "over" | "below" | "above" | "than");
             if to - from >= limit
                 || (self.taken(to) && !deed && !bound)
-                || (OTHERS.contains(word) && !deed && !self.upper_name(to))
-                || (SUBORDINATE.contains(word) && to > from)
+                || (OTHERS.has(word) && !deed && !self.upper_name(to))
+                || (SUBORDINATE.has(word) && to > from)
                 || self.joins_an_order(to)
             {
                 break;
@@ -224,7 +209,7 @@ impl Reader<'_> {
             to += 1;
         }
         let droppable = |at: usize| {
-            TRAILING.contains(self.lower(at)) && !(self.upper(at) && at > from) || (is_cue(self.lower(at)) && !deed)
+            TRAILING.has(self.lower(at)) && !(self.upper(at) && at > from) || (is_cue(self.lower(at)) && !deed)
         };
         while to > from + 1 && droppable(to - 1) {
             to -= 1;
@@ -286,7 +271,7 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
             at += 1;
             at += usize::from(opens(&reader, at));
             cue.clear();
-        } else if SUBORDINATE.contains(lower.as_str()) || (lower == "but" && OTHERS.contains(reader.lower(at + 1))) {
+        } else if SUBORDINATE.has(lower.as_str()) || (lower == "but" && OTHERS.has(reader.lower(at + 1))) {
             at += 1;
             while at < count && !reader.parted(at) {
                 at += 1;
@@ -312,9 +297,9 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
         } else if reader.han_verb(at) > 0 {
             at += reader.han_verb(at);
             cue.clear();
-        } else if (LEADING.contains(lower.as_str())
-            || (TRAILING.contains(lower.as_str()) && cue.is_empty() && !reader.upper(at))
-            || (OTHERS.contains(lower.as_str())) && !reader.upper_name(at))
+        } else if (LEADING.has(lower.as_str())
+            || (TRAILING.has(lower.as_str()) && cue.is_empty() && !reader.upper(at))
+            || (OTHERS.has(lower.as_str())) && !reader.upper_name(at))
             || (reader.token(at).is_some_and(Token::is_han)
                 && HAN_LEADING.contains(&lower)
                 && (lower != "张"
@@ -322,7 +307,7 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
                 && (cue.is_empty() || lower == "的" || lower == "我")
                 && !reader.ends_whole(at))
         {
-            if OTHERS.contains(lower.as_str()) {
+            if OTHERS.has(lower.as_str()) {
                 cue.clear();
             }
             at += 1;

@@ -3,15 +3,12 @@
 //! "The library to borrow the book from" wants what stands after "from"; "The book to borrow" wants what the order is
 //! about; "eg. Google, Bing" gives examples by which a value is known.
 
-use std::sync::LazyLock;
-
 use jarvis_plan::{Param, Tool};
 use serde_json::Value;
 
 use super::phrases::is_cue;
 use super::values::Shape;
-use super::{WordSet, word_set};
-use crate::words::{self, listed};
+use crate::words::{self, WordSet, listed};
 
 /// What sort of thing a parameter holds, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +64,10 @@ const SORTS: &[(Sort, &str, &str)] = &[
 ];
 
 /// Words that say nothing of what is asked for.
-static PLAIN: WordSet = LazyLock::new(|| {
-    word_set(
-        "the a an of specific for to your this that which user given particular certain desired want is be it by in on \
+static PLAIN: WordSet = WordSet::new(
+    "the a an of specific for to your this that which user given particular certain desired want is be it by in on \
     at from with or and optional required string value",
-    )
-});
+);
 
 /// One example of a value, as stems, and how many words it has.
 pub(super) type Example = Vec<String>;
@@ -111,7 +106,7 @@ impl Want {
         let head: Vec<&(String, String)> =
             told.iter().take_while(|(lower, _)| !is_cue(lower) || lower == "of").collect();
         nouns.extend(head.iter().map(|(_, stem)| stem.clone()));
-        nouns.retain(|stem| !PLAIN.contains(stem.as_str()));
+        nouns.retain(|stem| !PLAIN.has(stem.as_str()));
         nouns.dedup();
         let mut cues = Vec::new();
         let mut object = false;
