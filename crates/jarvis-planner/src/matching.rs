@@ -44,6 +44,11 @@ impl Step {
         Step { tool, concept: None, words: Vec::new(), until: None, refers: None, score: 0.0, own: false }
     }
 
+    /// A second drawing, a second change: what is asked for is not the same.
+    fn may_repeat(&self) -> bool {
+        matches!(self.nature(), Some(Nature::Edit | Nature::Create))
+    }
+
     /// What the tool makes of its input, as far as the lexicon knows.
     pub fn nature(&self) -> Option<Nature> {
         self.concept.and_then(lexicon::concept).map(|concept| concept.nature)
@@ -62,12 +67,13 @@ pub fn candidates(
     let evidence = index.evidence(bag, weights.kinship());
     let flow = Flow::of(clause);
     let mut found: Vec<Candidate> = Vec::new();
-    let own = !clause.spans.is_empty();
+    // "The second one": another thing than before.
+    let own = !clause.spans.is_empty() || clause.pointers.ordinal.is_some();
     let telling = if states(&clause.tokens) || presents(clause) { weights.telling } else { 1.0 };
     let scored = phrases(clause, &flow, hand, bag, index, &evidence);
     let asked = steps(clause, request, &flow, hand, index, &scored);
     if !asked.is_empty() {
-        let steps: Vec<Step> = asked.into_iter().map(|step| Step { own, ..step }).collect();
+        let steps: Vec<Step> = asked.into_iter().map(|step| Step { own: own || step.may_repeat(), ..step }).collect();
         found.push(Candidate {
             score: telling * weights.phrase * steps.iter().map(|step| step.score).sum::<f32>(),
             steps,
