@@ -6,6 +6,8 @@
 //! `NAME=VALUE` sets one of the planner's weights; `--ablate` repeats the measurement with each part taken out;
 //! `--lost` prints the plans that differ from the gold, and `--explain` with them what each clause might have meant.
 
+#![allow(clippy::print_stdout, reason = "a measurement is printed")]
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 

@@ -100,7 +100,7 @@ impl Part {
                 // "Find all people and dates": one verb with two objects.
                 let one_verb =
                     !self.meant && !strip_polite(&next.tokens).first().is_some_and(|t| opens_action(t, index));
-                (!self.acts && !(next.opens && self.tokens.len() > 2))
+                !(self.acts || next.opens && self.tokens.len() > 2)
                     || !next.acts
                     || about
                     || one_verb
