@@ -98,7 +98,11 @@ impl Job {
         }
         let requests = chosen.into_iter().take(options.limit.unwrap_or(usize::MAX));
         let requests = requests.map(|(id, text)| UserRequest { id, text }).collect();
-        let graph = domain.path("graph_desc.json").exists().then(|| domain.graph()).transpose()?;
+        let graph =
+            domain.path("graph_desc.json").exists().then(|| domain.graph()).transpose().unwrap_or_else(|error| {
+                notes.push(format!("{error}; the offline planner plans without the tool graph"));
+                None
+            });
         Ok(Job { tools, graph, demos, prompts, requests, notes, options })
     }
 

@@ -355,6 +355,38 @@ fn folders_are_named_after_the_features() {
     }
 }
 
+/// The tools of the plan for a request about trains, with that tool graph beside the tools.
+async fn trains(graph: Option<&str>) -> String {
+    let (dir, domain) = everyday(&[(id("1"), "Please book the evening train from Oslo to Bergen")]);
+    let tools = r#"{"nodes": [{"id": "train_search", "desc": "Search trains between two stations"},
+        {"id": "train_booking", "desc": "Book a train"}, {"id": "hotel_booking", "desc": "Book a hotel"},
+        {"id": "weather_query", "desc": "Tell the weather"}, {"id": "hotel_cancelling", "desc": "Cancel a hotel"},
+        {"id": "play_song", "desc": "Play a song"}, {"id": "send_sms", "desc": "Send an SMS"}]}"#;
+    std::fs::write(domain.path("tool_desc.json"), tools).unwrap();
+    match graph {
+        Some(graph) => std::fs::write(domain.path("graph_desc.json"), graph).unwrap(),
+        None => std::fs::remove_file(domain.path("graph_desc.json")).unwrap_or_default(),
+    }
+    let options = InferOptions { dependency: DependencyType::Temporal, ..InferOptions::default() };
+    run(&Job::prepare(&domain, options).unwrap(), &PlanBy::Offline, dir.path()).await;
+    let result = &lines(&dir.path().join("m.json"))[0]["result"];
+    let nodes = result["task_nodes"].as_array().unwrap();
+    nodes.iter().map(|node| node["task"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn the_offline_planner_plans_along_the_tool_graph() {
+    let linked = r#"{"nodes": [], "links": [{"source": "train_search", "target": "train_booking"}]}"#;
+    for (graph, expected) in [
+        (None, "train_booking"),
+        (Some(linked), "train_search train_booking"),
+        // One that cannot be read costs the links, not the plans.
+        (Some("[1"), "train_booking"),
+    ] {
+        assert_eq!(trains(graph).await, expected, "{graph:?}");
+    }
+}
+
 #[tokio::test]
 async fn the_offline_planner_writes_the_benchmark_format() {
     let requests = [
