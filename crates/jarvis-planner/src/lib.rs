@@ -1,10 +1,12 @@
 //! A request and a list of tools in, a Draft out; the offline planner needs no model.
 //!
 //! The offline planner reads a request in English, Russian or Chinese in these steps, each a module of its own:
-//! [`clauses`] (what is asked, in which order), [`resources`] (what it is asked of), [`lexicon`], [`retrieval`] and
-//! [`matching`] (which tools are meant), [`linking`] (whose output goes where, with bridges between kinds) and
-//! [`slots`] (values of named parameters). It knows no tool by name: only the words by which tools describe themselves.
-//! Checking a draft, choosing models and calling them are not done here.
+//! [`clauses`] (what is asked, in which order), [`resources`] (what it is asked of) and [`flow`] (which kinds are given and
+//! wanted); [`retrieval`] (how well each tool's words fit, with the [`thesaurus`]) and [`lexicon`] (phrases for media
+//! tasks), which [`matching`] weighs into the ways to serve one clause; [`lattice`] (these for all clauses) and [`decoding`]
+//! (the best choice for all together, along the tool [`graph`]); [`linking`] (whose output goes where, with bridges between
+//! kinds) and [`slots`] (values of named parameters). It knows no tool by name: only the words by which tools describe
+//! themselves. Checking a draft, choosing models and calling them are not done here.
 
 pub mod clauses;
 pub mod decoding;

@@ -1,5 +1,5 @@
-//! Retrieval: which tools of a list a clause may mean. BM25 over what tools say of themselves, the share of a tool's
-//! name that the clause speaks, and the concepts of the lexicon.
+//! Retrieval: a list of tools, read once: how well words fit each tool's name, description and parameters ([`fields`]),
+//! which tools serve the concepts of the lexicon, which bridge two kinds, and the tool graph.
 
 mod fields;
 

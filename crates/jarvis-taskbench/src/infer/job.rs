@@ -18,7 +18,7 @@ use super::{
     demos, reply_schema,
 };
 use crate::FailureKind;
-use crate::data::{DependencyType, Domain, SampleId, ToolGraph, ToolList, UserRequest};
+use crate::data::{DependencyType, Domain, Requests, SampleId, ToolGraph, ToolList, UserRequest};
 
 /// How many requests the offline planner takes between two looks at whether the run was stopped.
 const BATCH: usize = 256;
@@ -66,14 +66,20 @@ impl Job {
         let demos = demos(domain, options.dependency, options.demos, &options.demo_ids)?;
         let prompts = Prompts::new(options.dependency, &tools, &demos)?;
 
-        let read = domain.requests()?;
-        let file = domain.path("user_requests.json");
+        // Some benchmarks, such as UltraTool, come with gold plans alone, which hold the requests.
+        let (own, gold) = (domain.path("user_requests.json"), domain.path("data.json"));
+        let borrowed = !own.exists() && gold.exists();
+        let file = if borrowed { gold } else { own };
+        let read = Requests::read(&file)?;
         if read.requests.is_empty() {
             let reason = read.bad.first().map_or_else(String::new, |bad| format!(": {bad}"));
             return Err(InferError::NoRequests { path: file, reason });
         }
         let named = read.bad.iter().take(NAMED);
         let mut notes: Vec<String> = named.map(|bad| format!("{}, {bad}; it is passed over", file.display())).collect();
+        if borrowed {
+            notes.push(format!("there is no user_requests.json; the requests are those of {}", file.display()));
+        }
         if read.bad.len() > NAMED {
             notes.push(format!("{}: {} more lines are no requests", file.display(), read.bad.len() - NAMED));
         }

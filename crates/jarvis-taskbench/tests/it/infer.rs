@@ -388,6 +388,18 @@ async fn the_offline_planner_plans_along_the_tool_graph() {
 }
 
 #[tokio::test]
+async fn requests_are_read_from_the_gold_plans_where_nothing_else_holds_them() {
+    let (dir, domain) = everyday(&[(id("1"), "not read")]);
+    std::fs::remove_file(domain.path("user_requests.json")).unwrap();
+    let options = InferOptions { dependency: DependencyType::Temporal, ..InferOptions::default() };
+    let summary = run(&Job::prepare(&domain, options.clone()).unwrap(), &PlanBy::Offline, dir.path()).await;
+    let told = lines(&dir.path().join("m.json"));
+    assert!(summary.completed > 0 && told.iter().all(|line| line["user_request"] != "not read"), "{told:?}");
+    std::fs::remove_file(domain.path("data.json")).unwrap();
+    assert!(Job::prepare(&domain, options).is_err());
+}
+
+#[tokio::test]
 async fn the_offline_planner_writes_the_benchmark_format() {
     let requests = [
         (id("1"), "Extract the text from a.png and translate it"),
