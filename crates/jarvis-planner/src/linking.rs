@@ -367,6 +367,27 @@ impl<'a> Linker<'a> {
         inner
     }
 
+    /// Things as a tool can take them: what is given by its address is fetched first, where some tool fetches it.
+    fn fetched(&mut self, things: Vec<Thing>, kind: Kind) -> Vec<Thing> {
+        let Some(at) = self.index.fetcher(kind) else { return things };
+        let Some(tool) = self.index.tool(at) else { return things };
+        let Some(param) = tool.params.iter().find(|param| param.required) else { return things };
+        let mut taken = Vec::new();
+        for thing in things {
+            let address = matches!(&thing, Thing::Given { text, .. } if resources::is_url(text));
+            let Some(id) = self.next_id().filter(|_| address) else {
+                taken.push(thing);
+                continue;
+            };
+            let mut task = DraftTask::new(id, tool.name.clone());
+            task.args.insert(param.name.clone(), thing.arg());
+            let made = Thing::Made { id: self.add(task, true), kinds: tool.outputs.clone() };
+            self.made.push(made.clone());
+            taken.push(made);
+        }
+        taken
+    }
+
     /// The arguments of each call the step needs.
     fn inputs(
         &mut self,

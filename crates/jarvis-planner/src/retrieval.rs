@@ -26,6 +26,7 @@ pub struct ToolIndex {
     /// For each concept, the tools that may serve it.
     affinity: Vec<Vec<Affinity>>,
     bridges: Vec<((Kind, Kind), usize)>,
+    fetchers: Vec<(Kind, usize)>,
 }
 
 /// How well a tool serves a concept.
@@ -115,6 +116,7 @@ impl ToolIndex {
             typed: tools.iter().any(|tool| !tool.outputs.is_empty()),
             affinity,
             bridges,
+            fetchers: fetchers(tools),
         }
     }
 
@@ -131,6 +133,11 @@ impl ToolIndex {
     /// The tools that may serve a concept, best first.
     pub fn serving(&self, concept: ConceptId) -> &[Affinity] {
         self.affinity.get(concept).map_or(&[], Vec::as_slice)
+    }
+
+    /// A tool that fetches a resource of that kind from an address, where the list has one.
+    pub fn fetcher(&self, kind: Kind) -> Option<usize> {
+        self.fetchers.iter().find(|(of, _)| *of == kind).map(|(_, tool)| *tool)
     }
 
     /// True when some tool of the list serves the concept well enough for its phrases to count.
@@ -259,6 +266,22 @@ fn bridges(tools: &[Tool], affinity: &[Vec<Affinity>]) -> Vec<((Kind, Kind), usi
         }
     }
     bridges
+}
+
+/// The tools that need an address and nothing else, by what they give.
+fn fetchers(tools: &[Tool]) -> Vec<(Kind, usize)> {
+    let address = |param: &jarvis_plan::Param| is_address(&param.name);
+    let fetches = |tool: &Tool| {
+        let mut needed = tool.params.iter().filter(|param| param.required);
+        needed.next().is_some_and(address) && needed.next().is_none()
+    };
+    let given = |(at, tool): (usize, &Tool)| Some((*tool.outputs.first()?, at));
+    tools.iter().enumerate().filter(|(_, tool)| fetches(tool)).filter_map(given).collect()
+}
+
+/// True for the name of a parameter that holds an address.
+pub(crate) fn is_address(param: &str) -> bool {
+    words::stems(&words::spell_out(param)).iter().any(|word| matches!(word.as_str(), "url" | "uri" | "link" | "websit"))
 }
 
 /// How telling each word of a name is: rare words more, words for kinds and pale verbs less, small words nothing.

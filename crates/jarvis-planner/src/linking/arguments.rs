@@ -7,6 +7,7 @@ use super::{Linker, Thing, wording};
 use crate::clauses::Clause;
 use crate::lexicon::Nature;
 use crate::matching::Step;
+use crate::retrieval::is_address;
 use crate::slots;
 use crate::words;
 
@@ -154,6 +155,9 @@ fn media(
         let missing = wanted - things.len();
         things.splice(0..0, others.into_iter().take(missing).collect::<Vec<_>>().into_iter().rev());
     }
+    if !params.iter().any(|param| is_address(&param.name)) {
+        things = linker.fetched(things, kind);
+    }
     if let [param] = params {
         columns.push((param.name.clone(), things.iter().map(Thing::arg).collect()));
         return;
@@ -235,7 +239,10 @@ fn text(
             })
         }
         Part::Content | Part::Numbered | Part::Slot => {
-            let things = content(linker, at, clause, step, param, own, inner, true);
+            let mut things = content(linker, at, clause, step, param, own, inner, true);
+            if part == Part::Content && !is_address(&param.name) {
+                things = linker.fetched(things, Kind::Text);
+            }
             (!things.is_empty()).then(|| things.iter().map(Thing::arg).collect())
         }
     }

@@ -94,3 +94,18 @@ fn typed_tools_with_other_names() {
         ],
     );
 }
+
+#[test]
+fn what_an_address_leads_to_is_fetched_first() {
+    let mut tools = studio();
+    let mut fetcher = Tool::typed("Page Reader", "Reads the text of a web page.", &[], &[Kind::Text]);
+    fetcher.params = vec![Param::required("url", Kind::Text)];
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("Summarize https://x.org/news", &[], "Page Reader(url=https://x.org/news) ; Article Summarizer(text=@0)"),
+        ("Read the page https://x.org/news", &[], "Page Reader(url=https://x.org/news)"),
+        ("Summarize \"It rained.\"", &[], "Article Summarizer(text=It rained.)"),
+    ];
+    check_all(&tools, &[("Summarize https://x.org/news", &[], "Article Summarizer(text=https://x.org/news)")]);
+    tools.push(fetcher);
+    check_all(&tools, cases);
+}
