@@ -1,19 +1,24 @@
 //! Drafts plans for requests with the built-in task types, without running anything: one request a line on standard input,
-//! with `| file …` behind it for attached files. Prints each draft on a line, then what was left out.
+//! with `| file …` behind it for attached files. Prints each draft on a line, then what was left out; with `--explain` also
+//! what each clause might have meant, the likeliest first.
 
 use std::io::{BufRead, Write};
 
 use jarvis_plan::{Arg, Draft, Kind, Request, Resource, Source};
-use jarvis_planner::{Offline, ToolIndex};
+use jarvis_planner::decoding::Weights;
+use jarvis_planner::lattice::Lattice;
+use jarvis_planner::{Offline, ToolIndex, clauses};
 
 fn main() -> std::io::Result<()> {
+    let explain = std::env::args().any(|word| word == "--explain");
     let index = ToolIndex::new(jarvis_catalogue::vocabulary().tools());
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (text, files) = line.split_once(" | ").unwrap_or((&line, ""));
         let attachments = files.split_whitespace().map(attached).collect();
-        let draft = Offline::draft_with(&index, &Request { attachments, ..Request::new(text) });
+        let request = Request { attachments, ..Request::new(text) };
+        let draft = Offline::draft_with(&index, &request);
         let notes: Vec<String> = draft.notes.iter().map(|note| note.text.clone()).collect();
         writeln!(
             out,
@@ -21,8 +26,28 @@ fn main() -> std::io::Result<()> {
             shown(&draft),
             notes.iter().map(|note| format!("  ({note})")).collect::<String>()
         )?;
+        if explain {
+            write!(out, "{}", explained(&request, &index))?;
+        }
     }
     Ok(())
+}
+
+fn explained(request: &Request, index: &ToolIndex) -> String {
+    let mut reading = clauses::read(&request.text, &[], index);
+    let lattice = Lattice::new(&mut reading, request, index, &Weights::default());
+    let mut told = String::new();
+    for (clause, candidates) in reading.clauses.iter().zip(&lattice.clauses) {
+        told.push_str(&format!("      {:?} {:?}\n", clause.join, clause.text(&request.text)));
+        let mut sorted: Vec<_> = candidates.iter().collect();
+        sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
+        for candidate in sorted.into_iter().take(5) {
+            let tools = candidate.steps.iter().filter_map(|step| index.tool(step.tool));
+            let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
+            told.push_str(&format!("      {:>6.2} {}\n", candidate.score, names.join(" + ")));
+        }
+    }
+    told
 }
 
 fn attached(name: &str) -> Resource {

@@ -3,7 +3,7 @@
 
 use jarvis_plan::{Kind, Tool};
 
-use crate::clauses::Clause;
+use crate::clauses::{Clause, opens_with_order, strip_polite};
 use crate::words::{Token, WordSet, listed};
 
 /// The kinds a clause speaks of, each once.
@@ -17,7 +17,7 @@ pub struct Flow {
 
 /// Words after which a kind is wanted.
 static WANTS: WordSet = WordSet::new(
-    "extract generate create make produce draw paint into as get obtain receive download find search build compose \
+    "show extract generate create make produce draw paint into as get obtain receive download find search build compose \
     render provide give want need regenerate synthesize record turn convert создай сделай сгенерируй нарисуй получи \
     найди скачай",
 );
@@ -144,6 +144,14 @@ pub(crate) fn kind_at(tokens: &[Token], at: usize) -> Option<Kind> {
         "pictur" | "imag" | "photo" | "photograph" | "panorama" | "collag" | "waveform" | "spectrogram" | "картинк"
         | "изображен" | "фот" | "фотограф" | "图" => Some(Kind::Image),
         "照" if next == "片" => Some(Kind::Image),
+        // "Make it sound friendlier" speaks of no sound.
+        "sound"
+            if at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|before| {
+                matches!(before.lower.as_str(), "it" | "this" | "that" | "them" | "they") || next.ends_with("er")
+            }) || next.ends_with("er") =>
+        {
+            None
+        }
         "audio" | "record" | "sound" | "speech" | "voic" | "запис" | "ауд" | "аудиозапис" | "звук" | "реч" => {
             Some(Kind::Audio)
         }

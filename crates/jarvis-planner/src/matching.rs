@@ -86,6 +86,10 @@ pub fn candidates(
     for (at, (tool, words)) in index.tools().iter().zip(&evidence).enumerate() {
         // "Text-to-Video" is not meant wherever a text and a video are spoken of.
         let name = match () {
+            // "Make the picture blue" is about the one at hand.
+            () if index.is_bare(at) && flow.targets.iter().all(|kind| hand.has(*kind)) && !hand.has(Kind::Text) => {
+                0.5 * flow.direction(tool)
+            }
             () if index.is_bare(at) => flow.direction(tool),
             () if index.is_directed(at) && !flow.makes(tool) => 0.5 * words.name,
             () => words.name,

@@ -147,7 +147,7 @@ static SMALL: WordSet = WordSet::new(
 static POLITE: WordSet = WordSet::new(
     "please kindly can could would will you i want need like to d i'd me for just also now help let us let's \
     then finally proceed hi hello hey jarvis пожалуйста можешь можете мне нужно надо хочу чтобы ты вы не мог могли \
-    бы давай а ещё еще также 请 帮 我 你 能 可 以 想 要 给 麻 烦 tell say know скажи подскажи узнать 告 诉 问 知 道 answer \
+    бы давай а ещё еще также 请 帮 我 你 能 可 以 想 要 给 麻 烦 tell know скажи подскажи узнать 告 诉 问 知 道 answer \
     question ответь вопрос 回 答",
 );
 
@@ -211,16 +211,13 @@ pub(super) fn is_question(tokens: &[Token], mark: bool) -> bool {
     }
     let text: String = core.iter().filter(|token| token.is_han()).map(|token| token.lower.as_str()).collect();
     // "Cut into a few parts" asks for no number.
-    let text = text.replace("成几个", "成").replace("为几个", "为");
+    let text = text.replace("成几", "成").replace("为几", "为").replace("好几", "好");
     let asks = [
         "什么",
         "谁",
         "哪",
         "多少",
-        "几个",
-        "几只",
-        "几张",
-        "几人",
+        "几",
         "是否",
         "为何",
         "怎么",

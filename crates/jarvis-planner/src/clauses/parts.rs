@@ -98,8 +98,9 @@ impl Part {
                 // "Прочитай, что на картинке": the question is what the short order is about.
                 let about = self.spans.is_empty() && self.tokens.len() <= 4 && next.question_opens();
                 // "Find all people and dates": one verb with two objects.
-                let one_verb =
-                    !self.meant && !strip_polite(&next.tokens).first().is_some_and(|t| opens_action(t, index));
+                let one_verb = !self.meant
+                    && !next.opens
+                    && !strip_polite(&next.tokens).first().is_some_and(|t| opens_action(t, index));
                 !(self.acts || next.opens && self.tokens.len() > 2)
                     || !next.acts
                     || about

@@ -232,7 +232,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "text generation|generate text|writing|writes new text",
         &[
-            "poem|limerick|haiku|joke|continue story|finish sentence|tweet|write poem|write story|write essay|write letter|write|tell story|tell joke|story about|essay about|compose|continue text|slogan",
+            "poem|limerick|haiku|joke|brainstorm|come up with|ideas for|continue story|finish sentence|tweet|write poem|write story|write essay|write letter|write|tell story|tell joke|story about|essay about|compose|continue text|slogan",
             "напиши|стихотворение|стих|стихи|рассказ|шутку|анекдот|сочини|сочинение|придумай|лозунг",
             "写一|写首|写篇|写个|笑话|讲*故事|作诗|一首诗|编*故事",
         ],
@@ -257,7 +257,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "automatic speech recognition|speech recognition|speech to text|transcription|transcribe",
         &[
-            "transcribe|transcript|text of * recording|written form|in writing|what is * talking about|transcription|what is said|what does * say|what is * saying|what are they saying|write down what|speech to text|recognise speech|recognize speech|dictation|extract text|into text|speech in text|subtitles",
+            "transcribe|transcript|text of * recording|written form|in writing|type out|what was said|what * says|convert * to text|to text|what is * talking about|transcription|what is said|what does * say|what is * saying|what are they saying|write down what|speech to text|recognise speech|recognize speech|dictation|extract text|into text|speech in text|subtitles",
             "расшифруй|транскрипт|о чем говорится|о чем говорят|о чем речь|расшифровка|расшифровку|расшифровать|транскрибируй|транскрипция|распознай речь|что говорят|что сказано|что говорит|что говорится|запиши текстом|преобразуй * в текст|переведи * в текст",
             "转写|听写|转录|成文字|为文字|语音识别|说了什么|说什么|说的是什么|讲了什么|成文本",
         ],
@@ -269,7 +269,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Audio,
         "audio to audio|speech enhancement|noise reduction|denoise|denoising",
         &[
-            "denoise|noisy|remove noise|remove * noise|noise|noise reduction|louder|quieter|normalise|normalize|volume|amplify|loudness|clean up|clean|hiss|enhance audio|enhance sound|enhance speech|enhance recording|reduce noise|reduce * noise|improve sound",
+            "denoise|noisy|clearer|sound better|remove noise|remove * noise|noise|noise reduction|louder|quieter|normalise|normalize|volume|amplify|loudness|clean up|clean|hiss|enhance audio|enhance sound|enhance speech|enhance recording|reduce noise|reduce * noise|improve sound",
             "убери шум|убрать шум|громче|тише|погромче|потише|нормализуй|нормализовать|громкость|громкости|убери шумы|удали шум|шум|шума|шумы|очисти|почисти|улучши звук|подавление шума|шумоподавление",
             "降噪|去噪|去除噪|音量|响一点|大声一点|小声一点|响度|归一化|噪音|噪声|杂音",
         ],
@@ -307,7 +307,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         "summarization|summary|summarize|summarise|text summarizer|summarizer",
         &[
             "summary|recap|retell|nutshell|shorter|~explain|~tell me about|what is * about|keyword|key word|summarise|summarize|summarisation|summarization|sum up|key points|main points|gist|tl dr|tldr|shorten|in brief|main idea|condense",
-            "краткое содержание|о чем текст|ключевые слова|ключевых слов|о чем говорится|о чем речь|о чем статья|о чем рассказ|о чем|кратко изложи|кратко перескажи|кратко|перескажи|пересказ|резюмируй|резюме|суть|сократи|выжимка|саммари|главное|основные мысли|подытожь|суммаризируй|вкратце",
+            "краткое содержание|о чем текст|ключевые слова|ключевых слов|о чем говорится|о чем речь|о чем статья|о чем рассказ|о чем|кратко изложи|кратко перескажи|кратко|перескажи|пересказ|резюмируй|резюме|суть|сократи|выжимка|саммари|главное|основные мысли|подытожь|суммаризируй|короче|покороче|вкратце",
             "摘要|总结|概括|归纳|概述|要点|大意|讲的是什么|主要讲|讲了什么|说了什么|说什么|说的是什么|写了什么|写的什么|关键词|关键字|关键字词|主要内容|中心思想|变短|缩短|简单说说|简单介绍",
         ],
     ),
@@ -318,7 +318,7 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "translation|translate|translator",
         &[
-            "translate|translation|translate into|into french|into english|into german|into russian|into chinese|into spanish|into japanese|how do you say",
+            "translate|translation|translate into|what does * say in|into french|into english|into german|into russian|into chinese|into spanish|into japanese|how do you say",
             "переведи|переведите|перевод|перевести",
             "翻译|译成|译为",
         ],
@@ -374,9 +374,9 @@ pub(super) static CONCEPTS: &[Concept] = &[
         Text,
         "text2text generation|paraphrase|rewrite|paraphrasing",
         &[
-            "paraphrase|rewrite|rephrase|reword|correct grammar|fix grammar|correct mistakes|more polite|more politely|politely|simplify|proofread",
+            "paraphrase|rewrite|punctuation|correct spelling|fix spelling|into * email|more formal|formally|friendlier|rephrase|reword|correct grammar|fix grammar|correct mistakes|more polite|more politely|politely|simplify|proofread",
             "перефразируй|перепиши|переформулируй|исправь ошибки|исправь|упрости|вежливее",
-            "改写|润色|重写|纠正|修改语法|换一种说法",
+            "改写|润色|改正|重写|纠正|修改语法|换一种说法",
         ],
     ),
     concept(

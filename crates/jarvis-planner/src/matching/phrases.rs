@@ -102,15 +102,15 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag
                 && hit.at.iter().any(|at| *at > start && kind_at(&clause.tokens, *at) == Some(concept.gives))
         })
     };
-    // What works on sound alone has no use for the picture that is named.
+    // What works on sound alone has no use for the picture that is named, and a hint needs something to work on.
     let useless = |hit: &Hit| {
-        let other = hand.own.iter().any(|kind| kind.is_media());
-        let concept = hit.concepts.first().and_then(|id| lexicon::concept(*id));
-        other
-            && concept.is_some_and(|concept| {
-                concept.takes.iter().all(|kind| kind.is_media() && !hand.has(*kind))
-                    && !(concept.takes.contains(&Kind::Audio) && hand.has(Kind::Video))
-            })
+        let named = hand.own.iter().any(|kind| kind.is_media());
+        let lacks = |kind: &Kind| !hand.has(*kind) && !(*kind == Kind::Audio && hand.has(Kind::Video));
+        let nothing = hand.own.is_empty() && hand.near.is_empty();
+        let concepts = || hit.concepts.iter().filter_map(|id| lexicon::concept(*id));
+        let sound = named && concepts().all(|concept| concept.takes.iter().all(|kind| kind.is_media() && lacks(kind)));
+        let hint = nothing && !hit.strong && concepts().all(|concept| concept.nature == Nature::Make);
+        sound || hint
     };
     hits.into_iter()
         .filter(|hit| !given(hit) && !useless(hit))

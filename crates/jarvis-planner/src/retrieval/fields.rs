@@ -146,6 +146,12 @@ impl Bag {
 /// Nouns for what tools work on, as stems, besides those that stand in names.
 static RESOURCES: WordSet = WordSet::new("record clip movi voic articl passag paragraph photograph sentenc messag");
 
+/// Verbs and nouns of every day, as stems, that stand in descriptions by chance.
+static GENERAL: WordSet = WordSet::new(
+    "give say close start feed take play show tell turn keep put let help like know contain mean happen come go stop leav \
+     ask read hand break minut lift thing machin",
+);
+
 /// True for a sense that alone tells no tool from another: a kind of resource, or an action that most tools perform.
 fn is_pale(id: SenseId) -> bool {
     thesaurus::sense(id).is_some_and(|sense| {
@@ -226,9 +232,6 @@ impl Fields {
                 add(&words::spell_out(alias), true);
             }
             add(&tool.description, false);
-            if let Some(example) = &tool.example {
-                add(&example.scenario, false);
-            }
             for param in &tool.params {
                 add(&words::spell_out(&param.name), false);
             }
@@ -352,9 +355,8 @@ impl Fields {
         for term in &bag.terms {
             let own = self.by_stem.get(&term.key);
             let mut best: BTreeMap<usize, f32> = BTreeMap::new();
-            let plain = RESOURCES.has(&term.key)
-                || KIND_WORDS.contains(&term.key.as_str())
-                || PALE_WORDS.contains(&term.key.as_str());
+            let common = GENERAL.has(&term.key) || RESOURCES.has(&term.key);
+            let plain = common || KIND_WORDS.contains(&term.key.as_str()) || PALE_WORDS.contains(&term.key.as_str());
             let pale = plain || term.senses.iter().any(|id| is_pale(*id));
             for (tool, named) in own.map_or(&[][..], |(_, holders)| holders) {
                 best.insert(*tool, field(*named));
@@ -369,7 +371,7 @@ impl Fields {
                 .filter_map(shared)
                 .flat_map(|(sense, holders)| holders.iter().map(move |held| (sense, held)))
             {
-                if let Some(entry) = found.get_mut(*tool).filter(|_| !is_pale(sense)) {
+                if let Some(entry) = found.get_mut(*tool).filter(|_| !common && !is_pale(sense)) {
                     entry.telling = true;
                 }
                 let entry = best.entry(*tool).or_default();

@@ -159,7 +159,7 @@ pub(super) static SENSES: &[Sense] = &[
     row(
         "expand",
         Action,
-        "expand expander elaborate detailed descriptive longer lengthen enrich расширь подробнее 扩写 扩展 详细",
+        "expand expander elaborate detailed =descriptive longer lengthen enrich расширь подробнее 扩写 扩展 详细",
     ),
     row(
         "paraphrase",
