@@ -16,7 +16,8 @@ use orders::{is_question, strip_order};
 use parts::Part;
 
 pub(crate) use orders::{
-    begins_with_action, is_attribute, is_outcome, looks_like_stray, names_action, opens_with_order, strip_polite,
+    begins_with_action, gives_order, is_attribute, is_outcome, looks_like_stray, names_action, opens_with_order,
+    strip_polite,
 };
 
 use crate::lexicon;
@@ -91,7 +92,7 @@ pub struct Reading {
 /// Bounds on what is read of an order, so that no request takes long. Text to work on is one span, however long.
 const MOST_SPANS: usize = 200;
 const MOST_WORDS: usize = 1500;
-const MOST_CUTS: usize = 200;
+const MOST_CUTS: usize = 100;
 
 /// Reads a request. `files` are names of attached files that the text may speak of; `index` tells which words name an
 /// action.

@@ -133,7 +133,12 @@ struct Path {
 
 /// The steps of each clause. `whole` is what the whole request says for each tool.
 pub fn decode(lattice: &[Vec<Candidate>], whole: &[f32], index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
-    let decoder = Decoder { whole, index, weights, alike: RefCell::default() };
+    let mut likely: Vec<usize> =
+        (0..whole.len()).filter(|tool| whole.get(*tool).is_some_and(|said| *said > 0.0)).collect();
+    let said = |tool: &usize| whole.get(*tool).copied().unwrap_or_default();
+    likely.sort_by(|a, b| said(b).total_cmp(&said(a)).then(a.cmp(b)));
+    likely.truncate(MOST_LIKELY);
+    let decoder = Decoder { whole, index, weights, likely, alike: RefCell::default() };
     let mut beam = vec![Path { score: 0.0, tools: Vec::new(), chosen: Vec::new() }];
     for (clause, candidates) in lattice.iter().enumerate() {
         let mut next: Vec<Path> = beam.clone();
@@ -169,7 +174,12 @@ fn best(mut paths: Vec<Path>, beam: usize) -> Vec<Path> {
     paths
 }
 
+/// So many tools are looked at as steps that no clause names: those for which the whole request says most.
+const MOST_LIKELY: usize = 48;
+
 struct Decoder<'a> {
+    /// Those tools, the likeliest first.
+    likely: Vec<usize>,
     whole: &'a [f32],
     index: &'a ToolIndex,
     weights: &'a Weights,
@@ -212,15 +222,16 @@ impl Decoder<'_> {
             match path.tools.last() {
                 Some(last) if !index.graph().links(*last, first) => {
                     let gap = self.transition(&path.tools, first);
-                    for middle in index.graph().after(*last) {
-                        if index.graph().links(*middle, first) && !path.tools.contains(middle) && *middle != first {
+                    for middle in &self.likely {
+                        let between = index.graph().links(*last, *middle) && index.graph().links(*middle, first);
+                        if between && !path.tools.contains(middle) && *middle != first {
                             put(*middle, 2.0 * link - gap - weights.bridge_cost);
                         }
                     }
                 }
                 Some(_) => {}
                 None => {
-                    for middle in index.graph().before(first).iter().filter(|middle| **middle != first) {
+                    for middle in self.likely.iter().filter(|middle| index.graph().links(**middle, first)) {
                         put(*middle, link - weights.edge_cost);
                     }
                 }
@@ -269,7 +280,7 @@ impl Decoder<'_> {
         for path in beam.iter().filter(|path| !path.tools.is_empty() && path.score > -weights.guess) {
             offer(path.score, path, None);
             let [only] = path.tools.as_slice() else { continue };
-            for after in graph.after(*only).iter().filter(|_| self.index.is_ordered()) {
+            for after in self.likely.iter().filter(|after| self.index.is_ordered() && graph.links(*only, **after)) {
                 if after != only && !self.alike(*only, *after) {
                     let link = weights.link * graph.surprise();
                     offer(path.score + link + self.unnamed(*after, *only) - weights.tail_cost, path, Some(*after));

@@ -106,8 +106,14 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
         return marks.unwrap_or(false);
     }
     // "An image of a cat" alone asks for one.
-    let new =
-        at.checked_sub(1).and_then(|place| tokens.get(place)).is_some_and(|t| matches!(t.lower.as_str(), "a" | "an"));
+    // "Take a photo" asks no tool for one.
+    let other = opens_with_order(tokens)
+        && strip_polite(tokens).first().is_some_and(|verb| !WANTS.has(&verb.lower) && verb.start < token.start);
+    let new = !other
+        && at
+            .checked_sub(1)
+            .and_then(|place| tokens.get(place))
+            .is_some_and(|t| matches!(t.lower.as_str(), "a" | "an"));
     for back in 1..=5 {
         let Some(before) = at.checked_sub(back).and_then(|place| tokens.get(place)) else { return new };
         let word = before.lower.as_str();
@@ -161,8 +167,9 @@ pub(crate) fn kind_at(tokens: &[Token], at: usize) -> Option<Kind> {
             Some(Kind::Text)
         }
         "文" if matches!(next, "本" | "章" | "字") => Some(Kind::Text),
-        "video" | "clip" | "movi" | "footag" | "slideshow" | "anim" | "виде" => Some(Kind::Video),
+        "video" | "clip" | "movi" | "footag" | "slideshow" | "виде" => Some(Kind::Video),
         "视" if next == "频" => Some(Kind::Video),
+        _ if token.lower.starts_with("animat") => Some(Kind::Video),
         _ => None,
     }
 }

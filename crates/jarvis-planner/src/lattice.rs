@@ -3,12 +3,12 @@
 
 use jarvis_plan::{Kind, Request};
 
-use crate::clauses::{Clause, Reading};
+use crate::clauses::{Clause, Reading, gives_order};
 use crate::decoding::{self, Candidate, Weights};
 use crate::lexicon::{self, ConceptId};
 use crate::linking::{kinds_of, own_things};
 use crate::matching::{self, AtHand, Step};
-use crate::resources::{self, SpanKind};
+use crate::resources;
 use crate::retrieval::{Bag, ToolIndex};
 use crate::words::Token;
 
@@ -66,8 +66,7 @@ impl Builder {
             things.iter().filter(|thing| question.is_none_or(|text| !thing.is_text(text))).flat_map(kinds_of).collect()
         };
         let attached = request.attachments.iter().map(|resource| resource.kind);
-        let spoken_of = request.history.iter().flat_map(|turn| resources::spans(&turn.content));
-        let remembered = spoken_of.filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url));
+        let remembered = resources::remembered(request).into_iter();
         Builder {
             given: reading.clauses.iter().map(given).collect(),
             near: attached.chain(remembered.filter_map(|span| span.kind)).collect(),
@@ -139,6 +138,7 @@ fn best(found: &[Candidate]) -> Option<&Candidate> {
 /// "After the call, …", "Once that is done, …": it speaks of what was asked for before.
 fn looks_back(clause: &Clause) -> bool {
     clause.spans.is_empty()
+        && !gives_order(&clause.tokens)
         && clause.tokens.first().is_some_and(|token| {
             matches!(
                 token.lower.as_str(),

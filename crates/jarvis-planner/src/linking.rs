@@ -94,13 +94,8 @@ impl<'a> Linker<'a> {
             .iter()
             .map(|resource| Thing::Given { kind: resource.kind, text: resource.as_arg().to_owned() })
             .collect();
-        let remembered = request
-            .history
-            .iter()
-            .rev()
-            // What was spoken of last comes first.
-            .flat_map(|turn| resources::spans(&turn.content).into_iter().rev())
-            .filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url))
+        let remembered = resources::remembered(request)
+            .into_iter()
             .filter_map(|span| Some(Thing::Given { kind: span.kind?, text: span.text }))
             .collect();
         Linker {

@@ -98,7 +98,7 @@ pub fn candidates(
         // Where tools say what they make, "make coffee" names none of them.
         let names_it =
             words.telling || tool.outputs.is_empty() || (flow.makes(tool) && (index.is_bare(at) || words.action > 0.0));
-        if !names_it || spoken < weights.spoken || (answered && answers(at, index)) {
+        if !names_it || words.opposed || spoken < weights.spoken || (answered && answers(at, index)) {
             continue;
         }
         let inputs = weights.inputs * feasibility(tool, &flow, hand, index);
@@ -203,10 +203,21 @@ pub fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32> {
 /// "I have a picture of …": it tells what is there and orders nothing new.
 fn states(tokens: &[Token]) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
+    // "The weather is nice": somebody or something is, and nobody is told to do anything.
+    let subject = matches!(
+        lower(0),
+        "the" | "this" | "that" | "it" | "he" | "she" | "they" | "we" | "my" | "our" | "her" | "his" | "there"
+    );
+    let is = (1..=4).any(|at| matches!(lower(at), "is" | "are" | "was" | "were" | "seems" | "looks"));
+    if subject && is && !opens_with_order(tokens) {
+        return true;
+    }
     matches!(
         (lower(0), lower(1)),
-        ("i" | "we", "have" | "got" | "took" | "am" | "received" | "found")
-            | ("here" | "this" | "there", "is" | "are")
+        (
+            "i" | "we",
+            "have" | "got" | "took" | "am" | "received" | "found" | "love" | "hate" | "enjoy" | "prefer" | "think"
+        ) | ("here" | "this" | "there", "is" | "are")
             | ("у", "меня" | "нас")
             | ("我", "有")
             | ("这", "是")

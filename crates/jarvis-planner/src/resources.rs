@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::Kind;
+use jarvis_plan::{Kind, Request};
 use regex::Regex;
 
 use crate::words::{Token, slice};
@@ -130,6 +130,23 @@ pub fn spans_with(text: &str, files: &[(&str, Kind)]) -> Vec<Span> {
     spans
 }
 
+/// Bounds on what is read of earlier turns: the latest so many, and so much of each.
+const MOST_TURNS: usize = 20;
+const MOST_OF_A_TURN: usize = 4096;
+
+/// The files and addresses that earlier turns named, what was spoken of last coming first.
+pub(crate) fn remembered(request: &Request) -> Vec<Span> {
+    let start = |text: &'_ str| {
+        let end = (0..=MOST_OF_A_TURN.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        slice(text, 0, end).to_owned()
+    };
+    let latest = request.history.iter().rev().take(MOST_TURNS);
+    latest
+        .flat_map(|turn| spans(&start(&turn.content)).into_iter().rev())
+        .filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url))
+        .collect()
+}
+
 fn kind_of_url(address: &str) -> Kind {
     if let Some(rest) = address.strip_prefix("data:") {
         return rest.split('/').next().and_then(|kind| kind.parse().ok()).unwrap_or(Kind::Text);
@@ -141,9 +158,14 @@ fn quotes(text: &str) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut resume = 0;
     let mut before: Option<char> = None;
+    // Marks that nothing closes any more.
+    let mut open: Vec<char> = Vec::new();
     for (start, letter) in text.char_indices() {
         let previous = before.replace(letter);
         if start < resume {
+            continue;
+        }
+        if open.contains(&letter) {
             continue;
         }
         let Some((_, closing)) = QUOTES.iter().find(|(open, _)| *open == letter) else { continue };
@@ -159,7 +181,10 @@ fn quotes(text: &str) -> Vec<Span> {
                 && !(ascii_single
                     && rest.get(at + c.len_utf8()..).and_then(|r| r.chars().next()).is_some_and(char::is_alphanumeric))
         });
-        let Some((at, close)) = close else { continue };
+        let Some((at, close)) = close else {
+            open.push(letter);
+            continue;
+        };
         let inside = slice(text, inside_at, inside_at + at).trim();
         if inside.is_empty() {
             continue;

@@ -2,7 +2,7 @@
 
 use super::Join;
 use crate::resources::Span;
-use crate::words::Token;
+use crate::words::{Token, slice};
 
 /// How strongly a border cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,9 +124,16 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
     }
     let mut at = 0;
     while at < tokens.len() {
+        // Nothing stands inside a mark: "and b.png then" is none.
+        let joined = |at: usize| {
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+            before.zip(tokens.get(at)).is_some_and(|(one, two)| slice(request, one.end, two.start).trim().is_empty())
+        };
         let phrase = |table: &[&'static [&'static str]]| {
             table.iter().copied().find(|phrase| {
-                phrase.iter().enumerate().all(|(i, word)| tokens.get(at + i).is_some_and(|token| token.lower == *word))
+                phrase.iter().enumerate().all(|(i, word)| {
+                    tokens.get(at + i).is_some_and(|token| token.lower == *word) && (i == 0 || joined(at + i))
+                })
             })
         };
         let found = phrase(THEN).map(|p| (p, Force::Then)).or_else(|| phrase(AND).map(|p| (p, Force::Soft)));
@@ -138,7 +145,9 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
             // "… after translating it": what comes after is done before.
             _ if at > 0 && is_gerund_after(tokens, at) => {
                 if let (Some(before), Some(after)) = (tokens.get(at - 1), tokens.get(at)) {
-                    cuts.push(Cut { start: before.end, end: after.start, force: Force::Soft });
+                    let named = spans.iter().map(|span| span.end).filter(|end| *end <= after.start).max();
+                    let start = named.unwrap_or_default().max(before.end);
+                    cuts.push(Cut { start, end: after.start, force: Force::Soft });
                 }
                 at += 1;
             }

@@ -1,8 +1,10 @@
 //! Negation: what a request says is not to be done, from the word that negates to the border after it.
 
+use super::orders::opens_action;
 use super::strip_polite;
 use crate::lexicon::{self, Nature};
 use crate::retrieval::ToolIndex;
+use crate::thesaurus::{self, Part};
 use crate::words::{Token, WordSet, slice};
 
 /// A stretch of the request that orders nothing.
@@ -99,18 +101,23 @@ static NO_NEGATION: WordSet = WordSet::new(
 );
 const NO_NEGATION_HAN: &str = "是同过仅但错好知光管只如";
 
-/// True when the words would be an order that a tool of the list might carry out.
+/// True when the words would be an order, whoever might carry it out.
 fn orders(told: &[Token], index: &ToolIndex) -> bool {
-    let knows = told.first().is_some_and(|token| {
-        matches!(
-            token.lower.as_str(),
-            "know" | "understand" | "see" | "forget" | "знаю" | "понимаю" | "забудь" | "知" | "忘"
-        )
-    });
-    let offset = told.len() - strip_polite(told).len();
-    !knows
-        && lexicon::hits(told, |concept| index.serves(concept)).iter().any(|hit| {
+    let Some(first) = told.first() else { return false };
+    let knows = matches!(
+        first.lower.as_str(),
+        "know" | "understand" | "see" | "forget" | "знаю" | "понимаю" | "забудь" | "知" | "忘"
+    );
+    let core = strip_polite(told);
+    let offset = told.len() - core.len();
+    let acts = |id: &thesaurus::SenseId| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action);
+    let opens = || core.first().is_some_and(|verb| opens_action(verb, index));
+    let deed = || thesaurus::of_tokens(core).iter().any(|(id, from, _)| *from == 0 && acts(id));
+    let phrase = || {
+        lexicon::hits(told, |concept| index.serves(concept)).iter().any(|hit| {
             let ask = |id: &usize| lexicon::concept(*id).is_some_and(|row| row.nature == Nature::Ask);
             hit.first() <= offset + 3 && !hit.asks && !hit.concepts.iter().all(ask)
         })
+    };
+    !knows && (opens() || deed() || phrase())
 }

@@ -30,6 +30,12 @@ pub(super) fn means_tool(tokens: &[Token], index: &ToolIndex) -> bool {
         || index.names_a_tool(tokens)
 }
 
+/// True when some word is an order in English as it stands: "after lunch, draw a dog", but not "after the drawing".
+pub(crate) fn gives_order(tokens: &[Token]) -> bool {
+    let noun = |at: usize| at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(Token::is_determiner);
+    tokens.iter().enumerate().skip(1).any(|(at, token)| VERB_FORMS.contains(token.lower.as_str()) && !noun(at))
+}
+
 /// True when the first word, politeness aside, is an order in English.
 pub(crate) fn opens_with_order(tokens: &[Token]) -> bool {
     strip_polite(tokens).first().is_some_and(|token| VERB_STEMS.contains(&token.stem))
@@ -115,6 +121,7 @@ pub(super) fn opens_action(token: &Token, index: &ToolIndex) -> bool {
     VERB_STEMS.contains(&token.stem) || index.opens_a_name(token)
 }
 
+static VERB_FORMS: LazyLock<HashSet<&str>> = LazyLock::new(|| VERBS.split_whitespace().collect());
 static VERB_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| VERBS.split_whitespace().map(words::stem).collect());
 
 /// Verbs that begin an order in English whatever the tools are.

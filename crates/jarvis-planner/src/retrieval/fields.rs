@@ -177,6 +177,29 @@ fn is_pale(id: SenseId) -> bool {
     })
 }
 
+/// Deeds that undo one another.
+const OPPOSED: &[(&str, &[&str])] = &[
+    (
+        "cancel",
+        &[
+            "book", "create", "buy", "send", "organise", "enrol", "submit", "deliver", "record", "share", "print",
+            "play",
+        ],
+    ),
+    ("sell", &["buy"]),
+    ("log out", &["log in"]),
+];
+
+fn opposed(one: &[SenseId], two: &[SenseId]) -> bool {
+    let does = |senses: &[SenseId], name: &str| {
+        senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|sense| sense.name == name))
+    };
+    OPPOSED.iter().any(|(undo, deeds)| {
+        let any = |senses: &[SenseId]| deeds.iter().any(|deed| does(senses, deed));
+        (does(one, undo) && any(two)) || (does(two, undo) && any(one))
+    })
+}
+
 /// How well a clause's words fit one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Evidence {
@@ -186,6 +209,8 @@ pub struct Evidence {
     pub text: f32,
     /// 1 when both say what is done and agree, -1 when they do not, 0 when one does not say.
     pub action: f32,
+    /// True when the tool does what the clause undoes, or the other way round.
+    pub opposed: bool,
     /// True when a word that they share says more than a kind of resource or that something is made, changed or looked for.
     pub telling: bool,
 }
@@ -347,6 +372,7 @@ impl Fields {
             }
             if !bag.does.is_empty() && !does.is_empty() {
                 entry.action = if shares(does, &bag.does) { 1.0 } else { -1.0 };
+                entry.opposed = entry.action < 0.0 && opposed(&bag.does, does);
             }
         }
         let mut explained = vec![0.0_f32; found.len()];

@@ -241,7 +241,11 @@ pub(super) static SENSES: &[Sense] = &[
     ),
     row("credit card", Thing, "credit visa mastercard card кредитка карта 信用卡"),
     row("deposit", Thing, "deposit saving savings вклад 定期"),
-    row("job", Thing, "job position employment career engineer vacancy post работа вакансия должность 工作 职位 岗位"),
+    row(
+        "job",
+        Thing,
+        "job =position =positions employment career engineer vacancy post работа вакансия должность 工作 职位 岗位",
+    ),
     row("stock", Thing, "stock stocks share shares equity trade акция акции 股票"),
     row("parcel", Thing, "package parcel gift goods посылка посылку подарок 包裹 快递 礼物"),
     row("passport", Thing, "passport паспорт 护照"),
