@@ -93,7 +93,7 @@ impl Default for Weights {
             bridge_cost: 0.6,
             edge_cost: 0.6,
             tail_cost: 0.6,
-            telling: 0.35,
+            telling: 0.2,
             guess: 0.2,
             beam: 32,
             choices: 10,

@@ -69,7 +69,7 @@ pub fn candidates(
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
     let own = !clause.spans.is_empty() || clause.pointers.ordinal.is_some();
-    let telling = if states(&clause.tokens) || presents(clause) { weights.telling } else { 1.0 };
+    let telling = if !clause.question && (states(&clause.tokens) || presents(clause)) { weights.telling } else { 1.0 };
     let scored = phrases(clause, &flow, hand, bag, index, &evidence);
     let asked = steps(clause, request, &flow, hand, index, &scored);
     if !asked.is_empty() {

@@ -66,6 +66,10 @@ static RUSSIAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::
 
 /// The stem of one lower-case word.
 pub fn stem(lower: &str) -> String {
+    // Words that share a stem with others and nothing else: "animate", "position".
+    if matches!(lower, "animal" | "animals" | "positive") {
+        return lower.trim_end_matches('s').to_owned();
+    }
     match lower.chars().next() {
         Some(letter) if is_cyrillic(letter) => RUSSIAN.stem(&lower.replace('ё', "е")).into_owned(),
         Some(letter) if letter.is_ascii_alphabetic() => ENGLISH.stem(lower).into_owned(),

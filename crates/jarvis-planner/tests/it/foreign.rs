@@ -109,3 +109,30 @@ fn what_an_address_leads_to_is_fetched_first() {
     tools.push(fetcher);
     check_all(&tools, cases);
 }
+
+#[test]
+fn what_is_forbidden_or_the_opposite_is_not_done() {
+    let mut tools = everyday();
+    for (name, description) in [("cancel_booking", "Cancel a booking"), ("sell_item", "Sell an item")] {
+        let mut tool = Tool::typed(name, description, &[], &[]);
+        tool.params = vec![Param::required("item", Kind::Text)];
+        tools.push(tool);
+    }
+    check_all(
+        &everyday(),
+        &[
+            ("Do not send an email to bob@x.org", &[], ""),
+            ("Never transfer 50 to Bob", &[], ""),
+            ("Play the song \"Yesterday\" but don't set an alarm", &[], "play_song(title=Yesterday)"),
+            ("Cancel the flight to Rome", &[], ""),
+            ("Delete the email", &[], ""),
+            ("The weather is nice", &[], ""),
+            (
+                "Play the song \"Up\" and then set an alarm for 7:00",
+                &[],
+                "play_song(title=Up) ; set_alarm(time=7:00)<0>",
+            ),
+        ],
+    );
+    check_all(&tools, &[("Cancel the booking", &[], "cancel_booking()"), ("Buy an item", &[], "")]);
+}

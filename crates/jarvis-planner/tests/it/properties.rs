@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use jarvis_plan::{Limits, NoteKind, Request, Vocabulary};
+use jarvis_plan::{Limits, NoteKind, Request, Tool, Vocabulary};
 use jarvis_planner::{Offline, Planner, ToolIndex};
 use proptest::prelude::*;
 
@@ -167,4 +167,20 @@ fn endless_orders_end() {
         let draft = Offline::new().draft(&Request::new(piece.repeat(20_000 / piece.len())), &task_types());
         assert!(draft.tasks.len() <= 32, "{piece}");
     }
+    // These once took half a minute each.
+    let text = format!("Summarize: zz. {}", "Then zz. ".repeat(7_000));
+    assert_eq!(Offline::new().draft(&Request::new(text), &task_types()).tasks.len(), 1);
+    let mut asked = Request::new("Find the edges of it");
+    asked.history.push(jarvis_plan::Turn::user("«".repeat(100_000)));
+    assert!(Offline::new().draft(&asked, &task_types()).tasks.len() <= 1);
+}
+
+#[test]
+fn a_crowded_graph_ends() {
+    let names: Vec<String> = (0..600).map(|at| format!("book_thing_{at}")).collect();
+    let tools: Vec<Tool> = names.iter().map(|name| Tool::typed(name, "Book a thing", &[], &[])).collect();
+    let links = names.iter().flat_map(|one| names.iter().take(300).map(move |two| (one.as_str(), two.as_str())));
+    let index = ToolIndex::new(&tools).with_graph(links);
+    let draft = Offline::draft_with(&index, &Request::new("Book a thing, then ".repeat(30)));
+    assert!(draft.tasks.len() <= 32);
 }
