@@ -162,3 +162,48 @@ fn spelled(clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Option<Clause> 
     };
     lexicon::corrected(&clause.tokens, suits).map(|(_, tokens)| Clause { tokens, ..clause.clone() })
 }
+
+#[cfg(test)]
+mod tests {
+    use jarvis_plan::{Kind, Request, Tool};
+
+    use super::Lattice;
+    use crate::clauses;
+    use crate::decoding::Weights;
+    use crate::retrieval::ToolIndex;
+
+    /// The best way to serve each clause, `-` for none worth its price.
+    fn check(request: &str, expected: &str) {
+        let (image, text, audio) = (Kind::Image, Kind::Text, Kind::Audio);
+        let index = ToolIndex::new(&[
+            Tool::typed("Image Colorizer", "Adds colour to a black and white picture.", &[image], &[image]),
+            Tool::typed("Text Summarizer", "Summarizes a text.", &[text], &[text]),
+            Tool::typed("Text Translator", "Translates a text.", &[text], &[text]),
+            Tool::typed("Text-to-Speech", "Speaks a text.", &[text], &[audio]),
+            Tool::typed("Question Answering", "Answers a question from a text.", &[text, text], &[text]),
+        ]);
+        let (asked, weights) = (Request::new(request), Weights::default());
+        let mut reading = clauses::read(request, &[], &index);
+        let lattice = Lattice::new(&mut reading, &asked, &index, &weights);
+        let best = |candidates: &Vec<crate::decoding::Candidate>| {
+            let best = super::best(candidates).filter(|best| best.score >= weights.cost);
+            let tools = best.into_iter().flat_map(|best| &best.steps).filter_map(|step| index.tool(step.tool));
+            let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
+            if names.is_empty() { "-".to_owned() } else { names.join(" + ") }
+        };
+        assert_eq!(lattice.clauses.iter().map(best).collect::<Vec<_>>().join(" | "), expected, "{request}");
+    }
+
+    #[test]
+    fn each_clause_is_read_in_the_light_of_those_before() {
+        check("I have a text 'It rained.'. Summarize it", "- | Text Summarizer");
+        check("Translate a.txt, then speak the translated text", "Text Translator | Text-to-Speech");
+        check("Colorize a.png. After the colorizing, translate b.txt", "Image Colorizer | - | Text Translator");
+    }
+
+    #[test]
+    fn a_language_and_a_sound_asked_for_end_the_chain() {
+        check("Summarize a.txt in French", "Text Summarizer + Text Translator");
+        check("Give me an audio summary of a.txt", "Text Summarizer + Text-to-Speech");
+    }
+}

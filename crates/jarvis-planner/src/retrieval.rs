@@ -217,12 +217,6 @@ impl ToolIndex {
         name.is_some_and(|name| name.iter().filter(|word| KIND_WORDS.contains(&word.as_str())).count() > 1)
     }
 
-    /// True when that tool's name starts with this word.
-    pub fn begins(&self, tool: usize, token: &Token) -> bool {
-        let first = self.names.get(tool).and_then(|names| names.first()).and_then(|name| name.first());
-        first == Some(&token.stem)
-    }
-
     /// The share of the name that is spoken; an alias counts when it is spoken in full.
     fn name_share(&self, names: &[Vec<String>], tokens: &[Token]) -> f32 {
         let Some((name, aliases)) = names.split_first() else { return 0.0 };

@@ -74,12 +74,18 @@ fn by_schema(param: &Param, clause: &Clause, request: &str) -> Option<String> {
     if let Some(options) = schema.get("enum").and_then(Value::as_array) {
         let text = clause.text(request).to_lowercase();
         let stems: Vec<&str> = clause.tokens.iter().map(|token| token.stem.as_str()).collect();
-        return options.iter().filter_map(Value::as_str).find_map(|option| {
+        // "Extra large" says more than "large".
+        let said = |option: &str| {
             let lower = option.to_lowercase();
             let spoken = words::stems(&words::spell_out(&lower));
-            let said = !spoken.is_empty() && spoken.iter().all(|word| stems.contains(&word.as_str()));
-            (said || (!lower.is_ascii() && text.contains(&lower))).then(|| option.to_owned())
-        });
+            let all = !spoken.is_empty() && spoken.iter().all(|word| stems.contains(&word.as_str()));
+            (all || (!lower.is_ascii() && text.contains(&lower))).then_some(spoken.len())
+        };
+        let options = options.iter().filter_map(Value::as_str).rev();
+        return options
+            .filter_map(|option| Some((said(option)?, option)))
+            .max_by_key(|(words, _)| *words)
+            .map(|(_, option)| option.to_owned());
     }
     if schema.get("type").and_then(Value::as_str) == Some("boolean") {
         let words = words::stems(&words::spell_out(&param.name));

@@ -38,11 +38,6 @@ pub fn sense(id: SenseId) -> Option<&'static Sense> {
     rows::SENSES.get(id)
 }
 
-/// The place of the sense of that name.
-pub fn find(name: &str) -> Option<SenseId> {
-    rows::SENSES.iter().position(|sense| sense.name == name)
-}
-
 /// How many senses there are.
 pub fn count() -> usize {
     rows::SENSES.len()

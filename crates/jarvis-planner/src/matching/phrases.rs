@@ -105,7 +105,7 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag
     // What works on sound alone has no use for the picture that is named, and a hint needs something to work on.
     let useless = |hit: &Hit| {
         let named = hand.own.iter().any(|kind| kind.is_media());
-        let lacks = |kind: &Kind| !hand.has(*kind) && !(*kind == Kind::Audio && hand.has(Kind::Video));
+        let lacks = |kind: &Kind| !(hand.has(*kind) || *kind == Kind::Audio && hand.has(Kind::Video));
         let nothing = hand.own.is_empty() && hand.near.is_empty();
         let concepts = || hit.concepts.iter().filter_map(|id| lexicon::concept(*id));
         let sound = named && concepts().all(|concept| concept.takes.iter().all(|kind| kind.is_media() && lacks(kind)));

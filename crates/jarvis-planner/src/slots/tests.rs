@@ -118,6 +118,10 @@ fn numbers_and_schemas() {
     );
     check("set_light: Set the light; color: red|warm white", &[("Set the light to warm white", "color=warm white")]);
     check(
+        "order_shirt: Order a shirt; size: large|extra large",
+        &[("Order an extra large shirt", "size=extra large"), ("Order a large shirt", "size=large")],
+    );
+    check(
         "light: Set the light; dim?: boolean; level?: integer",
         &[("Set the light to 40", "level=40"), ("Dim the light", "dim=true")],
     );
