@@ -69,8 +69,9 @@ pub fn candidates(
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
     let own = !clause.spans.is_empty() || clause.pointers.ordinal.is_some();
-    let telling = if !clause.question && (states(&clause.tokens) || presents(clause)) { weights.telling } else { 1.0 };
     let scored = phrases(clause, &flow, hand, bag, index, &evidence);
+    let handed = presents(clause) && !scored.iter().any(|(hit, _)| hit.strong);
+    let telling = if !clause.question && (states(&clause.tokens) || handed) { weights.telling } else { 1.0 };
     let asked = steps(clause, request, &flow, hand, index, &scored);
     if !asked.is_empty() {
         let steps: Vec<Step> = asked.into_iter().map(|step| Step { own: own || step.may_repeat(), ..step }).collect();

@@ -183,6 +183,7 @@ fn pictures_are_changed_made_and_told() {
 #[test]
 fn texts_are_worked_on() {
     check(&[
+        ("tell the mood of this text: what a lovely morning", &[], "text-classification(text=what a lovely morning)"),
         ("make it shorter", &["report.txt"], "summarization(text=report.txt)"),
         ("make a shorter version of report.txt", &[], "summarization(text=report.txt)"),
         (
