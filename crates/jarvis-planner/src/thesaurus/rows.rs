@@ -166,7 +166,6 @@ pub(super) static SENSES: &[Sense] = &[
         Action,
         "paraphrase paraphraser reword rephrase rewrite plagiarism перефразируй перескажи 改写 转述",
     ),
-    row("spin", Action, "spin spinner unique synonym 独特"),
     row(
         "correct",
         Action,
@@ -298,8 +297,12 @@ pub(super) static SENSES: &[Sense] = &[
     row("waveform", Thing, "waveform spectrogram visualize visualization visual 波形"),
     row("still", Thing, "still frame screenshot snapshot кадр 帧"),
     row("slideshow", Thing, "slideshow slide slides слайд 幻灯片"),
-    row("effect", Thing, "effect effects reverb chorus equalization echo эффект 效果 混响"),
-    row("pitch", Thing, "pitch tone gender timbre 音调"),
+    row(
+        "effect",
+        Thing,
+        "effect effects reverb chorus equalization equalizer echo distortion delay flanger эффект 效果 混响",
+    ),
+    row("pitch", Thing, "pitch tone timbre key octave высота тон 音调 音高"),
     row("style", Thing, "style artistic стиль 风格"),
     row("link", Thing, "url link address hyperlink ссылка адрес 链接 网址"),
     row("table", Thing, "table tabular spreadsheet row таблица 表格"),
