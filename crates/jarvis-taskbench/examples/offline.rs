@@ -8,7 +8,7 @@
 
 #![allow(clippy::print_stdout, reason = "a measurement is printed")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use jarvis_plan::Request;
@@ -16,7 +16,7 @@ use jarvis_planner::decoding::Weights;
 use jarvis_planner::lattice::Lattice;
 use jarvis_planner::{ToolIndex, clauses};
 use jarvis_taskbench::data::{Domain, Gold, Lines, ToolList, UserRequest};
-use jarvis_taskbench::evaluate::strict::Prf;
+use jarvis_taskbench::evaluate::strict::{Prf, StrictSample};
 use jarvis_taskbench::evaluate::{Options, Predictions, Profile, Wanted, evaluate};
 use jarvis_taskbench::infer::OfflinePlans;
 use rayon::prelude::*;
@@ -165,8 +165,15 @@ fn show(title: &str, measured: &Measured, weights: &Weights, wanted: Show) -> Re
         speed,
     );
     if wanted != Show::Figures {
-        for ((request, plan), sample) in plans.iter().zip(&evaluation.samples) {
-            if let Some(strict) = sample.strict.as_ref().filter(|strict| !strict.lost.is_empty()) {
+        let by_id: HashMap<&str, &StrictSample> = evaluation
+            .samples
+            .iter()
+            .filter_map(|sample| Some((sample.id.as_str(), sample.strict.as_ref()?)))
+            .collect();
+        for (request, plan) in &plans {
+            let id = plan.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
+            let strict = id.and_then(|id| by_id.get(id.as_str()).copied());
+            if let Some(strict) = strict.filter(|strict| !strict.lost.is_empty()) {
                 println!("\n## {}\n   {}", request.trim(), strict.lost.join("; "));
                 let nodes = plan.pointer("/result/task_nodes").and_then(Value::as_array);
                 for node in nodes.into_iter().flatten() {
