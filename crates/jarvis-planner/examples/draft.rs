@@ -36,18 +36,7 @@ fn main() -> std::io::Result<()> {
 fn explained(request: &Request, index: &ToolIndex) -> String {
     let mut reading = clauses::read(&request.text, &[], index);
     let lattice = Lattice::new(&mut reading, request, index, &Weights::default());
-    let mut told = String::new();
-    for (clause, candidates) in reading.clauses.iter().zip(&lattice.clauses) {
-        told.push_str(&format!("      {:?} {:?}\n", clause.join, clause.text(&request.text)));
-        let mut sorted: Vec<_> = candidates.iter().collect();
-        sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
-        for candidate in sorted.into_iter().take(5) {
-            let tools = candidate.steps.iter().filter_map(|step| index.tool(step.tool));
-            let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
-            told.push_str(&format!("      {:>6.2} {}\n", candidate.score, names.join(" + ")));
-        }
-    }
-    told
+    lattice.explain(&reading, &request.text, index)
 }
 
 fn attached(name: &str) -> Resource {

@@ -123,6 +123,11 @@ pub struct Candidate {
     pub score: f32,
 }
 
+/// The candidate for which its clause alone says most.
+pub fn likeliest(found: &[Candidate]) -> Option<&Candidate> {
+    found.iter().max_by(|a, b| a.score.total_cmp(&b.score))
+}
+
 #[derive(Clone)]
 struct Path {
     score: f32,

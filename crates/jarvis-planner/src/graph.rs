@@ -9,8 +9,6 @@ use jarvis_plan::Tool;
 #[derive(Debug, Clone, Default)]
 pub struct ToolGraph {
     links: HashSet<(usize, usize)>,
-    after: Vec<Vec<usize>>,
-    before: Vec<Vec<usize>>,
     surprise: f32,
 }
 
@@ -19,22 +17,10 @@ impl ToolGraph {
     pub fn new<'n>(tools: &[Tool], links: impl IntoIterator<Item = (&'n str, &'n str)>) -> ToolGraph {
         let places: HashMap<&str, usize> =
             tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
-        let mut graph = ToolGraph {
-            links: HashSet::new(),
-            after: vec![Vec::new(); tools.len()],
-            before: vec![Vec::new(); tools.len()],
-            surprise: 0.0,
-        };
+        let mut graph = ToolGraph { links: HashSet::new(), surprise: 0.0 };
         for (source, target) in links {
-            if let (Some(source), Some(target)) = (places.get(source), places.get(target))
-                && graph.links.insert((*source, *target))
-            {
-                if let Some(after) = graph.after.get_mut(*source) {
-                    after.push(*target);
-                }
-                if let Some(before) = graph.before.get_mut(*target) {
-                    before.push(*source);
-                }
+            if let (Some(source), Some(target)) = (places.get(source), places.get(target)) {
+                graph.links.insert((*source, *target));
             }
         }
         let pairs = (tools.len() * tools.len().saturating_sub(1)) as f32;
@@ -52,16 +38,6 @@ impl ToolGraph {
     /// True when the second tool is known to follow the first.
     pub fn links(&self, source: usize, target: usize) -> bool {
         self.links.contains(&(source, target))
-    }
-
-    /// The tools that follow this one.
-    pub fn after(&self, tool: usize) -> &[usize] {
-        self.after.get(tool).map_or(&[], Vec::as_slice)
-    }
-
-    /// The tools that come before this one.
-    pub fn before(&self, tool: usize) -> &[usize] {
-        self.before.get(tool).map_or(&[], Vec::as_slice)
     }
 
     /// The share of pairs that are not linked, 0 to 1: how much it tells that a tool stands between two.
@@ -92,8 +68,7 @@ mod tests {
     #[test]
     fn a_link_tells_more_where_links_are_few() {
         let graph = check(&["a", "b", "c"], &[("a", "b"), ("a", "b"), ("a", "unknown")], 6.0_f32.ln());
-        assert!(graph.links(0, 1) && !graph.links(1, 0));
-        assert_eq!((graph.after(0), graph.before(1), graph.after(2)), (&[1][..], &[0][..], &[][..]));
+        assert!(graph.links(0, 1) && !graph.links(1, 0) && !graph.links(2, 1));
         assert!((graph.sparsity() - 5.0 / 6.0).abs() < 1e-5);
         assert_eq!(check(&["a", "b"], &[("a", "b"), ("b", "a")], 0.0).sparsity(), 0.0);
         assert!(check(&["a", "b"], &[], 0.0).is_empty());

@@ -4,7 +4,7 @@
 use jarvis_plan::{Kind, Request};
 
 use crate::clauses::{Clause, Reading, gives_order};
-use crate::decoding::{self, Candidate, Weights};
+use crate::decoding::{self, Candidate, Weights, likeliest};
 use crate::lexicon::{self, ConceptId};
 use crate::linking::{kinds_of, own_things};
 use crate::matching::{self, AtHand, Step};
@@ -40,6 +40,24 @@ impl Lattice {
     /// The best steps of each clause, all clauses together.
     pub fn decode(&self, index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
         decoding::decode(&self.clauses, &self.whole, index, weights)
+    }
+}
+
+impl Lattice {
+    /// What each clause of a request might have meant, the likeliest first, for people to read.
+    pub fn explain(&self, reading: &Reading, request: &str, index: &ToolIndex) -> String {
+        let mut told = String::new();
+        for (clause, candidates) in reading.clauses.iter().zip(&self.clauses) {
+            told.push_str(&format!("      {:?} {:?}\n", clause.join, clause.text(request)));
+            let mut sorted: Vec<&Candidate> = candidates.iter().collect();
+            sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
+            for candidate in sorted.into_iter().take(5) {
+                let tools = candidate.steps.iter().filter_map(|step| index.tool(step.tool));
+                let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
+                told.push_str(&format!("      {:>6.2} {}\n", candidate.score, names.join(" + ")));
+            }
+        }
+        told
     }
 }
 
@@ -109,7 +127,7 @@ impl Builder {
         self.document |= matching::speaks_of_document(clause, index);
         self.earlier = bag;
         self.near.extend(hand.own);
-        if let Some(best) = best(&found) {
+        if let Some(best) = likeliest(&found) {
             for step in &best.steps {
                 self.made.extend(step.concept);
                 self.near.extend(index.tool(step.tool).into_iter().flat_map(|tool| tool.outputs.iter().copied()));
@@ -120,7 +138,7 @@ impl Builder {
 
     /// What an earlier clause was for is not asked for again with another tool.
     fn once(&mut self, clause: &Clause, found: &mut Vec<Candidate>) {
-        let Some(tool) = best(found).and_then(|best| best.steps.first()).map(|step| step.tool) else { return };
+        let Some(tool) = likeliest(found).and_then(|best| best.steps.first()).map(|step| step.tool) else { return };
         if !self.done.contains(&tool) {
             self.done.push(tool);
         } else if looks_back(clause) {
@@ -129,10 +147,6 @@ impl Builder {
             found.retain(|candidate| candidate.steps.first().is_some_and(|step| step.tool == tool));
         }
     }
-}
-
-fn best(found: &[Candidate]) -> Option<&Candidate> {
-    found.iter().max_by(|a, b| a.score.total_cmp(&b.score))
 }
 
 /// "After the call, …", "Once that is done, …": it speaks of what was asked for before.
@@ -169,7 +183,7 @@ mod tests {
 
     use super::Lattice;
     use crate::clauses;
-    use crate::decoding::Weights;
+    use crate::decoding::{Weights, likeliest};
     use crate::retrieval::ToolIndex;
 
     /// The best way to serve each clause, `-` for none worth its price.
@@ -186,7 +200,7 @@ mod tests {
         let mut reading = clauses::read(request, &[], &index);
         let lattice = Lattice::new(&mut reading, &asked, &index, &weights);
         let best = |candidates: &Vec<crate::decoding::Candidate>| {
-            let best = super::best(candidates).filter(|best| best.score >= weights.cost);
+            let best = likeliest(candidates).filter(|best| best.score >= weights.cost);
             let tools = best.into_iter().flat_map(|best| &best.steps).filter_map(|step| index.tool(step.tool));
             let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
             if names.is_empty() { "-".to_owned() } else { names.join(" + ") }

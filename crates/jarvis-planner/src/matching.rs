@@ -7,7 +7,7 @@ mod phrases;
 use jarvis_plan::Kind;
 
 use crate::clauses::{Clause, opens_with_order};
-use crate::decoding::{Candidate, Weights};
+use crate::decoding::{Candidate, Weights, likeliest};
 use crate::flow::Flow;
 use crate::lexicon::{self, ConceptId, Nature};
 use crate::resources::SpanKind;
@@ -150,7 +150,7 @@ fn translated(found: &mut Vec<Candidate>, hand: &AtHand, index: &ToolIndex) {
     };
     let step = Step { concept: lexicon::find("translation"), ..Step::of_tool(tool.tool) };
     let makes = |step: &Step, kind: Kind| index.tool(step.tool).is_some_and(|tool| tool.outputs.first() == Some(&kind));
-    let best = found.iter().max_by(|a, b| a.score.total_cmp(&b.score)).cloned();
+    let best = likeliest(found).cloned();
     let mut added = match best {
         Some(best) if best.steps.iter().any(|step| step.tool == tool.tool) => return,
         // "How do you say 'welcome' in French?"
@@ -176,8 +176,7 @@ fn translated(found: &mut Vec<Candidate>, hand: &AtHand, index: &ToolIndex) {
 
 /// "An audio summary": what the clause wants as sound or picture, and the best tool makes as text, is turned into it.
 fn spoken_aloud(found: &mut Vec<Candidate>, flow: &Flow, index: &ToolIndex) {
-    let best = found.iter().filter(|candidate| !candidate.steps.is_empty()).max_by(|a, b| a.score.total_cmp(&b.score));
-    let Some(best) = best.cloned() else { return };
+    let Some(best) = likeliest(found).cloned() else { return };
     let Some(last) = best.steps.last().and_then(|step| index.tool(step.tool)) else { return };
     let [wanted] = flow.targets.as_slice() else { return };
     if !wanted.is_media() || last.outputs.as_slice() != [Kind::Text] {

@@ -12,6 +12,7 @@ use crate::decoding::Weights;
 use crate::lattice::Lattice;
 use crate::linking::Linker;
 use crate::retrieval::ToolIndex;
+use crate::words::head;
 use crate::{Planner, PlannerError};
 
 /// Plans without a model. Clones share the index of the tool list used last.
@@ -43,7 +44,7 @@ impl Offline {
 
     /// The same with other weights, for measuring what each part brings.
     pub fn draft_weighed(index: &ToolIndex, request: &Request, weights: &Weights) -> Draft {
-        let text: &str = request.text.get(..floor(&request.text, LONGEST)).unwrap_or_default();
+        let text = head(&request.text, LONGEST);
         if text.len() < request.text.len() {
             let cut = Request { text: text.to_owned(), ..request.clone() };
             let mut draft = Offline::draft_weighed(index, &cut, weights);
@@ -110,18 +111,14 @@ const LONGEST: usize = 64 * 1024;
 /// a copy of the tools and two changes of threads.
 const SHORT: usize = 1024;
 
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
-}
-
 fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
     let tokens = crate::words::tokens(text);
     let shows = tokens.first().is_some_and(|token| {
         matches!(token.lower.as_str(), "look" | "show" | "take" | "open" | "see" | "посмотри" | "взгляни")
     });
-    let acts = crate::thesaurus::of_tokens(clauses::strip_polite(&tokens)).iter().any(|(sense, from, _)| {
-        *from == 0 && crate::thesaurus::sense(*sense).is_some_and(|sense| sense.part == crate::thesaurus::Part::Action)
-    });
+    let acts = crate::thesaurus::of_tokens(clauses::strip_polite(&tokens))
+        .iter()
+        .any(|(sense, from, _)| *from == 0 && crate::thesaurus::is_a(*sense, crate::thesaurus::Part::Action));
     !shows && (acts || clauses::names_action(&tokens, index) || clauses::looks_like_stray(&tokens))
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use jarvis_plan::{Kind, Request};
 use regex::Regex;
 
-use crate::words::{Token, slice};
+use crate::words::{Token, head, slice};
 
 /// What a span of the request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,13 +136,9 @@ const MOST_OF_A_TURN: usize = 4096;
 
 /// The files and addresses that earlier turns named, what was spoken of last coming first.
 pub(crate) fn remembered(request: &Request) -> Vec<Span> {
-    let start = |text: &'_ str| {
-        let end = (0..=MOST_OF_A_TURN.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
-        slice(text, 0, end).to_owned()
-    };
     let latest = request.history.iter().rev().take(MOST_TURNS);
     latest
-        .flat_map(|turn| spans(&start(&turn.content)).into_iter().rev())
+        .flat_map(|turn| spans(head(&turn.content, MOST_OF_A_TURN)).into_iter().rev())
         .filter(|span| matches!(span.what, SpanKind::Path | SpanKind::Url))
         .collect()
 }

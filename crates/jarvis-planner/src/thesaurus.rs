@@ -38,6 +38,11 @@ pub fn sense(id: SenseId) -> Option<&'static Sense> {
     rows::SENSES.get(id)
 }
 
+/// True for a sense of that part.
+pub fn is_a(id: SenseId, part: Part) -> bool {
+    sense(id).is_some_and(|sense| sense.part == part)
+}
+
 /// How many senses there are.
 pub fn count() -> usize {
     rows::SENSES.len()
@@ -119,12 +124,12 @@ pub fn of_tokens(tokens: &[Token]) -> Vec<(SenseId, usize, usize)> {
 
 /// True when the word, alone, names something that is done.
 pub fn is_action(token: &Token) -> bool {
-    of_token(token).iter().any(|id| sense(*id).is_some_and(|sense| sense.part == Part::Action))
+    of_token(token).iter().any(|id| is_a(*id, Part::Action))
 }
 
 /// True when the word, alone, names something that is done and nothing that it is done to.
 pub fn is_verb(token: &Token) -> bool {
-    let part = |part: Part| of_token(token).iter().any(|id| sense(*id).is_some_and(|sense| sense.part == part));
+    let part = |part: Part| of_token(token).iter().any(|id| is_a(*id, part));
     part(Part::Action) && !part(Part::Thing)
 }
 

@@ -165,6 +165,12 @@ pub(crate) fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
+/// The start of `text`, at most so many bytes of it.
+pub(crate) fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    slice(text, 0, end)
+}
+
 /// The slice of `text` between two byte offsets; empty when they are not on character borders.
 pub(crate) fn slice(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()

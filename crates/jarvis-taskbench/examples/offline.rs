@@ -96,20 +96,11 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What each clause of a request might mean, the likeliest first.
+/// What each clause of a request might mean.
 fn explain(index: &ToolIndex, request: &str, weights: &Weights) {
     let mut reading = clauses::read(request, &[], index);
     let lattice = Lattice::new(&mut reading, &Request::new(request), index, weights);
-    for (clause, candidates) in reading.clauses.iter().zip(&lattice.clauses) {
-        println!("   {:?} {:?} (a step costs {:.2})", clause.join, clause.text(request), weights.cost);
-        let mut sorted: Vec<_> = candidates.iter().collect();
-        sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
-        for candidate in sorted.into_iter().take(5) {
-            let tools = candidate.steps.iter().filter_map(|step| index.tool(step.tool));
-            let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
-            println!("   {:>8.2} {}", candidate.score, names.join(" + "));
-        }
-    }
+    println!("{}      (a step costs {:.2})", lattice.explain(&reading, request, index), weights.cost);
 }
 
 fn figure(sums: Option<&Prf>, at: usize) -> Option<f64> {

@@ -110,7 +110,7 @@ fn orders(told: &[Token], index: &ToolIndex) -> bool {
     );
     let core = strip_polite(told);
     let offset = told.len() - core.len();
-    let acts = |id: &thesaurus::SenseId| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action);
+    let acts = |id: &thesaurus::SenseId| thesaurus::is_a(*id, Part::Action);
     let opens = || core.first().is_some_and(|verb| opens_action(verb, index));
     let deed = || thesaurus::of_tokens(core).iter().any(|(id, from, _)| *from == 0 && acts(id));
     let phrase = || {

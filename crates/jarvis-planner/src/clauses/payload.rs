@@ -181,7 +181,9 @@ fn then_at(after: &str, index: &ToolIndex) -> usize {
     THEN_SENTENCE
         .find_iter(after)
         .take(MOST_MARKS)
-        .find(|found| after.get(found.end()..).is_some_and(|rest| names_action(&words::tokens(start(rest)), index)))
+        .find(|found| {
+            after.get(found.end()..).is_some_and(|rest| names_action(&words::tokens(words::head(rest, ORDER)), index))
+        })
         .and_then(|found| found.as_str().chars().next().map(|mark| found.start() + mark.len_utf8()))
         .unwrap_or(after.len())
 }
@@ -189,12 +191,6 @@ fn then_at(after: &str, index: &ToolIndex) -> usize {
 /// So many "Then"s in a text are looked behind, and so far, for an order.
 const MOST_MARKS: usize = 64;
 const ORDER: usize = 300;
-
-/// The first words of a text.
-fn start(text: &str) -> &str {
-    let end = (0..=ORDER.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
-    text.get(..end).unwrap_or_default()
-}
 
 fn begins_with_then(tokens: &[Token]) -> bool {
     tokens.first().is_some_and(|token| {

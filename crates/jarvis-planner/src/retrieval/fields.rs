@@ -46,7 +46,7 @@ fn senses_at(tokens: &[Token], at: usize, verb_first: bool) -> Vec<SenseId> {
     let senses = thesaurus::of_token(token);
     let formed = ["ing", "ion", "ment", "ery", "al", "er", "or"].iter().any(|end| token.lower.ends_with(end));
     let noun = verb_first && at > 0 && !formed;
-    let acts = |id: &SenseId| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action);
+    let acts = |id: &SenseId| thesaurus::is_a(*id, Part::Action);
     senses.iter().copied().filter(|id| !(noun && acts(id))).collect()
 }
 
@@ -116,7 +116,7 @@ impl Bag {
             if from > at {
                 break;
             }
-            if thesaurus::sense(sense).is_some_and(|sense| sense.part == Part::Action) {
+            if thesaurus::is_a(sense, Part::Action) {
                 bag.does.push(sense);
                 at = from;
             }
@@ -127,7 +127,7 @@ impl Bag {
                 bag.earlier_stems.push(stem.clone());
             }
         }
-        let things = |id: &SenseId| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Thing);
+        let things = |id: &SenseId| thesaurus::is_a(*id, Part::Thing);
         bag.earlier_senses = earlier.earlier_senses.clone();
         for sense in earlier.senses.iter().filter(|id| things(id)) {
             if !bag.earlier_senses.contains(sense) {
@@ -309,9 +309,7 @@ impl Fields {
         let (Some(one), Some(two)) = (self.names.get(one), self.names.get(two)) else { return false };
         let same =
             |a: &NameWord, b: &NameWord| a.stem == b.stem || a.senses.iter().any(|sense| b.senses.contains(sense));
-        let acts = |word: &NameWord| {
-            word.senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|s| s.part == Part::Action))
-        };
+        let acts = |word: &NameWord| word.senses.iter().any(|id| thesaurus::is_a(*id, Part::Action));
         let within = |a: &[NameWord], b: &[NameWord]| a.iter().all(|word| b.iter().any(|other| same(word, other)));
         let things = |a: &[NameWord], b: &[NameWord]| {
             a.iter().filter(|word| !acts(word)).any(|word| b.iter().any(|other| same(word, other)))
@@ -337,10 +335,8 @@ impl Fields {
     /// True when the names of two tools speak of the same thing.
     pub(super) fn share_a_thing(&self, one: usize, two: usize) -> bool {
         let (Some(one), Some(two)) = (self.names.get(one), self.names.get(two)) else { return false };
-        let thing = |word: &&NameWord| {
-            word.senses.is_empty()
-                || word.senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|s| s.part == Part::Thing))
-        };
+        let thing =
+            |word: &&NameWord| word.senses.is_empty() || word.senses.iter().any(|id| thesaurus::is_a(*id, Part::Thing));
         one.iter().filter(thing).any(|word| {
             two.iter()
                 .filter(thing)
@@ -438,7 +434,7 @@ fn actions(name: &[Token], description: &[Token]) -> Vec<SenseId> {
         terms(tokens, tokens.first().is_some_and(thesaurus::is_verb))
             .into_iter()
             .flat_map(|term| term.senses)
-            .filter(|id| thesaurus::sense(*id).is_some_and(|sense| sense.part == Part::Action))
+            .filter(|id| thesaurus::is_a(*id, Part::Action))
             .collect()
     };
     let named = of(name);
