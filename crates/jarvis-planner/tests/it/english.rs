@@ -468,3 +468,27 @@ fn nothing_fits_or_something_is_missing() {
         ],
     );
 }
+
+#[test]
+fn what_was_made_before_is_meant() {
+    check_all(
+        &task_types(),
+        &[
+            (
+                "Summarise notes.txt, translate notes.txt into French and read the summarised text aloud",
+                &[],
+                "summarization(text=notes.txt) ; translation(text=~notes.txt) ; text-to-speech(text=@0)",
+            ),
+            (
+                "Translate notes.txt into French, then draw a picture inspired by the translation",
+                &[],
+                "translation(text=~notes.txt) ; text-to-image(text=@0)",
+            ),
+            (
+                "Translate \"good day\" into German, then speak the translation",
+                &[],
+                "translation(text=~good day) ; text-to-speech(text=@0)",
+            ),
+        ],
+    );
+}
