@@ -1,4 +1,6 @@
-//! Media on disk under one confined folder, and the run journal in SQLite.
+//! Media on disk under one confined folder, the run journal in SQLite, and files that survive being stopped.
+
+pub mod files;
 
 mod journal;
 mod media;

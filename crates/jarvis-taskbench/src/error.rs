@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use jarvis_store::files::FileError;
+
 /// A file that cannot be read or is not what it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
@@ -76,6 +78,15 @@ impl DataError {
                 "check that the file is whole; *_desc.json hold one document, data.json one a line"
             }
             DataError::Shape { .. } => "compare with the sample domain, and see `jarvis taskbench inspect DIR`",
+        }
+    }
+}
+
+impl From<FileError> for DataError {
+    fn from(error: FileError) -> DataError {
+        match error {
+            FileError::Write { path, source } => DataError::Write { path, source },
+            FileError::Locked { path } => DataError::Locked { path },
         }
     }
 }

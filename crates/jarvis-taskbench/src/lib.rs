@@ -8,7 +8,6 @@ pub mod data;
 pub mod error;
 pub mod evaluate;
 mod failure;
-pub mod files;
 pub mod generate;
 pub mod graph;
 pub mod infer;

@@ -21,6 +21,7 @@ mod router;
 #[cfg(test)]
 mod testkit;
 mod text;
+pub mod tools;
 
 pub use attach::{AttachError, MAX_TEXT, attach};
 pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TaskPrompt, call_model, stream_model};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::commands::easytool::EasytoolCommand;
 use crate::commands::taskbench::TaskbenchCommand;
 use crate::config::env_vars;
 
@@ -118,6 +119,9 @@ pub(crate) enum Command {
         Options may be written as the original writes them (`--data_dir`).")]
     #[command(subcommand)]
     Taskbench(TaskbenchCommand),
+    /// EasyTool: concise tool instructions, questions answered with tools, scores
+    #[command(subcommand)]
+    Easytool(EasytoolCommand),
     /// Say what works, what does not, and how to mend it
     #[command(after_help = "Examples:\n  \
         jarvis doctor\n  \

@@ -2,6 +2,7 @@
 
 mod chat;
 mod doctor;
+pub(crate) mod easytool;
 mod models;
 mod plan;
 mod run;
@@ -29,6 +30,7 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Models(command) => models::run(command, &cli.global, printer).await,
         Command::Runs(command) => runs::run(command, &cli.global, printer),
         Command::Taskbench(command) => taskbench::run(command, &cli.global, printer).await,
+        Command::Easytool(command) => easytool::run(command, &cli.global, printer).await,
         Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
         // Handled before a runtime is needed.
         Command::Completions { .. } => Ok(ExitCode::SUCCESS),

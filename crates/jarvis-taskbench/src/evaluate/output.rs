@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::fs::File;
 use std::path::Path;
 
+use jarvis_store::files;
 use serde_json::{Map, Value};
 
 use super::table::Table;
-use crate::{DataError, files};
+use crate::DataError;
 
 /// The groups of a metrics file; none when there is no file.
 ///

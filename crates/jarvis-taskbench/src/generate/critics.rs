@@ -146,5 +146,5 @@ pub(super) fn write_alignment(path: &Path, records: &[Value], dependency: Depend
         }
     }
     let text = serde_json::to_string_pretty(&lists).unwrap_or_default();
-    crate::files::replace(path, text.as_bytes())
+    Ok(jarvis_store::files::replace(path, text.as_bytes())?)
 }

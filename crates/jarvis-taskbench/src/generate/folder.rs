@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::DataError;
 use crate::data::{BenchTool, DependencyType, Lines, ToolGraph, ToolList};
-use crate::files::{self, Growing};
+use jarvis_store::files::{self, Growing};
 
 /// A folder that is ready for generation.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ pub fn prepare(
         for (from, to) in [(graph_desc, &own_graph), (tool_desc, &own_tools)] {
             let Some(from) = from else { continue };
             let bytes = std::fs::read(from).map_err(|error| DataError::read(from, error))?;
-            files::replace(to, &bytes)?;
+            files::replace(to, &bytes).map_err(DataError::from)?;
         }
     }
     Ok(folder)

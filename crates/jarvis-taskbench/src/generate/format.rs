@@ -8,11 +8,12 @@ use std::fmt;
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
+use jarvis_store::files;
 use serde_json::{Map, Value, json};
 
 use super::critics::{teacher, write_alignment};
+use crate::DataError;
 use crate::data::{DependencyType, Domain, Lines, normalised};
-use crate::{DataError, files};
 
 /// The most arguments of a typed tool.
 const MOST_ARGUMENTS: usize = 2;
@@ -199,9 +200,9 @@ pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, Form
     if !options.overwrite {
         refuse_loss(domain, &records)?;
     }
-    files::replace(&domain.path("data_error.json"), &errors)?;
-    files::replace(&domain.path("user_requests.json"), &requests)?;
-    files::replace(&domain.path("data.json"), &gold)?;
+    files::replace(&domain.path("data_error.json"), &errors).map_err(DataError::from)?;
+    files::replace(&domain.path("user_requests.json"), &requests).map_err(DataError::from)?;
+    files::replace(&domain.path("data.json"), &gold).map_err(DataError::from)?;
     let alignment = domain.path("alignment_ids.json");
     if let Some(dependency) = kinds.first().filter(|_| !alignment.exists()) {
         write_alignment(&alignment, &records, *dependency)?;

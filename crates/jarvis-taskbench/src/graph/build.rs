@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use jarvis_store::files;
 use serde_json::{Map, Value, json};
 
+use crate::DataError;
 use crate::data::{BenchTool, DependencyType, GraphLink, ToolGraph, ToolList};
-use crate::{DataError, files};
 
 /// How a graph is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -136,7 +137,7 @@ pub fn write(graph: &ToolGraph, made_from: &Path, out: &Path, overwrite: bool) -
             return Err(BuildError::Differs { out: out.to_owned(), found, links: graph.links.len() });
         }
     }
-    Ok(files::replace(out, text.as_bytes())?)
+    Ok(files::replace(out, text.as_bytes()).map_err(DataError::from)?)
 }
 
 /// True when both paths lead to one file, through links of either kind.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use jarvis_prompt::template::TemplateError;
+use jarvis_store::files::FileError;
 
 use crate::DataError;
 
@@ -107,5 +108,14 @@ impl InferError {
 
     pub(super) fn write(path: &std::path::Path, source: io::Error) -> InferError {
         InferError::Write { path: path.to_owned(), source }
+    }
+}
+
+impl From<FileError> for InferError {
+    fn from(error: FileError) -> InferError {
+        match error {
+            FileError::Locked { path } => InferError::Locked { path },
+            FileError::Write { path, source } => InferError::Write { path, source },
+        }
     }
 }

@@ -13,10 +13,9 @@ use indexmap::IndexMap;
 
 use super::InferError;
 use super::log::Log;
-use crate::DataError;
 use crate::data::SampleId;
-use crate::files::{self, Growing};
 use crate::json::{Look, parse};
+use jarvis_store::files::{self, Growing};
 
 /// The files of a run, open.
 #[derive(Debug)]
@@ -36,11 +35,7 @@ impl Outputs {
     pub fn open(dir: &Path, name: &str) -> Result<Outputs, InferError> {
         std::fs::create_dir_all(dir).map_err(|error| InferError::write(dir, error))?;
         let path = dir.join(format!("{name}.json"));
-        let (predictions, held) = Growing::open(&path, |tail| id_of(tail).is_some()).map_err(|error| match error {
-            DataError::Locked { path } => InferError::Locked { path },
-            DataError::Write { path, source } => InferError::Write { path, source },
-            error @ (DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. }) => error.into(),
-        })?;
+        let (predictions, held) = Growing::open(&path, |tail| id_of(tail).is_some())?;
         let (mut done, mut notes) = (HashSet::new(), Vec::new());
         for (number, line) in lines(&held.bytes) {
             match id_of(line) {

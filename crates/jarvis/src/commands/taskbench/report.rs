@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use jarvis_store::files::replace_derived;
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::evaluate::Wanted;
-use jarvis_taskbench::files::replace_derived;
 use jarvis_taskbench::report::{
     Against, DomainReport, Layout, Report, Run, comparison, document, notes, page, prediction_files, run_name,
 };
@@ -122,13 +122,13 @@ fn compare(args: &ReportArgs, printer: Printer) -> Result<ExitCode, Failure> {
     };
     match &args.out {
         Some(file) => {
-            replace_derived(file, format!("{text}\n").as_bytes()).map_err(unusable)?;
+            replace_derived(file, format!("{text}\n").as_bytes()).map_err(|error| unusable(error.into()))?;
             printer.progress(&format!("wrote {}", file.display()));
         }
         None => printer.out(&text),
     }
     if let Some(file) = &args.html {
-        replace_derived(file, page(&report).as_bytes()).map_err(unusable)?;
+        replace_derived(file, page(&report).as_bytes()).map_err(|error| unusable(error.into()))?;
         printer.progress(&format!("wrote {}", file.display()));
     }
     Ok(ExitCode::SUCCESS)

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use jarvis_store::files::replace_derived;
 use jarvis_taskbench::data::{Alignment, Domain, SampleId, file_stem};
 use jarvis_taskbench::evaluate::table::Table;
 use jarvis_taskbench::evaluate::{Evaluation, Group, Options, output};
-use jarvis_taskbench::files::replace_derived;
 use serde_json::{Map, Value};
 
 use super::super::unusable;
@@ -189,7 +189,7 @@ pub(super) fn save(
         kept.extend(output::update_metrics(&job.strict, strict.clone()).map_err(unusable)?);
         log.push_str(&output::log_text(&format!("{} strict", job.name), &strict, Table::of_occurring_tools));
     }
-    replace_derived(&job.log, log.as_bytes()).map_err(unusable)?;
+    replace_derived(&job.log, log.as_bytes()).map_err(|error| unusable(error.into()))?;
     kept.sort();
     kept.dedup();
     Ok((Figures { legacy, strict }, kept))
@@ -211,5 +211,5 @@ pub(super) fn write_samples(file: &Path, evaluation: &Evaluation) -> Result<(), 
         text.push_str(&sample.to_value().to_string());
         text.push('\n');
     }
-    replace_derived(file, text.as_bytes()).map_err(unusable)
+    replace_derived(file, text.as_bytes()).map_err(|error| unusable(error.into()))
 }

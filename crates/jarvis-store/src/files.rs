@@ -4,14 +4,38 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::DataError;
+/// A file that cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be written.
+    #[error("cannot write {}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Another process writes it.
+    #[error("another run writes {} now", .path.display())]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl FileError {
+    fn write(path: &Path, source: std::io::Error) -> FileError {
+        FileError::Write { path: path.to_owned(), source }
+    }
+}
 
 /// Puts `bytes` in the place of the file at once: a reader sees the old or the new file. A link is followed, and missing
 /// folders are made.
 ///
 /// # Errors
 /// When the folder cannot be made or the file not be written; the old file is then as it was.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     put(path, bytes, true)
 }
 
@@ -19,11 +43,11 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
 ///
 /// # Errors
 /// As [`replace`].
-pub fn replace_derived(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
+pub fn replace_derived(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     put(path, bytes, false)
 }
 
-fn put(path: &Path, bytes: &[u8], sync: bool) -> Result<(), DataError> {
+fn put(path: &Path, bytes: &[u8], sync: bool) -> Result<(), FileError> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -47,12 +71,12 @@ fn put(path: &Path, bytes: &[u8], sync: bool) -> Result<(), DataError> {
         file.persist(&target).map_err(|error| error.error)?;
         Ok(())
     };
-    write().map_err(|error| DataError::write(path, error))
+    write().map_err(|error| FileError::write(path, error))
 }
 
 /// A file of lines that only one run writes. The lock is on the file itself and ends with the process.
 #[derive(Debug)]
-pub(crate) struct Growing {
+pub struct Growing {
     file: File,
     path: PathBuf,
     /// Where the last whole line ends.
@@ -61,23 +85,26 @@ pub(crate) struct Growing {
 
 /// What a growing file held when it was opened.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub struct Held {
     /// Its whole lines.
-    pub(crate) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// A last line that was cut off was dropped.
-    pub(crate) torn: bool,
+    pub torn: bool,
 }
 
 impl Growing {
     /// Opens or makes the file and takes its lock. A last line without its end gets one when `is_whole` says that nothing of
     /// it is missing, and is dropped otherwise; every other byte stays.
-    pub(crate) fn open(path: &Path, is_whole: impl Fn(&[u8]) -> bool) -> Result<(Growing, Held), DataError> {
-        let failed = |error| DataError::write(path, error);
+    ///
+    /// # Errors
+    /// When another process has it, or it cannot be read or written.
+    pub fn open(path: &Path, is_whole: impl Fn(&[u8]) -> bool) -> Result<(Growing, Held), FileError> {
+        let failed = |error| FileError::write(path, error);
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(DataError::Locked { path: path.to_owned() }),
+            Err(TryLockError::WouldBlock) => return Err(FileError::Locked { path: path.to_owned() }),
             // A file system without locks is no reason to refuse work.
             Err(TryLockError::Error(error)) => tracing::debug!(%error, path = %path.display(), "no lock can be had"),
         }
@@ -99,12 +126,12 @@ impl Growing {
     }
 
     /// The file.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Removes the file when it holds nothing.
-    pub(crate) fn remove_if_empty(&self) {
+    pub fn remove_if_empty(&self) {
         if self.length == 0 {
             // What cannot be removed is merely empty.
             let _ = std::fs::remove_file(&self.path);
@@ -112,20 +139,23 @@ impl Growing {
     }
 
     /// Appends a line in one write. What was written of a line that failed is taken away again.
-    pub(crate) fn append(&mut self, line: &str) -> Result<(), DataError> {
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(&mut self, line: &str) -> Result<(), FileError> {
         let line = format!("{line}\n");
         if let Err(error) = self.file.write_all(line.as_bytes()) {
             // If this fails too, the next run drops it.
             let _ = self.cut();
-            return Err(DataError::write(&self.path, error));
+            return Err(FileError::write(&self.path, error));
         }
         self.length += line.len() as u64;
         Ok(())
     }
 
     /// Drops what stands after the last whole line.
-    fn cut(&mut self) -> Result<(), DataError> {
-        let failed = |error| DataError::write(&self.path, error);
+    fn cut(&mut self) -> Result<(), FileError> {
+        let failed = |error| FileError::write(&self.path, error);
         let end = self.file.seek(SeekFrom::End(0)).map_err(failed)?;
         if end > self.length {
             self.file.set_len(self.length).map_err(failed)?;

@@ -1,0 +1,181 @@
+//! Tool instructions: the published files, read and written (`spec/easytool.md` §2).
+//!
+//! A tool instruction says in few words what a tool is for, which APIs it has, which parameters each takes, and shows one
+//! Example. [`ToolInstruction`] is a tool with APIs (ToolBench), [`EndpointInstruction`] one endpoint (RestBench), and
+//! [`FunctionInstruction`] a function of the hub (FuncQA).
+
+mod error;
+mod functions;
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+use jarvis_prompt::literal::Literal;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::names::standardize;
+
+pub use error::InstructionError;
+pub use functions::{FunctionInstruction, FunctionUsage, builtin_functions, read_functions, read_tool_dic};
+
+/// A situation and the parameters for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Example {
+    /// A sentence that tells when one would call it.
+    #[serde(rename = "Scenario", default)]
+    pub scenario: String,
+    /// The exact arguments for it.
+    #[serde(rename = "Parameters", default = "no_parameters")]
+    pub parameters: Literal,
+    /// How the Example came about, where no model wrote it: `default`, `specification`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated_by: Option<String>,
+}
+
+fn no_parameters() -> Literal {
+    Literal::Map(IndexMap::new())
+}
+
+impl Default for Example {
+    fn default() -> Example {
+        Example { scenario: String::new(), parameters: no_parameters(), generated_by: None }
+    }
+}
+
+/// A parameter of an API.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its type in the document's own word, in any case: `STRING`, `integer`, `List`, …
+    #[serde(rename = "type", default)]
+    pub kind: String,
+    /// What it is.
+    #[serde(default)]
+    pub description: String,
+    /// What it is when it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Literal>,
+}
+
+/// How one API of a tool is used.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Guideline {
+    /// The API's name.
+    pub name: String,
+    /// What it does, in few words.
+    #[serde(default)]
+    pub description: String,
+    /// What must be given.
+    #[serde(default)]
+    pub required_parameters: Vec<Parameter>,
+    /// What may be given.
+    #[serde(default)]
+    pub optional_parameters: Vec<Parameter>,
+    /// One use.
+    #[serde(rename = "Example", default)]
+    pub example: Example,
+}
+
+/// A tool with its APIs, as in `toolbench_tool_instruction.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolInstruction {
+    /// Its number.
+    #[serde(rename = "ID")]
+    pub id: i64,
+    /// Its name.
+    pub tool_name: String,
+    /// The name of its directory; derived from the name where the file has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub standardized_name: String,
+    /// The shelf it stands on at RapidAPI; empty where unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub category_name: String,
+    /// What it is for, and the list of its APIs.
+    pub tool_description: String,
+    /// Its APIs by name.
+    #[serde(default)]
+    pub tool_guidelines: IndexMap<String, Guideline>,
+}
+
+/// One endpoint of a REST API, as in `tmdb_tool.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndpointInstruction {
+    /// Its number.
+    #[serde(rename = "ID")]
+    pub id: i64,
+    /// Its path: `/movie/{movie_id}/keywords`.
+    pub tool_name: String,
+    /// What it gives, and what must be known before.
+    pub tool_description: String,
+    /// Method and path: `GET /movie/{movie_id}/keywords`.
+    pub tool_usage: String,
+    /// One use: `{"input": "GET /movie/456/keywords"}`.
+    #[serde(rename = "Example", default)]
+    pub example: Example,
+}
+
+/// The file's text.
+fn text_of(path: &Path) -> Result<String, InstructionError> {
+    let text =
+        std::fs::read_to_string(path).map_err(|source| InstructionError::Read { path: path.to_owned(), source })?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+fn json_of<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, InstructionError> {
+    let text = text_of(path)?;
+    serde_json::from_str(&text)
+        .map_err(|error| InstructionError::Shape { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// Reads tools with APIs: an object keyed by number, or a list. In file order; a missing `standardized_name` is derived.
+///
+/// # Errors
+/// When the file cannot be read or is of another shape.
+pub fn read_tools(path: &Path) -> Result<Vec<ToolInstruction>, InstructionError> {
+    let Rows(mut tools) = json_of::<Rows<ToolInstruction>>(path)?;
+    for tool in &mut tools {
+        if tool.standardized_name.is_empty() {
+            tool.standardized_name = standardize(&tool.tool_name);
+        }
+    }
+    Ok(tools)
+}
+
+/// Reads endpoints: a list, or an object keyed by number.
+///
+/// # Errors
+/// When the file cannot be read or is of another shape.
+pub fn read_endpoints(path: &Path) -> Result<Vec<EndpointInstruction>, InstructionError> {
+    Ok(json_of::<Rows<EndpointInstruction>>(path)?.0)
+}
+
+/// A list, or the values of an object in file order.
+struct Rows<T>(Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rows<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rows<T>, D::Error> {
+        struct Visit<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Visit<T> {
+            type Value = Vec<T>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a list of tools, or an object of them")
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut rows: A) -> Result<Vec<T>, A::Error> {
+                let mut found = Vec::new();
+                while let Some(row) = rows.next_element()? {
+                    found.push(row);
+                }
+                Ok(found)
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut rows: A) -> Result<Vec<T>, A::Error> {
+                let mut found = Vec::new();
+                while let Some((_, row)) = rows.next_entry::<serde::de::IgnoredAny, T>()? {
+                    found.push(row);
+                }
+                Ok(found)
+            }
+        }
+        deserializer.deserialize_any(Visit(std::marker::PhantomData)).map(Rows)
+    }
+}

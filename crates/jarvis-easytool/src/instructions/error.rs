@@ -1,0 +1,25 @@
+//! What can be wrong with a file of instructions.
+
+use std::path::PathBuf;
+
+/// A file of instructions that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum InstructionError {
+    /// It cannot be read.
+    #[error("cannot read {}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It is not what it should be.
+    #[error("{}: {reason}", .path.display())]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+}

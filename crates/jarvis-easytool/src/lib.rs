@@ -1,0 +1,14 @@
+//! EasyTool (microsoft/JARVIS `easytool`): concise tool instructions, and the pipelines that drive tools by them.
+//!
+//! [`instruct`] turns documentation into instructions; [`instructions`] reads and writes them. [`funcqa`], [`toolbench`] and
+//! [`restbench`] answer questions with tools: each takes a chat model, a source of tools and a tracer. [`retrieval`] finds
+//! the tools of a question, [`log`] keeps what happened, [`score`] judges it, [`mock`] stands in for the services.
+//! Nothing here prints, and no reply is ever evaluated as code.
+
+pub mod instruct;
+pub mod instructions;
+pub mod log;
+pub mod mock;
+pub mod names;
+pub mod retrieval;
+pub mod score;

@@ -1,0 +1,209 @@
+//! What is written about one question.
+
+use jarvis_prompt::literal::Literal;
+use serde::{Deserialize, Serialize};
+
+/// How a question ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Every subtask has an accepted answer.
+    #[default]
+    Succeeded,
+    /// Some subtask, or a stage around them, failed; what there is was answered with.
+    Partial,
+    /// There is no answer.
+    Failed,
+}
+
+/// A subtask with what it waits for; `[-1]` for nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subtask {
+    /// What is to be done.
+    pub task: String,
+    /// Its number, from 1.
+    pub id: i64,
+    /// Numbers of the subtasks whose answers it needs; `[-1]` for none.
+    pub dep: Vec<i64>,
+}
+
+/// A subtask and an answer to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnsweredTask {
+    /// What was to be done.
+    pub task: String,
+    /// The answer.
+    pub answer: String,
+}
+
+/// An API with the parameters it was called with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChosenApi {
+    /// The API, or the function of the hub.
+    pub api_name: String,
+    /// An object, or a list of objects when it was called several times.
+    pub parameters: Literal,
+}
+
+/// What was executed, in lists that run parallel to the accepted answers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ExecuteLog {
+    /// The APIs of each accepted attempt.
+    pub api_result_ls: Vec<Vec<ChosenApi>>,
+    /// ToolBench: the parameters of each accepted attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameter_ls: Option<Vec<Vec<Literal>>>,
+    /// The joined results of each accepted attempt.
+    pub call_result_ls: Vec<String>,
+    /// ToolBench: why a tool was thought to be needed or not, one a subtask.
+    pub tool_check_reason_ls: Vec<Literal>,
+    /// FuncQA: the instruction of the tool of each accepted attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_instruction_ls: Option<Vec<Literal>>,
+}
+
+/// One call of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The subtask it was for.
+    pub task_id: i64,
+    /// Which attempt of the subtask, from 1.
+    pub attempt: u32,
+    /// The tool's number.
+    pub tool_id: i64,
+    /// The tool.
+    pub tool: String,
+    /// The API.
+    pub api: String,
+    /// The arguments.
+    pub arguments: Literal,
+    /// What it gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// ToolBench's observation code; 0 for success.
+    pub code: u8,
+    /// How the parameters were faulty against the instruction: a required one missing, an unknown name, a wrong type.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameter_faults: Vec<String>,
+    /// How long it took.
+    pub ms: u64,
+}
+
+/// One call of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageCall {
+    /// The stage's label.
+    pub stage: String,
+    /// The subtask, from 1; `None` for the question as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<i64>,
+    /// Which attempt at a usable reply, from 1.
+    pub attempt: u32,
+    /// What was read out of the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parsed: Option<Literal>,
+    /// Why the attempt failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Tokens sent.
+    pub prompt_tokens: u64,
+    /// Tokens received.
+    pub completion_tokens: u64,
+    /// How long it took.
+    pub ms: u64,
+}
+
+/// One question of FuncQA or ToolBench.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SolveRecord {
+    /// Its number in the file, from 1.
+    #[serde(rename = "ID")]
+    pub id: u64,
+    /// ToolBench: the query's own id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_id: Option<Literal>,
+    /// The question.
+    pub question: String,
+    /// The final answer; empty when there is none.
+    pub final_answer: String,
+    /// The subtasks.
+    pub subtask: Vec<Subtask>,
+    /// The accepted answers.
+    pub answer_subtask: Vec<AnsweredTask>,
+    /// The answers that were not accepted.
+    pub answer_wrong: Vec<AnsweredTask>,
+    /// 1 when the last stage finds the answer good, else −1.
+    pub check_index: i8,
+    /// What was executed for the accepted answers.
+    pub execute_log: ExecuteLog,
+    /// FuncQA: 0, for a person's verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<u8>,
+    /// FuncQA: the full-precision result of the last accepted call, when it is a single number.
+    #[serde(default)]
+    pub final_value: Option<Literal>,
+    /// How it ended.
+    #[serde(default)]
+    pub status: Status,
+    /// What went wrong on the way.
+    #[serde(default)]
+    pub errors: Vec<String>,
+    /// ToolBench with retrieval: the numbers of the tools found for each subtask, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retrieved: Vec<Vec<i64>>,
+    /// ToolBench: the numbers of the tools that the data names for the question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gold_tools: Vec<i64>,
+    /// Every call of a tool.
+    #[serde(default)]
+    pub calls: Vec<Call>,
+    /// Every call of the model.
+    #[serde(default)]
+    pub stage_trace: Vec<StageCall>,
+}
+
+/// A step of a path as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndpointChoice {
+    /// What is to be done.
+    #[serde(rename = "Task", default)]
+    pub task: String,
+    /// The endpoint's number, a list of numbers, or −1.
+    #[serde(rename = "ID")]
+    pub id: Literal,
+}
+
+/// One question of RestBench.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RestRecord {
+    /// Its number in the file, from 1.
+    #[serde(rename = "ID")]
+    pub id: u64,
+    /// The question.
+    pub question: String,
+    /// The steps as the model wrote them.
+    pub task_path: Vec<EndpointChoice>,
+    /// The endpoints, in order.
+    pub tool_choice_ls: Vec<String>,
+    /// With execution: the final answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub final_answer: Option<String>,
+    /// With execution: 1 when the last stage finds the answer good, else −1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check_index: Option<i8>,
+    /// How it ended.
+    #[serde(default)]
+    pub status: Status,
+    /// What went wrong on the way.
+    #[serde(default)]
+    pub errors: Vec<String>,
+    /// Every call of the API.
+    #[serde(default)]
+    pub calls: Vec<Call>,
+    /// Every call of the model.
+    #[serde(default)]
+    pub stage_trace: Vec<StageCall>,
+}
