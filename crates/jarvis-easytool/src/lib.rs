@@ -1,10 +1,12 @@
 //! EasyTool (microsoft/JARVIS `easytool`): concise tool instructions, and the pipelines that drive tools by them.
 //!
-//! [`instruct`] turns documentation into instructions; [`instructions`] reads and writes them. [`funcqa`], [`toolbench`] and
-//! [`restbench`] answer questions with tools: each takes a chat model, a source of tools and a tracer. [`retrieval`] finds
-//! the tools of a question, [`log`] keeps what happened, [`score`] judges it, [`mock`] stands in for the services.
+//! [`instruct`] turns documentation into instructions; [`instructions`] reads and writes them. [`data`] reads the questions.
+//! [`funcqa`], [`toolbench`] and [`restbench`] answer questions with tools: each takes a chat model, a source of tools and a
+//! tracer. [`retrieval`] finds the tools of a question, [`log`] keeps what happened, [`score`] judges it, [`mock`] stands in
+//! for the services.
 //! Nothing here prints, and no reply is ever evaluated as code.
 
+pub mod data;
 pub mod instruct;
 pub mod instructions;
 pub mod log;

@@ -3,12 +3,14 @@
 mod call;
 mod instruct;
 mod mock;
+mod prepare;
 mod retrieve;
 mod score;
 
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use jarvis_easytool::data::DataError;
 
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -26,6 +28,8 @@ pub(crate) enum EasytoolCommand {
     /// Score a log
     #[command(subcommand)]
     Score(score::ScoreCommand),
+    /// Give the items of a ToolBench file the descriptions of their tools
+    Prepare(prepare::PrepareArgs),
     /// Stand in for a tool server, or for the API of an OpenAPI file
     Mock(mock::MockArgs),
 }
@@ -36,6 +40,13 @@ pub(super) async fn run(command: EasytoolCommand, global: &Global, printer: Prin
         EasytoolCommand::Call(args) => call::run(args, printer).await,
         EasytoolCommand::Retrieve(args) => retrieve::run(*args, global, printer).await,
         EasytoolCommand::Score(command) => score::run(command, global, printer).await,
+        EasytoolCommand::Prepare(args) => prepare::run(args, printer).await,
         EasytoolCommand::Mock(args) => mock::run(args, printer).await,
     }
+}
+
+/// A file of questions that cannot be used is wrong use.
+fn unusable(error: DataError) -> Failure {
+    let hint = error.hint();
+    Failure::usage(error).hint(hint)
 }
