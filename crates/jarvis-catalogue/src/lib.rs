@@ -1,8 +1,8 @@
 //! Task types, tools and models: load, filter, rank, probe.
 //!
 //! [`task_types`] is the one registry of what can be planned; planners, prompts and workers all derive from it. A
-//! [`Catalogue`] says which models serve a task; a [`Prober`] says which of them can be reached now. Nothing here
-//! performs a task.
+//! [`Catalogue`] says which models serve a task; a [`Prober`] says which of them can be reached now; [`openapi`] reads
+//! what an API offers. Nothing here performs a task.
 
 mod builtin;
 mod catalogue;
@@ -10,6 +10,7 @@ mod http;
 mod load;
 mod mode;
 mod model;
+pub mod openapi;
 mod probe;
 mod rank;
 mod refresh;

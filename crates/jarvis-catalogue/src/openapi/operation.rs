@@ -1,0 +1,103 @@
+//! One thing that an API can do, and what it takes.
+
+use super::Schema;
+
+/// Where an argument goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Location {
+    /// Into the path.
+    Path,
+    /// After the `?`.
+    Query,
+    /// Into a header.
+    Header,
+    /// Into a cookie.
+    Cookie,
+    /// Into the body: a field of it, or the whole.
+    Body,
+}
+
+/// An argument that an operation takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Where it goes.
+    pub location: Location,
+    /// Whether it must be given. A field of a body that may be missing must be given only when the body is.
+    pub required: bool,
+    /// What it is; may be Markdown.
+    pub description: String,
+    /// What it may be.
+    pub schema: Schema,
+    /// A list is written as `a=1&a=2`, not as `a=1,2`.
+    pub explode: bool,
+    /// It should no longer be used.
+    pub deprecated: bool,
+}
+
+/// The body of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Body {
+    /// Its media type, such as `application/json`.
+    pub media_type: String,
+    /// Whether it must be sent.
+    pub required: bool,
+    /// The body is not an object with known fields: the one body parameter is the whole of it.
+    pub whole: bool,
+}
+
+/// A method of a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation {
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// Its path, with placeholders: `/movie/{movie_id}`.
+    pub path: String,
+    /// The document's own name for it; empty where it has none.
+    pub id: String,
+    /// A few words; may be empty.
+    pub summary: String,
+    /// More words; may be empty, Markdown, and long.
+    pub description: String,
+    /// Everything it takes: path, query, headers and cookies in the document's order, then the fields of the body. Names are
+    /// unique: of a parameter and a field of the body with one name, the parameter stands.
+    pub parameters: Vec<Parameter>,
+    /// The body, where there can be one.
+    pub body: Option<Body>,
+    /// It should no longer be used.
+    pub deprecated: bool,
+    /// It needs no key, although the API has one.
+    pub public: bool,
+}
+
+impl Operation {
+    /// Method and path: `GET /movie/{movie_id}`.
+    pub fn usage(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// The parameter of that name.
+    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// The names in braces in the path, in order.
+    pub fn placeholders(&self) -> Vec<&str> {
+        placeholders(&self.path)
+    }
+}
+
+/// The names in braces in a path, in order.
+pub(super) fn placeholders(path: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = path;
+    while let Some((_, after)) = rest.split_once('{') {
+        let Some((name, after)) = after.split_once('}') else {
+            break;
+        };
+        names.push(name);
+        rest = after;
+    }
+    names
+}
