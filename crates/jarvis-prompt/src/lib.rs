@@ -3,5 +3,6 @@
 //! It knows no stage and no model: what is asked, and what an answer means, is decided on higher floors. No I/O.
 
 pub mod literal;
+pub mod number;
 pub mod reader;
 pub mod template;

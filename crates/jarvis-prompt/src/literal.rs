@@ -1,14 +1,26 @@
 //! Values as models write them: JSON or the literals of a programming language, numbers exact.
 //!
 //! `5` and `5.0` stay apart, integers may be of any length, and constant arithmetic in place of a number is worked out.
-//! Nothing is ever evaluated beyond that: no names, no calls, no attributes.
+//! Nothing is ever evaluated beyond that: no names, no calls, no attributes. [`read_literal`] takes a value out of a reply.
+
+mod digits;
+mod error;
+mod find;
+mod parse;
+mod text;
 
 use std::fmt;
 
 use indexmap::IndexMap;
 use num_bigint::BigInt;
+use num_traits::ToPrimitive;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+
+pub use error::{LiteralError, LiteralFault};
+pub use find::{Pick, ReadLiteralError, ReadLiteralFault, read_literal, read_literal_pick};
+
+use crate::number::Number;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,12 +44,50 @@ pub enum Literal {
 impl Literal {
     /// Reads one value, the whole text: JSON, or a lenient literal.
     ///
+    /// Beside JSON it takes either quote with the escapes of Python (and `\_` for `_`), `True`, `False`, `None`, trailing
+    /// commas, tuples as lists, bare names of fields, comments (`#`, `//`, `/* */`), leading zeros, underscores between
+    /// digits, and arithmetic (`+ - * / // % **`, signs, parentheses) on numbers, by the rules of [`crate::number`].
+    /// Strict JSON is read as it is meant, integers exactly; of equal names the last counts. Time is linear in the text.
+    ///
     /// # Errors
-    /// Says what cannot be read and where.
+    /// Says what cannot be read and where: syntax; names, calls and `NaN`; arithmetic without a finite result; and what is
+    /// beyond the limits, before it is worked out (128 levels, 2^20 values, 2^20 bits for a number).
     pub fn parse(text: &str) -> Result<Literal, LiteralError> {
-        let value: serde_json::Value = serde_json::from_str(text)
-            .map_err(|error| LiteralError { at: error.column(), reason: error.to_string() })?;
-        Ok(Literal::from(&value))
+        parse::Parser::new(text, 0).whole()
+    }
+
+    /// The value of a field of a map: that of this very name, else the first whose name differs in ASCII case only.
+    pub fn field(&self, name: &str) -> Option<&Literal> {
+        let fields = self.as_map()?;
+        fields.get(name).or_else(|| {
+            fields.iter().find(|(other, _)| other.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        })
+    }
+
+    /// The whole number, when it is one and fits. A float is none, even without a fraction.
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Literal::Int(int) => int.to_i64(),
+            Literal::Null
+            | Literal::Bool(_)
+            | Literal::Float(_)
+            | Literal::Text(_)
+            | Literal::List(_)
+            | Literal::Map(_) => None,
+        }
+    }
+
+    /// The id that a model gave: a whole number, or a text of digits with or without a sign.
+    pub fn id(&self) -> Option<i64> {
+        match self {
+            Literal::Text(text) => text.trim().parse().ok(),
+            Literal::Null
+            | Literal::Bool(_)
+            | Literal::Int(_)
+            | Literal::Float(_)
+            | Literal::List(_)
+            | Literal::Map(_) => self.as_int(),
+        }
     }
 
     /// The text, when it is one.
@@ -80,16 +130,16 @@ impl Literal {
     }
 }
 
-/// Why a text is no value.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}, at byte {at}")]
-pub struct LiteralError {
-    /// Where, in bytes from the start.
-    pub at: usize,
-    /// What is wrong, in words that a model can act on.
-    pub reason: String,
+impl From<Number> for Literal {
+    fn from(number: Number) -> Literal {
+        match number {
+            Number::Int(int) => Literal::Int(int),
+            Number::Float(float) => Literal::Float(float),
+        }
+    }
 }
 
+/// Whole numbers beyond 64 bits are floats in such a value; to keep them read the text with [`Literal::parse`].
 impl From<&serde_json::Value> for Literal {
     fn from(value: &serde_json::Value) -> Literal {
         match value {
@@ -154,3 +204,6 @@ impl<'de> Deserialize<'de> for Literal {
         Literal::parse(raw.get()).map_err(serde::de::Error::custom)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use error::{ReadError, ReadFault};
+pub(crate) use find::{fences, plausible};
 pub use thought::without_reasoning;
 
 /// The shape of value that is wanted.

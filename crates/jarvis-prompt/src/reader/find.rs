@@ -30,7 +30,7 @@ impl Budget {
 }
 
 /// The contents of the fenced blocks, in order; the last may lack its closing fence.
-pub(super) fn fences(text: &str) -> Vec<&str> {
+pub(crate) fn fences(text: &str) -> Vec<&str> {
     let marker = if text.contains("```") { "```" } else { "~~~" };
     let marks: Vec<usize> = text.match_indices(marker).map(|(at, _)| at).collect();
     let mut blocks = Vec::new();
@@ -184,7 +184,7 @@ fn can_be_strict(text: &str, start: usize) -> bool {
 }
 
 /// True when what opens here looks like data and not like prose in brackets.
-pub(super) fn plausible(text: &str, start: usize, want: Want) -> bool {
+pub(crate) fn plausible(text: &str, start: usize, want: Want) -> bool {
     if byte(text, start) == Some(b'{') {
         return object_ahead(text, start);
     }

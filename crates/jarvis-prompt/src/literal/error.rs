@@ -1,0 +1,97 @@
+//! Why a text is no literal, in words that can be quoted to the model that wrote it.
+
+use crate::number::ArithmeticError;
+
+/// Why a text is no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}, at byte {at}")]
+pub struct LiteralError {
+    /// Where, in bytes from the start.
+    pub at: usize,
+    /// What is wrong.
+    pub fault: LiteralFault,
+}
+
+/// What is wrong with a text that should be a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LiteralFault {
+    /// The text ends too early.
+    #[error("the text ends where {wanted} is wanted")]
+    Ends {
+        /// What should follow.
+        wanted: &'static str,
+    },
+    /// A character stands where it cannot.
+    #[error("found `{}` where {wanted} is wanted", found.escape_debug())]
+    Unexpected {
+        /// The character.
+        found: char,
+        /// What should stand there.
+        wanted: &'static str,
+    },
+    /// A name, a call, a keyword: only values are read, nothing is evaluated.
+    #[error("`{name}` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers")]
+    Name {
+        /// The name, or its start.
+        name: String,
+        /// Whether something is called, or asked of the name: `open(`, `os.system`.
+        used: bool,
+    },
+    /// An escape that is not complete.
+    #[error("the escape after the backslash is not complete")]
+    Escape,
+    /// An operator beside something that is no number.
+    #[error("only numbers can be worked out with `{operator}`")]
+    NotNumbers {
+        /// The operator.
+        operator: &'static str,
+    },
+    /// `NaN` or `Infinity`.
+    #[error("`{word}` is no number that can be worked with")]
+    NoNumber {
+        /// As written.
+        word: &'static str,
+    },
+    /// Arithmetic without a result.
+    #[error("{0}")]
+    Arithmetic(#[from] ArithmeticError),
+    /// A number with too many digits.
+    #[error("a number has more than {limit} digits")]
+    TooManyDigits {
+        /// The most digits.
+        limit: usize,
+    },
+    /// More values than are read.
+    #[error("there are more than {limit} values")]
+    TooManyValues {
+        /// The most values.
+        limit: usize,
+    },
+    /// Too many brackets in each other.
+    #[error("the value is nested more than {limit} levels deep")]
+    TooDeep {
+        /// The most levels.
+        limit: usize,
+    },
+    /// Something follows the value.
+    #[error("more text follows the value")]
+    More,
+}
+
+impl LiteralFault {
+    /// Whether the text was understood and must not be taken: mending its syntax would only hide what it asks for.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            LiteralFault::Name { used, .. } => *used,
+            LiteralFault::NoNumber { .. }
+            | LiteralFault::NotNumbers { .. }
+            | LiteralFault::Arithmetic(_)
+            | LiteralFault::TooManyDigits { .. }
+            | LiteralFault::TooManyValues { .. }
+            | LiteralFault::TooDeep { .. } => true,
+            LiteralFault::Ends { .. } | LiteralFault::Unexpected { .. } | LiteralFault::Escape | LiteralFault::More => {
+                false
+            }
+        }
+    }
+}
