@@ -14,6 +14,7 @@ mod refs;
 mod response;
 mod sample;
 mod schema;
+mod target;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ pub use find::Found;
 pub use operation::{Body, Location, Operation, Parameter};
 pub use response::ApiResponse;
 pub use schema::{Schema, SchemaKind};
+pub use target::{Target, encoded};
 
 /// The largest document, in bytes.
 pub const MAX_DOCUMENT: u64 = 64 << 20;

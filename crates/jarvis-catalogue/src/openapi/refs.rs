@@ -43,7 +43,7 @@ pub(super) fn text(value: Option<&Value>) -> String {
 pub(super) fn truth(value: Option<&Value>) -> Option<bool> {
     match value? {
         Value::Bool(truth) => Some(*truth),
-        Value::String(text) => match text.trim() {
+        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
             "true" => Some(true),
             "false" => Some(false),
             _ => None,

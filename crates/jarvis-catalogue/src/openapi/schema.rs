@@ -194,7 +194,13 @@ impl Schema {
                     Some(float) if float.fract() == 0.0 && float.abs() < 9e15 => Some((float as i64).into()),
                     Some(_) | None => None,
                 },
-                _ => plain(value)?.parse::<i64>().ok().map(Value::from),
+                _ => {
+                    let text = plain(value)?;
+                    let digits = text.strip_prefix('-').unwrap_or(&text);
+                    // Longer ones stay a text, so that no digit is lost.
+                    let long = (19..=400).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+                    text.parse::<i64>().ok().map(Value::from).or(long.then(|| text.into()))
+                }
             },
             SchemaKind::Number => match value {
                 Value::Number(_) => Some(value.clone()),

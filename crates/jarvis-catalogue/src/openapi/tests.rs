@@ -292,3 +292,46 @@ fn the_published_documents_are_read() {
         assert_eq!(search.parameter("limit").unwrap().schema.default, Some(json!(20)));
     }
 }
+
+#[test]
+fn arguments_become_requests() {
+    let library = library();
+    let check = |name: &str, arguments: Value, wanted: Result<(&str, Value), &str>| {
+        let target = library.operation(name).unwrap().target(&object(arguments));
+        let target = match &target {
+            Ok(target) => Ok((target.path_and_query(), target.body.clone().map_or(Value::Null, |(_, body)| body))),
+            Err(faults) => Err(faults[0].to_string()),
+        };
+        assert_eq!(target, wanted.map(|(path, body)| (path.to_owned(), body)).map_err(str::to_owned), "{name}");
+    };
+    check(
+        "searchBook",
+        json!({"query": "snow & ice/fire", "page": "2"}),
+        Ok(("/search/book?query=snow%20%26%20ice/fire&page=2", Value::Null)),
+    );
+    check("getReviews", json!({"book_id": 7, "stars": "4,5"}), Ok(("/book/7/reviews?stars=4,5", Value::Null)));
+    check(
+        "addReview",
+        json!({"book_id": "7", "text": "good", "stars": "4"}),
+        Ok(("/book/7/reviews", json!({"text": "good", "stars": 4}))),
+    );
+    check("returnBook", json!({"loan_id": "a/../b?c#d"}), Ok(("/loans/a%2F..%2Fb%3Fc%23d", Value::Null)));
+    check(
+        "returnBook",
+        json!({"loan_id": ".."}),
+        Err("the parameter `loan_id` is part of the path and cannot be `.` or `..`"),
+    );
+    check("returnBook", json!({"loan_id": ""}), Err("the parameter `loan_id` is part of the path and cannot be empty"));
+    check("getBook", json!({"book_id": "seven"}), Err("the parameter `book_id` should be an integer, not \"seven\""));
+
+    let document = document(
+        "/a",
+        json!({"get": {"parameters": [
+        {"in": "query", "name": "many", "schema": {"type": "array"}}, {"in": "header", "name": "X-A", "schema": {}},
+        {"in": "cookie", "name": "c", "schema": {}}]}}),
+    );
+    let arguments = object(json!({"many": ["1", "2"], "X-A": "a\r\nX-Evil: 1", "c": "1; d=2"}));
+    let target = document.operations[0].target(&arguments).unwrap();
+    assert_eq!(target.query, "many=1&many=2");
+    assert_eq!(target.headers, [("X-A".into(), "a  X-Evil: 1".into()), ("Cookie".into(), "c=1%3B%20d%3D2".to_owned())]);
+}
