@@ -2,7 +2,8 @@
 //!
 //! [`task_types`] is the one registry of what can be planned; planners, prompts and workers all derive from it. A
 //! [`Catalogue`] says which models serve a task; a [`Prober`] says which of them can be reached now; [`openapi`] reads
-//! what an API offers. Nothing here performs a task.
+//! what an API offers. [`VectorIndex`] and [`Bm25Index`] find the texts of a list that fit a text. Nothing here performs a
+//! task.
 
 mod builtin;
 mod catalogue;
@@ -14,6 +15,7 @@ pub mod openapi;
 mod probe;
 mod rank;
 mod refresh;
+mod retrieve;
 mod tasks;
 
 pub use catalogue::{CANDIDATES_PER_TASK, Catalogue, Wanted};
@@ -24,4 +26,5 @@ pub use model::{Available, Listed, Model, ModelMeta, cut_description, metas};
 pub use probe::{HubCheck, NativeCheck, ProbeConfig, Prober, Probing, Unavailable};
 pub use rank::{Ranked, rank};
 pub use refresh::{RefreshConfig, RefreshError, RefreshProgress, Refreshed, refresh};
+pub use retrieve::{Bm25Index, Hit, MAX_DIMENSION, VectorError, VectorIndex};
 pub use tasks::{ArgSpec, Family, TaskType, find, task_types, tools, vocabulary};
