@@ -14,8 +14,10 @@ mod tokens;
 mod wire;
 
 pub use config::{Azure, OpenAiConfig, Protocol, Retries};
-pub use model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, ReplySchema, TokenUsage};
-pub use openai::{OpenAi, STAGE_HEADER};
+pub use model::{
+    CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, ReplySchema, TokenUsage,
+};
+pub use openai::{ATTEMPT_HEADER, OpenAi, STAGE_HEADER, TASK_HEADER};
 pub use recording::{Recorder, Replay, request_sha256};
 /// A key: never shown by `Debug`, wiped when dropped.
 pub use secrecy::SecretString;

@@ -87,6 +87,18 @@ pub struct ChatRequest {
     pub schema: Option<ReplySchema>,
     /// Overrides the client's timeout for this call: the time for one attempt, see `OpenAiConfig::timeout`.
     pub timeout: Option<Duration>,
+    /// Which of several calls of one stage this is. No part of what is asked.
+    pub labels: CallLabels,
+}
+
+/// Which of several calls of one stage a call is, for traces and scripted endpoints. Sent as the headers `x-jarvis-task` and
+/// `x-jarvis-attempt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CallLabels {
+    /// The task that it is for.
+    pub task: Option<i64>,
+    /// The attempt at a usable reply, from 1.
+    pub attempt: Option<u32>,
 }
 
 impl ChatRequest {
@@ -108,7 +120,7 @@ pub struct TokenUsage {
 /// What a call gave.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ChatReply {
-    /// The text, trimmed.
+    /// The text, as the model wrote it.
     pub text: String,
     /// Why the model stopped, in the endpoint's own word; empty when it gave none.
     pub finish_reason: String,

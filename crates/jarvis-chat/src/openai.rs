@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::config::{OpenAiConfig, Protocol};
 use crate::endpoint::{Endpoint, without_secrets};
-use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Part};
+use crate::model::{CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Part};
 use crate::retry::{self, Failure};
 use crate::tokens::Tokens;
 use crate::wire::{self, Refused, Reply};
@@ -27,6 +27,10 @@ use crate::{sse, wire::start};
 
 /// The header that carries the stage label of each call.
 pub const STAGE_HEADER: &str = "x-jarvis-stage";
+/// The header that carries the task of a call that has one.
+pub const TASK_HEADER: &str = "x-jarvis-task";
+/// The header that carries the number of an attempt.
+pub const ATTEMPT_HEADER: &str = "x-jarvis-attempt";
 
 /// The longest reply that is read, in bytes.
 pub(crate) const MAX_REPLY: usize = 16 << 20;
@@ -133,6 +137,7 @@ impl OpenAi {
             let mut late = false;
             let result = (|| {
                 let call = self.client.post(url.clone()).header(STAGE_HEADER, stage.clone()).json(&body);
+                let call = labelled(call, request.labels);
                 self.attempt(call, limit, &read)
             })
             .retry(retry::pauses(&self.config.retries))
@@ -291,6 +296,18 @@ impl ChatModel for OpenAi {
         let finish_reason = (!reply.finish_reason.is_empty()).then_some(reply.finish_reason);
         let chunk = ChatChunk { text: reply.text, finish_reason, usage: Some(reply.usage) };
         Ok(stream::iter([Ok(chunk)]).boxed())
+    }
+}
+
+/// The call with the headers of its labels.
+fn labelled(call: RequestBuilder, labels: CallLabels) -> RequestBuilder {
+    let call = match labels.task {
+        Some(task) => call.header(TASK_HEADER, task),
+        None => call,
+    };
+    match labels.attempt {
+        Some(attempt) => call.header(ATTEMPT_HEADER, attempt),
+        None => call,
     }
 }
 

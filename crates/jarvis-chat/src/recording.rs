@@ -69,6 +69,7 @@ pub fn request_sha256(request: &ChatRequest) -> String {
         logit_bias,
         schema,
         timeout: _,
+        labels: _,
     } = request;
     let role = |role: Role| match role {
         Role::System => "system",

@@ -272,7 +272,7 @@ impl Reply {
         let said = self
             .text()
             .ok_or_else(|| bad(format!("its first choice holds no text (finish reason `{finish_reason}`)")))?;
-        Ok(ChatReply { text: said.trim().to_owned(), finish_reason, usage: self.usage().unwrap_or_default() })
+        Ok(ChatReply { text: said.to_owned(), finish_reason, usage: self.usage().unwrap_or_default() })
     }
 }
 

@@ -2,15 +2,24 @@
 //!
 //! [`instruct`] turns documentation into instructions; [`instructions`] reads and writes them. [`data`] reads the questions.
 //! [`funcqa`], [`toolbench`] and [`restbench`] answer questions with tools: each takes a chat model, a source of tools and a
-//! tracer. [`retrieval`] finds the tools of a question, [`log`] keeps what happened, [`score`] judges it, [`mock`] stands in
-//! for the services.
+//! tracer; [`batch`] answers many. [`retrieval`] finds the tools of a question, [`log`] keeps what happened, [`score`] judges
+//! it, [`mock`] stands in for the services.
 //! Nothing here prints, and no reply is ever evaluated as code.
 
+pub mod batch;
 pub mod data;
+pub mod funcqa;
 pub mod instruct;
 pub mod instructions;
 pub mod log;
 pub mod mock;
 pub mod names;
+pub mod prompts;
+mod replies;
+pub mod restbench;
 pub mod retrieval;
 pub mod score;
+pub mod solve;
+pub mod stage;
+mod subtasks;
+pub mod toolbench;

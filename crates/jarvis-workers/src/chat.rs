@@ -29,7 +29,7 @@ pub const PICTURE_TASKS: [&str; 3] = ["visual-question-answering", "image-to-tex
 const MAX_SIDE: u32 = 1024;
 
 /// Makes one call and reports it as an event: successful, failed, or given up by dropping this future. Every call of a chat model goes through here or
-/// through [`stream_model`], so that the usage counts them all.
+/// through [`stream_model`], so that the usage counts them all. The reply's text is trimmed.
 ///
 /// # Errors
 /// Those of the model.
@@ -40,7 +40,7 @@ pub async fn call_model(
     request: &ChatRequest,
 ) -> Result<ChatReply, ChatError> {
     let call = Call::begin(events, task, &request.stage);
-    let done = model.complete(request).await;
+    let done = model.complete(request).await.map(|reply| ChatReply { text: reply.text.trim().to_owned(), ..reply });
     call.end(&done);
     done
 }

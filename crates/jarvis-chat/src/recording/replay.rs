@@ -96,7 +96,7 @@ impl Replay {
 /// The reply of a line.
 fn reply(line: &Line) -> ChatReply {
     ChatReply {
-        text: line.reply.trim().to_owned(),
+        text: line.reply.clone(),
         finish_reason: line.finish_reason.clone().unwrap_or_else(|| "stop".to_owned()),
         usage: line.usage.map_or(TokenUsage::default(), |usage| TokenUsage {
             prompt: usage.prompt_tokens,

@@ -32,7 +32,7 @@ async fn lines_are_taken_in_order_by_stage_and_contents() {
 {"stage":"a","contains":["cat","dog"],"reply":"3"}
 {"stage":"a","contains":[],"reply":" 4 "}"#,
         &[
-            ("a", &["no animal"], "4"),
+            ("a", &["no animal"], " 4 "),
             ("a", &["no animal"], "-"),
             ("b", &["cat"], "2"),
             ("b", &["cat"], "-"),

@@ -87,7 +87,7 @@ fn replies_are_read_leniently() {
         let got = Reply::read(&text, 200).and_then(|reply| reply.whole(&text));
         assert_eq!(got.map_err(|error| error.to_string()), expected.map_err(str::to_owned), "{body}");
     };
-    check(json!({"choices": [{"message": {"content": " hi \n"}, "finish_reason": "eos"}]}), Ok(ok("hi", "eos")));
+    check(json!({"choices": [{"message": {"content": " hi \n"}, "finish_reason": "eos"}]}), Ok(ok(" hi \n", "eos")));
     check(json!({"choices": [{"text": "hi"}], "usage": null, "error": null}), Ok(ok("hi", "")));
     check(
         json!({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}]}}]}),

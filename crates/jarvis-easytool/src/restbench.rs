@@ -1,0 +1,159 @@
+//! RestBench: a question into a path of endpoints, and the path carried out (`spec/easytool.md` §8).
+
+mod execute;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jarvis_chat::ChatModel;
+use jarvis_prompt::template::TemplateError;
+use serde::Serialize;
+
+use crate::instructions::EndpointInstruction;
+use crate::log::{RestRecord, Status};
+use crate::prompts::{Prompt, Prompts};
+use crate::replies;
+use crate::score::restbench::extract_path;
+use crate::stage::{Desk, Limits, Tracer};
+
+pub use execute::{Execution, condense};
+
+/// Whose endpoints they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scenario {
+    /// The Movie Database.
+    Tmdb,
+    /// Spotify.
+    Spotify,
+}
+
+impl Scenario {
+    /// How prompts call it.
+    pub fn service(self) -> &'static str {
+        match self {
+            Scenario::Tmdb => "TMDB, a database of movies, TV shows and people",
+            Scenario::Spotify => "Spotify, a music service",
+        }
+    }
+}
+
+/// The pipeline.
+pub struct Restbench {
+    /// Who plans.
+    pub model: Arc<dyn ChatModel>,
+    /// Who watches.
+    pub tracer: Arc<dyn Tracer>,
+    /// The endpoints.
+    pub endpoints: Vec<EndpointInstruction>,
+    /// Whose they are, in a few words: [`Scenario::service`], or those of another API.
+    pub service: String,
+    /// How paths are carried out; `None` plans only.
+    pub execution: Option<Execution>,
+    /// The prompts.
+    pub prompts: Prompts,
+    /// Limits.
+    pub limits: Limits,
+}
+
+/// An endpoint in the prompt.
+#[derive(Serialize)]
+struct Shown<'a> {
+    id: i64,
+    usage: &'a str,
+    description: &'a str,
+}
+
+/// The worked example.
+#[derive(Serialize)]
+struct Example {
+    question: &'static str,
+    reply: &'static str,
+}
+
+const EXAMPLE: Example = Example {
+    question: "Pause the player",
+    reply: r#"[{"Task": "Find out what the player is playing", "ID": 15}, {"Task": "Pause the player", "ID": 19}]"#,
+};
+
+impl Restbench {
+    /// The pipeline over these endpoints; it plans and calls nothing.
+    ///
+    /// # Errors
+    /// Only when a built-in prompt is broken.
+    pub fn new(
+        model: Arc<dyn ChatModel>,
+        tracer: Arc<dyn Tracer>,
+        endpoints: Vec<EndpointInstruction>,
+        service: impl Into<String>,
+    ) -> Result<Restbench, TemplateError> {
+        Ok(Restbench {
+            model,
+            tracer,
+            endpoints,
+            service: service.into(),
+            execution: None,
+            prompts: Prompts::load()?,
+            limits: Limits::default(),
+        })
+    }
+
+    /// Plans one question, and carries the path out where that is wanted. It always returns a record: what went wrong is in
+    /// it. `id` is the question's number, from 1.
+    pub async fn answer(&self, id: u64, question: &str) -> RestRecord {
+        #[derive(Serialize)]
+        struct Context<'a> {
+            question: &'a str,
+            service: &'a str,
+            tools: Vec<Shown<'a>>,
+            example: Example,
+        }
+        let desk = Desk {
+            model: &*self.model,
+            prompts: &self.prompts,
+            limits: &self.limits,
+            tracer: &*self.tracer,
+            question: id,
+            trace: Default::default(),
+        };
+        let mut record = RestRecord {
+            id,
+            question: question.to_owned(),
+            task_path: Vec::new(),
+            tool_choice_ls: Vec::new(),
+            final_answer: None,
+            check_index: None,
+            status: Status::Succeeded,
+            errors: Vec::new(),
+            calls: Vec::new(),
+            stage_trace: Vec::new(),
+        };
+        let tools = self.endpoints.iter().map(|tool| Shown {
+            id: tool.id,
+            usage: &tool.tool_usage,
+            description: &tool.tool_description,
+        });
+        let context = Context { question, service: &self.service, tools: tools.collect(), example: EXAMPLE };
+        match desk.ask(Prompt::DecomposeRestbench, None, &context, replies::path).await {
+            Ok(path) => {
+                let usages: IndexMap<i64, String> =
+                    self.endpoints.iter().map(|tool| (tool.id, tool.tool_usage.clone())).collect();
+                let extracted = extract_path(&path, &usages);
+                extracted.warnings.into_iter().for_each(|warning| desk.note_error(warning));
+                record.task_path = path;
+                record.tool_choice_ls = extracted.path;
+                if let Some(execution) = &self.execution {
+                    execution.carry_out(&desk, &self.endpoints, &mut record).await;
+                }
+            }
+            Err(error) => {
+                record.status = Status::Failed;
+                desk.note_error(error.to_string());
+            }
+        }
+        let trace = desk.into_trace();
+        record.errors.extend(trace.errors);
+        record.calls = trace.calls;
+        record.stage_trace = trace.stages;
+        record
+    }
+}

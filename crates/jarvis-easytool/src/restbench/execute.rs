@@ -1,0 +1,212 @@
+//! A path carried out: parameters filled from the question and from what earlier steps found, real calls, one answer.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use jarvis_prompt::literal::Literal;
+use jarvis_workers::tools::{ToolCall, ToolCaller};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::instructions::{EndpointInstruction, Guideline};
+use crate::log::{AnsweredTask, RestRecord, Status, Subtask};
+use crate::solve::{self, KEYWORDS, Site};
+use crate::stage::Desk;
+
+/// Attempts at one step: a call that fails is asked for again with the reason.
+const STEP_ATTEMPTS: u32 = 3;
+
+/// The most steps of a path that are carried out.
+const MAX_STEPS: usize = 32;
+
+/// How paths are carried out.
+#[derive(Clone)]
+pub struct Execution {
+    /// Who carries out calls; APIs are named as in `tool_usage`.
+    pub tools: Arc<dyn ToolCaller>,
+    /// Guidelines by `tool_usage`, where there are some: they tell parameters that the endpoint's line does not.
+    pub guidelines: IndexMap<String, Guideline>,
+}
+
+/// A step that was carried out, as later prompts show it.
+#[derive(Debug, Serialize)]
+struct Done {
+    id: i64,
+    task: String,
+    endpoint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<Literal>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
+}
+
+impl Execution {
+    /// Carries out the path of a record, step by step, and adds the answer.
+    pub(super) async fn carry_out(&self, desk: &Desk<'_>, endpoints: &[EndpointInstruction], record: &mut RestRecord) {
+        let mut done: Vec<Done> = Vec::new();
+        let steps = self.steps(record, endpoints);
+        if steps.len() > MAX_STEPS {
+            desk.note_error(format!("{} steps are too many; the first {MAX_STEPS} are carried out", steps.len()));
+        }
+        for (task, endpoint) in steps.into_iter().take(MAX_STEPS) {
+            if desk.lock().unreached {
+                break;
+            }
+            self.step(desk, &record.question, &task, endpoint, &mut done).await;
+        }
+        let failed = done.iter().filter(|step| step.result.is_none()).count();
+        if failed > 0 {
+            record.status = Status::Partial;
+        }
+        let answers: Vec<AnsweredTask> = done
+            .into_iter()
+            .map(|step| AnsweredTask {
+                answer: match (step.result, step.failed) {
+                    (Some(result), _) => format!("{} gave: {result}", step.endpoint),
+                    (None, why) => format!("{} failed: {}", step.endpoint, why.unwrap_or_default()),
+                },
+                task: step.task,
+            })
+            .collect();
+        match solve::summarize(desk, &record.question, &answers).await {
+            Ok(answer) => {
+                let good = solve::check(desk, None, &record.question, &answer).await;
+                record.check_index = Some(if good { 1 } else { -1 });
+                record.final_answer = Some(answer);
+            }
+            Err(error) => {
+                desk.note_error(error.to_string());
+                record.status = Status::Failed;
+            }
+        }
+    }
+
+    /// The steps that call an endpoint, numbered by their place in the path.
+    fn steps<'a>(&self, record: &RestRecord, endpoints: &'a [EndpointInstruction]) -> Vec<(Subtask, &'a EndpointInstruction)> {
+        let mut steps = Vec::new();
+        for (choice, number) in record.task_path.iter().zip(1..) {
+            let ids: Vec<i64> = match &choice.id {
+                Literal::List(ids) => ids.iter().filter_map(Literal::id).collect(),
+                id => id.id().into_iter().collect(),
+            };
+            for endpoint in ids.iter().filter_map(|id| endpoints.iter().find(|endpoint| endpoint.id == *id)) {
+                steps.push((Subtask { task: choice.task.clone(), id: number, dep: Vec::new() }, endpoint));
+            }
+        }
+        steps
+    }
+
+    async fn step(
+        &self,
+        desk: &Desk<'_>,
+        question: &str,
+        task: &Subtask,
+        endpoint: &EndpointInstruction,
+        done: &mut Vec<Done>,
+    ) {
+        #[derive(Serialize)]
+        struct Log<'a> {
+            #[serde(rename = "Original Question")]
+            question: &'a str,
+            steps: &'a [Done],
+        }
+        let guideline = self.guidelines.get(&endpoint.tool_usage);
+        let usage = match guideline {
+            Some(guideline) => serde_json::to_string(guideline),
+            None => serde_json::to_string(endpoint),
+        };
+        let usage = usage.unwrap_or_default();
+        for attempt in 1..=STEP_ATTEMPTS {
+            let log = serde_json::to_string(&Log { question, steps: done }).unwrap_or_default();
+            let ended = Done {
+                id: task.id,
+                task: task.task.clone(),
+                endpoint: endpoint.tool_usage.clone(),
+                parameters: None,
+                result: None,
+                failed: None,
+            };
+            let parameters = match solve::choose_parameters(desk, task, &usage, Some(&log), &KEYWORDS).await {
+                Ok(parameters) => parameters,
+                Err(error) => {
+                    desk.note_error(format!("step {}: {error}", task.id));
+                    done.push(Done { failed: Some(error.to_string()), ..ended });
+                    return;
+                }
+            };
+            let site = Site {
+                task_id: task.id,
+                attempt,
+                tool_id: endpoint.id,
+                call: ToolCall { api: endpoint.tool_usage.clone(), tool: endpoint.tool_name.clone(), ..ToolCall::default() },
+                faults: &|arguments| guideline.map(|guideline| crate::toolbench::faults(guideline, arguments)).unwrap_or_default(),
+            };
+            let results = solve::call_all(desk, &*self.tools, &site, &parameters).await;
+            let good = results.iter().any(Result::is_ok);
+            let shown = solve::shown(&results, |text| condense(text, desk.limits.result_chars));
+            if good {
+                done.push(Done { parameters: Some(parameters), result: Some(shown), ..ended });
+                return;
+            }
+            desk.note_error(format!("step {}: {shown}", task.id));
+            done.push(Done { parameters: Some(parameters), failed: Some(shown), ..ended });
+            if attempt < STEP_ATTEMPTS && results.iter().flat_map(|result| result.as_ref().err()).any(|error| !mendable(error.kind)) {
+                return;
+            }
+        }
+    }
+}
+
+/// Whether other parameters may help.
+fn mendable(kind: jarvis_workers::tools::CallFault) -> bool {
+    use jarvis_workers::tools::CallFault;
+    match kind {
+        CallFault::BadInput | CallFault::Message => true,
+        CallFault::NoSuchApi
+        | CallFault::Timeout
+        | CallFault::NotWorking
+        | CallFault::Unauthorized
+        | CallFault::Unsubscribed
+        | CallFault::TooManyRequests
+        | CallFault::RateLimit
+        | CallFault::Transport => false,
+    }
+}
+
+/// A result that fits into `chars` characters. Of JSON the ends of long lists and long texts are left out first, so that
+/// what is left is JSON; anything else is cut.
+pub fn condense(text: &str, chars: usize) -> String {
+    if text.chars().nth(chars).is_none() {
+        return text.to_owned();
+    }
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return solve::cut(text, chars) };
+    for (items, letters) in [(50, 400), (20, 200), (10, 200), (5, 120), (3, 80), (1, 80)] {
+        let short = shorten(&value, items, letters).to_string();
+        if short.chars().nth(chars).is_none() {
+            return short;
+        }
+    }
+    solve::cut(&shorten(&value, 1, 40).to_string(), chars)
+}
+
+fn shorten(value: &Value, items: usize, letters: usize) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::String(text) => match text.char_indices().nth(letters) {
+            Some((at, _)) => Value::String(format!("{}…", text.get(..at).unwrap_or_default())),
+            None => value.clone(),
+        },
+        Value::Array(all) => {
+            let mut kept: Vec<Value> = all.iter().take(items).map(|item| shorten(item, items, letters)).collect();
+            if all.len() > items {
+                kept.push(Value::String(format!("… and {} more", all.len() - items)));
+            }
+            Value::Array(kept)
+        }
+        Value::Object(fields) => {
+            Value::Object(fields.iter().map(|(name, value)| (name.clone(), shorten(value, items, letters))).collect())
+        }
+    }
+}

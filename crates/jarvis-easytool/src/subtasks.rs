@@ -1,0 +1,178 @@
+//! The subtasks of a question: what each waits for, and the order in which they run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+
+use futures::stream::{FuturesUnordered, StreamExt};
+use indexmap::IndexMap;
+use jarvis_engine::{Ready, Schedule};
+use jarvis_plan::{Task, TaskId};
+use jarvis_prompt::literal::Literal;
+
+use crate::log::Subtask;
+
+/// Subtasks that wait for nothing.
+pub(crate) fn independent(tasks: &[String]) -> Vec<Subtask> {
+    tasks.iter().zip(1..).map(|(task, id)| Subtask { task: task.clone(), id, dep: vec![-1] }).collect()
+}
+
+/// Subtasks each of which waits for all before it: what is left when no order can be had.
+pub(crate) fn one_after_another(tasks: &[String]) -> Vec<Subtask> {
+    let row = |(task, id): (&String, i64)| Subtask { task: task.clone(), id, dep: or_none((1..id).collect()) };
+    tasks.iter().zip(1..).map(row).collect()
+}
+
+fn or_none(dep: Vec<i64>) -> Vec<i64> {
+    if dep.is_empty() { vec![-1] } else { dep }
+}
+
+/// The tasks of a decomposition with what a model says they wait for, in an order in which they can run: ready ones by id.
+/// The texts are always those of the decomposition. Also tells what was mended.
+pub(crate) fn topology(tasks: &[String], rows: &[Literal]) -> (Vec<Subtask>, Vec<String>) {
+    let mut notes = Vec::new();
+    let ids = own_ids(tasks, rows);
+    let known = |id: i64| ids.get(&id).copied();
+    let mut dep: BTreeMap<i64, BTreeSet<i64>> = (1..).zip(tasks).map(|(id, _)| (id, BTreeSet::new())).collect();
+    for row in rows {
+        let Some(own) = row.field("id").and_then(Literal::id).and_then(known) else {
+            notes.push(format!("the order names a task that is not one of the {}; it was left out", tasks.len()));
+            continue;
+        };
+        for said in deps_of(row.field("dep")) {
+            match known(said) {
+                Some(needs) if needs != own => drop(dep.entry(own).or_default().insert(needs)),
+                Some(_) => notes.push(format!("task {own} is said to wait for itself; that was left out")),
+                None => notes.push(format!("task {own} is said to wait for {said}, which is no task; that was left out")),
+            }
+        }
+    }
+    let order = order(&dep).unwrap_or_else(|| {
+        notes.push("the tasks are said to wait for each other in a circle; they run as they were listed".to_owned());
+        for (id, needs) in &mut dep {
+            needs.retain(|other| other < id);
+        }
+        dep.keys().copied().collect()
+    });
+    let text = |id: i64| usize::try_from(id - 1).ok().and_then(|at| tasks.get(at)).cloned().unwrap_or_default();
+    let row = |id: i64| Subtask {
+        task: text(id),
+        id,
+        dep: or_none(dep.get(&id).into_iter().flatten().copied().collect()),
+    };
+    (order.into_iter().map(row).collect(), notes)
+}
+
+/// Which of our tasks each id of the reply is: by number where the numbers are ours, else by text, else by place.
+fn own_ids(tasks: &[String], rows: &[Literal]) -> BTreeMap<i64, i64> {
+    let all = || (1..).zip(tasks);
+    let ids: Vec<i64> = rows.iter().filter_map(|row| row.field("id").and_then(Literal::id)).collect();
+    let ours = |id: &i64| (1..=i64::try_from(tasks.len()).unwrap_or(i64::MAX)).contains(id);
+    if ids.iter().all(ours) {
+        return all().map(|(id, _)| (id, id)).collect();
+    }
+    let by_text = rows.iter().filter_map(|row| {
+        let said = row.field("task")?.as_text()?.trim();
+        let (own, _) = all().find(|(_, task)| task.trim() == said)?;
+        Some((row.field("id")?.id()?, own))
+    });
+    let by_text: BTreeMap<i64, i64> = by_text.collect();
+    match () {
+        () if by_text.len() == rows.len() => by_text,
+        () if ids.len() == tasks.len() => ids.into_iter().zip(1..).collect(),
+        () => all().map(|(id, _)| (id, id)).collect(),
+    }
+}
+
+/// The ids that a `dep` names: a number, a list, or a text such as `1, 2`; −1 and nothing name none.
+fn deps_of(dep: Option<&Literal>) -> Vec<i64> {
+    let ids: Vec<i64> = match dep {
+        None | Some(Literal::Null | Literal::Bool(_) | Literal::Float(_) | Literal::Map(_)) => Vec::new(),
+        Some(Literal::Text(text)) => {
+            text.split(|c: char| !c.is_ascii_digit() && c != '-').filter_map(|part| part.parse().ok()).collect()
+        }
+        Some(Literal::List(items)) => items.iter().filter_map(Literal::id).collect(),
+        Some(one @ Literal::Int(_)) => one.id().into_iter().collect(),
+    };
+    ids.into_iter().filter(|id| *id != -1).collect()
+}
+
+/// An order in which every task stands after what it waits for, the smallest id first; `None` when there is a circle.
+fn order(dep: &BTreeMap<i64, BTreeSet<i64>>) -> Option<Vec<i64>> {
+    let mut done: Vec<i64> = Vec::with_capacity(dep.len());
+    let mut left: BTreeMap<i64, BTreeSet<i64>> = dep.clone();
+    while !left.is_empty() {
+        let (next, _) = left.iter().find(|(_, needs)| needs.is_empty())?;
+        let next = *next;
+        left.remove(&next);
+        for needs in left.values_mut() {
+            needs.remove(&next);
+        }
+        done.push(next);
+    }
+    Some(done)
+}
+
+/// The ids that a subtask needs, directly and by way of others, ascending.
+pub(crate) fn needed(subtasks: &[Subtask], of: &Subtask) -> Vec<i64> {
+    let mut found = BTreeSet::new();
+    let mut open = of.dep.clone();
+    while let Some(id) = open.pop() {
+        if id != -1 && found.insert(id) {
+            open.extend(subtasks.iter().filter(|task| task.id == id).flat_map(|task| &task.dep).copied());
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Runs subtasks, at most `concurrency` at once, each after those it waits for, ready ones by id. `solve` is given a subtask
+/// and what the finished ones gave. How they ended comes back in the order of `subtasks`.
+pub(crate) async fn run<T, F>(
+    subtasks: &[Subtask],
+    concurrency: usize,
+    solve: impl Fn(usize, std::sync::Arc<IndexMap<i64, T>>) -> F,
+) -> Vec<(i64, T)>
+where
+    T: Clone,
+    F: Future<Output = T>,
+{
+    let mut schedule = Schedule::new();
+    let tasks: Vec<Task> = subtasks.iter().filter_map(task_of).collect();
+    schedule.extend(&tasks);
+    schedule.close();
+    let mut finished: std::sync::Arc<IndexMap<i64, T>> = std::sync::Arc::new(IndexMap::new());
+    let mut waiting: BTreeSet<i64> = BTreeSet::new();
+    let mut under_way = FuturesUnordered::new();
+    loop {
+        // Dependencies were checked, so none is missing and nothing goes round in a circle.
+        waiting.extend(schedule.ready().into_iter().map(|ready| match ready {
+            Ready::Run(id) | Ready::Missing { id, .. } | Ready::Cycle(id) => i64::from(id.0),
+        }));
+        while under_way.len() < concurrency.max(1)
+            && let Some(id) = waiting.pop_first()
+        {
+            let Some(at) = subtasks.iter().position(|task| task.id == id) else { continue };
+            let solved = solve(at, std::sync::Arc::clone(&finished));
+            under_way.push(async move { (id, solved.await) });
+        }
+        let Some((id, solved)) = under_way.next().await else { break };
+        std::sync::Arc::make_mut(&mut finished).insert(id, solved);
+        schedule.finish(TaskId(u32::try_from(id).unwrap_or_default()));
+    }
+    let of = |task: &Subtask| finished.get(&task.id).map(|solved| (task.id, solved.clone()));
+    subtasks.iter().filter_map(of).collect()
+}
+
+fn task_of(subtask: &Subtask) -> Option<Task> {
+    let id = |id: i64| u32::try_from(id).ok().map(TaskId);
+    Some(Task {
+        task: subtask.task.clone(),
+        id: id(subtask.id)?,
+        dep: subtask.dep.iter().filter_map(|dep| id(*dep)).collect(),
+        args: IndexMap::new(),
+        unfolded_from: None,
+        fault: None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! `jarvis easytool funcqa`: answers questions of arithmetic with the functions of the hub.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use jarvis_easytool::batch;
+use jarvis_easytool::data::read_funcqa;
+use jarvis_easytool::funcqa::{Funcqa, Kind};
+use jarvis_easytool::instructions::{read_functions, read_tool_dic};
+use jarvis_easytool::solve::Offer;
+use jarvis_easytool::stage::{Limits, Untraced};
+use jarvis_workers::hub::{Hub, Mode};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::batch::{BatchArgs, Shown, asked, failed};
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::cancel_on_interrupt;
+
+/// `jarvis easytool funcqa`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    jarvis easytool funcqa --kind multi-hop --data funcqa_mh.json --llm gpt-4o-mini --limit 5\n  \
+    jarvis easytool funcqa --kind one-hop --data funcqa_oh.json --llm qwen3:8b \\\n    \
+      --base-url http://localhost:11434/v1 --out log.jsonl --resume\n  \
+    jarvis easytool score funcqa --log log.jsonl --data funcqa_oh.json\n\n\
+    DATA is a list, or one a line, of {\"question\", \"answer\"}; `answer` is only for the score.\n\n\
+    Exit status: 0 when every question has an answer, 1 when some failed or are left, 2 for wrong use.")]
+pub(crate) struct FuncqaArgs {
+    /// `multi-hop`: the question is split into subtasks; `one-hop`: one call answers it
+    #[arg(long, value_name = "KIND")]
+    kind: Kind,
+    /// The questions
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// `precise` hands on what the functions give; `compat` rounds each result to two decimals, as the original does
+    #[arg(long, value_name = "MODE", default_value_t = Mode::Precise)]
+    mode: Mode,
+    /// Tools tried for one subtask
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=100))]
+    retrieval_num: u8,
+    /// The functions' instructions [default: those that come with jarvis]
+    #[arg(long, value_name = "functions_data.json")]
+    functions: Option<PathBuf>,
+    /// What the model reads of each function while choosing [default: those of the instructions]
+    #[arg(long, value_name = "tool_dic.jsonl")]
+    tools: Option<PathBuf>,
+    #[command(flatten)]
+    batch: BatchArgs,
+}
+
+pub(super) async fn run(args: FuncqaArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let questions = read_funcqa(&args.data).map_err(Failure::usage)?;
+    let asked = asked(global, printer)?;
+    let hub = Arc::new(Hub::new(args.mode));
+    let mut pipeline = Funcqa::new(Arc::clone(&asked.model), hub, Arc::new(Untraced)).map_err(Failure::work)?;
+    if let Some(path) = &args.functions {
+        pipeline.functions = read_functions(path).map_err(Failure::usage)?;
+        let offer = |f: &jarvis_easytool::instructions::FunctionInstruction| Offer {
+            id: f.id,
+            description: f.description.clone(),
+        };
+        pipeline.offers = pipeline.functions.iter().map(offer).collect();
+    }
+    if let Some(path) = &args.tools {
+        let rows = read_tool_dic(path).map_err(Failure::usage)?;
+        pipeline.offers = rows.into_iter().map(|(id, description)| Offer { id, description }).collect();
+    }
+    let own = Limits { tool_attempts: usize::from(args.retrieval_num), ..Limits::default() };
+    pipeline.limits = args.batch.limits(&asked, own);
+    let settings = json!({
+        "pipeline": "funcqa",
+        "kind": args.kind.to_string(),
+        "data": args.data.display().to_string(),
+        "mode": args.mode.to_string(),
+        "retrieval_num": args.retrieval_num,
+    });
+    let stem = format!("FuncQA_{}_{{model}}_easytool", args.kind.data_type());
+    let mut log = args.batch.log(&stem, &asked, settings, printer)?;
+    let numbered = args.batch.numbered(questions);
+    let pending = numbered.iter().filter(|(id, _)| !log.done().contains(id)).count();
+    let shown = Shown::new(printer, pending, &asked.name);
+    let stop = CancellationToken::new();
+    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
+    let (pipeline, kind) = (&pipeline, args.kind);
+    let answer = |id, question: jarvis_easytool::data::FuncqaQuestion| async move {
+        pipeline.answer(id, &question.question, kind).await
+    };
+    let ended = batch::run(numbered, args.batch.at_once(&asked), answer, &mut log, &shown, &stop).await;
+    interrupt.abort();
+    shown.clear();
+    args.batch.end(&ended.map_err(failed)?, log.path(), printer)
+}

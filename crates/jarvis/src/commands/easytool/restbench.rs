@@ -1,0 +1,152 @@
+//! `jarvis easytool restbench`: plans paths of API endpoints for questions, and carries them out where that is wanted.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use indexmap::IndexMap;
+use jarvis_easytool::batch;
+use jarvis_easytool::data::{RestQuestion, read_restbench};
+use jarvis_easytool::instruct::{Instructions, Shape};
+use jarvis_easytool::instructions::{EndpointInstruction, Guideline, read_endpoints};
+use jarvis_easytool::restbench::{Execution, Restbench, Scenario};
+use jarvis_easytool::stage::{Limits, Untraced};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::batch::{BatchArgs, Shown, asked, failed};
+use super::source::{ApiArgs, document, instructions};
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::cancel_on_interrupt;
+
+/// `jarvis easytool restbench`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    jarvis easytool restbench --scenario tmdb --data tmdb.json --tools tmdb_tool.json --llm gpt-4o-mini\n  \
+    jarvis easytool restbench --scenario spotify --data spotify.json --openapi spotify_oas.json --llm gpt-4o-mini\n  \
+    jarvis easytool score restbench --log restbench_gpt-4o-mini_Easytool.jsonl --data tmdb.json\n\n\
+    With --execute the path is carried out: parameters are filled from the question and from earlier results, the API is \
+    called for real, and an answer is written. --base-url then names the API, and --llm-url the chat endpoint:\n  \
+    jarvis easytool restbench --scenario tmdb --data tmdb.json --tools tmdb_tool.json --openapi tmdb_oas.json \\\n    \
+      --execute --base-url https://api.themoviedb.org/3 --api-key-env TMDB_KEY --llm gpt-4o-mini\n  \
+    jarvis easytool mock --openapi tmdb_oas.json    # an API to try it on\n\n\
+    Exit status: 0 when every question has an answer, 1 when some failed or are left, 2 for wrong use.")]
+pub(crate) struct RestbenchArgs {
+    /// Whose endpoints they are
+    #[arg(long, value_enum)]
+    scenario: ScenarioArg,
+    /// The questions: a list, or one a line, of {"query", "solution"}
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// The endpoints' instructions, as `instruct` writes them [default: made from --openapi]
+    #[arg(long, value_name = "FILE", required_unless_present = "openapi")]
+    tools: Option<PathBuf>,
+    /// Carry the paths out
+    #[arg(long)]
+    execute: bool,
+    /// The chat endpoint, where --base-url names the API
+    #[arg(long, value_name = "URL", requires = "execute")]
+    llm_url: Option<String>,
+    /// Characters of each result that later steps see
+    #[arg(long, value_name = "N", default_value_t = 4000, requires = "execute")]
+    result_chars: usize,
+    #[command(flatten)]
+    api: ApiArgs,
+    #[command(flatten)]
+    batch: BatchArgs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ScenarioArg {
+    /// The Movie Database
+    Tmdb,
+    /// Spotify
+    Spotify,
+}
+
+impl ScenarioArg {
+    fn scenario(self) -> Scenario {
+        match self {
+            ScenarioArg::Tmdb => Scenario::Tmdb,
+            ScenarioArg::Spotify => Scenario::Spotify,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            ScenarioArg::Tmdb => "tmdb",
+            ScenarioArg::Spotify => "spotify",
+        }
+    }
+}
+
+pub(super) async fn run(args: RestbenchArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let questions = read_restbench(&args.data).map_err(Failure::usage)?;
+    let endpoints = match (&args.tools, &args.api.openapi) {
+        (Some(path), _) => read_endpoints(path).map_err(Failure::usage)?,
+        (None, Some(path)) => match instructions(path, Shape::Endpoints).await? {
+            Instructions::Endpoints(endpoints) => endpoints,
+            Instructions::Tools(_) => Vec::new(),
+        },
+        (None, None) => Vec::new(),
+    };
+    if endpoints.is_empty() {
+        return Err(Failure::usage("there are no endpoints").hint("name instructions with --tools, or a document with --openapi"));
+    }
+    // With --execute the one address is the API's.
+    let (chat, api_url) = match args.execute {
+        true => (Global { base_url: args.llm_url.clone(), ..global.clone() }, global.base_url.clone()),
+        false => (global.clone(), None),
+    };
+    let asked = asked(&chat, printer)?;
+    let service = args.scenario.scenario().service();
+    let mut pipeline = Restbench::new(Arc::clone(&asked.model), Arc::new(Untraced), endpoints, service)
+        .map_err(Failure::work)?;
+    if args.execute {
+        pipeline.execution = Some(execution(&args, api_url.as_deref(), &pipeline.endpoints).await?);
+    }
+    let own = Limits { result_chars: args.result_chars, ..Limits::default() };
+    pipeline.limits = args.batch.limits(&asked, own);
+    let settings = json!({
+        "pipeline": "restbench",
+        "scenario": args.scenario.name(),
+        "data": args.data.display().to_string(),
+        "endpoints": pipeline.endpoints.len(),
+        "execute": args.execute,
+    });
+    let mut log = args.batch.log("restbench_{model}_Easytool", &asked, settings, printer)?;
+    let numbered = args.batch.numbered(questions);
+    let pending = numbered.iter().filter(|(id, _)| !log.done().contains(id)).count();
+    let shown = Shown::new(printer, pending, &asked.name);
+    let stop = CancellationToken::new();
+    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
+    let pipeline = &pipeline;
+    let answer = |id, question: RestQuestion| async move { pipeline.answer(id, &question.query).await };
+    let ended = batch::run(numbered, args.batch.at_once(&asked), answer, &mut log, &shown, &stop).await;
+    interrupt.abort();
+    shown.clear();
+    args.batch.end(&ended.map_err(failed)?, log.path(), printer)
+}
+
+/// How paths are carried out: by the document where there is one, else by the endpoints' lines alone.
+async fn execution(
+    args: &RestbenchArgs,
+    api_url: Option<&str>,
+    endpoints: &[EndpointInstruction],
+) -> Result<Execution, Failure> {
+    let Some(path) = &args.api.openapi else {
+        return Ok(Execution { tools: args.api.caller(None, api_url)?, guidelines: IndexMap::new() });
+    };
+    let guidelines: IndexMap<String, Guideline> = match instructions(path, Shape::Tools).await? {
+        Instructions::Tools(tools) => tools.into_iter().flat_map(|tool| tool.tool_guidelines).collect(),
+        Instructions::Endpoints(_) => IndexMap::new(),
+    };
+    if !endpoints.iter().any(|endpoint| guidelines.contains_key(&endpoint.tool_usage)) {
+        return Err(Failure::usage("no endpoint of --tools is in --openapi")
+            .hint("name the document that they were made from"));
+    }
+    Ok(Execution { tools: args.api.caller(Some(&document(path).await?), api_url)?, guidelines })
+}

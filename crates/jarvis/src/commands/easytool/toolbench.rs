@@ -1,0 +1,216 @@
+//! `jarvis easytool toolbench`: answers requests with tools of many APIs, given with the data or found by retrieval.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use jarvis_easytool::batch;
+use jarvis_easytool::data::{ToolbenchItem, add_tool_dic, read_toolbench};
+use jarvis_easytool::instruct::{Instructions, Shape};
+use jarvis_easytool::instructions::{ToolInstruction, read_tools};
+use jarvis_easytool::solve::Offer;
+use jarvis_easytool::stage::{Limits, Untraced};
+use jarvis_easytool::toolbench::{Candidates, Query, Toolbench};
+use jarvis_workers::tools::{RapidConfig, RapidServer, ToolCaller};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::batch::{Asked, BatchArgs, Shown, asked, failed};
+use super::embedder::EmbedderArgs;
+use super::source::{ApiArgs, address_of, document, instructions, key_of};
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::cancel_on_interrupt;
+
+/// `jarvis easytool toolbench`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    jarvis easytool toolbench --group G3 --data G3_instruction.json --tools toolbench_tool_instruction.json \\\n    \
+      --server http://localhost:8080 --server-key-env TOOLBENCH_KEY --llm gpt-4o-mini\n  \
+    jarvis easytool toolbench --group G3 --data G3_instruction.json --tools toolbench_tool_instruction.json \\\n    \
+      --retrieve --top-k 5 --server http://localhost:8080 --llm gpt-4o-mini\n  \
+    jarvis easytool toolbench --group G3 --data questions.json --openapi library.yaml --api-url http://localhost:9000 \\\n    \
+      --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
+    jarvis easytool mock --answers answers.jsonl    # a server to try it on\n\n\
+    DATA is a list, or one a line, of {\"query\", \"query_id\", \"api_list\"}; where `Tool_dic` is missing it is made from \
+    `api_list`, as `jarvis easytool prepare` makes it. With one tool source of yours and no `api_list`, all its tools are \
+    offered.\n\n\
+    Exit status: 0 when every request has an answer, 1 when some failed or are left, 2 for wrong use.")]
+pub(crate) struct ToolbenchArgs {
+    /// Which part of ToolBench the data is
+    #[arg(long, value_enum)]
+    group: Group,
+    /// The requests
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// The tools' instructions [default: made from --openapi]
+    #[arg(long, value_name = "FILE", required_unless_present = "openapi")]
+    tools: Option<PathBuf>,
+    /// Find the tools of each subtask among all tools, whatever the data says
+    #[arg(long)]
+    retrieve: bool,
+    /// How many tools retrieval offers
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    top_k: u16,
+    /// Tools tried for one subtask
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=100))]
+    retrieval_num: u8,
+    /// The ToolBench server; `/rapidapi` is added
+    #[arg(long, value_name = "URL", conflicts_with = "openapi", required_unless_present = "openapi")]
+    server: Option<String>,
+    /// The environment variable that holds the server's key
+    #[arg(long, value_name = "VAR", requires = "server")]
+    server_key_env: Option<String>,
+    /// The most calls of the server a minute; RapidAPI allows 30
+    #[arg(long, value_name = "N", requires = "server")]
+    per_minute: Option<u32>,
+    #[command(flatten)]
+    embedder: EmbedderArgs,
+    #[command(flatten)]
+    api: ApiArgs,
+    #[command(flatten)]
+    batch: BatchArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Group {
+    /// Tools of one category
+    #[value(name = "G2", alias = "g2")]
+    G2,
+    /// Tools of several categories
+    #[value(name = "G3", alias = "g3")]
+    G3,
+}
+
+impl Group {
+    fn name(self) -> &'static str {
+        match self {
+            Group::G2 => "G2",
+            Group::G3 => "G3",
+        }
+    }
+}
+
+pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let mut items = read_toolbench(&args.data).map_err(Failure::usage)?;
+    let tools = match (&args.tools, &args.api.openapi) {
+        (Some(path), _) => read_tools(path).map_err(Failure::usage)?,
+        (None, Some(path)) => match instructions(path, Shape::Tools).await? {
+            Instructions::Tools(tools) => tools,
+            Instructions::Endpoints(_) => Vec::new(),
+        },
+        (None, None) => Vec::new(),
+    };
+    if tools.is_empty() {
+        return Err(Failure::usage("there are no tools").hint("name instructions with --tools, or a document with --openapi"));
+    }
+    offer_tools(&mut items, &tools, printer);
+    let asked = asked(global, printer)?;
+    let caller = caller(&args).await?;
+    let mut pipeline =
+        Toolbench::new(Arc::clone(&asked.model), caller, Arc::new(Untraced), tools.clone()).map_err(Failure::work)?;
+    let own = Limits { tool_attempts: usize::from(args.retrieval_num), ..pipeline.limits };
+    pipeline.limits = args.batch.limits(&asked, own);
+    if args.retrieve {
+        pipeline.candidates = candidates(&args, &asked, &tools, printer).await?;
+    }
+    let embedder = args.retrieve.then(|| args.embedder.name());
+    let settings = json!({
+        "pipeline": "toolbench",
+        "group": args.group.name(),
+        "data": args.data.display().to_string(),
+        "tools": tools.len(),
+        "retrieve": args.retrieve,
+        "embedder": embedder,
+        "top_k": args.retrieve.then_some(args.top_k),
+        "retrieval_num": args.retrieval_num,
+    });
+    let retrieve = if args.retrieve { "_retrieve" } else { "" };
+    let stem = format!("{}_{{model}}{retrieve}_Easytool", args.group.name());
+    let mut log = args.batch.log(&stem, &asked, settings, printer)?;
+    let queries: Vec<Query> = items.into_iter().map(query).collect();
+    let numbered = args.batch.numbered(queries);
+    let pending = numbered.iter().filter(|(id, _)| !log.done().contains(id)).count();
+    let shown = Shown::new(printer, pending, &asked.name);
+    let stop = CancellationToken::new();
+    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
+    let running = &pipeline;
+    let answer = |id, query: Query| async move { running.answer(id, &query).await };
+    let ended = batch::run(numbered, args.batch.at_once(&asked), answer, &mut log, &shown, &stop).await;
+    interrupt.abort();
+    shown.clear();
+    if let Candidates::Retrieved { retriever, .. } = &pipeline.candidates
+        && let Err(error) = retriever.keep().await
+    {
+        printer.warning(&format!("the vectors of the subtasks are not kept: {error}"));
+    }
+    args.batch.end(&ended.map_err(failed)?, log.path(), printer)
+}
+
+/// Gives items without tools those of their `api_list`, or, where they list none, all tools.
+fn offer_tools(items: &mut [ToolbenchItem], tools: &[ToolInstruction], printer: Printer) {
+    let (mut skipped, mut all) = (0, 0);
+    for item in items.iter_mut().filter(|item| item.tool_dic.is_empty()) {
+        skipped += add_tool_dic(item, tools).skipped.len();
+        if item.api_list.is_empty() {
+            all += 1;
+            let offered = |tool: &ToolInstruction| jarvis_easytool::data::OfferedTool {
+                id: tool.id,
+                description: tool.tool_description.clone(),
+            };
+            item.tool_dic = tools.iter().map(offered).collect();
+        }
+    }
+    if skipped > 0 {
+        printer.warning(&format!("{skipped} tools that the data lists are not among the instructions"));
+    }
+    if all > 0 {
+        printer.note(&format!("{all} requests list no tools and are offered all {}", tools.len()));
+    }
+}
+
+fn query(item: ToolbenchItem) -> Query {
+    let categories: HashMap<String, String> =
+        item.api_list.into_iter().map(|api| (api.tool_name, api.category_name)).collect();
+    let offer = |tool: jarvis_easytool::data::OfferedTool| Offer { id: tool.id, description: tool.description };
+    Query {
+        query_id: Some(item.query_id),
+        text: item.query,
+        tools: item.tool_dic.into_iter().map(offer).collect(),
+        categories,
+    }
+}
+
+/// Who carries out calls.
+async fn caller(args: &ToolbenchArgs) -> Result<Arc<dyn ToolCaller>, Failure> {
+    let Some(server) = &args.server else {
+        let Some(path) = &args.api.openapi else {
+            return Err(Failure::usage("nobody is there to carry out calls").hint("name --server URL or --openapi FILE"));
+        };
+        return args.api.caller(Some(&document(path).await?), None);
+    };
+    let key = args.server_key_env.as_deref().map(|name| key_of(name, "the server's key")).transpose()?;
+    let mut config = RapidConfig::new(address_of(server, "--server")?, key);
+    config.timeout = Duration::from_secs(args.batch.tool_timeout.min(15));
+    config.per_minute = args.per_minute;
+    Ok(Arc::new(RapidServer::new(config).map_err(Failure::usage)?))
+}
+
+/// Retrieval over all tools.
+async fn candidates(
+    args: &ToolbenchArgs,
+    asked: &Asked,
+    tools: &[ToolInstruction],
+    printer: Printer,
+) -> Result<Candidates, Failure> {
+    let described = tools.iter().map(|tool| (tool.id, tool.tool_description.clone())).collect();
+    let retriever = args.embedder.retriever(described, &asked.config).await?;
+    for note in retriever.notes() {
+        printer.warning(note);
+    }
+    Ok(Candidates::Retrieved { retriever, top_k: usize::from(args.top_k) })
+}
