@@ -1,7 +1,16 @@
 //! Logs: one line a question, in the original's form with more beside it (`spec/easytool.md` §11).
+//!
+//! [`SolveRecord`] and [`RestRecord`] are what ours are made of. [`read_answers`] and [`read_paths`] read any log, ours, the
+//! original's or a published one, as far as scores need it; [`to_converted`] writes the form that ToolBench's evaluator takes.
 
+mod calls;
+mod published;
+mod read;
 mod record;
 
+pub use calls::{LoggedCall, OfferedFunction, functions_of};
+pub use published::to_converted;
+pub use read::{LogError, Logged, LoggedAnswer, LoggedPath, read_answers, read_paths};
 pub use record::{
     AnsweredTask, Call, ChosenApi, EndpointChoice, ExecuteLog, RestRecord, SolveRecord, StageCall, Status, Subtask,
 };
