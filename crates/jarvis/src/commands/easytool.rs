@@ -1,6 +1,7 @@
 //! `jarvis easytool …`: concise tool instructions, and the pipelines that use them. One file for each command, with its flags.
 
 mod call;
+mod export;
 mod instruct;
 mod mock;
 mod prepare;
@@ -30,6 +31,8 @@ pub(crate) enum EasytoolCommand {
     Score(score::ScoreCommand),
     /// Give the items of a ToolBench file the descriptions of their tools
     Prepare(prepare::PrepareArgs),
+    /// Write a log in the form of ToolBench's evaluator
+    Export(export::ExportArgs),
     /// Stand in for a tool server, or for the API of an OpenAPI file
     Mock(mock::MockArgs),
 }
@@ -41,6 +44,7 @@ pub(super) async fn run(command: EasytoolCommand, global: &Global, printer: Prin
         EasytoolCommand::Retrieve(args) => retrieve::run(*args, global, printer).await,
         EasytoolCommand::Score(command) => score::run(command, global, printer).await,
         EasytoolCommand::Prepare(args) => prepare::run(args, printer).await,
+        EasytoolCommand::Export(args) => export::run(args, printer).await,
         EasytoolCommand::Mock(args) => mock::run(args, printer).await,
     }
 }

@@ -1,16 +1,66 @@
 //! `jarvis easytool mock`: stands in for a tool server or an API.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
+use jarvis_easytool::mock::{Recorded, serve};
+use tokio::net::TcpListener;
 
+use crate::commands::serve::signal;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
 /// `jarvis easytool mock`.
 #[derive(Debug, Args)]
-pub(crate) struct MockArgs {}
+#[command(after_help = "Examples:\n  \
+    jarvis easytool mock --answers answers.jsonl    # prints the address it serves\n  \
+    jarvis easytool mock --answers answers.jsonl --http 127.0.0.1:8080 --key-env MOCK_KEY\n\n\
+    A line of the file answers one call of ToolBench's server (POST /rapidapi):\n  \
+    {\"category\": \"Weather\", \"tool_name\": \"Open Weather\", \"api_name\": \"Current\",\n   \
+     \"tool_input\": {\"city\": \"Bern\"}, \"error\": \"\", \"response\": \"sunny\"}\n\
+    Names count as ToolBench writes them, arguments whatever their order. Lines for the same call answer one after \
+    another. To try what goes wrong, a line may have `status` (of HTTP), `body` (sent as it is), `pad` (the response's \
+    bytes) or `hang`.\n\
+    The first line on stdout is the address; Ctrl-C ends it.\n\n\
+    Exit status: 0 ended, 1 it cannot listen, 2 for wrong use.")]
+pub(crate) struct MockArgs {
+    /// The answers, as JSON Lines
+    #[arg(long, value_name = "FILE", required = true)]
+    answers: Option<PathBuf>,
+    /// Where to listen; port 0 for a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    http: SocketAddr,
+    /// The environment variable with the key that callers must show; without it anyone is answered
+    #[arg(long, value_name = "NAME")]
+    key_env: Option<String>,
+}
 
-pub(super) async fn run(_args: MockArgs, _printer: Printer) -> Result<ExitCode, Failure> {
-    Err(Failure::work("not built yet"))
+pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Failure> {
+    let key = match &args.key_env {
+        Some(name) => Some(std::env::var(name).ok().filter(|key| !key.is_empty()).ok_or_else(|| {
+            Failure::usage(format!("{name} is not set")).hint("set it to the key that callers must show")
+        })?),
+        None => None,
+    };
+    let Some(file) = args.answers else {
+        return Err(Failure::usage("there is nothing to serve").hint("give a file of answers with --answers"));
+    };
+    let recorded = tokio::task::spawn_blocking(move || Recorded::open(&file, key)).await.map_err(Failure::work)?;
+    let recorded = recorded.map_err(|error| {
+        Failure::usage(error).hint("give JSON Lines with category, tool_name, api_name, tool_input, error, response")
+    })?;
+    let listener = TcpListener::bind(args.http).await.map_err(|error| {
+        Failure::work(format!("cannot listen on {}: {error}", args.http)).hint("choose another with --http ADDR:PORT")
+    })?;
+    let bound = listener.local_addr().map_err(Failure::work)?;
+    printer.out(&format!("http://{bound}"));
+    printer.progress(&format!("answers to {} calls; stop with Ctrl-C", recorded.len()));
+    tokio::select! {
+        ended = serve(listener, Arc::new(recorded)) => ended.map_err(Failure::work)?,
+        () = signal() => {}
+    }
+    Ok(ExitCode::SUCCESS)
 }

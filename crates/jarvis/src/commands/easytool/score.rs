@@ -1,20 +1,160 @@
-//! `jarvis easytool score`: scores a log.
+//! `jarvis easytool score`: scores logs, ours and the original's.
 
+mod funcqa;
+mod restbench;
+mod toolbench;
+
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use jarvis_easytool::log::LogError;
+use jarvis_easytool::score::Rate;
+use jarvis_easytool::score::matching::Unmatched;
+use jarvis_taskbench::evaluate::table::Table;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
+/// How many questions or rows are named in a note.
+const NAMED: usize = 10;
+
 /// The commands of `jarvis easytool score`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScoreCommand {
-    /// To come
-    Funcqa,
+    /// How many answers have the right number
+    Funcqa(funcqa::FuncqaArgs),
+    /// How many paths hold the gold path
+    Restbench(restbench::RestbenchArgs),
+    /// How many queries are solved, by a judge; and how many calls go wrong
+    Toolbench(Box<toolbench::ToolbenchArgs>),
 }
 
-pub(super) async fn run(_args: ScoreCommand, _global: &Global, _printer: Printer) -> Result<ExitCode, Failure> {
-    Err(Failure::work("not built yet"))
+pub(super) async fn run(command: ScoreCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    match command {
+        ScoreCommand::Funcqa(args) => in_background(move || funcqa::run(&args, printer)).await,
+        ScoreCommand::Restbench(args) => in_background(move || restbench::run(&args, printer)).await,
+        ScoreCommand::Toolbench(args) => toolbench::run(*args, global, printer).await,
+    }
+}
+
+/// Reading and counting waits for nothing but the disk.
+async fn in_background(work: impl FnOnce() -> Result<ExitCode, Failure> + Send + 'static) -> Result<ExitCode, Failure> {
+    tokio::task::spawn_blocking(work).await.map_err(Failure::work)?
+}
+
+/// A log that cannot be used is wrong use.
+fn unusable_log(error: LogError) -> Failure {
+    let hint = error.hint();
+    Failure::usage(error).hint(hint)
+}
+
+/// What was left out of a log when it was read.
+fn tell_notes(log: &Path, notes: &[String], printer: Printer) {
+    for note in notes.iter().take(NAMED) {
+        printer.warning(&format!("{}: {note}", log.display()));
+    }
+    if notes.len() > NAMED {
+        printer.warning(&format!("{}: {} more lines are left out", log.display(), notes.len() - NAMED));
+    }
+}
+
+/// What did not fit between log and data.
+fn tell_fit(log: &Path, missing: &[usize], unmatched: &[Unmatched], repeated: usize, printer: Printer) {
+    let log = log.display();
+    if !missing.is_empty() {
+        printer.warning(&format!(
+            "{log}: {} without a row, which count as wrong: {}",
+            several(missing.len(), "question"),
+            numbers(missing)
+        ));
+    }
+    if !unmatched.is_empty() {
+        let rows: Vec<usize> = unmatched.iter().map(|row| row.row).collect();
+        printer.warning(&format!(
+            "{log}: {} to no question of the data: {}",
+            if rows.len() == 1 { "1 row belongs".to_owned() } else { format!("{} rows belong", rows.len()) },
+            numbers(&rows)
+        ));
+    }
+    if repeated > 0 {
+        printer.warning(&format!("{log}: of {} for the same question the last counts", several(repeated + 1, "row")));
+    }
+}
+
+fn several(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// The first numbers of a list, and how many more there are.
+fn numbers(all: &[usize]) -> String {
+    let first: Vec<String> = all.iter().take(NAMED).map(ToString::to_string).collect();
+    match all.len().saturating_sub(NAMED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// Rates, one a line.
+fn table(rows: &[(&str, Option<Rate>)]) -> String {
+    let percent = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}", share * 100.0));
+    let cells = rows.iter().filter_map(|(name, rate)| {
+        let rate = (*rate)?;
+        let interval = format!("{} – {}", percent(rate.low), percent(rate.high));
+        Some(vec![(*name).to_owned(), rate.count.to_string(), rate.n.to_string(), percent(rate.rate), interval])
+    });
+    let headers = ["", "count", "of", "%", "95 % interval"].map(str::to_owned).into();
+    Table { headers, rows: cells.collect() }.text()
+}
+
+/// Prints what was asked for: one document for one log, a list for several; else the tables.
+fn show<S: Serialize>(
+    scores: &[(&Path, S)],
+    as_json: bool,
+    table: fn(&S) -> String,
+    printer: Printer,
+) -> Result<(), Failure> {
+    if as_json {
+        let mut documents = Vec::new();
+        for (log, score) in scores {
+            let mut document = json!({"log": log.display().to_string()});
+            if let (Some(fields), Value::Object(score)) =
+                (document.as_object_mut(), serde_json::to_value(score).map_err(Failure::work)?)
+            {
+                fields.extend(score);
+            }
+            documents.push(document);
+        }
+        let document = match documents.pop() {
+            Some(only) if documents.is_empty() => only,
+            last => documents.into_iter().chain(last).collect(),
+        };
+        printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
+        return Ok(());
+    }
+    for (at, (log, score)) in scores.iter().enumerate() {
+        if scores.len() > 1 {
+            printer.out(&format!("{}{}", if at > 0 { "\n" } else { "" }, log.display()));
+        }
+        printer.out(&table(score));
+    }
+    Ok(())
+}
+
+/// Writes each question of each log as a line of JSON.
+fn write_questions<Q: Serialize>(file: &Path, logs: &[(&Path, &[Q])]) -> Result<(), Failure> {
+    let mut lines = Vec::new();
+    for (log, questions) in logs {
+        for question in *questions {
+            let mut line = serde_json::to_value(question).map_err(Failure::work)?;
+            if let (true, Some(fields)) = (logs.len() > 1, line.as_object_mut()) {
+                fields.insert("log".to_owned(), log.display().to_string().into());
+            }
+            lines.push(format!("{line}\n"));
+        }
+    }
+    jarvis_store::files::replace(file, lines.concat().as_bytes()).map_err(Failure::work)
 }

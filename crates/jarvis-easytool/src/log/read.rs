@@ -1,0 +1,279 @@
+//! Reading logs of every form, leniently: what a row does not have is empty, and a line that cannot be read is told.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use jarvis_prompt::literal::Literal;
+
+use super::calls::{LoggedCall, OfferedFunction, calls_of, functions_in};
+use super::published;
+use super::record::{EndpointChoice, SolveRecord};
+
+/// A log that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// It cannot be read.
+    #[error("cannot read {}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// No row of it can be read.
+    #[error("{} is no log: {reason}", .path.display())]
+    NoRows {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+}
+
+impl LogError {
+    /// What to try.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            LogError::Read { .. } => "give the path of a log that exists and can be read",
+            LogError::NoRows { .. } => {
+                "give a log of `jarvis easytool`, one of the original, or results in the form of ToolBench's evaluator"
+            }
+        }
+    }
+}
+
+/// The rows of a log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Logged<T> {
+    /// The rows, in order.
+    pub rows: Vec<T>,
+    /// What could not be read, in words.
+    pub notes: Vec<String>,
+}
+
+/// An answer to a question of FuncQA or ToolBench.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LoggedAnswer {
+    /// The question's number in the data, from 1, where the row has one.
+    pub number: Option<u64>,
+    /// ToolBench: the query's own id.
+    pub query_id: Option<String>,
+    /// The question.
+    pub question: String,
+    /// The final answer; empty when there is none.
+    pub final_answer: String,
+    /// ToolBench: whether the run came to its end. A run that failed has no answer.
+    pub finished: bool,
+    /// ToolBench: whether the run ended by giving up.
+    pub gave_up: bool,
+    /// FuncQA: the full-precision result of the last accepted call.
+    pub final_value: Option<Literal>,
+    /// The result of the last accepted attempt; empty when it gave nothing.
+    pub last_result: Option<String>,
+    /// A person's verdict. The original writes `false` before anyone has looked.
+    pub human_check: Option<bool>,
+    /// The calls of tools, in order.
+    pub calls: Vec<LoggedCall>,
+    /// The functions that were offered, where the row lists them.
+    pub functions: Vec<OfferedFunction>,
+    /// Choices of a tool or an API that were read and turned down because they were not offered.
+    pub rejected_choices: usize,
+    /// Parameters that were read and turned down.
+    pub rejected_parameters: usize,
+}
+
+impl From<&SolveRecord> for LoggedAnswer {
+    fn from(record: &SolveRecord) -> LoggedAnswer {
+        let row = serde_json::to_string(record).ok().and_then(|text| Literal::parse(&text).ok());
+        row.as_ref().and_then(Literal::as_map).map(answer_of).unwrap_or_default()
+    }
+}
+
+/// A plan for a question of RestBench.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LoggedPath {
+    /// The question's number in the data, from 1, where the row has one.
+    pub number: Option<u64>,
+    /// The question.
+    pub question: String,
+    /// The steps as the model wrote them; a step that is only a text has no number.
+    pub task_path: Vec<EndpointChoice>,
+    /// The endpoints, where the row has them.
+    pub path: Option<Vec<String>>,
+}
+
+/// Reads a log of FuncQA or ToolBench: ours, the original's, a replay, or ToolBench's converted form.
+///
+/// # Errors
+/// When the file cannot be read, or no row of it.
+pub fn read_answers(path: &Path) -> Result<Logged<LoggedAnswer>, LogError> {
+    let text = text_of(path)?;
+    if let Some(rows) = published::read_converted(&text) {
+        return Ok(Logged { rows, notes: Vec::new() });
+    }
+    rows_of(path, &text, answer_of)
+}
+
+/// Reads a log of RestBench: ours, the original's, or a replay.
+///
+/// # Errors
+/// As [`read_answers`].
+pub fn read_paths(path: &Path) -> Result<Logged<LoggedPath>, LogError> {
+    rows_of(path, &text_of(path)?, path_of)
+}
+
+fn text_of(path: &Path) -> Result<String, LogError> {
+    let text = std::fs::read(path).map_err(|source| LogError::Read { path: path.to_owned(), source })?;
+    // A line that was torn inside a character must not spoil the others.
+    let text = String::from_utf8_lossy(&text);
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
+}
+
+pub(super) type Fields = IndexMap<String, Literal>;
+
+fn rows_of<T>(path: &Path, text: &str, of: fn(&Fields) -> T) -> Result<Logged<T>, LogError> {
+    let mut logged = Logged { rows: Vec::new(), notes: Vec::new() };
+    if text.trim_start().starts_with('[')
+        && let Ok(Literal::List(rows)) = Literal::parse(text.trim())
+    {
+        logged.rows = rows.iter().filter_map(Literal::as_map).filter(|row| is_row(row)).map(of).collect();
+    } else {
+        let last = text.lines().count();
+        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            match Literal::parse(line.trim()) {
+                Ok(Literal::Map(row)) if is_row(&row) => logged.rows.push(of(&row)),
+                Ok(Literal::Map(_)) => {}
+                Ok(
+                    Literal::Null
+                    | Literal::Bool(_)
+                    | Literal::Int(_)
+                    | Literal::Float(_)
+                    | Literal::Text(_)
+                    | Literal::List(_),
+                ) => logged.notes.push(format!("line {} is no record and is left out", at + 1)),
+                Err(_) if at + 1 == last => {
+                    logged.notes.push(format!("line {}, the last, is torn and is left out", at + 1));
+                }
+                Err(error) => logged.notes.push(format!("line {} cannot be read and is left out: {error}", at + 1)),
+            }
+        }
+    }
+    if logged.rows.is_empty() {
+        let reason = match logged.notes.first() {
+            Some(note) => note.clone(),
+            None => "it has no record of a question".to_owned(),
+        };
+        return Err(LogError::NoRows { path: path.to_owned(), reason });
+    }
+    Ok(logged)
+}
+
+/// A record of a question; the first line of our logs tells of the run.
+fn is_row(row: &Fields) -> bool {
+    row.contains_key("question") || row.contains_key("query")
+}
+
+/// A row of any log of answers.
+fn answer_of(row: &Fields) -> LoggedAnswer {
+    let query_id = row.get("query_id").map(plain).filter(|id| !id.is_empty());
+    let executed = row.get("execute_log").and_then(Literal::as_map);
+    let results = executed.and_then(|log| log.get("call_result_ls")).and_then(Literal::as_list);
+    let steps = row.get("steps").and_then(Literal::as_list);
+    let last_step = steps.and_then(<[Literal]>::last).and_then(Literal::as_map);
+    let finish = row.get("finish_raw").map(plain).map(|raw| published::finish(&raw));
+    let failed = row.get("status").and_then(Literal::as_text) == Some("failed");
+    let rejected = rejections(row);
+    LoggedAnswer {
+        number: number_of(row, query_id.is_some()),
+        query_id,
+        question: text(row, &["question", "query"]),
+        final_answer: text(row, &["final_answer"]),
+        finished: !failed && (finish.is_some() || !row.contains_key("available_tools")),
+        gave_up: finish.is_some_and(|finish| finish.gave_up),
+        final_value: row.get("final_value").filter(|value| **value != Literal::Null).cloned(),
+        last_result: match (results, last_step) {
+            (Some(results), _) => results.last().map(plain),
+            (None, Some(step)) => step.get("logged_result").map(plain),
+            (None, None) => None,
+        },
+        human_check: row.get("human_check").or_else(|| row.get("check")).and_then(truth),
+        calls: calls_of(row, executed),
+        functions: row.get("available_tools").map(functions_in).unwrap_or_default(),
+        rejected_choices: rejected.0,
+        rejected_parameters: rejected.1,
+    }
+}
+
+/// How many replies of the model that could be read were turned down: choices, parameters.
+fn rejections(row: &Fields) -> (usize, usize) {
+    let trace = row.get("stage_trace").and_then(Literal::as_list).unwrap_or_default();
+    let turned_down = |call: &&Fields| {
+        let has = |name: &str| call.get(name).is_some_and(|value| *value != Literal::Null);
+        has("parsed") && has("error")
+    };
+    let of = |stages: &[&str]| {
+        let calls = trace.iter().filter_map(Literal::as_map).filter(turned_down);
+        calls.filter(|call| call.get("stage").and_then(Literal::as_text).is_some_and(|at| stages.contains(&at))).count()
+    };
+    (of(&["choose_tool", "choose_api"]), of(&["choose_parameter", "choose_parameter_depend"]))
+}
+
+fn path_of(row: &Fields) -> LoggedPath {
+    let steps = row.get("task_path").and_then(Literal::as_list).unwrap_or_default();
+    let path = ["tool_choice_ls", "tool_path"].iter().find_map(|name| row.get(*name)).and_then(Literal::as_list);
+    LoggedPath {
+        number: number_of(row, false),
+        question: text(row, &["question", "query"]),
+        task_path: steps.iter().map(step).collect(),
+        path: path.map(|path| path.iter().map(plain).collect()),
+    }
+}
+
+/// A step: an object with a task and a number, or only the task.
+fn step(step: &Literal) -> EndpointChoice {
+    match step.as_map() {
+        Some(fields) => EndpointChoice {
+            task: text(fields, &["Task", "task"]),
+            id: ["ID", "id"].iter().find_map(|name| fields.get(*name)).cloned().unwrap_or(Literal::Null),
+        },
+        None => EndpointChoice { task: plain(step), id: Literal::Null },
+    }
+}
+
+/// The question's number: `ID`, or the digits at the end of a replay's id, such as `mh-chatgpt-007`.
+fn number_of(row: &Fields, has_query_id: bool) -> Option<u64> {
+    if let Some(id) = row.get("ID") {
+        return plain(id).trim().parse().ok();
+    }
+    let id = plain(row.get("id").filter(|_| !has_query_id)?);
+    id.rsplit('-').next()?.parse().ok()
+}
+
+pub(super) fn text(fields: &Fields, names: &[&str]) -> String {
+    names.iter().find_map(|name| fields.get(*name)).map(plain).unwrap_or_default()
+}
+
+/// A text as it is, anything else as JSON, nothing for null.
+pub(super) fn plain(value: &Literal) -> String {
+    match value {
+        Literal::Null => String::new(),
+        Literal::Text(text) => text.clone(),
+        Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::List(_) | Literal::Map(_) => {
+            value.to_string()
+        }
+    }
+}
+
+/// A truth value, or a number other than 0.
+fn truth(value: &Literal) -> Option<bool> {
+    match value {
+        Literal::Bool(truth) => Some(*truth),
+        Literal::Int(int) => Some(*int != 0.into()),
+        Literal::Float(float) => Some(*float != 0.0),
+        Literal::Null | Literal::Text(_) | Literal::List(_) | Literal::Map(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,321 @@
+//! A stand-in for ToolBench's server that answers from a file (`spec/easytool.md` §9.3).
+//!
+//! Each line of the file is an answer: `{"category", "tool_name", "api_name", "tool_input": {…}, "error", "response"}`.
+//! Names are compared as ToolBench writes them, arguments whatever their order. Several lines for one call answer in
+//! their order, and the last stays. For trying what goes wrong a line may also have `status` (of HTTP), `body` (sent as
+//! it is, in place of the contract's), `pad` (the response is filled up to so many bytes) and `hang` (no answer ever).
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use indexmap::IndexMap;
+use jarvis_prompt::literal::Literal;
+use jarvis_workers::tools::names::{api_function_name, category_name, standardize};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+/// The largest request, in bytes.
+const MAX_REQUEST: usize = 4 << 20;
+
+/// The largest response that a line may ask to be filled up to, in bytes.
+const MAX_PAD: usize = 64 << 20;
+
+/// A file of answers that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordedError {
+    /// It cannot be read.
+    #[error("cannot read {}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A line is no answer.
+    #[error("{}, line {line}: {reason}", .path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Which, from 1.
+        line: usize,
+        /// What was found.
+        reason: String,
+    },
+}
+
+/// A line of the file.
+#[derive(Debug, Clone)]
+struct Line {
+    category: String,
+    tool_name: String,
+    api_name: String,
+    tool_input: Literal,
+    answer: Answer,
+}
+
+fn no_input() -> Literal {
+    Literal::Map(IndexMap::new())
+}
+
+/// What is answered.
+#[derive(Debug, Clone, Default, Deserialize)]
+struct Answer {
+    #[serde(default)]
+    error: String,
+    #[serde(default)]
+    response: Value,
+    #[serde(default)]
+    status: Option<u16>,
+    #[serde(default)]
+    body: Option<String>,
+    #[serde(default)]
+    pad: Option<usize>,
+    #[serde(default)]
+    hang: bool,
+}
+
+/// The answers to one call, and how many of them were given.
+#[derive(Debug, Default)]
+struct Answers {
+    category: String,
+    lines: Vec<Answer>,
+    given: usize,
+}
+
+/// A file of answers.
+#[derive(Debug)]
+pub struct Recorded {
+    /// By tool, API and arguments; of each category one.
+    answers: Mutex<HashMap<[String; 3], Vec<Answers>>>,
+    /// Tools with their APIs.
+    known: HashSet<[String; 2]>,
+    /// The key that callers must show.
+    key: Option<String>,
+}
+
+/// What a caller sends.
+#[derive(Debug, Deserialize)]
+struct Call {
+    #[serde(default)]
+    category: String,
+    #[serde(default)]
+    tool_name: String,
+    #[serde(default)]
+    api_name: String,
+    #[serde(default)]
+    tool_input: Value,
+    #[serde(default)]
+    toolbench_key: Option<String>,
+    #[serde(default)]
+    rapidapi_key: Option<String>,
+}
+
+impl Recorded {
+    /// Reads a file of answers. With a key, calls that do not show it are refused.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or a line is no answer.
+    pub fn open(path: &Path, key: Option<String>) -> Result<Recorded, RecordedError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
+        Recorded::parse(path, &text, key)
+    }
+
+    fn parse(path: &Path, text: &str, key: Option<String>) -> Result<Recorded, RecordedError> {
+        let mut recorded = Recorded { answers: Mutex::default(), known: HashSet::new(), key };
+        let answers = recorded.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let fail = |reason: String| RecordedError::Line { path: path.to_owned(), line: at + 1, reason };
+            let line: Line = read_line(line).map_err(fail)?;
+            let Some(input) = canonical(&line.tool_input) else {
+                return Err(fail("`tool_input` is neither an object nor the text of one".to_owned()));
+            };
+            if line.answer.pad.is_some_and(|pad| pad > MAX_PAD) {
+                return Err(fail(format!("`pad` is more than {MAX_PAD}")));
+            }
+            let category = category_name(&line.category);
+            let (tool, api) = (tool_of(&line.tool_name, &line.category), api_function_name(&line.api_name));
+            recorded.known.insert([tool.clone(), api.clone()]);
+            let of_call = answers.entry([tool, api, input]).or_default();
+            match of_call.iter_mut().find(|answers| answers.category == category) {
+                Some(answers) => answers.lines.push(line.answer),
+                None => of_call.push(Answers { category, lines: vec![line.answer], given: 0 }),
+            }
+        }
+        Ok(recorded)
+    }
+
+    /// The number of calls that have answers.
+    pub fn len(&self) -> usize {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn answer(&self, call: &Call, shown: Option<&str>) -> Answer {
+        let refuse = |error: &str, response: String| Answer {
+            error: error.to_owned(),
+            response: response.into(),
+            ..Answer::default()
+        };
+        let keys = [shown, call.toolbench_key.as_deref(), call.rapidapi_key.as_deref()];
+        if self.key.is_some() && !keys.contains(&self.key.as_deref()) {
+            return refuse("Unauthorized error...", String::new());
+        }
+        let (tool, api) = (tool_of(&call.tool_name, &call.category), api_function_name(&call.api_name));
+        if !self.known.contains(&[tool.clone(), api.clone()]) {
+            return refuse(&format!("No such function name: {}", call.api_name), String::new());
+        }
+        let Some(input) = input_of(&call.tool_input) else {
+            return refuse("Tool input parse error...\n", "`tool_input` is not the text of a JSON object".to_owned());
+        };
+        let category = category_name(&call.category);
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_call = answers.get_mut(&[tool, api, input]);
+        // A caller that does not know the shelf takes the first.
+        let fits =
+            |answers: &&mut Answers| category.is_empty() || answers.category.is_empty() || answers.category == category;
+        let found = of_call.and_then(|of_call| of_call.iter_mut().find(fits));
+        let Some(found) = found else {
+            return refuse("Tool input parse error...\n", "there is no recorded answer for these arguments".to_owned());
+        };
+        let at = found.given.min(found.lines.len().saturating_sub(1));
+        found.given += 1;
+        found.lines.get(at).cloned().unwrap_or_default()
+    }
+}
+
+/// A line. A parsed value no longer has the digits of long numbers, so the arguments are read apart.
+fn read_line(text: &str) -> Result<Line, String> {
+    #[derive(Deserialize)]
+    struct Arguments {
+        #[serde(default = "no_input")]
+        tool_input: Literal,
+    }
+    let mut fields: serde_json::Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let arguments: Arguments = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    fields.remove("tool_input");
+    let allowed = ["category", "tool_name", "api_name", "error", "response", "status", "body", "pad", "hang"];
+    if let Some(unknown) = fields.keys().find(|name| !allowed.contains(&name.as_str())) {
+        return Err(format!("unknown field `{unknown}`"));
+    }
+    let name = |fields: &serde_json::Map<String, Value>, name: &str| match fields.get(name) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(_) | None => Err(format!("`{name}` is missing or no text")),
+    };
+    Ok(Line {
+        category: fields.get("category").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        tool_name: name(&fields, "tool_name")?,
+        api_name: name(&fields, "api_name")?,
+        tool_input: arguments.tool_input,
+        answer: serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())?,
+    })
+}
+
+/// The tool's name without the category at its end, as ToolBench writes it.
+fn tool_of(tool: &str, category: &str) -> String {
+    let bare = match tool.rsplit_once("_for_") {
+        Some((bare, tail)) if !category.is_empty() && category_name(tail) == category_name(category) => bare,
+        Some(_) | None => tool,
+    };
+    standardize(bare)
+}
+
+/// The arguments of a call in one form: an object, or the text of one, or nothing.
+fn input_of(input: &Value) -> Option<String> {
+    match input {
+        Value::Null => Some("{}".to_owned()),
+        Value::String(text) => canonical(&Literal::Text(text.clone())),
+        Value::Object(_) => canonical(&Literal::from(input)),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    }
+}
+
+/// An object with its names in order, all the way down.
+fn canonical(input: &Literal) -> Option<String> {
+    match input {
+        Literal::Map(_) => Some(ordered(input).to_string()),
+        Literal::Null => Some("{}".to_owned()),
+        Literal::Text(text) if text.trim().is_empty() => Some("{}".to_owned()),
+        Literal::Text(text) => match Literal::parse(text.trim()) {
+            Ok(object @ Literal::Map(_)) => Some(ordered(&object).to_string()),
+            Ok(
+                Literal::Null
+                | Literal::Bool(_)
+                | Literal::Int(_)
+                | Literal::Float(_)
+                | Literal::Text(_)
+                | Literal::List(_),
+            )
+            | Err(_) => None,
+        },
+        Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::List(_) => None,
+    }
+}
+
+fn ordered(value: &Literal) -> Literal {
+    match value {
+        Literal::Map(fields) => {
+            let mut fields: IndexMap<String, Literal> =
+                fields.iter().map(|(name, field)| (name.clone(), ordered(field))).collect();
+            fields.sort_keys();
+            Literal::Map(fields)
+        }
+        Literal::List(items) => Literal::List(items.iter().map(ordered).collect()),
+        Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::Text(_) => value.clone(),
+    }
+}
+
+/// The server's routes.
+pub fn app(recorded: Arc<Recorded>) -> Router {
+    Router::new().route("/rapidapi", post(rapidapi)).layer(DefaultBodyLimit::max(MAX_REQUEST)).with_state(recorded)
+}
+
+/// Serves until the future is dropped.
+///
+/// # Errors
+/// When the socket fails.
+pub async fn serve(listener: TcpListener, recorded: Arc<Recorded>) -> std::io::Result<()> {
+    axum::serve(listener, app(recorded)).await
+}
+
+async fn rapidapi(State(recorded): State<Arc<Recorded>>, headers: HeaderMap, body: Bytes) -> Response {
+    let Ok(call) = serde_json::from_slice::<Call>(&body) else {
+        return (StatusCode::UNPROCESSABLE_ENTITY, axum::Json(json!({"detail": "the body is no call"})))
+            .into_response();
+    };
+    let shown = headers.get("toolbench_key").and_then(|key| key.to_str().ok());
+    let answer = recorded.answer(&call, shown);
+    if answer.hang {
+        std::future::pending::<()>().await;
+    }
+    let status = answer.status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK);
+    if let Some(body) = answer.body {
+        let kind = if body.trim_start().starts_with('<') { "text/html" } else { "text/plain" };
+        return (status, [(header::CONTENT_TYPE, kind)], body).into_response();
+    }
+    let mut response = match answer.response {
+        Value::Null => Value::String(String::new()),
+        response => response,
+    };
+    if let (Some(pad), Value::String(text)) = (answer.pad, &mut response) {
+        let missing = pad.saturating_sub(text.len());
+        text.extend(std::iter::repeat_n('.', missing));
+    }
+    (status, axum::Json(json!({"error": answer.error, "response": response}))).into_response()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! Numbers in texts, and when two of them count as the same (`spec/easytool.md` §12.1).
+
+use jarvis_prompt::literal::Literal;
+use num_bigint::BigInt;
+
+/// How far a number may be from the gold one, as a share of it.
+const STRICT: f64 = 0.001;
+
+/// The same where the answer was rounded.
+const LENIENT: f64 = 0.01;
+
+/// The least distance that lenient reading forgives: half of the last place of two decimals.
+const LENIENT_LEAST: f64 = 0.005;
+
+/// A number, with its digits where it is whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Number {
+    /// Its value, as near as a float comes.
+    pub value: f64,
+    /// Its digits, when it is written without a point or an exponent.
+    pub whole: Option<BigInt>,
+}
+
+impl Number {
+    /// The number that a literal is; of a text its last one. `None` for anything else.
+    pub fn of(literal: &Literal) -> Option<Number> {
+        match literal {
+            Literal::Int(int) => Number::read(&int.to_string()),
+            Literal::Float(value) => Some(Number { value: *value, whole: None }),
+            Literal::Text(text) => numbers_in(text).pop(),
+            Literal::Null | Literal::Bool(_) | Literal::List(_) | Literal::Map(_) => None,
+        }
+    }
+
+    fn read(text: &str) -> Option<Number> {
+        let value: f64 = text.parse().ok()?;
+        value.is_finite().then(|| Number { value, whole: text.parse().ok() })
+    }
+
+    /// Within 0.1 % of the gold number. Whole numbers beyond a float's digits are compared as floats, too.
+    pub fn is_strictly(&self, gold: &Number) -> bool {
+        (self.value - gold.value).abs() <= STRICT * gold.value.abs()
+    }
+
+    /// Within 1 % of the gold number.
+    pub fn is_within_one_percent(&self, gold: &Number) -> bool {
+        (self.value - gold.value).abs() <= LENIENT * gold.value.abs()
+    }
+
+    /// Within 1 % of the gold number, or within 0.005.
+    pub fn is_leniently(&self, gold: &Number) -> bool {
+        (self.value - gold.value).abs() <= (LENIENT * gold.value.abs()).max(LENIENT_LEAST)
+    }
+
+    /// The same once both are rounded as the function hub rounds.
+    pub fn is_rounded(&self, gold: &Number) -> bool {
+        self.rounded() == gold.rounded()
+    }
+
+    /// As the function hub writes it: whole numbers in full; others with two decimals or, below 0.1, two digits.
+    pub fn rounded(&self) -> String {
+        match &self.whole {
+            Some(whole) => whole.to_string(),
+            None => rounded(self.value),
+        }
+    }
+}
+
+/// `spec/easytool.md` §10, normalisation to two decimals; negative numbers mirror positive ones, and zero has no sign.
+fn rounded(value: f64) -> String {
+    let positive = value.abs();
+    let printed = format!("{positive:.10}");
+    let decimals = match printed.split_once('.') {
+        Some(("0", fraction)) => match fraction.chars().take_while(|digit| *digit == '0').count() {
+            0 => 2,
+            zeros => zeros + 2,
+        },
+        Some(_) | None => 2,
+    };
+    let near: f64 = format!("{positive:.decimals$}").parse().unwrap_or(positive);
+    // Floats print with as few digits as read back, and never with an exponent.
+    let text = near.to_string();
+    if value < 0.0 && near != 0.0 { format!("-{text}") } else { text }
+}
+
+/// The numbers of a text, in order: a minus if any, digits, a fraction if any, an exponent if any. Commas between
+/// thousands are dropped first. Numbers beyond the range of floats are passed over.
+pub fn numbers_in(text: &str) -> Vec<Number> {
+    let text = without_thousands(text);
+    let mut found = Vec::new();
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        let length = number_length(from);
+        let (digits, after) = from.split_at(length);
+        let minus = if before.ends_with(['-', '\u{2212}']) { "-" } else { "" };
+        found.extend(Number::read(&format!("{minus}{digits}")));
+        rest = after;
+    }
+    found
+}
+
+/// How long the number is that the text starts with, in bytes.
+fn number_length(text: &str) -> usize {
+    let digits = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len()
+    };
+    let byte = |at: usize| text.as_bytes().get(at).copied();
+    let mut end = digits(0);
+    if byte(end) == Some(b'.') && digits(end + 1) > 0 {
+        end += 1 + digits(end + 1);
+    }
+    if matches!(byte(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(byte(end + 1), Some(b'+' | b'-')));
+        let power = digits(end + 1 + sign);
+        if power > 0 {
+            end += 1 + sign + power;
+        }
+    }
+    end
+}
+
+/// The text without commas that have a digit before and three digits after.
+fn without_thousands(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let separates = |at: usize| at > 0 && digit(at - 1) && (1..=3).all(|step| digit(at + step));
+    text.char_indices().filter(|(at, c)| *c != ',' || !separates(*at)).map(|(_, c)| c).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_in_texts() {
+        for (text, numbers) in [
+            ("After 50 years, 7,739,394,264,471.5 people (3%).", "50 7739394264471.5 3"),
+            ("892 - 134 = 758, not -3 or \u{2212}4", "892 134 758 -3 -4"),
+            ("x^2 is 10^-6; 1e5, 2.5E-3, 3e, 4.", "2 10 -6 100000 0.0025 3 4"),
+            ("1.31 x 1.31 cm\u{b3}; 1,2 and 1,23,456", "1.31 1.31 1 2 1 23456"),
+            ("[1,200,300] 1.2.3 v2", "1200300 1.2 3 2"),
+            ("1e999 7", "7"),
+            ("四 4 ４", "4"),
+            ("", ""),
+        ] {
+            let found: Vec<String> = numbers_in(text).iter().map(|number| number.value.to_string()).collect();
+            assert_eq!(found.join(" "), numbers, "{text}");
+        }
+        let long = numbers_in("5153775207320113310364611297656212727021075220010").pop().unwrap();
+        assert_eq!(long.rounded(), "5153775207320113310364611297656212727021075220010");
+    }
+
+    #[test]
+    fn nearness_has_four_degrees() {
+        // strict, within 1 %, lenient, rounded.
+        for (found, gold, near) in [
+            ("2.25", "2.2481", [true, true, true, true]),
+            ("1.85", "1.8476", [false, true, true, true]),
+            ("36.36", "36.351", [true, true, true, false]),
+            ("758.0", "758", [true, true, true, true]),
+            ("0.004", "0", [false, false, true, false]),
+            ("0", "0", [true, true, true, true]),
+            ("-0.0", "0", [true, true, true, true]),
+            ("1001", "1000", [true, true, true, false]),
+            ("1002", "1000", [false, true, true, false]),
+            ("5", "-5", [false, false, false, false]),
+        ] {
+            let (found, gold) = (numbers_in(found).pop().unwrap(), numbers_in(gold).pop().unwrap());
+            let degrees = [
+                found.is_strictly(&gold),
+                found.is_within_one_percent(&gold),
+                found.is_leniently(&gold),
+                found.is_rounded(&gold),
+            ];
+            assert_eq!(degrees, near, "{found:?} {gold:?}");
+        }
+    }
+
+    #[test]
+    fn rounding_is_the_hubs() {
+        for (value, text) in [
+            (52.3523, "52.35"),
+            (52.0011, "52"),
+            (0.00000233, "0.0000023"),
+            (1.0 / 35960.0, "0.000028"),
+            (0.999, "1"),
+            (0.0999, "0.1"),
+            (0.09949, "0.099"),
+            (1e-12, "0.000000000001"),
+            (4e-13, "0"),
+            (1e16, "10000000000000000"),
+            (123_456_789.125, "123456789.12"),
+            (0.125, "0.12"),
+            (0.375, "0.38"),
+            (2.675, "2.67"),
+            (1.005, "1"),
+            (-0.0345, "-0.035"),
+            (-0.00345, "-0.0034"),
+            (-0.0, "0"),
+            (1.5e20, "150000000000000000000"),
+            (1.5e-10, "0.00000000015"),
+        ] {
+            assert_eq!(rounded(value), text, "{value}");
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Judging a whole log.
+
+use std::collections::HashMap;
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+use serde::Serialize;
+
+use super::super::Rate;
+use super::super::matching::{Key, Matched, match_rows};
+use super::{AnswerStatus, ErrorRates, Judge, JudgeError, Preference, Seed, TaskStatus, Vote, vote};
+use crate::data::ToolbenchItem;
+use crate::log::LoggedAnswer;
+
+/// How a log is judged.
+pub struct Judging<'a> {
+    /// Who judges.
+    pub judge: &'a dyn Judge,
+    /// How often each question is judged; at least once.
+    pub repeats: u32,
+    /// What decides where the rules do not.
+    pub seed: Seed,
+    /// How many questions are judged at once; at least one.
+    pub parallel: usize,
+}
+
+/// One question with the answers to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    /// The question's place, from 1.
+    pub id: usize,
+    /// What the seed knows it by: the query's id, or its place.
+    key: &'a str,
+    /// The answer of the log, where it has one.
+    pub answer: Option<&'a LoggedAnswer>,
+    /// The answer of the reference, where it has one.
+    pub reference: Option<&'a LoggedAnswer>,
+}
+
+/// The rows of a log, in the order of the data or, without data, in their own; and the keys of the questions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aligned {
+    /// Keys of the questions.
+    pub keys: Vec<String>,
+    /// Which rows belong to them.
+    pub log: Matched,
+    /// The same of the reference.
+    pub reference: Matched,
+}
+
+/// Matches a log and a reference to the data, or the reference to the log where no data is given.
+pub fn align(data: Option<&[ToolbenchItem]>, log: &[LoggedAnswer], reference: &[LoggedAnswer]) -> Aligned {
+    let questions: Vec<(&str, String)> = match data {
+        Some(items) => items.iter().map(|item| (item.query.as_str(), item.id_text())).collect(),
+        None => {
+            let id = |row: &LoggedAnswer| row.query_id.clone().unwrap_or_default();
+            log.iter().map(|row| (row.question.as_str(), id(row))).collect()
+        }
+    };
+    let texts: Vec<&str> = questions.iter().map(|(text, _)| *text).collect();
+    let places: HashMap<&str, u64> = questions
+        .iter()
+        .zip(1_u64..)
+        .filter(|((_, id), _)| !id.is_empty())
+        .map(|((_, id), at)| (id.as_str(), at))
+        .collect();
+    let matched = |rows: &[LoggedAnswer]| {
+        let place = |row: &LoggedAnswer| match &row.query_id {
+            Some(id) => places.get(id.as_str()).copied(),
+            None => row.number,
+        };
+        match_rows(&texts, rows.iter().map(|row| Key { number: place(row), question: &row.question }))
+    };
+    let log = match data {
+        Some(_) => matched(log),
+        None => Matched { rows: (0..log.len()).map(Some).collect(), ..Matched::default() },
+    };
+    let keys =
+        questions.iter().enumerate().map(|(at, (_, id))| if id.is_empty() { (at + 1).to_string() } else { id.clone() });
+    Aligned { keys: keys.collect(), log, reference: matched(reference) }
+}
+
+impl Aligned {
+    fn questions<'a>(&'a self, log: &'a [LoggedAnswer], reference: &'a [LoggedAnswer]) -> Vec<Judged<'a>> {
+        let rows = self.keys.iter().zip(&self.log.rows).zip(&self.reference.rows).enumerate();
+        rows.map(|(at, ((key, row), other))| Judged {
+            id: at + 1,
+            key,
+            answer: row.and_then(|row| log.get(row)),
+            reference: other.and_then(|row| reference.get(row)),
+        })
+        .collect()
+    }
+}
+
+/// How one run did on one question, over all repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Outcome {
+    /// Whether it passed: most repeats say so, and at a tie the seed.
+    pub passed: bool,
+    /// Whether most repeats find the answer to solve the query.
+    pub solved: bool,
+    /// Repeats that passed it, those decided by the seed among them.
+    pub votes: u32,
+    /// Repeats that the rules left open.
+    pub undecided: u32,
+    /// Whether the repeats were even.
+    pub tied: bool,
+}
+
+/// How the log stands to the reference on one question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It is better.
+    Win,
+    /// The reference is.
+    Lose,
+    /// The repeats were even.
+    Tie,
+}
+
+/// One question, judged.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QuestionScore {
+    /// Its place in the data, from 1.
+    pub id: usize,
+    /// The query's id, or its place.
+    pub query_id: String,
+    /// How the log did.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// A person's verdict, where the log has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub human: Option<bool>,
+    /// How the reference did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Outcome>,
+    /// How the two compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
+    /// Whether both answers are the same text, so that the seed decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identical: Option<bool>,
+}
+
+/// What a judge says of a log.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgedScore {
+    /// How often each question was judged.
+    pub repeats: u32,
+    /// The seed.
+    pub seed: u64,
+    /// Passed: the answer solves the query, or the query cannot be solved.
+    pub pass: Rate,
+    /// The answer solves the query: by people where the log has their verdicts, else by most repeats.
+    pub success: Rate,
+    /// Who says so: `human` or `judge`.
+    pub success_by: &'static str,
+    /// Repeats that the rules left open and the seed decided, of all repeats.
+    pub undecided: Rate,
+    /// Questions whose repeats were even, so that the seed decided.
+    pub tied: Rate,
+    /// The reference's pass rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_pass: Option<Rate>,
+    /// Better than the reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub win: Option<Rate>,
+    /// Worse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lose: Option<Rate>,
+    /// Even.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tie: Option<Rate>,
+    /// Questions with the same answer in both, decided by the seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identical: Option<usize>,
+    /// Every question.
+    #[serde(skip)]
+    pub questions: Vec<QuestionScore>,
+}
+
+/// The score of a log.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolbenchScore {
+    /// The questions: of the data, or of the log where no data is given.
+    pub n: usize,
+    /// Questions that the log has no row for: failed.
+    pub missing: Vec<usize>,
+    /// Rows of the log that answer no question of the data.
+    pub unmatched: Vec<super::super::matching::Unmatched>,
+    /// Rows that gave way to a later one for the same question.
+    pub repeated: usize,
+    /// Answers that are there: the run came to its end, did not give up, and said something.
+    pub answered: Rate,
+    /// What can be counted without a judge.
+    pub errors: ErrorRates,
+    /// What a judge says; none without one.
+    #[serde(flatten)]
+    pub judged: Option<JudgedScore>,
+}
+
+/// Scores a log. `judging` is none where nobody judges.
+///
+/// # Errors
+/// When the judge cannot be asked.
+pub async fn score(
+    data: Option<&[ToolbenchItem]>,
+    log: &[LoggedAnswer],
+    reference: Option<&[LoggedAnswer]>,
+    judging: Option<&Judging<'_>>,
+) -> Result<ToolbenchScore, JudgeError> {
+    let aligned = align(data, log, reference.unwrap_or_default());
+    let questions = aligned.questions(log, reference.unwrap_or_default());
+    let counted: Vec<LoggedAnswer> = questions.iter().filter_map(|question| question.answer).cloned().collect();
+    let judged = match judging {
+        Some(judging) => Some(judge_all(&questions, reference.is_some(), judging).await?),
+        None => None,
+    };
+    Ok(ToolbenchScore {
+        n: questions.len(),
+        missing: aligned.log.missing(),
+        answered: Rate::of(&questions, |question| question.answer.is_some_and(is_answered)),
+        errors: ErrorRates::of(&counted),
+        judged,
+        unmatched: aligned.log.unmatched,
+        repeated: aligned.log.repeated,
+    })
+}
+
+/// Judges every question, and compares with the reference where there is one.
+///
+/// # Errors
+/// When the judge cannot be asked.
+pub async fn judge_all(
+    questions: &[Judged<'_>],
+    with_reference: bool,
+    judging: &Judging<'_>,
+) -> Result<JudgedScore, JudgeError> {
+    let judged = stream::iter(questions).map(|question| judge_question(question, with_reference, judging));
+    let scores: Vec<QuestionScore> = judged.buffered(judging.parallel.max(1)).try_collect().await?;
+    let repeats = judging.repeats.max(1);
+    let by_people = scores.iter().any(|question| question.human == Some(true));
+    let success = |question: &QuestionScore| match by_people {
+        true => question.human == Some(true),
+        false => question.outcome.solved,
+    };
+    let undecided: u32 = scores.iter().map(|question| question.outcome.undecided).sum();
+    let standing =
+        |wanted: Standing| with_reference.then(|| Rate::of(&scores, |question| question.standing == Some(wanted)));
+    Ok(JudgedScore {
+        repeats,
+        seed: judging.seed.0,
+        pass: Rate::of(&scores, |question| question.outcome.passed),
+        success: Rate::of(&scores, success),
+        success_by: if by_people { "human" } else { "judge" },
+        undecided: Rate::new(undecided as usize, scores.len() * repeats as usize),
+        tied: Rate::of(&scores, |question| question.outcome.tied),
+        reference_pass: with_reference
+            .then(|| Rate::of(&scores, |question| question.reference.is_some_and(|outcome| outcome.passed))),
+        win: standing(Standing::Win),
+        lose: standing(Standing::Lose),
+        tie: standing(Standing::Tie),
+        identical: with_reference.then(|| scores.iter().filter(|question| question.identical == Some(true)).count()),
+        questions: scores,
+    })
+}
+
+async fn judge_question(
+    question: &Judged<'_>,
+    with_reference: bool,
+    judging: &Judging<'_>,
+) -> Result<QuestionScore, JudgeError> {
+    let outcome = judge_run(question.answer, question.key, "pass", judging).await?;
+    let mut score = QuestionScore {
+        id: question.id,
+        query_id: question.key.to_owned(),
+        outcome,
+        human: question.answer.and_then(|answer| answer.human_check),
+        reference: None,
+        standing: None,
+        identical: None,
+    };
+    if with_reference {
+        let other = judge_run(question.reference, question.key, "reference", judging).await?;
+        let (standing, identical) = compare(question, outcome.passed, other.passed, judging).await?;
+        score.reference = Some(other);
+        score.standing = Some(standing);
+        score.identical = Some(identical);
+    }
+    Ok(score)
+}
+
+fn is_answered(answer: &LoggedAnswer) -> bool {
+    answer.finished && !answer.gave_up && !answer.final_answer.trim().is_empty()
+}
+
+/// Judges one run on one question, as often as asked for.
+async fn judge_run(
+    answer: Option<&LoggedAnswer>,
+    key: &str,
+    about: &str,
+    judging: &Judging<'_>,
+) -> Result<Outcome, JudgeError> {
+    // A run that did not come to its end failed, and nobody need look.
+    let Some(answer) = answer.filter(|answer| answer.finished) else { return Ok(Outcome::default()) };
+    let repeats = judging.repeats.max(1);
+    let mut outcome = Outcome::default();
+    let mut solved = 0;
+    for repeat in 0..repeats {
+        let status = match is_answered(answer) {
+            false => AnswerStatus::Unsolved,
+            true => match judging.judge.answer(answer).await? {
+                AnswerStatus::Unsure => judging.judge.answer_detail(answer).await?,
+                status @ (AnswerStatus::Solved | AnswerStatus::Unsolved) => status,
+            },
+        };
+        let task = match status {
+            AnswerStatus::Solved => TaskStatus::Solvable,
+            AnswerStatus::Unsolved | AnswerStatus::Unsure => judging.judge.task(answer).await?,
+        };
+        solved += u32::from(status == AnswerStatus::Solved);
+        outcome.votes += u32::from(match vote(status, task) {
+            Vote::Passed => true,
+            Vote::Failed => false,
+            Vote::Undecided => {
+                outcome.undecided += 1;
+                judging.seed.decides(key, about, repeat)
+            }
+        });
+    }
+    outcome.tied = outcome.votes * 2 == repeats;
+    outcome.passed = if outcome.tied { judging.seed.decides(key, about, repeats) } else { outcome.votes * 2 > repeats };
+    outcome.solved = solved * 2 > repeats;
+    Ok(outcome)
+}
+
+/// Which of two runs is better on a question, and whether their answers are the same.
+async fn compare(
+    question: &Judged<'_>,
+    passed: bool,
+    reference_passed: bool,
+    judging: &Judging<'_>,
+) -> Result<(Standing, bool), JudgeError> {
+    let of = |win: bool| if win { Standing::Win } else { Standing::Lose };
+    if passed != reference_passed {
+        return Ok((of(passed), false));
+    }
+    let (ours, theirs) = match (question.answer, question.reference) {
+        (Some(ours), Some(theirs)) => (ours, theirs),
+        (Some(_), None) => return Ok((Standing::Win, false)),
+        (None, Some(_)) => return Ok((Standing::Lose, false)),
+        (None, None) => return Ok((Standing::Tie, false)),
+    };
+    if ours.final_answer.trim() == theirs.final_answer.trim() {
+        return Ok((of(judging.seed.decides(question.key, "identical", 0)), true));
+    }
+    let repeats = judging.repeats.max(1);
+    let mut wins = 0;
+    let mut usable = 0;
+    for repeat in 0..repeats {
+        // Each comes first in every other repeat, since judges favour a place.
+        let ours_first = repeat % 2 == 0;
+        let (first, second) = if ours_first { (ours, theirs) } else { (theirs, ours) };
+        if let Some(better) = judging.judge.preference(first, second).await? {
+            usable += 1;
+            wins += u32::from((better == Preference::First) == ours_first);
+        }
+    }
+    Ok(match (wins * 2).cmp(&usable) {
+        std::cmp::Ordering::Greater => (Standing::Win, false),
+        std::cmp::Ordering::Less => (Standing::Lose, false),
+        std::cmp::Ordering::Equal => (Standing::Tie, false),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! What tools answer: failures told in the body of a success, and bodies that are no text.
+
+use super::CallFault;
+use crate::sniff;
+
+/// How much of a body is looked at for the words of a failure, in bytes.
+const HEAD: usize = 1_024;
+
+/// The failure that a body tells of, after what ToolBench's tools are known to answer; `None` when it tells of none.
+pub fn fault_of(body: &str) -> Option<CallFault> {
+    let body = body.trim();
+    let end = (0..=HEAD.min(body.len())).rev().find(|at| body.is_char_boundary(*at)).unwrap_or(0);
+    let head = body.get(..end).unwrap_or_default().to_ascii_lowercase();
+    let whole = |text: &str| head == text || head.trim_matches(['"', '\'', '.']) == text;
+    if whole("no respond due to error") {
+        return Some(CallFault::NotWorking);
+    }
+    if whole("unauthorized") || whole("unauthorised") {
+        return Some(CallFault::Unauthorized);
+    }
+    // Long texts may speak of anything; a failure is an object of few words.
+    let is_object = head.starts_with('{') && body.len() <= HEAD;
+    if !is_object {
+        return None;
+    }
+    let has = |words: &[&str]| words.iter().any(|word| head.contains(word));
+    let says = |word: &str| has(&[&format!("'{word}'"), &format!("\"{word}\"")]);
+    if !(says("message") || says("error") || says("statuscode") || says("messages")) {
+        return None;
+    }
+    match () {
+        () if has(&["not subscribed to this api", "disabled for your subscription"]) => Some(CallFault::Unsubscribed),
+        () if has(&["exceeded the rate limit per minute", "rate limit per minute"]) => Some(CallFault::RateLimit),
+        () if has(&["you have exceeded the", "too many requests"]) => Some(CallFault::TooManyRequests),
+        () if has(&["endpoint '", "endpoint \"", "endpoint \\\""]) && has(&["does not exist"]) => {
+            Some(CallFault::NoSuchApi)
+        }
+        () if has(&[
+            "'statuscode': 401",
+            "\"statuscode\": 401",
+            "\"statuscode\":401",
+            "unauthorized",
+            "invalid api key",
+        ]) =>
+        {
+            Some(CallFault::Unauthorized)
+        }
+        () if has(&["api is unreachable", "api not working"]) => Some(CallFault::NotWorking),
+        () => None,
+    }
+}
+
+/// Whether a failure lasts longer than any pause: a quota of the day or the month.
+pub(super) fn is_lasting(body: &str) -> bool {
+    let body = body.to_ascii_uppercase();
+    ["MONTHLY QUOTA", "DAILY QUOTA", "QUOTA FOR THE MONTH"].iter().any(|words| body.contains(words))
+}
+
+/// Says in words what a body is that no model should read: an HTML page, or bytes that are no text. `None` for texts.
+pub fn describe_media(text: &str) -> Option<String> {
+    let size = format!("{} bytes", text.len());
+    // Bytes written as a literal of another language, or one character a byte, or with marks for what is no character.
+    let bytes: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
+    let kind = match sniff::sniff(text.as_bytes()) {
+        Some(found) if found.extension == "html" => "an HTML page".to_owned(),
+        Some(found) if found.mime.starts_with("text/") || found.mime.ends_with("json") => {
+            let signatures =
+                [("b'\\x89PNG", "a PNG image"), ("b'\\xff\\xd8\\xff", "a JPEG image"), ("b'GIF8", "a GIF image")];
+            match signatures.iter().find(|(start, _)| text.starts_with(start)) {
+                Some((_, kind)) => (*kind).to_owned(),
+                None if text.starts_with("b'\\x") => "binary data".to_owned(),
+                None if mostly_marks(text) => "binary data".to_owned(),
+                None => return None,
+            }
+        }
+        Some(_) | None => match bytes.as_deref().and_then(sniff::sniff) {
+            Some(found) if !found.mime.starts_with("text/") => sniff::describe(bytes.as_deref().unwrap_or_default()),
+            Some(_) | None if text.starts_with("\u{fffd}PNG") => "a PNG image".to_owned(),
+            Some(_) | None if text.is_empty() => return None,
+            Some(_) | None => "binary data".to_owned(),
+        },
+    };
+    Some(format!("[The tool answered with {kind} of {size}, which is not shown.]"))
+}
+
+/// Whether many characters at the start stand for bytes that were none.
+fn mostly_marks(text: &str) -> bool {
+    let start = text.chars().take(200);
+    let (mut all, mut marks) = (0, 0);
+    for c in start {
+        all += 1;
+        marks += usize::from(c == '\u{fffd}');
+    }
+    marks > 2 && marks * 10 > all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_told_by_their_words() {
+        for (body, fault) in [
+            ("No respond due to error.", Some(CallFault::NotWorking)),
+            ("", None),
+            ("[]", None),
+            ("Unauthorized", Some(CallFault::Unauthorized)),
+            (
+                "{'message': 'You have exceeded the MONTHLY quota for Requests on your current plan, BASIC.'}",
+                Some(CallFault::TooManyRequests),
+            ),
+            ("{'message': 'You have exceeded the rate limit per minute for your plan'}", Some(CallFault::RateLimit)),
+            ("{'message': 'You are not subscribed to this API.'}", Some(CallFault::Unsubscribed)),
+            ("{\"message\": \"Endpoint '/x' does not exist\"}", Some(CallFault::NoSuchApi)),
+            ("{'message': \"Endpoint '/x' does not exist\"}", Some(CallFault::NoSuchApi)),
+            ("{'message': 'This endpoint is disabled for your subscription'}", Some(CallFault::Unsubscribed)),
+            ("{'success': False, 'statusCode': 401, 'message': 'no'}", Some(CallFault::Unauthorized)),
+            ("{'message': 'Too many requests'}", Some(CallFault::TooManyRequests)),
+            ("{'message': 'ok', 'data': [1]}", None),
+            ("An essay on too many requests and endpoints that do not exist", None),
+            ("{'text': 'the word unauthorized in a poem'}", None),
+        ] {
+            assert_eq!(fault_of(body), fault, "{body}");
+        }
+        assert!(is_lasting("{'message': 'You have exceeded the MONTHLY quota'}") && !is_lasting("too many requests"));
+    }
+
+    #[test]
+    fn what_is_no_text_is_described() {
+        for (text, description) in [
+            ("<!DOCTYPE html><html><body>no</body></html>", Some("an HTML page of 43 bytes")),
+            ("\u{89}PNG\r\n\u{1a}\n\0\0\0\rIHDR", Some("an image (image/png) of 17 bytes")),
+            ("\u{fffd}PNG\r\n\u{1a}\n\0", Some("a PNG image of 11 bytes")),
+            ("b'\\x89PNG\\r\\n'", Some("a PNG image of 14 bytes")),
+            ("\0\u{1}\u{2}", Some("binary data of 3 bytes")),
+            ("{'a': 1}", None),
+            ("天气 good", None),
+            ("", None),
+        ] {
+            let found = describe_media(text);
+            assert_eq!(found.is_some(), description.is_some(), "{text:?} {found:?}");
+            assert!(
+                found.unwrap_or_default().contains(description.unwrap_or_default()),
+                "{text:?} {:?}",
+                describe_media(text)
+            );
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Names as ToolBench writes them: of tools, of API functions, of arguments (`spec/easytool.md` §6).
+
+/// A name in the letters that ToolBench allows: Chinese characters, ASCII letters, digits, `^` and `_`. Everything else
+/// becomes `_`, runs of which are one; lower case; no `_` at the ends; a leading digit gets `get_` before it.
+pub fn standardize(name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '\u{4e00}'..='\u{9fa5}' | '^' | '_');
+    let mut plain = String::with_capacity(name.len());
+    for c in name.chars() {
+        match allowed(c) && c != '_' {
+            true => plain.push(c.to_ascii_lowercase()),
+            false if plain.ends_with('_') => {}
+            false => plain.push('_'),
+        }
+    }
+    let plain = plain.trim_matches('_');
+    if plain.starts_with(|c: char| c.is_ascii_digit()) { format!("get_{plain}") } else { plain.to_owned() }
+}
+
+/// A name that is no keyword: `from, class, return, false, true, id, and, ""` and `ID` become `is_` and their lower case.
+pub fn change_name(name: &str) -> String {
+    match name {
+        "from" | "class" | "return" | "false" | "true" | "id" | "and" | "" | "ID" => {
+            format!("is_{}", name.to_ascii_lowercase())
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// The name of an API's function.
+pub fn api_function_name(api: &str) -> String {
+    change_name(&standardize(api))
+}
+
+/// A category as ToolBench writes it: blanks, commas and slashes become `_`, runs of which are one.
+pub fn category_name(category: &str) -> String {
+    let mut plain = String::with_capacity(category.len());
+    for c in category.chars() {
+        match c {
+            ' ' | ',' | '/' | '_' if plain.ends_with('_') => {}
+            ' ' | ',' | '/' => plain.push('_'),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_as_toolbench_writes_them() {
+        for (name, standard, function) in [
+            ("/Smart_Phones", "smart_phones", "smart_phones"),
+            ("/dns/{domain}", "dns_domain", "dns_domain"),
+            ("24hr Ticker", "get_24hr_ticker", "get_24hr_ticker"),
+            ("ID", "id", "is_id"),
+            ("天气 Now!", "天气_now", "天气_now"),
+            ("__", "", "is_"),
+            ("a--b__c", "a_b_c", "a_b_c"),
+        ] {
+            assert_eq!(standardize(name), standard, "{name}");
+            assert_eq!(api_function_name(name), function, "{name}");
+        }
+        assert_eq!(change_name("Id"), "Id");
+    }
+
+    #[test]
+    fn categories_are_as_toolbench_writes_them() {
+        for (category, name) in
+            [("Video, Images", "Video_Images"), ("News/Media", "News_Media"), ("Data", "Data"), ("a__b", "a_b")]
+        {
+            assert_eq!(category_name(category), name);
+        }
+    }
+}

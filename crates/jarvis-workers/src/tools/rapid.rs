@@ -1,0 +1,322 @@
+//! The client of ToolBench's server: calls tools at RapidAPI through it (`spec/easytool.md` §9.2).
+//!
+//! One call is one `POST <base>/rapidapi`. What the service answers is told apart into text that a model may read and
+//! failures; failures that pass are tried again after a pause. The key goes into the request and nowhere else.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use indexmap::IndexMap;
+use jarvis_plan::ErrorCode;
+use jarvis_prompt::literal::Literal;
+use reqwest::header::HeaderValue;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use url::Url;
+
+use super::bodies::{describe_media, fault_of, is_lasting};
+use super::names::{api_function_name, category_name, change_name, standardize};
+use super::{CallError, CallFault, ToolCall, ToolCaller};
+use crate::http::{Reply, Route, Service, join};
+use crate::sniff;
+use crate::text::{Secret, shorten};
+
+/// The largest reply that is read, in bytes. What a model gets of it is far less.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The most characters of a failure's own words in a message.
+const WORDS: usize = 300;
+
+/// How the server is called.
+#[derive(Debug, Clone)]
+pub struct RapidConfig {
+    /// The server's address; `/rapidapi` is added.
+    pub base: Url,
+    /// The key for the server.
+    pub key: Option<Secret>,
+    /// Whether the key is one for RapidAPI itself, which the server passes on.
+    pub direct: bool,
+    /// How the server shortens long responses: `truncate`, `filter`, `random`.
+    pub strip: String,
+    /// The longest one try may take.
+    pub timeout: Duration,
+    /// The most characters of a result.
+    pub limit: usize,
+    /// The most calls a minute, evenly spaced; none for no limit.
+    pub per_minute: Option<u32>,
+    /// The pauses before each further try after a failure that passes; as many tries as pauses.
+    pub pauses: Vec<Duration>,
+    /// The proxy on the way; none for the environment's.
+    pub proxy: Option<Secret>,
+}
+
+impl RapidConfig {
+    /// The defaults of ToolBench: 15 s a try, 2,048 characters a result, three further tries, no spacing.
+    pub fn new(base: Url, key: Option<Secret>) -> RapidConfig {
+        RapidConfig {
+            base,
+            key,
+            direct: false,
+            strip: "truncate".to_owned(),
+            timeout: Duration::from_secs(15),
+            limit: 2_048,
+            per_minute: None,
+            pauses: [1, 2, 4].map(Duration::from_secs).into(),
+            proxy: None,
+        }
+    }
+}
+
+/// ToolBench's server.
+#[derive(Debug)]
+pub struct RapidServer {
+    config: RapidConfig,
+    url: Url,
+    header: Option<HeaderValue>,
+    service: Service,
+    /// When the next call may start, where calls are spaced.
+    next: Mutex<Option<Instant>>,
+}
+
+/// A failure, and whether the same call may do better a little later.
+#[derive(Debug)]
+struct Failed {
+    error: CallError,
+    passing: bool,
+}
+
+impl RapidServer {
+    /// A server that is called like this. Nothing is sent before the first call.
+    ///
+    /// # Errors
+    /// When the address cannot be one of a service, or the key cannot be sent.
+    pub fn new(config: RapidConfig) -> Result<RapidServer, CallError> {
+        let url = join(&config.base, ["rapidapi"])
+            .map_err(|error| CallError::new(CallFault::Transport, error.to_string()))?;
+        let header = match &config.key {
+            Some(key) => {
+                let mut value = HeaderValue::from_str(key.expose()).map_err(|_| {
+                    CallError::new(CallFault::Unauthorized, "the tool server's key has characters that cannot be sent")
+                })?;
+                value.set_sensitive(true);
+                Some(value)
+            }
+            None => None,
+        };
+        let service = Service::new("the tool server", config.timeout, MAX_BYTES)
+            .route(Route::to(&config.base, config.proxy.as_ref()));
+        Ok(RapidServer { config, url, header, service, next: Mutex::new(None) })
+    }
+
+    /// Waits for the call's turn, where calls are spaced.
+    async fn turn(&self) {
+        let Some(per_minute) = self.config.per_minute.filter(|calls| *calls > 0) else { return };
+        let space = Duration::from_secs(60) / per_minute;
+        let start = {
+            let mut next = self.next.lock().await;
+            let start = next.map_or_else(Instant::now, |next| next.max(Instant::now()));
+            *next = Some(start + space);
+            start
+        };
+        tokio::time::sleep_until(start).await;
+    }
+
+    /// Calls with these arguments, again after a pause while the failure is one that passes.
+    async fn call_with(&self, call: &ToolCall, arguments: &IndexMap<String, Literal>) -> Result<String, CallError> {
+        let mut pauses = self.config.pauses.iter();
+        loop {
+            self.turn().await;
+            let failed = match self.once(call, arguments).await {
+                Ok(text) => return Ok(text),
+                Err(failed) => failed,
+            };
+            match pauses.next() {
+                Some(pause) if failed.passing => tokio::time::sleep(*pause).await,
+                Some(_) | None => return Err(failed.error),
+            }
+        }
+    }
+
+    async fn once(&self, call: &ToolCall, arguments: &IndexMap<String, Literal>) -> Result<String, Failed> {
+        let input = if arguments.is_empty() { String::new() } else { Literal::Map(arguments.clone()).to_string() };
+        let mut body = json!({
+            "category": category_name(&call.category),
+            "tool_name": standardize(&call.tool),
+            "api_name": api_function_name(&call.api),
+            "tool_input": input,
+            "strip": self.config.strip,
+        });
+        if let (Some(fields), Some(key)) = (body.as_object_mut(), &self.config.key) {
+            let name = if self.config.direct { "rapidapi_key" } else { "toolbench_key" };
+            fields.insert(name.to_owned(), key.expose().into());
+        }
+        let request =
+            self.service.post(self.url.clone()).await.map_err(|error| self.failed(&error.message, error.code))?;
+        let request = match &self.header {
+            Some(header) => request.header("toolbench_key", header.clone()),
+            None => request,
+        };
+        let reply =
+            self.service.send(request.json(&body)).await.map_err(|error| self.failed(&error.message, error.code))?;
+        self.read(&reply)
+    }
+
+    /// A failure of the way there and back.
+    fn failed(&self, message: &str, code: ErrorCode) -> Failed {
+        let kind = if code == ErrorCode::Timeout { CallFault::Timeout } else { CallFault::Transport };
+        // Too long an answer will not be shorter next time.
+        let passing = kind.is_passing() && !matches!(code, ErrorCode::TooLarge | ErrorCode::NotConfigured);
+        Failed { error: self.error(kind, message), passing }
+    }
+
+    /// A failure of a kind; what is said loses the key.
+    fn error(&self, kind: CallFault, message: &str) -> CallError {
+        CallError::new(kind, self.clean(message))
+    }
+
+    fn fault(&self, kind: CallFault, message: &str) -> Failed {
+        Failed { error: self.error(kind, message), passing: kind.is_passing() }
+    }
+
+    fn clean(&self, text: &str) -> String {
+        match &self.config.key {
+            Some(key) => key.redact(text),
+            None => text.to_owned(),
+        }
+    }
+
+    fn read(&self, reply: &Reply) -> Result<String, Failed> {
+        let status = reply.status.as_u16();
+        if !reply.status.is_success() {
+            let kind = match status {
+                401 | 403 => CallFault::Unauthorized,
+                404 => CallFault::NoSuchApi,
+                408 => CallFault::Timeout,
+                429 => CallFault::TooManyRequests,
+                _ => CallFault::Transport,
+            };
+            let message = format!("request invalid, data error. status_code={status}");
+            let passing = kind.is_passing() && (matches!(status, 408 | 429) || status >= 500);
+            return Err(Failed { error: self.error(kind, &message), passing });
+        }
+        let fields = reply.json.as_ref().and_then(Value::as_object);
+        let Some(fields) = fields.filter(|fields| fields.contains_key("error") || fields.contains_key("response"))
+        else {
+            let found = sniff::describe(&reply.body);
+            let message = format!(
+                "the tool server should have answered with `error` and `response`, but its answer is {found} of {} bytes",
+                reply.body.len()
+            );
+            return Err(Failed { error: self.error(CallFault::Transport, &message), passing: false });
+        };
+        let text = |name: &str| match fields.get(name) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        };
+        let (error, response) = (text("error"), text("response"));
+        let media = describe_media(&response);
+        if !error.trim().is_empty() {
+            let response = media.unwrap_or_else(|| shorten(&response, WORDS));
+            let words = if response.is_empty() {
+                shorten(&error, WORDS)
+            } else {
+                format!("{}: {response}", shorten(&error, WORDS))
+            };
+            let mut failed = self.fault(kind_of(&error), &words);
+            failed.passing |= starts(&error, "gateway error");
+            failed.passing &= !is_lasting(&words);
+            return Err(failed);
+        }
+        if let Some(media) = media {
+            return Ok(self.clean(&media));
+        }
+        if let Some(kind) = fault_of(&response) {
+            let mut failed = self.fault(kind, &shorten(&response, WORDS));
+            failed.passing &= !is_lasting(&response);
+            return Err(failed);
+        }
+        Ok(cut(&self.clean(&response), self.config.limit))
+    }
+}
+
+fn starts(error: &str, with: &str) -> bool {
+    error.trim_start().to_ascii_lowercase().starts_with(with)
+}
+
+/// The kind of a failure that the server names in `error`.
+fn kind_of(error: &str) -> CallFault {
+    let is = |with: &str| starts(error, with);
+    match () {
+        () if is("api not working error") || is("api temporarily not working error") => CallFault::NotWorking,
+        () if is("unauthorized error") || is("blocked error") => CallFault::Unauthorized,
+        () if is("unsubscribed error") => CallFault::Unsubscribed,
+        () if is("too many requests error") => CallFault::TooManyRequests,
+        () if is("rate limit") => CallFault::RateLimit,
+        () if is("timeout error") => CallFault::Timeout,
+        () if is("gateway error") || is("request invalid") => CallFault::Transport,
+        () if is("tool input parse error") => CallFault::BadInput,
+        () if is("no such function name") || is("no such api") => CallFault::NoSuchApi,
+        () if is("function executing") => {
+            // The tool's code tells in its own language that the arguments are not its own.
+            let about_arguments = ["unexpected keyword argument", "required positional argument", "invalid syntax"];
+            match about_arguments.iter().any(|words| error.contains(words)) {
+                true => CallFault::BadInput,
+                false => CallFault::NotWorking,
+            }
+        }
+        () => CallFault::Message,
+    }
+}
+
+/// The text within so many characters, a mark telling of a cut.
+fn cut(text: &str, limit: usize) -> String {
+    let all = text.chars().count();
+    if all <= limit {
+        return text.to_owned();
+    }
+    let mark = format!("… [cut, {all} characters in all]");
+    let kept = limit.saturating_sub(mark.chars().count());
+    text.chars().take(kept).chain(mark.chars()).collect()
+}
+
+/// The arguments as they are tried, one after another, while the tool does not take them: names as given; in lower case
+/// and no keywords; with `_` for `-`; without backslashes. Each builds on the one before.
+fn variants(arguments: &IndexMap<String, Literal>) -> Vec<IndexMap<String, Literal>> {
+    let renamed = |from: &IndexMap<String, Literal>, to: fn(&str) -> String| -> IndexMap<String, Literal> {
+        from.iter().map(|(name, value)| (to(name), value.clone())).collect()
+    };
+    let plain = renamed(arguments, |name| change_name(&name.to_lowercase()));
+    let joined = renamed(&plain, |name| name.replace('-', "_"));
+    let bare = renamed(&joined, |name| name.replace('\\', ""));
+    let mut tried: Vec<IndexMap<String, Literal>> = Vec::new();
+    for variant in [arguments.clone(), plain, joined, bare] {
+        // Two names that become one would lose a value.
+        if variant.len() == arguments.len() && !tried.contains(&variant) {
+            tried.push(variant);
+        }
+    }
+    tried
+}
+
+#[async_trait]
+impl ToolCaller for RapidServer {
+    async fn call(&self, call: &ToolCall) -> Result<String, CallError> {
+        let mut first = None;
+        for arguments in variants(&call.arguments) {
+            match self.call_with(call, &arguments).await {
+                Ok(text) => return Ok(text),
+                // Only the names of arguments are at fault here.
+                Err(error) if error.kind == CallFault::BadInput => {
+                    first.get_or_insert(error);
+                }
+                Err(error) => return Err(first.unwrap_or(error)),
+            }
+        }
+        Err(first.unwrap_or_else(|| CallError::new(CallFault::BadInput, "there is nothing to call with")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! `jarvis easytool export`: writes a log in the form of ToolBench's evaluator.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use jarvis_easytool::data::{ToolbenchItem, read_toolbench};
+use jarvis_easytool::instructions::{ToolInstruction, read_tools};
+use jarvis_easytool::log::{LoggedAnswer, OfferedFunction, functions_of, read_answers, to_converted};
+
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// `jarvis easytool export`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    jarvis easytool export --log G3_gpt-4o-mini_Easytool.jsonl --out converted.json\n  \
+    jarvis easytool export --log run.jsonl --data G3_instruction.json --tools toolbench_tool_instruction.json \\\n    \
+      --out converted.json\n\n\
+    The result is an object keyed by query id; each answer is a chain of messages that ends with `Finish`. With --data \
+    and --tools each query lists the functions that were on offer.\n\n\
+    Exit status: 0 done, 1 the file cannot be written, 2 for wrong use.")]
+pub(crate) struct ExportArgs {
+    /// The log of a ToolBench run
+    #[arg(long, value_name = "FILE")]
+    log: PathBuf,
+    /// The questions, which list the tools on offer
+    #[arg(long, value_name = "FILE", requires = "tools")]
+    data: Option<PathBuf>,
+    /// The tool instructions, which list the functions of the tools
+    #[arg(long, value_name = "FILE", requires = "data")]
+    tools: Option<PathBuf>,
+    /// The name of the method in the result
+    #[arg(long, value_name = "NAME", default_value = "easytool")]
+    method: String,
+    /// Where the result goes; without it to stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+pub(super) async fn run(args: ExportArgs, printer: Printer) -> Result<ExitCode, Failure> {
+    tokio::task::spawn_blocking(move || export(&args, printer)).await.map_err(Failure::work)?
+}
+
+fn export(args: &ExportArgs, printer: Printer) -> Result<ExitCode, Failure> {
+    let logged = read_answers(&args.log).map_err(|error| {
+        let hint = error.hint();
+        Failure::usage(error).hint(hint)
+    })?;
+    for note in &logged.notes {
+        printer.warning(&format!("{}: {note}", args.log.display()));
+    }
+    let items = args.data.as_deref().map(read_toolbench).transpose().map_err(super::unusable)?.unwrap_or_default();
+    let tools = args.tools.as_deref().map(read_tools).transpose().map_err(Failure::usage)?.unwrap_or_default();
+    let document = to_converted(&logged.rows, &args.method, |answer| offered(answer, &items, &tools));
+    let text = serde_json::to_string_pretty(&document).map_err(Failure::work)?;
+    match &args.out {
+        Some(file) => {
+            jarvis_store::files::replace(file, format!("{text}\n").as_bytes()).map_err(Failure::work)?;
+            printer.progress(&format!("{}: {} queries", file.display(), logged.rows.len()));
+        }
+        None => printer.out(&text),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The functions of the tools that the data offers for a query.
+fn offered(answer: &LoggedAnswer, items: &[ToolbenchItem], tools: &[ToolInstruction]) -> Vec<OfferedFunction> {
+    let by_id = |item: &&ToolbenchItem| answer.query_id.as_ref().is_some_and(|id| item.id_text() == *id);
+    let item = items.iter().find(by_id).or_else(|| items.iter().find(|item| item.query == answer.question));
+    let ids = item.map(|item| item.tool_dic.as_slice()).unwrap_or_default();
+    functions_of(ids.iter().filter_map(|offered| tools.iter().find(|tool| tool.id == offered.id)))
+}

@@ -1,0 +1,77 @@
+//! `jarvis easytool score funcqa`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use jarvis_easytool::data::read_funcqa;
+use jarvis_easytool::log::read_answers;
+use jarvis_easytool::score::funcqa::{FuncqaScore, score};
+
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// `jarvis easytool score funcqa`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    jarvis easytool score funcqa --log FuncQA_funcqa_mh_gpt-4o-mini_easytool.jsonl --data funcqa_mh.json\n  \
+    jarvis easytool score funcqa --log run.jsonl --data funcqa_oh.json --json --per-question questions.jsonl\n\n\
+    The prediction is `final_value` where the log has it, else the last number of the final answer.\n\
+    strict    the prediction is within 0.1 % of the gold number; the figure to quote\n\
+    any       some number of the answer is within 0.1 %\n\
+    lenient   some number of the answer is within 1 %, or within 0.005\n\
+    em        prediction and gold number are equal once rounded as the function hub rounds\n\
+    Every question of the data counts; one without a row in the log is wrong. Intervals are Wilson's, 95 %.\n\n\
+    Exit status: 0 scored, 1 a file cannot be written, 2 for wrong use.")]
+pub(crate) struct FuncqaArgs {
+    /// The log, ours or the original's; may be repeated
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    log: Vec<PathBuf>,
+    /// The questions, such as funcqa_mh.json: a JSON list, or JSON Lines
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// Print the figures as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write each question's verdict to this file as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    per_question: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &FuncqaArgs, printer: Printer) -> Result<ExitCode, Failure> {
+    let questions = read_funcqa(&args.data).map_err(super::super::unusable)?;
+    let mut scores: Vec<(&Path, FuncqaScore)> = Vec::new();
+    for log in &args.log {
+        let logged = read_answers(log).map_err(super::unusable_log)?;
+        super::tell_notes(log, &logged.notes, printer);
+        let score = score(&questions, &logged.rows);
+        super::tell_fit(log, &score.missing, &score.unmatched, score.repeated, printer);
+        if !score.no_gold.is_empty() {
+            printer.warning(&format!(
+                "{}: there is no number in the gold answer of: {}",
+                args.data.display(),
+                super::numbers(&score.no_gold)
+            ));
+        }
+        scores.push((log, score));
+    }
+    if let Some(file) = &args.per_question {
+        let questions: Vec<_> = scores.iter().map(|(log, score)| (*log, score.questions.as_slice())).collect();
+        super::write_questions(file, &questions)?;
+    }
+    super::show(&scores, args.json, table, printer)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(score: &FuncqaScore) -> String {
+    super::table(&[
+        ("strict", Some(score.strict)),
+        ("any", Some(score.any)),
+        ("lenient", Some(score.lenient)),
+        ("em", Some(score.em)),
+        ("strict, last number", Some(score.strict_last_number)),
+        ("strict, last call", Some(score.last_call_strict)),
+        ("1 %, last call", Some(score.last_call_1pct)),
+        ("human", score.human),
+    ])
+}

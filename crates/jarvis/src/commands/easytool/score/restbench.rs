@@ -1,0 +1,89 @@
+//! `jarvis easytool score restbench`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use jarvis_easytool::data::read_restbench;
+use jarvis_easytool::instructions::read_endpoints;
+use jarvis_easytool::log::read_paths;
+use jarvis_easytool::score::restbench::{RestbenchScore, score};
+
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// `jarvis easytool score restbench`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    jarvis easytool score restbench --log restbench_gpt-4o-mini_Easytool.jsonl --data restbench_tmdb.json\n  \
+    jarvis easytool score restbench --log run.jsonl --data tmdb.json --tools tmdb_tool.json --json\n\n\
+    correct_path   the gold path is in the path of the log, in order, gaps allowed; the figure to quote\n\
+    exact          the two are equal\n\
+    contiguous     the gold path is in it without gaps\n\
+    untrimmed      as correct_path, but the paths as they are written, stray blanks and placeholder names included\n\
+    For the others blanks are tidied and every {name} is {}. A log without `tool_choice_ls` gets its paths from \
+    `task_path` and --tools.\n\
+    Every question of the data counts; one without a row in the log is wrong. Intervals are Wilson's, 95 %.\n\n\
+    Exit status: 0 scored, 1 a file cannot be written, 2 for wrong use.")]
+pub(crate) struct RestbenchArgs {
+    /// The log, ours or the original's; may be repeated
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    log: Vec<PathBuf>,
+    /// The questions, such as restbench_tmdb.json: a JSON list, or JSON Lines
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// The tool instructions, such as tmdb_tool.json, for logs without paths
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Print the figures as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write each question's verdict to this file as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    per_question: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &RestbenchArgs, printer: Printer) -> Result<ExitCode, Failure> {
+    let questions = read_restbench(&args.data).map_err(super::super::unusable)?;
+    let tools = match &args.tools {
+        Some(file) => {
+            let tools = read_endpoints(file).map_err(|error| {
+                Failure::usage(error).hint("give tool instructions of endpoints, such as tmdb_tool.json")
+            })?;
+            Some(tools.into_iter().map(|tool| (tool.id, tool.tool_usage)).collect())
+        }
+        None => None,
+    };
+    let mut scores: Vec<(&Path, RestbenchScore)> = Vec::new();
+    for log in &args.log {
+        let logged = read_paths(log).map_err(super::unusable_log)?;
+        super::tell_notes(log, &logged.notes, printer);
+        if tools.is_none() && logged.rows.iter().all(|row| row.path.is_none()) {
+            return Err(Failure::usage(format!("{} has plans and no paths (`tool_choice_ls`)", log.display()))
+                .hint("add --tools FILE, from which the numbers of the plans are read"));
+        }
+        let score = score(&questions, &logged.rows, tools.as_ref());
+        super::tell_notes(log, &score.warnings, printer);
+        super::tell_fit(log, &score.missing, &score.unmatched, score.repeated, printer);
+        scores.push((log, score));
+    }
+    if let Some(file) = &args.per_question {
+        let questions: Vec<_> = scores.iter().map(|(log, score)| (*log, score.questions.as_slice())).collect();
+        super::write_questions(file, &questions)?;
+    }
+    super::show(&scores, args.json, table, printer)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(score: &RestbenchScore) -> String {
+    let rates = super::table(&[
+        ("correct path", Some(score.correct_path)),
+        ("exact", Some(score.exact)),
+        ("contiguous", Some(score.contiguous)),
+        ("untrimmed", Some(score.untrimmed)),
+    ]);
+    match score.mean_extra_calls {
+        Some(extra) => format!("{rates}\n\nextra calls in a correct path, on average: {extra:.2}"),
+        None => rates,
+    }
+}

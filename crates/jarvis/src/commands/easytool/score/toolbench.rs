@@ -1,0 +1,137 @@
+//! `jarvis easytool score toolbench`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use jarvis_chat::ChatModel;
+use jarvis_easytool::data::{ToolbenchItem, read_toolbench};
+use jarvis_easytool::log::{Logged, LoggedAnswer, read_answers};
+use jarvis_easytool::score::toolbench::{ChatJudge, Judging, Seed, ToolbenchScore, score};
+
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::wiring::{Special, build_special, load_config};
+
+/// `jarvis easytool score toolbench`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    jarvis easytool score toolbench --log G3_gpt-4o-mini_Easytool.jsonl --llm none    # error rates only\n  \
+    jarvis easytool score toolbench --log run.jsonl --data G3_instruction.json --llm gpt-4o-mini --record judge.jsonl\n  \
+    jarvis easytool score toolbench --log run.jsonl --reference other.jsonl --llm replay:judge.jsonl --json\n\n\
+    The log is ours, the original's, or results in the form of ToolBench's evaluator (see `jarvis easytool export`).\n\
+    pass      the judge finds the query solved, or not solvable\n\
+    success   the judge finds it solved (or people did, where the log has their verdicts)\n\
+    win       better than the reference: only this one passed, or the judge prefers its answer\n\
+    Each question is judged --repeats times, and the majority counts. What the rules leave open is decided by --seed and \
+    told as `undecided`; even votes are told as `tied`, and between two runs as `tie`.\n\
+    tool, parameter   shares of the attempts that name a tool or API not on offer, or parameters that do not fit; no \
+    judge is needed\n\n\
+    Exit status: 0 scored, 1 the judge cannot be asked or a file not be written, 2 for wrong use.")]
+pub(crate) struct ToolbenchArgs {
+    /// The log
+    #[arg(long, value_name = "FILE")]
+    log: PathBuf,
+    /// The questions, such as G2_category.json; without them the log's own rows are all there is
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
+    /// Another log to compare with
+    #[arg(long, value_name = "FILE")]
+    reference: Option<PathBuf>,
+    /// How often each question is judged
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeats: u32,
+    /// What decides where the rules do not
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// The most questions judged at once
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    multiworker: u16,
+    /// Print the figures as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write each question's verdict to this file as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    per_question: Option<PathBuf>,
+}
+
+/// What is read from files.
+struct Files {
+    data: Option<Vec<ToolbenchItem>>,
+    log: Logged<LoggedAnswer>,
+    reference: Option<Logged<LoggedAnswer>>,
+}
+
+pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let model = model(global, printer)?;
+    let (data, log, reference) = (args.data.clone(), args.log.clone(), args.reference.clone());
+    let files = tokio::task::spawn_blocking(move || read(data.as_deref(), &log, reference.as_deref()));
+    let files = files.await.map_err(Failure::work)??;
+    super::tell_notes(&args.log, &files.log.notes, printer);
+    if let (Some(path), Some(reference)) = (&args.reference, &files.reference) {
+        super::tell_notes(path, &reference.notes, printer);
+    }
+    let judge = match model {
+        Some(model) => Some(ChatJudge::new(model).map_err(Failure::work)?),
+        None => {
+            if args.reference.is_some() || args.per_question.is_some() {
+                return Err(Failure::usage("there is no judge, and only a judge compares runs and judges questions")
+                    .hint("name a chat model with --llm MODEL, or a recording with --llm replay:FILE"));
+            }
+            printer.progress("note: without a judge (--llm MODEL) there are error rates only");
+            None
+        }
+    };
+    let judging = judge.as_ref().map(|judge| Judging {
+        judge,
+        repeats: args.repeats,
+        seed: Seed(args.seed),
+        parallel: args.multiworker.into(),
+    });
+    let reference = files.reference.as_ref().map(|reference| reference.rows.as_slice());
+    let score = Box::pin(score(files.data.as_deref(), &files.log.rows, reference, judging.as_ref())).await;
+    let score = score.map_err(|error| Failure::work(error).hint("check the judge: --llm, --base-url and the key"))?;
+    super::tell_fit(&args.log, &score.missing, &score.unmatched, score.repeated, printer);
+    if let (Some(file), Some(judged)) = (&args.per_question, &score.judged) {
+        super::write_questions(file, &[(args.log.as_path(), judged.questions.as_slice())])?;
+    }
+    super::show(&[(args.log.as_path(), score)], args.json, table, printer)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The judge's model; none for `none` and `offline`.
+fn model(global: &Global, printer: Printer) -> Result<Option<Arc<dyn ChatModel>>, Failure> {
+    let nobody = global.llm.as_deref().is_some_and(|llm| llm.trim() == "none");
+    let global = Global { llm: if nobody { Some("offline".to_owned()) } else { global.llm.clone() }, ..global.clone() };
+    let config = load_config(&global, printer)?.config;
+    let chat = build_special(&config, global.record.as_deref(), Special::default())?;
+    Ok(chat.map(|chat| chat.model))
+}
+
+fn read(data: Option<&Path>, log: &Path, reference: Option<&Path>) -> Result<Files, Failure> {
+    Ok(Files {
+        data: data.map(read_toolbench).transpose().map_err(super::super::unusable)?,
+        log: read_answers(log).map_err(super::unusable_log)?,
+        reference: reference.map(read_answers).transpose().map_err(super::unusable_log)?,
+    })
+}
+
+fn table(score: &ToolbenchScore) -> String {
+    let judged = score.judged.as_ref();
+    super::table(&[
+        ("pass", judged.map(|judged| judged.pass)),
+        ("success", judged.map(|judged| judged.success)),
+        ("win", judged.and_then(|judged| judged.win)),
+        ("lose", judged.and_then(|judged| judged.lose)),
+        ("tie", judged.and_then(|judged| judged.tie)),
+        ("reference's pass", judged.and_then(|judged| judged.reference_pass)),
+        ("undecided repeats", judged.map(|judged| judged.undecided)),
+        ("tied questions", judged.map(|judged| judged.tied)),
+        ("answered", Some(score.answered)),
+        ("tool errors", Some(score.errors.tool)),
+        ("parameter errors", Some(score.errors.parameter)),
+        ("failed calls", Some(score.errors.call)),
+    ])
+}
