@@ -1,12 +1,17 @@
 //! `jarvis easytool …`: concise tool instructions, and the pipelines that use them. One file for each command, with its flags.
 
+mod batch;
 mod call;
 mod export;
+mod funcqa;
 mod instruct;
 mod mock;
 mod prepare;
+mod restbench;
 mod retrieve;
 mod score;
+mod source;
+mod toolbench;
 
 use std::process::ExitCode;
 
@@ -22,6 +27,12 @@ use crate::printer::Printer;
 pub(crate) enum EasytoolCommand {
     /// Turn tool documentation into concise tool instructions
     Instruct(Box<instruct::InstructArgs>),
+    /// Answer questions of arithmetic with the functions of the hub
+    Funcqa(Box<funcqa::FuncqaArgs>),
+    /// Answer requests with tools of many APIs
+    Toolbench(Box<toolbench::ToolbenchArgs>),
+    /// Plan paths of API endpoints for questions, and carry them out
+    Restbench(Box<restbench::RestbenchArgs>),
     /// Call a function of the function hub
     Call(call::CallArgs),
     /// Say which tools fit a text
@@ -40,6 +51,9 @@ pub(crate) enum EasytoolCommand {
 pub(super) async fn run(command: EasytoolCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     match command {
         EasytoolCommand::Instruct(args) => instruct::run(*args, global, printer).await,
+        EasytoolCommand::Funcqa(args) => funcqa::run(*args, global, printer).await,
+        EasytoolCommand::Toolbench(args) => toolbench::run(*args, global, printer).await,
+        EasytoolCommand::Restbench(args) => restbench::run(*args, global, printer).await,
         EasytoolCommand::Call(args) => call::run(args, printer).await,
         EasytoolCommand::Retrieve(args) => retrieve::run(*args, global, printer).await,
         EasytoolCommand::Score(command) => score::run(command, global, printer).await,
