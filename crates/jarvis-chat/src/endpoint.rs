@@ -6,6 +6,9 @@ use url::Url;
 use crate::config::{Azure, OpenAiConfig, Protocol};
 use crate::model::ChatError;
 
+/// What messages call the endpoint of a chat model.
+pub(crate) const CHAT_ENDPOINT: &str = "chat endpoint";
+
 /// The base of an endpoint's addresses, checked once.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
@@ -15,10 +18,11 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(crate) fn new(config: &OpenAiConfig) -> Result<Endpoint, ChatError> {
+    /// Joins and checks what the user typed; `what` is what messages call the endpoint.
+    pub(crate) fn new(config: &OpenAiConfig, what: &str) -> Result<Endpoint, ChatError> {
         let wrong = |reason: &str| {
             let shown = without_secrets(&config.base_url);
-            ChatError::Config(format!("the base URL of the chat endpoint, {shown}, cannot be used: {reason}"))
+            ChatError::Config(format!("the base URL of the {what}, {shown}, cannot be used: {reason}"))
         };
         let mut base = Url::parse(config.base_url.trim()).map_err(|error| wrong(&error.to_string()))?;
         if !matches!(base.scheme(), "http" | "https") {
@@ -27,12 +31,12 @@ impl Endpoint {
         base.set_fragment(None);
         let mut segments: Vec<String> =
             base.path().split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
-        let whole = segments.last().is_some_and(|last| last == "completions");
-        if whole {
+        let whole = segments.last().is_some_and(|last| last == "completions" || last == "embeddings");
+        if whole
+            && segments.pop().is_some_and(|last| last == "completions")
+            && segments.last().is_some_and(|last| last == "chat")
+        {
             segments.pop();
-            if segments.last().is_some_and(|last| last == "chat") {
-                segments.pop();
-            }
         }
         if config.azure.is_some() {
             // Some paste the address with its `/openai` part.
@@ -48,10 +52,18 @@ impl Endpoint {
 
     /// The address of a chat call. `deployment` is the stage's own, for Azure.
     pub(crate) fn call(&self, deployment: Option<&str>) -> Url {
-        let tail: &[&str] = match self.protocol {
-            Protocol::Chat => &["chat", "completions"],
-            Protocol::Completion => &["completions"],
-        };
+        match self.protocol {
+            Protocol::Chat => self.of_deployment(deployment, &["chat", "completions"]),
+            Protocol::Completion => self.of_deployment(deployment, &["completions"]),
+        }
+    }
+
+    /// The address of an embeddings call.
+    pub(crate) fn embeddings(&self) -> Url {
+        self.of_deployment(None, &["embeddings"])
+    }
+
+    fn of_deployment(&self, deployment: Option<&str>, tail: &[&str]) -> Url {
         match &self.azure {
             Some(azure) => {
                 let deployment = deployment.unwrap_or(&azure.deployment);
@@ -123,7 +135,7 @@ mod tests {
     use super::*;
 
     fn chat(base: &str) -> String {
-        match Endpoint::new(&OpenAiConfig::new(base, "m")) {
+        match Endpoint::new(&OpenAiConfig::new(base, "m"), CHAT_ENDPOINT) {
             Ok(endpoint) => endpoint.call(None).to_string(),
             Err(error) => error.to_string(),
         }
@@ -143,6 +155,7 @@ mod tests {
             ("https://z.example/paas/v4", "https://z.example/paas/v4/chat/completions"),
             ("https://z.example/inference/chat/completions", "https://z.example/inference/chat/completions"),
             ("https://z.example/v1/completions", "https://z.example/v1/chat/completions"),
+            ("https://z.example/v1/embeddings", "https://z.example/v1/chat/completions"),
             ("http://h/v1?team=a", "http://h/v1/chat/completions?team=a"),
             (
                 "ftp://h",
@@ -163,7 +176,7 @@ mod tests {
             let mut config = OpenAiConfig::new(base, "m");
             config.azure = Some(Azure { deployment: "my dep".into(), api_version: "2022-12-01".into() });
             config.protocol = Protocol::Completion;
-            let endpoint = Endpoint::new(&config).unwrap();
+            let endpoint = Endpoint::new(&config, CHAT_ENDPOINT).unwrap();
             assert_eq!(
                 endpoint.call(None).as_str(),
                 "https://a.example/openai/deployments/my%20dep/completions?api-version=2022-12-01"
@@ -195,7 +208,11 @@ mod tests {
             ("http://localhost.example.org", false),
             ("http://notlocalhost", false),
         ] {
-            assert_eq!(Endpoint::new(&OpenAiConfig::new(base, "m")).unwrap().is_loopback(), expected, "{base}");
+            assert_eq!(
+                Endpoint::new(&OpenAiConfig::new(base, "m"), CHAT_ENDPOINT).unwrap().is_loopback(),
+                expected,
+                "{base}"
+            );
         }
     }
 }

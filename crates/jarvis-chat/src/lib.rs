@@ -1,9 +1,10 @@
-//! Chat models behind one trait: OpenAI-compatible endpoints, recordings, token budgets.
+//! Chat models behind one trait: OpenAI-compatible endpoints, recordings, token budgets. Embeddings of texts behind another.
 //!
 //! Knows messages and tokens, not tasks: prompts are made elsewhere.
 
 pub mod budget;
 mod config;
+mod embeddings;
 mod endpoint;
 mod model;
 mod openai;
@@ -11,14 +12,17 @@ mod recording;
 mod retry;
 mod sse;
 mod tokens;
+mod transport;
 mod wire;
 
 pub use config::{Azure, OpenAiConfig, Protocol, Retries};
+pub use embeddings::{EmbedError, Embedder, OpenAiEmbeddings};
 pub use model::{
     CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, ReplySchema, TokenUsage,
 };
-pub use openai::{ATTEMPT_HEADER, OpenAi, STAGE_HEADER, TASK_HEADER};
+pub use openai::OpenAi;
 pub use recording::{Recorder, Replay, request_sha256};
 /// A key: never shown by `Debug`, wiped when dropped.
 pub use secrecy::SecretString;
 pub use tokens::Tokens;
+pub use transport::{ATTEMPT_HEADER, STAGE_HEADER, TASK_HEADER};

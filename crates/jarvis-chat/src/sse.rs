@@ -9,7 +9,8 @@ use futures::stream::{self, Stream, StreamExt};
 use reqwest::Response;
 
 use crate::model::{ChatChunk, ChatError, TokenUsage};
-use crate::openai::{MAX_REPLY, chain};
+use crate::openai::MAX_REPLY;
+use crate::transport::chain;
 use crate::wire::{Reply, start};
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<Broken>>> + Send>>;

@@ -1,1 +1,347 @@
-//! To come.
+//! The tools of a question: which descriptions fit a text best (`spec/easytool.md` §7).
+//!
+//! A [`Retriever`] ranks whole tools, by words or by vectors of any [`Embedder`]; what is asked is a subtask's text. Vectors
+//! are made once: they are kept on disk by text and model. [`MiniLm`] (feature `embeddings`) makes them in this process.
+
+mod cache;
+mod error;
+#[cfg(feature = "embeddings")]
+mod minilm;
+mod stored;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jarvis_catalogue::{Bm25Index, Hit, VectorIndex};
+use jarvis_chat::Embedder;
+use sha2::{Digest, Sha256};
+
+pub use cache::{CacheError, VectorCache};
+pub use error::RetrievalError;
+#[cfg(feature = "embeddings")]
+pub use minilm::MiniLm;
+pub use stored::{StoredVectors, read_stored};
+
+/// How many tools are found unless set otherwise, as in the original.
+pub const TOP_K: usize = 5;
+
+/// Texts that are embedded before what came is kept.
+const GROUP: usize = 256;
+
+/// Queries whose vectors are kept in memory.
+const QUERIES: usize = 10_000;
+
+/// A tool that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// Its number.
+    pub id: i64,
+    /// How well it fits; more is better. A cosine in −1..1 for vectors, a BM25 score above 0 for words.
+    pub score: f64,
+}
+
+/// Tools that can be searched by a text. Cheap to share by `Arc`.
+pub struct Retriever {
+    ids: Vec<i64>,
+    by: By,
+    notes: Vec<String>,
+}
+
+enum By {
+    Words(Arc<Bm25Index>),
+    Vectors { embedder: Arc<dyn Embedder>, index: Arc<VectorIndex>, queries: Queries },
+}
+
+/// The vectors of texts that were asked, in memory and on disk.
+struct Queries {
+    known: Mutex<HashMap<[u8; 32], Arc<[f32]>>>,
+    kept: Option<Arc<Mutex<VectorCache>>>,
+}
+
+impl Retriever {
+    /// Tools by their words: no model and no network. Tools that share no word with a text are not found for it.
+    ///
+    /// # Errors
+    /// When the work was interrupted.
+    pub async fn by_words(tools: Vec<(i64, String)>) -> Result<Retriever, RetrievalError> {
+        off_thread(move || {
+            let (ids, texts): (Vec<i64>, Vec<String>) = tools.into_iter().unzip();
+            let by = By::Words(Arc::new(Bm25Index::build(&texts)));
+            Ok(Retriever { ids, by, notes: Vec::new() })
+        })
+        .await
+    }
+
+    /// Tools by vectors of their descriptions, made now, or read from `cache`, a folder, where that has them. What had to be
+    /// made is kept there, also when not all could be made.
+    ///
+    /// # Errors
+    /// When vectors cannot be made, do not fit together, or the folder's file is of another model.
+    pub async fn by_vectors(
+        tools: Vec<(i64, String)>,
+        embedder: Arc<dyn Embedder>,
+        cache: Option<PathBuf>,
+    ) -> Result<Retriever, RetrievalError> {
+        let mut notes = Vec::new();
+        let catalogue = catalogue_hash(&tools);
+        let kept = match &cache {
+            Some(folder) => open(folder, "tools", embedder.as_ref(), &mut notes).await?,
+            None => VectorCache::unkept(&embedder.id()),
+        };
+        let (mut kept, missing, tools) = off_thread(move || {
+            let mut seen = HashSet::new();
+            let missing = tools.iter().filter(|(_, text)| !kept.holds(text) && seen.insert(text.as_str()));
+            let missing: Vec<String> = missing.map(|(_, text)| text.clone()).collect();
+            Ok((kept, missing, tools))
+        })
+        .await?;
+        kept.set_catalogue(&catalogue);
+        let mut failed = None;
+        for texts in missing.chunks(GROUP) {
+            let added = match embedder.embed(texts).await {
+                Ok(vectors) => kept.add(texts, &vectors).map_err(RetrievalError::from),
+                Err(error) => Err(error.into()),
+            };
+            if let Err(error) = added {
+                failed = Some(error);
+                break;
+            }
+        }
+        let (kept, note) = off_thread(move || {
+            let note = kept.save().err().map(|error| format!("vectors are not kept: {}", with_causes(&error)));
+            Ok((kept, note))
+        })
+        .await?;
+        notes.extend(note);
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let (ids, index) = off_thread(move || {
+            let vectors = tools.iter().map(|(_, text)| kept.vector(text).unwrap_or_default());
+            let index = VectorIndex::build(vectors)?;
+            Ok((tools.into_iter().map(|(id, _)| id).collect(), index))
+        })
+        .await?;
+        Retriever::with_index(ids, index, embedder, cache, notes).await
+    }
+
+    /// Tools by vectors that were stored with their numbers, in the stored order. Numbers that are not among `tools` are left
+    /// out, with a note. The embedder, which makes the vectors of what is asked, must be the one that made them.
+    ///
+    /// # Errors
+    /// When the vectors do not fit together or to the embedder, or `cache` is of another model.
+    pub async fn by_stored(
+        tools: &[(i64, String)],
+        stored: StoredVectors,
+        embedder: Arc<dyn Embedder>,
+        cache: Option<PathBuf>,
+    ) -> Result<Retriever, RetrievalError> {
+        let known: HashSet<i64> = tools.iter().map(|(id, _)| *id).collect();
+        let (ids, index, notes) = off_thread(move || {
+            let mut notes = Vec::new();
+            let rows = stored.ids.into_iter().zip(stored.vectors);
+            let (rows, strange): (Vec<_>, Vec<_>) = rows.partition(|(id, _)| known.contains(id));
+            if !strange.is_empty() {
+                let named: Vec<String> = strange.iter().take(5).map(|(id, _)| id.to_string()).collect();
+                let more = if strange.len() > 5 { ", …" } else { "" };
+                notes.push(format!(
+                    "{} stored vectors are of tools that are not in the catalogue ({}{more}), and were left out",
+                    strange.len(),
+                    named.join(", ")
+                ));
+            }
+            let (ids, vectors): (Vec<i64>, Vec<Vec<f64>>) = rows.into_iter().unzip();
+            let without = known.len().saturating_sub(ids.iter().collect::<HashSet<_>>().len());
+            if without > 0 {
+                notes.push(format!("{without} tools have no stored vector, and cannot be found"));
+            }
+            let index = VectorIndex::build(&vectors)?;
+            Ok((ids, index, notes))
+        })
+        .await?;
+        Retriever::with_index(ids, index, embedder, cache, notes).await
+    }
+
+    async fn with_index(
+        ids: Vec<i64>,
+        index: VectorIndex,
+        embedder: Arc<dyn Embedder>,
+        cache: Option<PathBuf>,
+        mut notes: Vec<String>,
+    ) -> Result<Retriever, RetrievalError> {
+        if let Some(expected) = embedder.dimension()
+            && !index.is_empty()
+            && expected != index.dimension()
+        {
+            return Err(RetrievalError::Dimension { found: index.dimension(), expected, embedder: embedder.id() });
+        }
+        let kept = match &cache {
+            Some(folder) => Some(open(folder, "queries", embedder.as_ref(), &mut notes).await?),
+            None => None,
+        };
+        let queries = Queries { known: Mutex::default(), kept: kept.map(|kept| Arc::new(Mutex::new(kept))) };
+        Ok(Retriever { ids, by: By::Vectors { embedder, index: Arc::new(index), queries }, notes })
+    }
+
+    /// What the tools are compared by: `bm25`, or the embedder's id.
+    pub fn id(&self) -> String {
+        match &self.by {
+            By::Words(_) => "bm25".to_owned(),
+            By::Vectors { embedder, .. } => embedder.id(),
+        }
+    }
+
+    /// How many tools can be found.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is no tool.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// What the user should know about how it was made, in sentences.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The `k` tools that fit the text best, best first; equal scores keep the catalogue's order.
+    ///
+    /// # Errors
+    /// When the text's vector cannot be made or does not fit the tools'.
+    pub async fn retrieve(&self, text: &str, k: usize) -> Result<Vec<Found>, RetrievalError> {
+        let hits: Vec<Hit> = match &self.by {
+            By::Words(index) => {
+                let (index, text) = (Arc::clone(index), text.to_owned());
+                off_thread(move || Ok(index.top_k(&text, k))).await?
+            }
+            By::Vectors { index, .. } if index.is_empty() => Vec::new(),
+            By::Vectors { embedder, index, queries } => {
+                let vector = queries.vector(text, embedder.as_ref()).await?;
+                let index = Arc::clone(index);
+                off_thread(move || Ok(index.top_k(&vector, k)?)).await?
+            }
+        };
+        Ok(hits.into_iter().filter_map(|hit| Some(Found { id: *self.ids.get(hit.row)?, score: hit.score })).collect())
+    }
+
+    /// Keeps the vectors of what was asked, where a folder was given. They are also kept from time to time without it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn keep(&self) -> Result<(), RetrievalError> {
+        match &self.by {
+            By::Vectors { queries: Queries { kept: Some(kept), .. }, .. } => save(Arc::clone(kept)).await,
+            By::Vectors { .. } | By::Words(_) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Retriever {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Retriever").field("id", &self.id()).field("tools", &self.ids.len()).finish_non_exhaustive()
+    }
+}
+
+impl Queries {
+    async fn vector(&self, text: &str, embedder: &dyn Embedder) -> Result<Arc<[f32]>, RetrievalError> {
+        let key = text_hash(text);
+        if let Some(vector) = lock(&self.known).get(&key) {
+            return Ok(Arc::clone(vector));
+        }
+        let kept = self.kept.as_ref().and_then(|kept| lock(kept).vector(text).map(Arc::<[f32]>::from));
+        let vector = match kept {
+            Some(vector) => vector,
+            None => {
+                let texts = [text.to_owned()];
+                let vectors = embedder.embed(&texts).await?;
+                if let Some(kept) = &self.kept {
+                    let due = {
+                        let mut kept = lock(kept);
+                        kept.add(&texts, &vectors)?;
+                        kept.is_due()
+                    };
+                    if due && let Err(error) = save(Arc::clone(kept)).await {
+                        tracing::warn!(%error, "vectors of queries are not kept");
+                    }
+                }
+                vectors.into_iter().next().map(Arc::from).unwrap_or_default()
+            }
+        };
+        let mut known = lock(&self.known);
+        if known.len() >= QUERIES {
+            known.clear();
+        }
+        known.insert(key, Arc::clone(&vector));
+        Ok(vector)
+    }
+}
+
+/// A number for a catalogue: the SHA-256 of its numbers and texts, in hexadecimal.
+pub fn catalogue_hash(tools: &[(i64, String)]) -> String {
+    let mut hash = Sha256::new();
+    for (id, text) in tools {
+        hash.update(id.to_le_bytes());
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    format!("{:x}", hash.finalize())
+}
+
+fn text_hash(text: &str) -> [u8; 32] {
+    Sha256::digest(text).into()
+}
+
+/// Opens the file of an embedder for one kind of texts. A damaged one is told and made anew.
+async fn open(
+    folder: &Path,
+    kind: &str,
+    embedder: &dyn Embedder,
+    notes: &mut Vec<String>,
+) -> Result<VectorCache, RetrievalError> {
+    let (folder, kind, id, dimension) = (folder.to_owned(), kind.to_owned(), embedder.id(), embedder.dimension());
+    let (kept, note) = off_thread(move || match VectorCache::open(&folder, &kind, &id, dimension) {
+        Ok(kept) => Ok((kept, None)),
+        Err(error @ CacheError::Damaged { .. }) => {
+            let note = format!("{}; its vectors are made anew", with_causes(&error));
+            Ok((VectorCache::empty(&folder, &kind, &id), Some(note)))
+        }
+        Err(error @ (CacheError::Other { .. } | CacheError::Read { .. } | CacheError::Lengths { .. })) => {
+            Err(error.into())
+        }
+    })
+    .await?;
+    notes.extend(note);
+    Ok(kept)
+}
+
+async fn save(kept: Arc<Mutex<VectorCache>>) -> Result<(), RetrievalError> {
+    off_thread(move || Ok(lock(&kept).save()?)).await
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(&format!(": {cause}"));
+        next = cause.source();
+    }
+    text
+}
+
+/// Runs what takes long where nothing waits for the thread.
+async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, RetrievalError> + Send + 'static,
+) -> Result<T, RetrievalError> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| RetrievalError::Interrupted)?
+}

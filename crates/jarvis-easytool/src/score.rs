@@ -7,6 +7,7 @@ pub mod funcqa;
 pub mod matching;
 pub mod numbers;
 pub mod restbench;
+pub mod retrieval;
 pub mod toolbench;
 
 mod wilson;

@@ -1,11 +1,14 @@
-//! A chat endpoint that speaks the true OpenAI protocol on a real socket and answers from a script.
+//! A chat endpoint that speaks the true OpenAI protocol on a real socket and answers from a script. Texts to embed get
+//! vectors without one, see [`fake_vector`].
 //!
 //! It captures every request, refuses malformed ones as a real server would, and sees clients that go away.
 
 mod protocol;
 mod script;
+mod vectors;
 
 pub use script::{Replies, Reply, Script, Step};
+pub use vectors::{DIMENSION, fake_vector};
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -49,6 +52,12 @@ impl Request {
             Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
             None => &self.target,
         }
+    }
+
+    /// The texts to embed.
+    pub fn inputs(&self) -> Vec<&str> {
+        let inputs = self.body.get("input").and_then(Value::as_array).into_iter().flatten();
+        inputs.filter_map(Value::as_str).collect()
     }
 
     /// The texts of all messages, or the prompt of a completion, joined by newlines.
@@ -185,13 +194,13 @@ impl Drop for FakeChat {
 }
 
 impl Shared {
-    /// Notes a request and finds its reply: the first rule that fits answers.
-    fn take(&self, request: Request) -> Option<Reply> {
+    /// Notes a request and finds its reply: the first rule that fits answers. `named` leaves out rules for every stage.
+    fn take(&self, request: Request, named: bool) -> Option<Reply> {
         let prompt = request.prompt();
         let reply = {
             let mut rules = lock(&self.rules);
             let rule = rules.iter_mut().find(|rule| {
-                rule.stage.as_deref().is_none_or(|stage| stage == request.stage())
+                rule.stage.as_deref().map_or(!named, |stage| stage == request.stage())
                     && rule.contains.iter().all(|part| prompt.contains(part))
             });
             rule.and_then(

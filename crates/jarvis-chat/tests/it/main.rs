@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod client;
+mod embeddings;
 mod fake;
 mod recording;
 mod streaming;

@@ -12,8 +12,8 @@ use bytes::Bytes;
 use futures::stream::{self, Stream, StreamExt};
 use serde_json::{Value, json};
 
-use super::script::{Kind, Raw, Text};
-use super::{Request, Shared};
+use super::script::{Kind, Raw, Reply, Text};
+use super::{Request, Shared, vectors};
 
 /// The longest body that is read, in bytes.
 const MAX_BODY: usize = 32 << 20;
@@ -30,6 +30,7 @@ pub(super) fn app(shared: Arc<Shared>) -> Router {
 enum Call {
     Chat,
     Completion,
+    Embeddings,
     Models,
 }
 
@@ -39,6 +40,7 @@ fn call_of(path: &str) -> Option<Call> {
     match parts.as_slice() {
         ["", "v1", "chat", "completions"] | ["", "openai", "deployments", _, "chat", "completions"] => Some(Call::Chat),
         ["", "v1", "completions"] | ["", "openai", "deployments", _, "completions"] => Some(Call::Completion),
+        ["", "v1", "embeddings"] | ["", "openai", "deployments", _, "embeddings"] => Some(Call::Embeddings),
         ["", "v1", "models"] | ["", "openai", "models"] => Some(Call::Models),
         _ => None,
     }
@@ -78,7 +80,12 @@ async fn answer(State(shared): State<Arc<Shared>>, request: HttpRequest) -> Resp
             MODELS.iter().map(|id| json!({"id": id, "object": "model", "created": 0, "owned_by": "fake"})).collect();
         return send(Raw::json(200, &json!({"object": "list", "data": models})), guard);
     }
-    match shared.take(request).map(|reply| reply.0) {
+    let scripted = match call {
+        // Vectors follow from the texts; a script only says what goes wrong.
+        Call::Embeddings => shared.take(request, true).or_else(|| Some(Reply::text(""))),
+        Call::Chat | Call::Completion | Call::Models => shared.take(request, false),
+    };
+    match scripted.map(|reply| reply.0) {
         None => send(Raw::error(418, &format!("the script has no rule for stage `{stage}`")), guard),
         Some(Kind::Never) => {
             // The handler is dropped here when the client goes away, and the guard counts it.
@@ -121,6 +128,14 @@ fn wrong(call: Call, request: &Request) -> Option<String> {
         Call::Completion if !body.get("prompt").is_some_and(Value::is_string) => {
             return Some("`prompt` must be a text".to_owned());
         }
+        Call::Embeddings => {
+            let inputs = body.get("input").and_then(Value::as_array);
+            // No more than OpenAI takes, and no empty text.
+            let fine = |text: &Value| text.as_str().is_some_and(|text| !text.is_empty());
+            if !inputs.is_some_and(|inputs| (1..=2048).contains(&inputs.len()) && inputs.iter().all(fine)) {
+                return Some("`input` must be a list of texts that are not empty".to_owned());
+            }
+        }
         Call::Completion | Call::Models => {}
     }
     let within = |name: &str, low: f64, high: f64| match body.get(name) {
@@ -145,8 +160,12 @@ fn wrong(call: Call, request: &Request) -> Option<String> {
     checks.iter().find(|(_, fine)| !fine).map(|(name, _)| format!("Invalid value for '{name}'"))
 }
 
-/// A chat reply, streamed or whole.
+/// A chat reply, streamed or whole; or the vectors of texts.
 async fn speak(call: Call, body: &Value, text: Text, guard: Guard) -> Response {
+    if call == Call::Embeddings {
+        let reply = body.as_object().map(vectors::reply).unwrap_or_default();
+        return send(Raw::json(200, &reply), guard);
+    }
     let model = body.get("model").cloned().unwrap_or_default();
     if body.get("stream") == Some(&Value::Bool(true)) {
         let with_usage = body.pointer("/stream_options/include_usage") == Some(&Value::Bool(true));
@@ -160,7 +179,7 @@ async fn speak(call: Call, body: &Value, text: Text, guard: Guard) -> Response {
     let said = text.pieces.concat();
     let choice = match call {
         Call::Completion => json!({"index": 0, "text": said, "logprobs": null, "finish_reason": text.finish_reason}),
-        Call::Chat | Call::Models => {
+        Call::Chat | Call::Embeddings | Call::Models => {
             let message = json!({"role": "assistant", "content": said, "refusal": null});
             json!({"index": 0, "message": message, "logprobs": null, "finish_reason": text.finish_reason})
         }
@@ -202,7 +221,7 @@ fn events(call: Call, model: Value, with_usage: bool, text: Text) -> impl Stream
     };
     let choice = move |said: &str, reason: Option<&str>| match call {
         Call::Completion => json!([{"index": 0, "text": said, "finish_reason": reason}]),
-        Call::Chat | Call::Models => {
+        Call::Chat | Call::Embeddings | Call::Models => {
             let delta = if reason.is_some() { json!({}) } else { json!({"content": said}) };
             json!([{"index": 0, "delta": delta, "finish_reason": reason}])
         }
