@@ -3,6 +3,8 @@
 //! A tool offers APIs; a call names both. What comes back is text that a model may read, or a typed failure. Nothing here
 //! chooses a tool.
 
+pub mod openapi;
+
 use async_trait::async_trait;
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
