@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use jarvis_plan::{ErrorCode, TaskError};
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Proxy, RequestBuilder, StatusCode};
+use reqwest::{Client, Method, Proxy, RequestBuilder, StatusCode};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use url::Url;
@@ -99,6 +99,8 @@ pub(crate) struct Reply {
     pub(crate) body: Bytes,
     /// The body as JSON, when it is JSON.
     pub(crate) json: Option<Value>,
+    /// How long the service asks to wait before another call.
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl Service {
@@ -138,6 +140,11 @@ impl Service {
     /// Begins a `POST`.
     pub(crate) async fn post(&self, url: Url) -> Result<RequestBuilder, TaskError> {
         Ok(self.client().await?.post(url))
+    }
+
+    /// Begins a request of any method.
+    pub(crate) async fn request(&self, method: Method, url: Url) -> Result<RequestBuilder, TaskError> {
+        Ok(self.client().await?.request(method, url))
     }
 
     /// Begins a `GET`.
@@ -184,6 +191,9 @@ impl Service {
         let status = response.status();
         let content_type =
             response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let retry_after =
+            response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let retry_after = retry_after.map(Duration::from_secs);
         if response.content_length().is_some_and(|length| length > self.max_bytes) {
             return Err(self.oversize());
         }
@@ -207,7 +217,7 @@ impl Service {
             true => serde_json::from_slice(&body).ok(),
             false => None,
         };
-        Ok(Reply { status, body, json })
+        Ok(Reply { status, body, json, retry_after })
     }
 
     /// The reply if it is a success; an error status, or a JSON body with `error` whatever the status, becomes an error.

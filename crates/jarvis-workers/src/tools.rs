@@ -4,6 +4,7 @@
 //! chooses a tool.
 
 pub mod names;
+pub mod openapi;
 
 mod bodies;
 mod rapid;

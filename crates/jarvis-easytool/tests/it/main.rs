@@ -5,8 +5,10 @@
 mod converter;
 mod data;
 mod faults;
+mod instruct;
 #[cfg(feature = "embeddings")]
 mod minilm;
+mod mock_api;
 mod replays;
 mod retrieval;
 mod score;

@@ -1,0 +1,326 @@
+//! Writing: each description and each Example is one item; items run a few at once and end in the documents' order.
+
+use std::ops::Range;
+
+use futures::stream::{self, StreamExt as _};
+use indexmap::IndexMap;
+use jarvis_chat::{ChatModel, ChatRequest, TokenUsage, request_sha256};
+use jarvis_prompt::literal::Literal;
+use jarvis_prompt::template::TemplateError;
+use jarvis_workers::tools::{CallFault, ToolCall, ToolCaller};
+use tokio_util::sync::CancellationToken;
+
+use super::document::{ApiEntry, ToolDocument};
+use super::error::InstructError;
+use super::memo::Memo;
+use super::offline;
+use super::report::InstructReport;
+use super::stages::{self, DESCRIBE_TOOL, Described, WRITE_SCENARIO};
+use super::{BY_DEFAULT, BY_SPECIFICATION, InstructOptions, Writer};
+use crate::instructions::Example;
+
+/// The most functions that a model describes in one call.
+const PER_CALL: usize = 20;
+
+/// What was written for a document.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Written {
+    /// Of the tool.
+    pub(super) description: String,
+    /// Of each of its APIs, in the document's order.
+    pub(super) apis: Vec<WrittenApi>,
+}
+
+/// What was written for an API.
+#[derive(Debug, Clone)]
+pub(super) struct WrittenApi {
+    /// What it does.
+    pub(super) description: String,
+    /// One use, its parameters by name.
+    pub(super) example: Example,
+}
+
+/// One thing to write.
+enum Item<'a> {
+    /// The description of a tool, as far as these functions go.
+    Description(&'a ToolDocument, Range<usize>),
+    /// The Example of a function.
+    Example(&'a ToolDocument, &'a ApiEntry),
+}
+
+/// What came of it.
+enum Done {
+    /// `None` when the document must speak for itself.
+    Description(Option<Described>),
+    Example(Box<Example>),
+}
+
+/// What an item took.
+#[derive(Default)]
+struct Took {
+    calls: u64,
+    refused: u64,
+    resumed: u64,
+    usage: TokenUsage,
+    executed: u64,
+    untested: u64,
+    dropped: bool,
+    /// Why the last reply was refused, when no reply was taken.
+    gave_up: Option<String>,
+}
+
+/// Writes everything for the documents.
+pub(super) async fn write(
+    documents: &[ToolDocument],
+    writer: &Writer,
+    options: InstructOptions,
+    memo: &Memo,
+    stop: &CancellationToken,
+    report: &mut InstructReport,
+) -> Result<Vec<Written>, InstructError> {
+    let mut items = Vec::new();
+    for document in documents {
+        items.extend(chunks(document).map(|range| Item::Description(document, range)));
+        items.extend(document.apis.iter().map(|entry| Item::Example(document, entry)));
+    }
+    let work = |item| async move {
+        let mut took = Took::default();
+        let done = one(&item, writer, options, memo, &mut took).await;
+        (item, done, took)
+    };
+    let mut running = std::pin::pin!(stream::iter(items.into_iter().map(work)).buffered(options.concurrency.max(1)));
+    let mut descriptions = Vec::new();
+    let mut examples = Vec::new();
+    loop {
+        let ended = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(InstructError::Stopped),
+            ended = running.next() => ended,
+        };
+        let Some((item, done, took)) = ended else { break };
+        account(report, &item, &took);
+        match done? {
+            Done::Description(described) => descriptions.push(described),
+            Done::Example(example) => examples.push(*example),
+        }
+    }
+    let (mut descriptions, mut examples) = (descriptions.into_iter(), examples.into_iter());
+    let assemble = |document: &ToolDocument| {
+        let parts: Vec<Option<Described>> = descriptions.by_ref().take(chunks(document).count()).collect();
+        assembled(document, parts, examples.by_ref().take(document.apis.len()))
+    };
+    Ok(documents.iter().map(assemble).collect())
+}
+
+/// The functions of a document in groups that a model can describe at once; one group at least.
+fn chunks(document: &ToolDocument) -> impl Iterator<Item = Range<usize>> {
+    let count = document.apis.len();
+    (0..count.max(1)).step_by(PER_CALL).map(move |start| start..(start + PER_CALL).min(count))
+}
+
+fn account(report: &mut InstructReport, item: &Item<'_>, took: &Took) {
+    report.calls += took.calls;
+    report.refused += took.refused;
+    report.resumed += took.resumed;
+    report.prompt_tokens += took.usage.prompt;
+    report.completion_tokens += took.usage.completion;
+    report.executed += took.executed;
+    report.untested += took.untested;
+    let (stage, document, api) = match item {
+        Item::Description(document, _) => (DESCRIBE_TOOL, document, ""),
+        Item::Example(document, entry) => (WRITE_SCENARIO, document, entry.name.as_str()),
+    };
+    if took.dropped {
+        report.dropped.push(api.to_owned());
+    }
+    if let Some(reason) = &took.gave_up {
+        report.fell_back(stage, &document.name, api, reason);
+    }
+}
+
+/// The parts of a document put together.
+fn assembled(
+    document: &ToolDocument,
+    mut parts: Vec<Option<Described>>,
+    examples: impl Iterator<Item = Example>,
+) -> Written {
+    let offline = |entry: &ApiEntry| offline::phrase(entry);
+    let mut phrases: Vec<Option<String>> = Vec::new();
+    for (range, part) in chunks(document).zip(&parts) {
+        match part {
+            Some(described) => phrases.extend(described.phrases.iter().cloned().map(Some)),
+            None => phrases.extend(range.map(|_| None)),
+        }
+    }
+    let description = match (parts.len(), parts.first_mut().and_then(Option::take)) {
+        (1, Some(whole)) => whole.text,
+        (1, None) => offline::description(document),
+        (_, first) => {
+            let purpose = first.map_or_else(|| offline::purpose(document), |first| first.purpose);
+            let list: Vec<(&str, String)> = document
+                .apis
+                .iter()
+                .zip(&phrases)
+                .map(|(entry, phrase)| (entry.name.as_str(), phrase.clone().unwrap_or_else(|| offline(entry))))
+                .collect();
+            offline::listing(&purpose, &list)
+        }
+    };
+    let apis = document.apis.iter().zip(phrases).zip(examples).map(|((entry, phrase), example)| WrittenApi {
+        description: phrase.filter(|words| !words.is_empty()).unwrap_or_else(|| entry.description.clone()),
+        example,
+    });
+    Written { description, apis: apis.collect() }
+}
+
+async fn one(
+    item: &Item<'_>,
+    writer: &Writer,
+    options: InstructOptions,
+    memo: &Memo,
+    took: &mut Took,
+) -> Result<Done, InstructError> {
+    let caller = writer.caller.as_deref();
+    let Some(model) = writer.model.as_deref() else {
+        return Ok(match item {
+            Item::Description(..) => Done::Description(None),
+            Item::Example(document, entry) => {
+                let example = offline::example(entry, BY_SPECIFICATION);
+                Done::Example(Box::new(tried(caller, document, entry, example, took).await))
+            }
+        });
+    };
+    let ask = Ask { model, memo, attempts: options.attempts.max(1) };
+    match item {
+        Item::Description(document, range) => {
+            let apis = document.apis.get(range.clone()).unwrap_or_default();
+            let request = |fault: &str| stages::describe(model, document, apis, fault);
+            let read = async |reply: &str, _: bool, _: &mut Took| stages::described(reply, document, apis);
+            Ok(Done::Description(ask.run(DESCRIBE_TOOL, request, read, took).await?))
+        }
+        Item::Example(document, entry) => {
+            let request = |fault: &str| stages::scenario(document, entry, fault);
+            let read = async |reply: &str, fresh: bool, took: &mut Took| {
+                let example = stages::example(reply, entry)?;
+                match execute(caller.filter(|_| fresh), document, entry, &example, took).await {
+                    Some(error) => Err(format!("calling the function with these Parameters gave an error: {error}")),
+                    None => Ok(example),
+                }
+            };
+            let example = match ask.run(WRITE_SCENARIO, request, read, took).await? {
+                Some(example) => example,
+                None => tried(caller, document, entry, offline::example(entry, BY_DEFAULT), took).await,
+            };
+            Ok(Done::Example(Box::new(example)))
+        }
+    }
+}
+
+/// The Example, or none when executing it gives an error.
+async fn tried(
+    caller: Option<&dyn ToolCaller>,
+    document: &ToolDocument,
+    entry: &ApiEntry,
+    example: Example,
+    took: &mut Took,
+) -> Example {
+    match execute(caller, document, entry, &example, took).await {
+        None => example,
+        Some(_) => {
+            took.dropped = true;
+            Example::default()
+        }
+    }
+}
+
+/// Executes an Example. The error, when the Example is to blame for one; nothing when it is good, or nothing can be said.
+async fn execute(
+    caller: Option<&dyn ToolCaller>,
+    document: &ToolDocument,
+    entry: &ApiEntry,
+    example: &Example,
+    took: &mut Took,
+) -> Option<String> {
+    let caller = caller?;
+    // What changes something is not called for a mere example.
+    let reads = entry.operation.as_ref().is_some_and(|operation| matches!(operation.method.as_str(), "GET" | "HEAD"));
+    if !reads {
+        took.untested += 1;
+        return None;
+    }
+    let arguments: IndexMap<String, Literal> = example.parameters.as_map().cloned().unwrap_or_default();
+    let call = ToolCall {
+        category: document.category.clone(),
+        tool: document.name.clone(),
+        api: entry.name.clone(),
+        arguments,
+    };
+    match caller.call(&call).await {
+        Ok(_) => {
+            took.executed += 1;
+            None
+        }
+        Err(error) => match error.kind {
+            CallFault::NoSuchApi | CallFault::BadInput | CallFault::Message => Some(error.message),
+            CallFault::Timeout
+            | CallFault::NotWorking
+            | CallFault::Unauthorized
+            | CallFault::Unsubscribed
+            | CallFault::TooManyRequests
+            | CallFault::RateLimit
+            | CallFault::Transport => {
+                took.untested += 1;
+                None
+            }
+        },
+    }
+}
+
+/// Asks a model until a reply can be taken, at most so often.
+struct Ask<'a> {
+    model: &'a dyn ChatModel,
+    memo: &'a Memo,
+    attempts: u32,
+}
+
+impl Ask<'_> {
+    /// What was read of a reply; `None` when none could be taken. `read` is told whether the reply is a fresh one.
+    async fn run<T>(
+        &self,
+        stage: &'static str,
+        request: impl Fn(&str) -> Result<ChatRequest, TemplateError>,
+        read: impl AsyncFn(&str, bool, &mut Took) -> Result<T, String>,
+        took: &mut Took,
+    ) -> Result<Option<T>, InstructError> {
+        let first = request("")?;
+        // The model's name is no part of the request.
+        let key = format!("{}:{}", self.model.model_name(stage), request_sha256(&first));
+        if let Some(reply) = self.memo.get(&key)
+            && let Ok(taken) = read(reply, false, took).await
+        {
+            took.resumed += 1;
+            return Ok(Some(taken));
+        }
+        let mut request_now = first;
+        for _ in 0..self.attempts {
+            let asked = self.model.complete(&request_now).await;
+            let reply = asked.map_err(|source| InstructError::Chat { stage: stage.to_owned(), source })?;
+            took.calls += 1;
+            took.usage.prompt += reply.usage.prompt;
+            took.usage.completion += reply.usage.completion;
+            match read(&reply.text, true, took).await {
+                Ok(taken) => {
+                    took.gave_up = None;
+                    self.memo.put(key, &reply.text)?;
+                    return Ok(Some(taken));
+                }
+                Err(fault) => {
+                    took.refused += 1;
+                    request_now = request(&fault)?;
+                    took.gave_up = Some(fault);
+                }
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,267 @@
+//! Texts of documents: without markup, hidden characters and length.
+
+/// The longest sentence that is kept, in characters.
+const MAX_SENTENCE: usize = 200;
+
+/// Endings after which a full stop ends no sentence.
+const ABBREVIATIONS: [&str; 8] = ["e.g", "i.e", "etc", "vs", "approx", "incl", "no", "eg"];
+
+/// Verbs that descriptions begin with, as orders.
+const ORDERS: [&str; 62] = [
+    "add",
+    "apply",
+    "approve",
+    "assign",
+    "borrow",
+    "build",
+    "calculate",
+    "call",
+    "cancel",
+    "change",
+    "check",
+    "compute",
+    "convert",
+    "copy",
+    "count",
+    "create",
+    "delete",
+    "detect",
+    "disable",
+    "discover",
+    "download",
+    "edit",
+    "enable",
+    "execute",
+    "explore",
+    "export",
+    "fetch",
+    "filter",
+    "find",
+    "follow",
+    "generate",
+    "get",
+    "give",
+    "import",
+    "insert",
+    "list",
+    "look",
+    "make",
+    "mark",
+    "move",
+    "obtain",
+    "pause",
+    "play",
+    "post",
+    "query",
+    "rate",
+    "read",
+    "receive",
+    "remove",
+    "reorder",
+    "replace",
+    "retrieve",
+    "save",
+    "say",
+    "search",
+    "seek",
+    "send",
+    "set",
+    "show",
+    "skip",
+    "start",
+    "update",
+];
+
+/// Characters that hide text or turn it round, and control characters: out; line ends stay.
+pub(super) fn visible(text: &str) -> String {
+    text.chars()
+        .filter_map(|c| match c {
+            '\n' => Some('\n'),
+            '\u{e0000}'..='\u{e007f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2060}'
+            | '\u{feff}' => None,
+            c if c.is_control() => Some(' '),
+            c => Some(c),
+        })
+        .collect()
+}
+
+/// A name on one line, at most `max` characters.
+pub(super) fn line(text: &str, max: usize) -> String {
+    cut(&visible(text).split_whitespace().collect::<Vec<_>>().join(" "), max)
+}
+
+/// The text, cut at a word's end when it is longer than `max` characters.
+pub(super) fn cut(text: &str, max: usize) -> String {
+    let Some((at, _)) = text.char_indices().nth(max) else {
+        return text.to_owned();
+    };
+    let head = text.get(..at).unwrap_or_default();
+    let head = head.rsplit_once(' ').map_or(head, |(words, _)| words);
+    format!("{}…", head.trim_end_matches([',', ';', ':', '.']))
+}
+
+/// The first sentence that says something, without markup; empty where there is none. It ends in a full stop only in the
+/// middle of the document's own text, never at its end.
+pub(super) fn sentence(text: &str) -> String {
+    let text = visible(text);
+    for paragraph in paragraphs(&text) {
+        let plain = plain(&paragraph);
+        let first = first_sentence(&plain);
+        if first.chars().any(char::is_alphabetic) {
+            return cut(first, MAX_SENTENCE);
+        }
+    }
+    String::new()
+}
+
+/// The paragraphs of Markdown without headings, tables, rules and code.
+fn paragraphs(text: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut code = false;
+    for row in text.lines() {
+        let row = row.trim();
+        let fence = row.starts_with("```");
+        code ^= fence;
+        let apart = row.is_empty() || fence || row.starts_with(['#', '|']) || row.starts_with("---");
+        match all.last_mut() {
+            Some(last) if !apart && !code => {
+                last.push(' ');
+                last.push_str(row);
+            }
+            Some(_) | None => all.push(String::new()),
+        }
+    }
+    all
+}
+
+/// The words without tags, link targets and emphasis.
+fn plain(text: &str) -> String {
+    let mut words = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let after = rest.get(c.len_utf8()..).unwrap_or_default();
+        rest = match c {
+            '<' if after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') => match after.split_once('>') {
+                Some((_, after)) => {
+                    words.push(' ');
+                    after
+                }
+                None => after,
+            },
+            ']' if after.starts_with('(') => after.split_once(')').map_or("", |(_, after)| after),
+            '[' | ']' | '`' | '*' => after,
+            '!' if after.starts_with('[') => after,
+            c => {
+                words.push(c);
+                after
+            }
+        };
+    }
+    let words = words.replace("__", "").replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A text that is emphasised from its start: the mark goes, and the one that closes it.
+    match words.strip_prefix('_') {
+        Some(rest) => match rest.char_indices().find(|(at, c)| *c == '_' && !follows_word(rest, *at)) {
+            Some((at, _)) => {
+                format!("{}{}", rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default())
+            }
+            None => words,
+        },
+        None => words,
+    }
+}
+
+/// Whether what stands after a place is the rest of a word.
+fn follows_word(text: &str, at: usize) -> bool {
+    text.get(at + 1..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
+}
+
+fn first_sentence(text: &str) -> &str {
+    let text = text.trim();
+    let mut seen = 0;
+    while let Some(at) = text.get(seen..).and_then(|rest| rest.find(['.', '!', '?', '。', '！', '？'])) {
+        let end = seen + at;
+        let mark = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        let (before, after) = (text.get(..end).unwrap_or_default(), text.get(end + mark..).unwrap_or_default());
+        let word = before.rsplit([' ', '(']).next().unwrap_or_default().to_ascii_lowercase();
+        let ends = mark > 1 || after.is_empty() || after.starts_with(' ');
+        if ends && !ABBREVIATIONS.contains(&word.as_str()) && before.chars().count() >= 10 {
+            return before;
+        }
+        seen = end + mark;
+    }
+    text.trim_end_matches(['.', '!', '?', ':'])
+}
+
+/// The sentence as what one can do: `get the keywords of a movie`; `None` when it is no order.
+pub(super) fn as_order(sentence: &str) -> Option<String> {
+    let (first, rest) = sentence.split_once(' ').unwrap_or((sentence, ""));
+    let verb = first.to_lowercase();
+    let order = |verb: &str| ORDERS.contains(&verb);
+    let verb = match &verb {
+        verb if order(verb) => verb.clone(),
+        // `Gets`, `Searches`: told, not ordered.
+        verb => {
+            let bare = [verb.strip_suffix("es"), verb.strip_suffix('s')];
+            bare.into_iter().flatten().find(|bare| order(bare)).map(str::to_owned)?
+        }
+    };
+    Some(if rest.is_empty() { verb } else { format!("{verb} {rest}") })
+}
+
+/// A word in the singular, as English forms it.
+pub(super) fn singular(word: &str) -> String {
+    let word = word.to_ascii_lowercase();
+    let keep = |suffix: &str| word.strip_suffix(suffix).map(str::to_owned);
+    match () {
+        () if word == "people" => "person".into(),
+        () if word == "series" || word.ends_with("ss") || word.ends_with("us") => word,
+        () if word.ends_with("ies") && word.len() > 4 && word != "movies" => {
+            keep("ies").map_or(word.clone(), |stem| format!("{stem}y"))
+        }
+        () if ["ses", "xes", "ches", "shes"].iter().any(|end| word.ends_with(end)) => {
+            keep("es").unwrap_or_else(|| word.clone())
+        }
+        () => keep("s").unwrap_or_else(|| word.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_give_their_first_sentence() {
+        for (text, wanted) in [
+            ("Search for movies.", "Search for movies"),
+            ("## Welcome\n\nThis is a **good** place, e.g. for notes. More.", "This is a good place, e.g. for notes"),
+            ("Get [the details](#x) of `a` thing<br />in one go. And", "Get the details of a thing in one go"),
+            ("v1.2 of the list of songs", "v1.2 of the list of songs"),
+            ("| a | b |\n|---|---|\n\n_**Note**: read me first._", "Note: read me first"),
+            ("Hidden\u{e0041}\u{202e} words stay out\u{200b}.", "Hidden words stay out"),
+            ("获取电影的关键词列表信息。还有", "获取电影的关键词列表信息"),
+            ("```\ncode\n```", ""),
+            ("", ""),
+        ] {
+            assert_eq!(sentence(text), wanted, "{text:?}");
+        }
+        assert!(sentence(&"word ".repeat(100)).ends_with("word…"));
+    }
+
+    #[test]
+    fn orders_and_singulars_are_known() {
+        assert_eq!(as_order("Get the list").as_deref(), Some("get the list"));
+        assert_eq!(as_order("Searches for it").as_deref(), Some("search for it"));
+        assert_eq!(as_order("Gets it").as_deref(), Some("get it"));
+        assert_eq!(as_order("The list"), None);
+        for (word, one) in
+            [("movies", "movie"), ("companies", "company"), ("boxes", "box"), ("albums", "album"), ("bus", "bus")]
+        {
+            assert_eq!(singular(word), one);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The stand-in for an API, asked over a real socket: by hand, and with every Example that was written for it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jarvis_catalogue::openapi::ApiDocument;
+use jarvis_easytool::instruct::{InstructOptions, InstructReport, Memo, Shape, Writer, read_documents, write};
+use jarvis_easytool::mock::api::ApiMock;
+use jarvis_prompt::literal::Literal;
+use jarvis_workers::Secret;
+use jarvis_workers::tools::openapi::{OpenApiCaller, OpenApiConfig};
+use jarvis_workers::tools::{CallFault, ToolCall, ToolCaller};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::instruct::{library, unpacked};
+
+/// A running stand-in and its address. It stops when the sender is dropped.
+async fn serve(mock: &ApiMock) -> (String, oneshot::Sender<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let mock = mock.clone();
+    tokio::spawn(async move {
+        let shutdown = async {
+            let _ = stopped.await;
+        };
+        mock.serve(listener, shutdown).await.unwrap();
+    });
+    (url, stop)
+}
+
+#[tokio::test]
+async fn requests_are_checked_against_the_document() {
+    let mock = ApiMock::new(ApiDocument::read(&library()).unwrap()).with_key("card-7");
+    let (url, _stop) = serve(&mock).await;
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let ask = async |method: &str, path: &str, body: &str| {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+        let request = client.request(method, format!("{url}{path}")).header("X-Library-Card", "card-7");
+        let reply = request.body(body.to_owned()).send().await.unwrap();
+        let (status, kind) = (reply.status().as_u16(), reply.headers().get("content-type").cloned());
+        let kind = kind.map(|kind| kind.to_str().unwrap().to_owned()).unwrap_or_default();
+        (status, kind, reply.text().await.unwrap_or_default())
+    };
+    for (method, path, body, status, part) in [
+        ("GET", "/v1/book/12", "", 200, "\"id\":12,\"title\":\"Gösta Berlings saga\""),
+        ("GET", "/search/book?query=snow&page=2", "", 200, "\"results\":[{\"id\":456"),
+        ("GET", "/book/7/reviews?stars=4,5", "", 200, "A fine winter book."),
+        ("GET", "/shelf/fiction/3", "", 200, "Gösta Berlings saga"),
+        ("GET", "/search/author?query=a", "", 200, "Selma"),
+        ("POST", "/v1/book/7/reviews", r#"{"text": "good", "stars": 4}"#, 201, "review_id"),
+        ("DELETE", "/loans/0b7e1a3c", "", 204, ""),
+        ("GET", "/nothing", "", 404, "no path `/nothing`"),
+        ("PUT", "/book/7/reviews", "", 405, "takes GET, POST, not PUT"),
+        ("GET", "/search/book", "", 400, "`query` is missing"),
+        ("GET", "/search/book?query=a&colour=red", "", 400, "no parameter `colour`"),
+        ("GET", "/search/book?query=a&page=two", "", 400, "`page` should be an integer"),
+        ("GET", "/search/book?query=a&language=de", "", 400, "one of \\\"en\\\", \\\"no\\\", \\\"ru\\\""),
+        ("GET", "/book/seven", "", 400, "`book_id` should be an integer"),
+        ("GET", "/shelf/fiction/41", "", 400, "at most 40"),
+        ("POST", "/book/7/reviews", "", 400, "needs a body"),
+        ("POST", "/book/7/reviews", "{", 400, "not JSON"),
+        ("POST", "/book/7/reviews", "[]", 400, "should be an object"),
+        ("POST", "/book/7/reviews", r#"{"text": 4}"#, 400, "`stars` is missing"),
+        ("POST", "/book/7/reviews", r#"{"text": "a", "stars": 9}"#, 400, "at most 5"),
+        ("POST", "/book/7/reviews?text=a", r#"{"stars": 3}"#, 400, "no parameter of the query"),
+    ] {
+        let (got, _, text) = ask(method, path, body).await;
+        assert!(got == status && text.contains(part), "{method} {path}: {got} {text}");
+    }
+    let (_, kind, _) = ask("GET", "/cover/7", "").await;
+    assert_eq!(kind, "image/png");
+    let bare = client.get(format!("{url}/loans")).send().await.unwrap();
+    assert_eq!(bare.status().as_u16(), 401);
+    assert!(client.get(format!("{url}/opening-hours")).send().await.unwrap().status().is_success());
+    let requests = mock.requests();
+    assert_eq!((requests[1].operation.as_str(), requests[1].status), ("GET /search/book", 200));
+    assert_eq!(requests[1].arguments["page"], Value::from("2"));
+}
+
+#[tokio::test]
+async fn a_caller_and_a_stand_in_understand_each_other() {
+    let document = Arc::new(ApiDocument::read(&library()).unwrap());
+    let mock = ApiMock::new(ApiDocument::clone(&document)).with_key("card-7");
+    let (url, _stop) = serve(&mock).await;
+    let base = url::Url::parse(&url).unwrap();
+    let config = OpenApiConfig { key: Secret::new("card-7"), ..OpenApiConfig::new(base.clone()) };
+    let caller = OpenApiCaller::new(Some(Arc::clone(&document)), config);
+    let call = |api: &str, arguments: &str| ToolCall {
+        api: api.into(),
+        arguments: match Literal::parse(arguments).unwrap() {
+            Literal::Map(fields) => fields,
+            other => panic!("{other}"),
+        },
+        ..ToolCall::default()
+    };
+    let found = caller.call(&call("GET /search/author", r#"{"query": "Lagerlöf"}"#)).await.unwrap();
+    assert_eq!(found, r#"{"page":1,"results":[{"id":31,"name":"Selma Lagerlöf"}]}"#);
+    let books = caller.call(&call("getBooksOfAuthor", r#"{"author_id": 31}"#)).await.unwrap();
+    assert!(books.contains("Gösta Berlings saga"), "{books}");
+    let cover = caller.call(&call("getCover", r#"{"book_id": 3}"#)).await.unwrap();
+    assert!(cover.starts_with("[not text: an image (image/png)"), "{cover}");
+    // Without a key, and without a document: the stand-in is the one that says no.
+    let caller = OpenApiCaller::new(None, OpenApiConfig::new(base));
+    let refused = caller.call(&call("GET /loans", "{}")).await.unwrap_err();
+    assert_eq!((refused.kind, refused.message.contains("the key is missing")), (CallFault::Unauthorized, true));
+    assert_eq!(mock.requests().len(), 4);
+}
+
+/// Executes every Example that only reads on a stand-in.
+async fn execute(path: &Path) -> (InstructReport, ApiMock) {
+    let documents = read_documents(path).unwrap();
+    let api = Arc::clone(documents[0].api.as_ref().unwrap());
+    let mock = ApiMock::new(ApiDocument::clone(&api));
+    let (url, _stop) = serve(&mock).await;
+    let base = url::Url::parse(&url).unwrap();
+    let caller = OpenApiCaller::new(Some(api), OpenApiConfig::new(base));
+    let writer = Writer { model: None, caller: Some(Arc::new(caller)) };
+    let options = InstructOptions { shape: Shape::Endpoints, concurrency: 8, ..InstructOptions::default() };
+    let written = write(&documents, &writer, options, &Memo::none(), &CancellationToken::new()).await;
+    (written.unwrap().1, mock)
+}
+
+#[tokio::test]
+async fn every_example_can_be_executed() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = async |path: Option<std::path::PathBuf>, executed: u64, untested: u64| {
+        let Some(path) = path else { return };
+        let (report, mock) = execute(&path).await;
+        let refused: Vec<_> = mock.requests().into_iter().filter(|one| one.status >= 300).collect();
+        assert_eq!(refused, [], "{}", path.display());
+        assert_eq!((report.executed, report.untested, report.dropped.len()), (executed, untested, 0));
+    };
+    check(Some(library()), 9, 3).await;
+    check(unpacked(folder.path(), "tmdb_oas.json.gz"), 54, 0).await;
+    check(unpacked(folder.path(), "spotify_oas.json.gz"), 23, 17).await;
+}

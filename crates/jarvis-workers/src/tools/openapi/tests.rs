@@ -1,0 +1,176 @@
+//! Calls over a real socket: what is sent, what comes back, what is tried again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use jarvis_catalogue::openapi::ApiDocument;
+use jarvis_prompt::literal::Literal;
+use jarvis_testing::stub::{Canned, Captured, Stub};
+use serde_json::json;
+
+use super::*;
+
+fn document() -> Option<Arc<ApiDocument>> {
+    let text = include_str!("../../../../../examples/easytool/library.yaml");
+    Some(Arc::new(ApiDocument::parse(text).unwrap()))
+}
+
+fn call(api: &str, arguments: &str) -> ToolCall {
+    let Literal::Map(arguments) = Literal::parse(arguments).unwrap() else { panic!("a map") };
+    ToolCall { api: api.into(), tool: "Town Library".into(), arguments, ..ToolCall::default() }
+}
+
+fn config(stub: &Stub) -> OpenApiConfig {
+    let first_wait = Duration::from_millis(1);
+    OpenApiConfig { first_wait, key: Secret::new("k3y"), ..OpenApiConfig::new(Url::parse(&stub.url("/v1")).unwrap()) }
+}
+
+/// Answers every call with what it was asked.
+async fn echo() -> Stub {
+    Stub::start(|asked: &Captured| {
+        let body = String::from_utf8_lossy(&asked.body).into_owned();
+        let kind = asked.header("content-type").unwrap_or_default();
+        let target =
+            if asked.query.is_empty() { asked.path.clone() } else { format!("{}?{}", asked.path, asked.query) };
+        Canned::bytes("text/plain", format!("{} {target} {kind} {body}", asked.method).trim().to_owned())
+    })
+    .await
+    .unwrap()
+}
+
+#[tokio::test]
+async fn arguments_go_where_they_belong() {
+    let stub = echo().await;
+    for (document, api, arguments, wanted) in [
+        (document(), "GET /book/{book_id}", r#"{"book_id": 7}"#, "GET /v1/book/7"),
+        (document(), "getReviews", r#"{"book_id": "7", "stars": [4, 5]}"#, "GET /v1/book/7/reviews?stars=4,5"),
+        (document(), "searchBook", r#"{"query": "snow & ice"}"#, "GET /v1/search/book?query=snow%20%26%20ice"),
+        (document(), "DELETE /loans/{x}", r#"{"loan_id": "../../admin?x"}"#, "DELETE /v1/loans/..%2F..%2Fadmin%3Fx"),
+        (
+            document(),
+            "addReview",
+            r#"{"book_id": 7, "text": "fine", "stars": 5}"#,
+            r#"POST /v1/book/7/reviews application/json {"text":"fine","stars":5}"#,
+        ),
+        (None, "GET /a/{id}", r#"{"id": "x/y", "q": [1, 2]}"#, "GET /v1/a/x%2Fy?q=1&q=2"),
+        (
+            None,
+            "delete /a/{id}",
+            r#"{"id": 10000000000000000000000, "q": true}"#,
+            "DELETE /v1/a/10000000000000000000000?q=true",
+        ),
+        (None, "POST /a/{id}", r#"{"id": 1, "n": 2.0}"#, r#"POST /v1/a/1 application/json {"n":2.0}"#),
+        (None, "PUT /a", "{}", "PUT /v1/a"),
+    ] {
+        let caller = OpenApiCaller::new(document, config(&stub));
+        assert_eq!(caller.call(&call(api, arguments)).await.as_deref(), Ok(wanted), "{api}");
+    }
+    // The key goes where the document says, else into `Authorization`.
+    let requests = stub.requests();
+    assert_eq!((requests[0].header("x-library-card"), requests[0].header("authorization")), (Some("k3y"), None));
+    assert_eq!(requests[5].header("authorization"), Some("Bearer k3y"));
+    let place = Some(KeyPlace::Query("api_key".into()));
+    let caller = OpenApiCaller::new(document(), OpenApiConfig { key_place: place, ..config(&stub) });
+    // Even an answer that shows the key does not give it away.
+    assert_eq!(caller.call(&call("listLoans", "{}")).await.as_deref(), Ok("GET /v1/loans?api_key=[redacted]"));
+    assert!(!format!("{caller:?}").contains("k3y"));
+}
+
+#[tokio::test]
+async fn what_an_api_does_not_take_is_not_sent() {
+    let stub = echo().await;
+    for (document, api, arguments, kind, part) in [
+        (document(), "GET /nothing", "{}", CallFault::NoSuchApi, "`GET /nothing`"),
+        (document(), "getBook", "{}", CallFault::BadInput, "`book_id` is missing"),
+        (document(), "getBook", r#"{"book_id": 1, "x": 2}"#, CallFault::BadInput, "no parameter `x`"),
+        (document(), "getBook", r#"{"book_id": "one"}"#, CallFault::BadInput, "`book_id` should be an integer"),
+        (document(), "returnBook", r#"{"loan_id": ".."}"#, CallFault::BadInput, "`loan_id` is part of the path"),
+        (None, "getBook", "{}", CallFault::NoSuchApi, "`getBook`"),
+        (None, "GET http://evil.test/", "{}", CallFault::NoSuchApi, "evil"),
+        (None, "GET /a/{id}", "{}", CallFault::BadInput, "`id` is missing"),
+    ] {
+        let caller = OpenApiCaller::new(document, config(&stub));
+        let error = caller.call(&call(api, arguments)).await.unwrap_err();
+        assert!(error.kind == kind && error.message.contains(part), "{api}: {error:?}");
+    }
+    assert_eq!(stub.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn answers_are_told_apart() {
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice();
+    for (canned, wanted) in [
+        (Canned::json(&json!({"a": [1, {"b": "k3y"}]})), Ok(r#"{"a":[1,{"b":"[redacted]"}]}"#)),
+        (Canned::bytes("text/plain", "just words"), Ok("just words")),
+        (Canned::bytes("text/plain", "").status(204), Ok("")),
+        (Canned::bytes("text/html", "<!doctype html><html>hi</html>"), Ok("[not text: an HTML page, 30 bytes]")),
+        (Canned::bytes("image/png", png), Ok("[not text: an image (image/png), 16 bytes]")),
+        (Canned::json(&json!("й".repeat(60))), Ok("\"йййййййййййййййййййййййййййййййййййййййййййййййййй … [cut]")),
+        (
+            Canned::json(&json!({"message": "no such book"})).status(404),
+            Err((CallFault::Message, "(404): no such book")),
+        ),
+        (Canned::json(&json!({"status_message": "gone"})).status(410), Err((CallFault::Message, "gone"))),
+        (Canned::bytes("text/plain", "bad k3y").status(401), Err((CallFault::Unauthorized, "(401): bad [redacted]"))),
+        (Canned::bytes("text/html", "<html>x").status(403), Err((CallFault::Unauthorized, "(403): Forbidden"))),
+        (Canned::json(&json!({"error": {"message": "page"}})).status(400), Err((CallFault::BadInput, "page"))),
+        (Canned::redirect("http://evil.test/"), Err((CallFault::NotWorking, "not followed"))),
+        (Canned::bytes("text/plain", "").status(500), Err((CallFault::NotWorking, "Internal Server Error"))),
+        (Canned::bytes("text/plain", "cut").cut(), Err((CallFault::Transport, "broke off"))),
+    ] {
+        let stub = Stub::start(move |_| canned.clone()).await.unwrap();
+        let caller = OpenApiCaller::new(document(), OpenApiConfig { max_chars: 51, ..config(&stub) });
+        let answer = caller.call(&call("listLoans", "{}")).await;
+        match (&answer, wanted) {
+            (Ok(text), Ok(wanted)) => assert_eq!(text, wanted),
+            (Err(error), Err((kind, part))) => {
+                assert!(error.kind == kind && error.message.contains(part), "{error:?}");
+                assert!(!error.message.contains("k3y"), "{error:?}");
+            }
+            _ => panic!("{answer:?}, not {wanted:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn passing_failures_are_tried_again() {
+    for (status, method, tries, kind) in [
+        (429, "GET", 4, CallFault::TooManyRequests),
+        (503, "POST", 4, CallFault::NotWorking),
+        (502, "GET", 4, CallFault::NotWorking),
+        (502, "POST", 1, CallFault::NotWorking),
+        (500, "GET", 1, CallFault::NotWorking),
+        (404, "GET", 1, CallFault::Message),
+    ] {
+        let stub = Stub::start(move |_| Canned::bytes("text/plain", "").status(status)).await.unwrap();
+        let caller = OpenApiCaller::new(None, config(&stub));
+        let error = caller.call(&call(&format!("{method} /a"), "{}")).await.unwrap_err();
+        assert_eq!((error.kind, stub.requests().len()), (kind, tries), "{status} {method}");
+    }
+    let count = Arc::new(AtomicUsize::new(0));
+    let stub = Stub::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
+        0 => Canned::bytes("text/plain", "").status(429).header("retry-after", "0"),
+        1 => Canned::bytes("text/plain", "x").cut(),
+        _ => Canned::bytes("text/plain", "at last"),
+    });
+    let stub = stub.await.unwrap();
+    let caller = OpenApiCaller::new(document(), config(&stub));
+    assert_eq!(caller.call(&call("listLoans", "{}")).await.as_deref(), Ok("at last"));
+    // Nobody waits for an hour.
+    let stub =
+        Stub::start(|_| Canned::bytes("text/plain", "").status(429).header("retry-after", "3600")).await.unwrap();
+    let caller = OpenApiCaller::new(document(), config(&stub));
+    assert_eq!(caller.call(&call("listLoans", "{}")).await.unwrap_err().kind, CallFault::TooManyRequests);
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_there_is_told() {
+    let stub = Stub::start(|_| Canned::bytes("text/plain", "x").endless()).await.unwrap();
+    let caller = OpenApiCaller::new(None, OpenApiConfig { timeout: Duration::from_millis(20), ..config(&stub) });
+    assert_eq!(caller.call(&call("POST /a", "{}")).await.unwrap_err().kind, CallFault::Timeout);
+    let gone = config(&stub);
+    drop(stub);
+    let caller = OpenApiCaller::new(None, gone);
+    assert_eq!(caller.call(&call("POST /a", "{}")).await.unwrap_err().kind, CallFault::Transport);
+}
