@@ -2,6 +2,7 @@
 
 mod batch;
 mod call;
+mod embedder;
 mod export;
 mod funcqa;
 mod instruct;
@@ -67,4 +68,13 @@ pub(super) async fn run(command: EasytoolCommand, global: &Global, printer: Prin
 fn unusable(error: DataError) -> Failure {
     let hint = error.hint();
     Failure::usage(error).hint(hint)
+}
+
+/// A whole number above zero.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1 is wanted".into()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("a whole number is wanted".into()),
+    }
 }

@@ -14,7 +14,6 @@ use jarvis_easytool::stage::Limits;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
-use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::{Printer, Verbosity, harmless};
 use crate::wiring::{Special, build_special, load_config};
@@ -56,8 +55,6 @@ pub(super) struct Asked {
     pub(super) name: String,
     /// Whether it is a recording, which is answered from in order.
     pub(super) recorded: bool,
-    /// The configuration.
-    pub(super) config: Config,
 }
 
 /// The chat model that the flags and the configuration name; the pipelines cannot do without.
@@ -69,7 +66,7 @@ pub(super) fn asked(global: &Global, printer: Printer) -> Result<Asked, Failure>
         ));
     };
     let name = config.llm.model.trim().to_owned();
-    Ok(Asked { model: chat.model, recorded: name.starts_with("replay:"), name, config })
+    Ok(Asked { model: chat.model, recorded: name.starts_with("replay:"), name })
 }
 
 impl BatchArgs {

@@ -2,6 +2,7 @@
 
 mod funcqa;
 mod restbench;
+mod retrieval;
 mod toolbench;
 
 use std::path::Path;
@@ -31,12 +32,15 @@ pub(crate) enum ScoreCommand {
     Restbench(restbench::RestbenchArgs),
     /// How many queries are solved, by a judge; and how many calls go wrong
     Toolbench(Box<toolbench::ToolbenchArgs>),
+    /// How many of the right tools retrieval finds
+    Retrieval(Box<retrieval::RetrievalArgs>),
 }
 
 pub(super) async fn run(command: ScoreCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     match command {
         ScoreCommand::Funcqa(args) => in_background(move || funcqa::run(&args, printer)).await,
         ScoreCommand::Restbench(args) => in_background(move || restbench::run(&args, printer)).await,
+        ScoreCommand::Retrieval(args) => retrieval::retrieval(*args, global, printer).await,
         ScoreCommand::Toolbench(args) => toolbench::run(*args, global, printer).await,
     }
 }

@@ -9,7 +9,8 @@ use jarvis_easytool::instruct::{
     InstructError, InstructOptions, Instructions, Memo, Shape, Writer, read_documents, write,
 };
 use jarvis_workers::Secret;
-use jarvis_workers::tools::{OpenApiCaller, OpenApiConfig, ToolCaller};
+use jarvis_workers::tools::ToolCaller;
+use jarvis_workers::tools::openapi::{OpenApiCaller, OpenApiConfig};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use jarvis_easytool::batch;
-use jarvis_easytool::data::{ToolbenchItem, add_tool_dic, read_toolbench};
+use jarvis_easytool::data::{OfferedTool, ToolbenchItem, add_tool_dic, read_toolbench};
 use jarvis_easytool::instruct::{Instructions, Shape};
 use jarvis_easytool::instructions::{ToolInstruction, read_tools};
 use jarvis_easytool::solve::Offer;
@@ -18,7 +18,7 @@ use jarvis_workers::tools::{RapidConfig, RapidServer, ToolCaller};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::batch::{Asked, BatchArgs, Shown, asked, failed};
+use super::batch::{BatchArgs, Shown, asked, failed};
 use super::embedder::EmbedderArgs;
 use super::source::{ApiArgs, address_of, document, instructions, key_of};
 use crate::cli::Global;
@@ -116,7 +116,7 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     let own = Limits { tool_attempts: usize::from(args.retrieval_num), ..pipeline.limits };
     pipeline.limits = args.batch.limits(&asked, own);
     if args.retrieve {
-        pipeline.candidates = candidates(&args, &asked, &tools, printer).await?;
+        pipeline.candidates = candidates(&args, &tools, global, printer).await?;
     }
     let embedder = args.retrieve.then(|| args.embedder.name());
     let settings = json!({
@@ -155,13 +155,13 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
 fn offer_tools(items: &mut [ToolbenchItem], tools: &[ToolInstruction], printer: Printer) {
     let (mut skipped, mut all) = (0, 0);
     for item in items.iter_mut().filter(|item| item.tool_dic.is_empty()) {
-        skipped += add_tool_dic(item, tools).skipped.len();
+        let (offered, unknown) = add_tool_dic(&item.api_list, tools);
+        skipped += unknown.len();
+        item.tool_dic = offered;
         if item.api_list.is_empty() {
             all += 1;
-            let offered = |tool: &ToolInstruction| jarvis_easytool::data::OfferedTool {
-                id: tool.id,
-                description: tool.tool_description.clone(),
-            };
+            let offered =
+                |tool: &ToolInstruction| OfferedTool { id: tool.id, description: tool.tool_description.clone() };
             item.tool_dic = tools.iter().map(offered).collect();
         }
     }
@@ -176,7 +176,7 @@ fn offer_tools(items: &mut [ToolbenchItem], tools: &[ToolInstruction], printer: 
 fn query(item: ToolbenchItem) -> Query {
     let categories: HashMap<String, String> =
         item.api_list.into_iter().map(|api| (api.tool_name, api.category_name)).collect();
-    let offer = |tool: jarvis_easytool::data::OfferedTool| Offer { id: tool.id, description: tool.description };
+    let offer = |tool: OfferedTool| Offer { id: tool.id, description: tool.description };
     Query {
         query_id: Some(item.query_id),
         text: item.query,
@@ -203,14 +203,11 @@ async fn caller(args: &ToolbenchArgs) -> Result<Arc<dyn ToolCaller>, Failure> {
 /// Retrieval over all tools.
 async fn candidates(
     args: &ToolbenchArgs,
-    asked: &Asked,
     tools: &[ToolInstruction],
+    global: &Global,
     printer: Printer,
 ) -> Result<Candidates, Failure> {
     let described = tools.iter().map(|tool| (tool.id, tool.tool_description.clone())).collect();
-    let retriever = args.embedder.retriever(described, &asked.config).await?;
-    for note in retriever.notes() {
-        printer.warning(note);
-    }
+    let retriever = args.embedder.retriever(described, global, printer).await?;
     Ok(Candidates::Retrieved { retriever, top_k: usize::from(args.top_k) })
 }

@@ -232,7 +232,7 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
     })
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("at least 1 is wanted".into()),
         Ok(number) => Ok(number),
