@@ -181,7 +181,7 @@ fn answer_of(row: &Fields) -> LoggedAnswer {
     let results = executed.and_then(|log| log.get("call_result_ls")).and_then(Literal::as_list);
     let steps = row.get("steps").and_then(Literal::as_list);
     let last_step = steps.and_then(<[Literal]>::last).and_then(Literal::as_map);
-    let finish = row.get("finish_raw").map(plain).map(|raw| published::finish(&raw));
+    let finish = row.get("finish_raw").filter(|raw| **raw != Literal::Null).map(|raw| published::finish(&plain(raw)));
     let failed = row.get("status").and_then(Literal::as_text) == Some("failed");
     let rejected = rejections(row);
     LoggedAnswer {
