@@ -150,7 +150,7 @@ impl Retriever {
                 let named: Vec<String> = strange.iter().take(5).map(|(id, _)| id.to_string()).collect();
                 let more = if strange.len() > 5 { ", …" } else { "" };
                 notes.push(format!(
-                    "{} stored vectors are of tools that are not in the catalogue ({}{more}), and were left out",
+                    "stored vectors left out, since the catalogue has no such tools: {} ({}{more})",
                     strange.len(),
                     named.join(", ")
                 ));
@@ -158,7 +158,7 @@ impl Retriever {
             let (ids, vectors): (Vec<i64>, Vec<Vec<f64>>) = rows.into_iter().unzip();
             let without = known.len().saturating_sub(ids.iter().collect::<HashSet<_>>().len());
             if without > 0 {
-                notes.push(format!("{without} tools have no stored vector, and cannot be found"));
+                notes.push(format!("tools without a stored vector, which cannot be found: {without}"));
             }
             let index = VectorIndex::build(&vectors)?;
             Ok((ids, index, notes))
@@ -231,6 +231,22 @@ impl Retriever {
         Ok(hits.into_iter().filter_map(|hit| Some(Found { id: *self.ids.get(hit.row)?, score: hit.score })).collect())
     }
 
+    /// Makes the vectors of many texts in few calls, for later questions. Nothing is made twice.
+    ///
+    /// # Errors
+    /// When a vector cannot be made; those before it are remembered.
+    pub async fn prepare(&self, texts: &[String]) -> Result<(), RetrievalError> {
+        match &self.by {
+            By::Words(_) => Ok(()),
+            By::Vectors { embedder, queries, .. } => {
+                let mut seen = HashSet::new();
+                let new = texts.iter().filter(|text| queries.known(text).is_none() && seen.insert(text.as_str()));
+                let new: Vec<String> = new.cloned().collect();
+                queries.make(&new, embedder.as_ref()).await
+            }
+        }
+    }
+
     /// Keeps the vectors of what was asked, where a folder was given. They are also kept from time to time without it.
     ///
     /// # Errors
@@ -251,35 +267,50 @@ impl fmt::Debug for Retriever {
 
 impl Queries {
     async fn vector(&self, text: &str, embedder: &dyn Embedder) -> Result<Arc<[f32]>, RetrievalError> {
+        if let Some(vector) = self.known(text) {
+            return Ok(vector);
+        }
+        self.make(&[text.to_owned()], embedder).await?;
+        Ok(self.known(text).unwrap_or_default())
+    }
+
+    /// A vector from memory, or from what is kept.
+    fn known(&self, text: &str) -> Option<Arc<[f32]>> {
         let key = text_hash(text);
         if let Some(vector) = lock(&self.known).get(&key) {
-            return Ok(Arc::clone(vector));
+            return Some(Arc::clone(vector));
         }
-        let kept = self.kept.as_ref().and_then(|kept| lock(kept).vector(text).map(Arc::<[f32]>::from));
-        let vector = match kept {
-            Some(vector) => vector,
-            None => {
-                let texts = [text.to_owned()];
-                let vectors = embedder.embed(&texts).await?;
-                if let Some(kept) = &self.kept {
-                    let due = {
-                        let mut kept = lock(kept);
-                        kept.add(&texts, &vectors)?;
-                        kept.is_due()
-                    };
-                    if due && let Err(error) = save(Arc::clone(kept)).await {
-                        tracing::warn!(%error, "vectors of queries are not kept");
-                    }
+        let vector = lock(self.kept.as_ref()?).vector(text).map(Arc::<[f32]>::from)?;
+        self.remember(key, Arc::clone(&vector));
+        Some(vector)
+    }
+
+    async fn make(&self, texts: &[String], embedder: &dyn Embedder) -> Result<(), RetrievalError> {
+        for texts in texts.chunks(GROUP) {
+            let vectors = embedder.embed(texts).await?;
+            if let Some(kept) = &self.kept {
+                let due = {
+                    let mut kept = lock(kept);
+                    kept.add(texts, &vectors)?;
+                    kept.is_due()
+                };
+                if due && let Err(error) = save(Arc::clone(kept)).await {
+                    tracing::warn!(%error, "vectors of queries are not kept");
                 }
-                vectors.into_iter().next().map(Arc::from).unwrap_or_default()
             }
-        };
+            for (text, vector) in texts.iter().zip(vectors) {
+                self.remember(text_hash(text), Arc::from(vector));
+            }
+        }
+        Ok(())
+    }
+
+    fn remember(&self, key: [u8; 32], vector: Arc<[f32]>) {
         let mut known = lock(&self.known);
         if known.len() >= QUERIES {
             known.clear();
         }
-        known.insert(key, Arc::clone(&vector));
-        Ok(vector)
+        known.insert(key, vector);
     }
 }
 

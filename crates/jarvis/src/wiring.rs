@@ -27,7 +27,7 @@ use crate::config::{self, Config, Loaded};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-pub(crate) use chat::{Special, build_special};
+pub(crate) use chat::{Special, build_special, embeddings_config};
 pub(crate) use checks::checks;
 pub(crate) use experts::{Experts, hub_url, secret, token};
 
@@ -160,6 +160,8 @@ pub(crate) struct Folders {
     pub(crate) plans: PathBuf,
     /// The prompt logs of decisions.
     pub(crate) prompts: PathBuf,
+    /// Vectors of texts, by text and model.
+    pub(crate) vectors: PathBuf,
 }
 
 impl Folders {
@@ -175,6 +177,7 @@ impl Folders {
             logs: data.join("logs"),
             plans: config.decisions.plan_dir.clone().unwrap_or_else(|| data.join("execution_configs")),
             prompts: config.decisions.prompt_log_dir.clone().unwrap_or_else(|| data.join("prompt_logs")),
+            vectors: data.join("vectors"),
         })
     }
 }

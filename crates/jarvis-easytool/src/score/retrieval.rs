@@ -1,10 +1,14 @@
 //! How well retrieval finds the tools that the data names: recall and NDCG (`spec/easytool.md` §12.3).
 
+mod read;
+
 use std::collections::HashSet;
 
 use serde::Serialize;
 
 use crate::log::SolveRecord;
+
+pub use read::{Gold, Item, ReadError, read_items, read_log};
 
 /// The share of the gold tools that are among the first `k` found, 0..=1; `None` without gold tools.
 pub fn recall_at(found: &[i64], gold: &[i64], k: usize) -> Option<f64> {

@@ -1,6 +1,7 @@
 //! `jarvis easytool …`: concise tool instructions, and the pipelines that use them. One file for each command, with its flags.
 
 mod call;
+mod embedder;
 mod instruct;
 mod mock;
 mod retrieve;
@@ -37,5 +38,14 @@ pub(super) async fn run(command: EasytoolCommand, global: &Global, printer: Prin
         EasytoolCommand::Retrieve(args) => retrieve::run(*args, global, printer).await,
         EasytoolCommand::Score(command) => score::run(command, global, printer).await,
         EasytoolCommand::Mock(args) => mock::run(args, printer).await,
+    }
+}
+
+/// Reads a count that is not zero.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least 1".to_owned()),
+        Ok(count) => Ok(count),
+        Err(error) => Err(error.to_string()),
     }
 }

@@ -84,6 +84,27 @@ pub(super) fn for_caller(config: &Config, caller: CallerModel) -> Result<Arc<dyn
     OpenAi::new(openai).map(|model| Arc::new(model) as Arc<dyn ChatModel>).map_err(|error| error.to_string())
 }
 
+/// The endpoint of an embeddings model: at `url` where one is given, else where the chat model is; with the same key.
+pub(crate) fn embeddings_config(config: &Config, model: &str, url: Option<&str>) -> Result<OpenAiConfig, Failure> {
+    let mut config = config.clone();
+    config.llm.model = model.to_owned();
+    if let Some(url) = url {
+        config.llm.base_url = Some(url.to_owned());
+        config.llm.azure = None;
+    }
+    if let Some(azure) = &mut config.llm.azure {
+        // At Azure a model is asked by the name of its deployment.
+        azure.deployment_name = model.to_owned();
+    }
+    config.llm.stages.clear();
+    config.llm.protocol = "chat".into();
+    openai(&config, None).map_err(|failure| {
+        failure.hint(
+            "set it, or name a local server with --embeddings-url URL, or use --embedder bm25, which needs no model",
+        )
+    })
+}
+
 fn unusable(error: ChatError) -> Failure {
     Failure::usage(error)
 }

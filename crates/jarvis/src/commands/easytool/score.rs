@@ -1,5 +1,7 @@
 //! `jarvis easytool score`: scores a log.
 
+mod retrieval;
+
 use std::process::ExitCode;
 
 use clap::Subcommand;
@@ -11,10 +13,12 @@ use crate::printer::Printer;
 /// The commands of `jarvis easytool score`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScoreCommand {
-    /// To come
-    Funcqa,
+    /// How well retrieval finds the tools that the data names: recall@k, NDCG@k
+    Retrieval(Box<retrieval::RetrievalArgs>),
 }
 
-pub(super) async fn run(_args: ScoreCommand, _global: &Global, _printer: Printer) -> Result<ExitCode, Failure> {
-    Err(Failure::work("not built yet"))
+pub(super) async fn run(command: ScoreCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    match command {
+        ScoreCommand::Retrieval(args) => retrieval::retrieval(*args, global, printer).await,
+    }
 }
