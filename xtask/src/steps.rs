@@ -19,9 +19,13 @@ pub(crate) fn test(root: &Path) -> Result<()> {
     steps.run("clippy", || cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     steps.run("tidy", || tidy::report(root))?;
     steps.run("test", || cargo(root, &["test", "--workspace", "--no-fail-fast"]))?;
-    // An opt-in feature: its own build, and only its own tests.
-    steps.run("bertscore", || {
-        cargo(root, &["test", "-p", "jarvis-taskbench", "--features", "bertscore", "--test", "it", "bertscore"])
+    // The opt-in features: a build of their own, and only their own tests.
+    steps.run("features", || {
+        let features = "jarvis-taskbench/bertscore,jarvis-easytool/embeddings";
+        let line = ["test", "-p", "jarvis-taskbench", "-p", "jarvis-easytool", "--features", features, "--test", "it"];
+        let model = setup::sentence_model(root);
+        let env = model.iter().map(|dir| (setup::SENTENCE_MODEL, dir.as_path()));
+        cargo_with(root, &[line.as_slice(), &["--", "bertscore", "minilm"]].concat(), env)
     })?;
     steps.run("python", || doors::python(root))?;
     if root.join("web/package.json").is_file() {
@@ -57,10 +61,16 @@ pub(crate) fn load(root: &Path, args: &[String]) -> Result<()> {
 
 /// Runs cargo in the root with its output shown.
 pub(crate) fn cargo(root: &Path, args: &[&str]) -> Result<()> {
+    cargo_with(root, args, [])
+}
+
+/// The same with variables that name paths.
+fn cargo_with<'a>(root: &Path, args: &[&str], env: impl IntoIterator<Item = (&'static str, &'a Path)>) -> Result<()> {
     let line = format!("cargo {}", args.join(" "));
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)
         .args(args)
+        .envs(env)
         .current_dir(root)
         .status()
         .with_context(|| format!("`{line}` does not start"))?;

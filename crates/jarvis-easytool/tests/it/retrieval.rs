@@ -86,16 +86,21 @@ async fn vectors_are_made_once() {
         assert_eq!(ids(&retriever, "weather", 9).await[0], 11);
     }
     assert_eq!(asked(&fake)[3..], ["movies by their title", "weather"]);
+    let many = ["weather", "fog", "fog", "rain"].map(str::to_owned);
+    retriever.prepare(&many).await.unwrap();
+    retriever.prepare(&many).await.unwrap();
+    assert_eq!(asked(&fake)[5..], ["fog", "rain"]);
     retriever.keep().await.unwrap();
 
     // Another process with one tool more asks for that alone.
     let more = [tools(), vec![(20, "translate a text".to_owned())]].concat();
     let retriever = by_vectors(&fake, more, dir.path()).await;
+    assert_eq!(ids(&retriever, "rain", 1).await.len(), 1);
     assert_eq!(ids(&retriever, "weather", 1).await, [11]);
-    assert_eq!(asked(&fake)[5..], ["translate a text"]);
+    assert_eq!(asked(&fake)[7..], ["translate a text"]);
     // Another model shares nothing.
     let other = Retriever::by_vectors(tools(), embedder(&fake, "m2"), Some(dir.path().to_owned())).await.unwrap();
-    assert_eq!((asked(&fake).len(), other.len()), (9, 4));
+    assert_eq!((asked(&fake).len(), other.len()), (11, 4));
     assert_ne!(catalogue_hash(&tools()), catalogue_hash(&tools()[1..]));
 }
 
@@ -103,9 +108,8 @@ async fn vectors_are_made_once() {
 async fn what_was_made_before_a_failure_is_kept() {
     let dir = tempfile::tempdir().unwrap();
     let many: Vec<(i64, String)> = (0..300).map(|id| (id, format!("tool number {id}"))).collect();
-    let script = Script::new().on_containing(
+    let script = Script::new().on(
         "embed",
-        &[],
         [Reply::text(""), Reply::text(""), Reply::text(""), Reply::text(""), Reply::error(400, "no more")],
     );
     let fake = FakeChat::start(script).await;
@@ -149,8 +153,8 @@ async fn stored_vectors_are_used_in_their_order() {
     assert_eq!(
         retriever.notes(),
         [
-            "1 stored vectors are of tools that are not in the catalogue (99), and were left out",
-            "1 tools have no stored vector, and cannot be found",
+            "stored vectors left out, since the catalogue has no such tools: 1 (99)",
+            "tools without a stored vector, which cannot be found: 1",
         ]
     );
     assert_eq!(ids(&retriever, "movies", 2).await, [10, 12]);
@@ -163,7 +167,7 @@ async fn stored_vectors_are_used_in_their_order() {
     for (text, expected) in [
         ("[[1], [[1.0], [2.0]]]", "it holds 1 ids and 2 vectors"),
         (r#"[["x"], [[1.0]]]"#, "`x` is no id of a tool"),
-        ("{}", "invalid type: map, expected a tuple of size 2 at line 1 column 0"),
+        ("{}", "invalid type: map, expected a tuple of size 2 at line 1 column 1"),
     ] {
         std::fs::write(&path, text).unwrap();
         let error = read_stored(&path).unwrap_err().to_string();

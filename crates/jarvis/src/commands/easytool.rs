@@ -20,6 +20,7 @@ use clap::Subcommand;
 use jarvis_easytool::data::DataError;
 
 use crate::cli::Global;
+use crate::commands::taskbench::infer::at_least_one;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -68,13 +69,4 @@ pub(super) async fn run(command: EasytoolCommand, global: &Global, printer: Prin
 fn unusable(error: DataError) -> Failure {
     let hint = error.hint();
     Failure::usage(error).hint(hint)
-}
-
-/// A whole number above zero.
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("at least 1 is wanted".into()),
-        Ok(number) => Ok(number),
-        Err(_) => Err("a whole number is wanted".into()),
-    }
 }

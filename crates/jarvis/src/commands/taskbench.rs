@@ -5,7 +5,7 @@ mod evaluate;
 mod format;
 mod generate;
 mod graph;
-mod infer;
+pub(crate) mod infer;
 mod inspect;
 mod report;
 

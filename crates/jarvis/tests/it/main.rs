@@ -5,6 +5,7 @@
 mod conversations;
 mod doors;
 mod easytool_score;
+mod easytool_retrieve;
 mod hostile;
 mod house;
 mod models;

@@ -1,0 +1,122 @@
+//! How tools are found for a text: the flags of every command that retrieves, and what they mean.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use jarvis_chat::{EmbedError, Embedder, OpenAiEmbeddings};
+use jarvis_easytool::retrieval::{RetrievalError, Retriever, read_stored};
+
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::wiring::{Folders, embeddings_config, load_config};
+
+/// What `--embedder` can be.
+const BM25: &str = "bm25";
+
+/// How texts are compared, and where their vectors are kept.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct EmbedderArgs {
+    /// How texts are compared: `bm25` (by words; no model, no network), the name of an embeddings model at an
+    /// OpenAI-compatible endpoint, or `local:DIR`, a sentence model in a directory of Hugging Face's layout
+    #[arg(long, value_name = "MODEL", default_value = BM25)]
+    embedder: String,
+    /// Base URL of the embeddings endpoint [default: that of the chat model, --base-url, or OpenAI's]
+    #[arg(long, value_name = "URL")]
+    embeddings_url: Option<String>,
+    /// Where vectors are kept, by text and model [default: `vectors` in the data folder]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Vectors of the tools that --embedder's model made before: JSON, `[[ids], [[numbers], …]]`
+    #[arg(long, value_name = "FILE")]
+    vectors: Option<PathBuf>,
+}
+
+impl EmbedderArgs {
+    /// How texts are compared, as it was typed.
+    pub(crate) fn name(&self) -> &str {
+        self.embedder.trim()
+    }
+
+    /// Makes ready to find the tools, given by number and text. Notes are warned of.
+    pub(crate) async fn retriever(
+        &self,
+        tools: Vec<(i64, String)>,
+        global: &Global,
+        printer: Printer,
+    ) -> Result<Arc<Retriever>, Failure> {
+        let name = self.embedder.trim();
+        if name.eq_ignore_ascii_case(BM25) {
+            for (flag, given) in
+                [("--vectors", self.vectors.is_some()), ("--embeddings-url", self.embeddings_url.is_some())]
+            {
+                if given {
+                    return Err(Failure::usage(format!("{flag} says nothing to `bm25`, which compares words"))
+                        .hint("name the model with --embedder"));
+                }
+            }
+            return Ok(Arc::new(Retriever::by_words(tools).await.map_err(failed)?));
+        }
+        let config = load_config(global, printer)?.config;
+        let cache = match &self.cache {
+            Some(folder) => folder.clone(),
+            None => Folders::of(&config)?.vectors,
+        };
+        let embedder: Arc<dyn Embedder> = match name.strip_prefix("local:") {
+            Some(dir) => local(PathBuf::from(dir)).await?,
+            None => {
+                let config = embeddings_config(&config, name, self.embeddings_url.as_deref())?;
+                Arc::new(OpenAiEmbeddings::new(config).map_err(Failure::usage)?)
+            }
+        };
+        let retriever = match &self.vectors {
+            Some(path) => {
+                let path = path.clone();
+                let stored = tokio::task::spawn_blocking(move || read_stored(&path)).await.map_err(Failure::work)?;
+                let stored = stored.map_err(Failure::usage)?;
+                Retriever::by_stored(&tools, stored, embedder, Some(cache)).await
+            }
+            None => Retriever::by_vectors(tools, embedder, Some(cache)).await,
+        };
+        let retriever = retriever.map_err(failed)?;
+        for note in retriever.notes() {
+            printer.warning(note);
+        }
+        Ok(Arc::new(retriever))
+    }
+}
+
+/// A search that failed.
+pub(crate) fn failed(error: RetrievalError) -> Failure {
+    let hint = error.hint();
+    let failure = match &error {
+        RetrievalError::Embed(EmbedError::Config(_)) => Failure::usage(error),
+        RetrievalError::Embed(_)
+        | RetrievalError::Vectors(_)
+        | RetrievalError::Cache(_)
+        | RetrievalError::Write(_)
+        | RetrievalError::Dimension { .. }
+        | RetrievalError::Stored { .. }
+        | RetrievalError::Interrupted => Failure::work(error),
+    };
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+#[cfg(feature = "embeddings")]
+async fn local(dir: PathBuf) -> Result<Arc<dyn Embedder>, Failure> {
+    use jarvis_easytool::retrieval::MiniLm;
+    let opened = tokio::task::spawn_blocking(move || MiniLm::open(&dir)).await.map_err(Failure::work)?;
+    let hint = "name a directory with config.json, tokenizer.json and model.safetensors";
+    Ok(Arc::new(opened.map_err(|error| Failure::usage(error).hint(hint))?))
+}
+
+#[cfg(not(feature = "embeddings"))]
+#[allow(clippy::unused_async, reason = "as it is with the feature")]
+async fn local(_dir: PathBuf) -> Result<Arc<dyn Embedder>, Failure> {
+    Err(Failure::usage("this jarvis was built without local embedding models")
+        .hint("build it with `cargo build --release --features embeddings`, or use --embedder bm25"))
+}
