@@ -86,11 +86,8 @@ impl Work {
         Ok(())
     }
 
-    /// Pays for the greatest common divisor of numbers of so many bits: a pass over both for every bit.
-    ///
-    /// # Errors
-    /// [`ArithmeticError::TooLarge`] when nothing is left for it.
-    pub fn pay_gcd(&mut self, one: u64, other: u64) -> Result<(), ArithmeticError> {
+    /// Pays for the greatest common divisor of numbers of so many bits: a pass over the shorter for every bit of it.
+    fn pay_gcd(&mut self, one: u64, other: u64) -> Result<(), ArithmeticError> {
         let (long, short) = (one.max(other), one.min(other));
         if long <= FREE * 64 {
             return Ok(());
@@ -160,6 +157,34 @@ impl Number {
             (left, right) => floats(left.to_f64()?, operator, right.to_f64()?).map(Number::Float),
         }
     }
+}
+
+/// The greatest common divisor, never negative; zero only of two zeros.
+///
+/// # Errors
+/// [`ArithmeticError::TooLarge`] when it would be too much work.
+pub fn gcd(left: &BigInt, right: &BigInt, work: &mut Work) -> Result<BigInt, ArithmeticError> {
+    work.pay_gcd(left.bits(), right.bits())?;
+    let (long, short) = if left.bits() < right.bits() { (right, left) } else { (left, right) };
+    if short.is_zero() {
+        return Ok(long.abs());
+    }
+    // One division brings both to the same length.
+    Ok((long % short).gcd(short))
+}
+
+/// The least common multiple, with the sign of the product.
+///
+/// # Errors
+/// [`ArithmeticError::DivisionByZero`] of two zeros; [`ArithmeticError::TooLarge`] when it would be too long or too much
+/// work.
+pub fn lcm(left: &BigInt, right: &BigInt, work: &mut Work) -> Result<BigInt, ArithmeticError> {
+    let divisor = gcd(left, right, work)?;
+    if divisor.is_zero() {
+        return Err(ArithmeticError::DivisionByZero);
+    }
+    let product = ints(left / divisor, Operator::Multiply, right, work)?;
+    product.to_int().ok_or(ArithmeticError::TooLarge)
 }
 
 /// A whole number as a float.
@@ -233,7 +258,7 @@ fn power(base: &BigInt, exponent: &BigInt, work: &mut Work) -> Result<Number, Ar
 }
 
 /// The logarithm to base 2 of a number that is not zero, of any length.
-fn log2(magnitude: &BigUint) -> f64 {
+pub fn log2(magnitude: &BigUint) -> f64 {
     let below = magnitude.bits().saturating_sub(64);
     (magnitude >> below).to_f64().unwrap_or(1.0).log2() + below as f64
 }

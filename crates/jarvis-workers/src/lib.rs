@@ -3,6 +3,7 @@
 //! A worker performs what it is told to; which worker that is was decided before.
 
 pub mod draw;
+pub mod hub;
 pub mod native;
 pub mod sniff;
 

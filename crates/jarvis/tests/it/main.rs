@@ -4,8 +4,9 @@
 
 mod conversations;
 mod doors;
-mod easytool_score;
+mod easytool_call;
 mod easytool_retrieve;
+mod easytool_score;
 mod hostile;
 mod house;
 mod models;

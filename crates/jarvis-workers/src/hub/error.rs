@@ -1,0 +1,78 @@
+//! Why a call of the hub gives no result.
+
+use std::fmt;
+
+use jarvis_prompt::number::ArithmeticError;
+
+use super::Function;
+
+/// A call without a result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct HubError {
+    /// Of what kind.
+    pub fault: HubFault,
+    /// What happened, naming the function and the argument; a model may read it.
+    pub message: String,
+}
+
+/// The kinds of failed calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum HubFault {
+    /// Too few arguments, or too many.
+    Arity,
+    /// There is no real result for these numbers.
+    Domain,
+    /// A division by zero.
+    ZeroDivision,
+    /// An argument is no number, or no whole number where one is needed.
+    Type,
+    /// The result is beyond the range of floats, about 1.8e308.
+    Overflow,
+    /// The result would be too long to work out.
+    TooLarge,
+    /// There is no such function.
+    UnknownFunction,
+}
+
+impl fmt::Display for HubFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HubFault::Arity => "Arity",
+            HubFault::Domain => "Domain",
+            HubFault::ZeroDivision => "ZeroDivision",
+            HubFault::Type => "Type",
+            HubFault::Overflow => "Overflow",
+            HubFault::TooLarge => "TooLarge",
+            HubFault::UnknownFunction => "UnknownFunction",
+        })
+    }
+}
+
+impl HubError {
+    /// An error of a kind, about a function.
+    pub(super) fn new(fault: HubFault, function: Function, what: impl fmt::Display) -> HubError {
+        HubError { fault, message: format!("{function}: {what}") }
+    }
+
+    /// An error about no function in particular.
+    pub(super) fn bare(fault: HubFault, what: impl Into<String>) -> HubError {
+        HubError { fault, message: what.into() }
+    }
+
+    /// The same error, said of a function.
+    pub(super) fn of(self, function: Function) -> HubError {
+        HubError { fault: self.fault, message: format!("{function}: {}", self.message) }
+    }
+
+    /// Arithmetic that failed at an argument, counted from 1.
+    pub(super) fn at(function: Function, argument: usize, error: ArithmeticError) -> HubError {
+        let fault = match error {
+            ArithmeticError::DivisionByZero => HubFault::ZeroDivision,
+            ArithmeticError::NotReal => HubFault::Domain,
+            ArithmeticError::NotFinite => HubFault::Overflow,
+            ArithmeticError::TooLarge => HubFault::TooLarge,
+        };
+        HubError::new(fault, function, format_args!("{error} (at argument {argument})"))
+    }
+}

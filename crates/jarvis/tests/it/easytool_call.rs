@@ -1,0 +1,154 @@
+//! `jarvis easytool call`, as people and programs see it.
+
+use serde_json::Value;
+
+use crate::house::House;
+
+#[test]
+fn one_call_prints_its_result() {
+    let house = House::new();
+    for (args, code, stdout) in [
+        (&["multiply_", "[535323, 0.03]"][..], 0, "16059.69\n"),
+        (&["ADD", "{'Input': (1, 2,)}"], 0, "3\n"),
+        (&["divide_", "[1, 3]"], 0, "0.3333333333333333\n"),
+        (&["divide_", "[1, 3]", "--mode", "compat"], 0, "0.33\n"),
+        (&["multiply_", "[4/3, 3]"], 0, "4\n"),
+        (&["power_", "[3, 108]"], 0, "3381391913522726342930221472392241170198527451848561\n"),
+        (
+            &["divide_", "[1, 3]", "--json"],
+            0,
+            "{\"function\":\"divide_\",\"args\":[1,3],\"result\":\"0.3333333333333333\"}\n",
+        ),
+        (&["power_", "[778899, 3456789]"], 1, ""),
+        (&["choose_", "[2000, 1000]"], 1, ""),
+        (&["add_", "5"], 1, ""),
+        (&["cube_", "[1]"], 2, ""),
+        (&["add_", "[1,"], 2, ""),
+        (&["add_"], 2, ""),
+        (&["add_", "[1]", "--mode", "rough"], 2, ""),
+        (&["--batch", "missing.jsonl"], 2, ""),
+        (&["--out", "x"], 2, ""),
+    ] {
+        let ended = house.run(&[&["easytool", "call"][..], args].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (code, stdout), "{args:?} {}", ended.stderr);
+        assert_eq!(ended.stderr.is_empty(), code == 0, "{args:?} {}", ended.stderr);
+    }
+}
+
+#[test]
+fn failures_say_what_and_why() {
+    let house = House::new();
+    insta::assert_snapshot!(house.told(&["easytool", "call", "divide_", "[1, 0]"]), @r"
+    exit 1
+    --- stdout
+    --- stderr
+    error: divide_: division by zero (at argument 2)
+    ");
+    insta::assert_snapshot!(house.told(&["easytool", "call", "divide_", "[1, 0]", "--json"]), @r#"
+    exit 1
+    --- stdout
+    {"function":"divide_","args":[1,0],"error":"ZeroDivision: divide_: division by zero (at argument 2)"}
+    --- stderr
+    error: divide_: division by zero (at argument 2)
+    "#);
+    insta::assert_snapshot!(house.told(&["easytool", "call", "cube_", "[1]"]), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: there is no function `cube_`; there are add_, subtract_, multiply_, divide_, power_, sqrt_, log_, ln_, lcm_, gcd_, remainder_, choose_, permutate_
+
+    hint: `jarvis easytool call --list` tells what each takes
+    ");
+    insta::assert_snapshot!(house.told(&["easytool", "call", "add_", "__import__('os')"]), @r#"
+    exit 2
+    --- stdout
+    --- stderr
+    error: the arguments cannot be read: `__import__` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers, at byte 0
+
+    hint: write a list such as '[1, 2.5]', or an object such as '{"input": [1, 2.5]}'
+    "#);
+}
+
+#[test]
+fn a_batch_answers_every_line_in_order() {
+    let house = House::new();
+    let lines = concat!(
+        "{\"id\": \"a\", \"function\": \"add_\", \"args\": [1, 2.5]}\n",
+        "\n",
+        "{\"function\": \"divide_\", \"args\": {\"input\": [12345678901234567890123, 1]}, \"error\": \"old\", \"id\": 2}\n",
+        "{\"function\": \"divide_\", \"args\": [1, 0], \"result\": \"old\"}\n",
+        "not a line\n",
+        "[1]\n",
+        "{\"function\": \"cube_\", \"args\": [1]}\n",
+        "{\"function\": \"add_\"}\n",
+        "{\"args\": [1]}\n",
+        "{\"function\": \"power_\", \"args\": [9**9**9]}\n",
+        "{\"function\": \"choose_\", \"args\": [1000000000, 500000000]}",
+    );
+    house.file("calls.jsonl", lines);
+    insta::assert_snapshot!(house.told(&["easytool", "call", "--batch", "calls.jsonl", "--mode", "compat"]), @r#"
+    exit 0
+    --- stdout
+    {"id":"a","function":"add_","args":[1,2.5],"result":"3.5"}
+    {"function":"divide_","args":{"input":[12345678901234567890123,1]},"id":2,"result":"12345678901234568000000"}
+    {"function":"divide_","args":[1,0],"error":"ZeroDivision: divide_: division by zero (at argument 2)"}
+    {"line":5,"error":"Syntax: `not` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers, at byte 0"}
+    {"line":6,"error":"Syntax: the line is no object"}
+    {"function":"cube_","args":[1],"error":"UnknownFunction: there is no function `cube_`; there are add_, subtract_, multiply_, divide_, power_, sqrt_, log_, ln_, lcm_, gcd_, remainder_, choose_, permutate_"}
+    {"function":"add_","error":"Type: the line has no `args`; it needs `function` and `args`"}
+    {"args":[1],"error":"Type: the line has no `function`; it needs `function` and `args`"}
+    {"line":10,"error":"Syntax: the number would be too long to work out (more than 2^20 bits, or too much work), at byte 34"}
+    {"function":"choose_","args":[1000000000,500000000],"error":"TooLarge: choose_: the number would be too long to work out (more than 2^20 bits, or too much work) (at argument 2)"}
+    --- stderr
+    10 calls: 2 with a result, 8 errors
+    "#);
+    let direct = house.run(&["easytool", "call", "--batch", "calls.jsonl"]).stdout;
+    let ended = house.run(&["easytool", "call", "--batch", "calls.jsonl", "--out", "made/answers.jsonl"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
+    assert_eq!(std::fs::read_to_string(house.work().join("made/answers.jsonl")).expect("written"), direct);
+    let piped = house.run_with_input(&["easytool", "call", "--batch", "-"], lines);
+    assert_eq!((piped.code, piped.stdout), (0, direct));
+    let same = house.run(&["easytool", "call", "--batch", "calls.jsonl", "--out", "calls.jsonl"]);
+    assert_eq!(same.code, 2);
+    assert_eq!(std::fs::read_to_string(house.work().join("calls.jsonl")).expect("still there"), lines);
+}
+
+#[test]
+fn lines_that_are_no_text_or_far_too_long_are_errors_of_their_own() {
+    let house = House::new();
+    let good = "{\"function\": \"add_\", \"args\": [1]}\n";
+    let mut bytes = good.as_bytes().to_vec();
+    bytes.extend(b"{\"function\": \"\xff\"}\n");
+    bytes.extend(b"[".repeat(17 * 1024 * 1024));
+    bytes.push(b'\n');
+    bytes.extend(good.as_bytes());
+    house.file("calls.jsonl", bytes);
+    let ended = house.run(&["easytool", "call", "--batch", "calls.jsonl"]);
+    let answers: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(
+        answers.iter().map(|answer| answer.get("result").is_some()).collect::<Vec<_>>(),
+        [true, false, false, true]
+    );
+    assert_eq!(answers[2]["line"], 3);
+}
+
+#[test]
+fn the_functions_are_listed() {
+    let ended = House::new().run(&["easytool", "call", "--list"]);
+    assert_eq!(ended.stdout.lines().count(), 13);
+    insta::assert_snapshot!(ended.stdout, @r"
+    add_        [a, b, ...]: the sum; 0 of an empty list
+    subtract_   [a, b, ...]: a - b - ...
+    multiply_   [a, b, ...]: the product
+    divide_     [a, b, ...]: a / b / ...
+    power_      [a, b, ...]: a to the power of b, that to the power of the next, and so on
+    sqrt_       [a]: the square root
+    log_        [a] or [a, base]: the logarithm to base 10 or to the base
+    ln_         [a]: the natural logarithm
+    lcm_        [a, b, ...]: the least common multiple of whole numbers
+    gcd_        [a, b, ...]: the greatest common divisor of whole numbers
+    remainder_  [a, b]: the remainder of a by b, with the sign of b
+    choose_     [n, r]: the number of choices of r out of n, order left aside
+    permutate_  [n, r]: the number of arrangements of r out of n
+    ");
+}
