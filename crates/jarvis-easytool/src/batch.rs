@@ -7,7 +7,7 @@ use futures::stream::{self, StreamExt};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::log::{LogFileError, LogFile, RestRecord, SolveRecord, StageCall, Status};
+use crate::log::{LogFile, LogFileError, RestRecord, SolveRecord, StageCall, Status};
 
 /// So many questions in a row from the first on without any reply of the model end a run: every further one would end so.
 const HOPELESS: usize = 3;

@@ -87,7 +87,8 @@ impl Funcqa {
         tracer: Arc<dyn Tracer>,
     ) -> Result<Funcqa, jarvis_prompt::template::TemplateError> {
         let functions = builtin_functions();
-        let offer = |function: &FunctionInstruction| Offer { id: function.id, description: function.description.clone() };
+        let offer =
+            |function: &FunctionInstruction| Offer { id: function.id, description: function.description.clone() };
         Ok(Funcqa {
             model,
             tools,
@@ -194,9 +195,11 @@ impl Asked<'_> {
             }
         });
         let solved = solved.await;
-        record.final_value = solved.iter().rev().find_map(|(_, solved)| solved.answer.as_ref().and(Some(solved))).and_then(
-            |last| last.value.clone(),
-        );
+        record.final_value = solved
+            .iter()
+            .rev()
+            .find_map(|(_, solved)| solved.answer.as_ref().and(Some(solved)))
+            .and_then(|last| last.value.clone());
         record.subtask = subtasks;
         enter(record, solved);
         finish(self.desk, self.question, record).await;
@@ -265,7 +268,9 @@ impl Asked<'_> {
         solved.result = solve::joined(&results);
         solved.shown = shown;
         solved.value = match results.as_slice() {
-            [Ok(only)] => Literal::parse(only).ok().filter(|value| matches!(value, Literal::Int(_) | Literal::Float(_))),
+            [Ok(only)] => {
+                Literal::parse(only).ok().filter(|value| matches!(value, Literal::Int(_) | Literal::Float(_)))
+            }
             _ => None,
         };
         solved.apis = vec![ChosenApi { api_name: name.clone(), parameters }];

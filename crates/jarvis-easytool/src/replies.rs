@@ -30,7 +30,8 @@ pub(crate) fn tasks(reply: &str) -> ReadReply<Vec<String>> {
             return Err("an object with \"Tasks\" is wanted".into());
         }
     };
-    let text = |item: &Literal| item.as_text().or_else(|| item.field("task").and_then(Literal::as_text)).map(str::to_owned);
+    let text =
+        |item: &Literal| item.as_text().or_else(|| item.field("task").and_then(Literal::as_text)).map(str::to_owned);
     let found: Option<Vec<String>> =
         items.iter().take(MAX_ITEMS).map(|item| text(item).filter(|text| !text.trim().is_empty())).collect();
     match found {
@@ -106,7 +107,9 @@ pub(crate) fn apis(reply: &str, offered: &[&str]) -> ReadReply<Vec<String>> {
     match (chosen.is_empty(), said.is_empty()) {
         (false, _) => Ok((chosen, read)),
         (true, true) => Err("a list of names from the list of APIs is wanted".into()),
-        (true, false) => Err(format!("none of {read} is in the list of APIs; write the names exactly as they stand there")),
+        (true, false) => {
+            Err(format!("none of {read} is in the list of APIs; write the names exactly as they stand there"))
+        }
     }
 }
 
@@ -124,7 +127,9 @@ pub(crate) fn parameters(reply: &str) -> ReadReply<Literal> {
     let read = value(reply, Want::Object)?;
     let parameters = match read.field("Parameters") {
         Some(parameters @ Literal::Map(_)) => parameters,
-        Some(parameters @ Literal::List(calls)) if !calls.is_empty() && calls.iter().all(|call| call.as_map().is_some()) => {
+        Some(parameters @ Literal::List(calls))
+            if !calls.is_empty() && calls.iter().all(|call| call.as_map().is_some()) =>
+        {
             parameters
         }
         Some(_) => return Err("\"Parameters\" must be an object, or a list of objects".into()),

@@ -131,9 +131,7 @@ pub(crate) async fn call_all(
         let call = ToolCall { arguments: named, ..site.call.clone() };
         let done = match tokio::time::timeout(limit, source.call(&call)).await {
             Ok(done) => done,
-            Err(_) => {
-                Err(CallError::new(CallFault::Timeout, format!("no answer within {} s", limit.as_secs_f32())))
-            }
+            Err(_) => Err(CallError::new(CallFault::Timeout, format!("no answer within {} s", limit.as_secs_f32()))),
         };
         (arguments, done, millis(begun))
     };
@@ -210,11 +208,7 @@ pub(crate) async fn answer(
 }
 
 /// Asks for the final answer.
-pub(crate) async fn summarize(
-    desk: &Desk<'_>,
-    question: &str,
-    answers: &[AnsweredTask],
-) -> Result<String, StageError> {
+pub(crate) async fn summarize(desk: &Desk<'_>, question: &str, answers: &[AnsweredTask]) -> Result<String, StageError> {
     #[derive(Serialize)]
     struct Context<'a> {
         question: &'a str,

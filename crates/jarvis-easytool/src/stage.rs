@@ -197,7 +197,11 @@ impl Desk<'_> {
                             return Ok(value);
                         }
                         Err(why) => {
-                            let cut = if reply.finish_reason == "length" { " (it was cut at its limit of tokens)" } else { "" };
+                            let cut = if reply.finish_reason == "length" {
+                                " (it was cut at its limit of tokens)"
+                            } else {
+                                ""
+                            };
                             let why = format!("{why}{cut}");
                             entry.error = Some(why.clone());
                             self.note_stage(entry);

@@ -42,7 +42,9 @@ pub(crate) fn topology(tasks: &[String], rows: &[Literal]) -> (Vec<Subtask>, Vec
             match known(said) {
                 Some(needs) if needs != own => drop(dep.entry(own).or_default().insert(needs)),
                 Some(_) => notes.push(format!("task {own} is said to wait for itself; that was left out")),
-                None => notes.push(format!("task {own} is said to wait for {said}, which is no task; that was left out")),
+                None => {
+                    notes.push(format!("task {own} is said to wait for {said}, which is no task; that was left out"))
+                }
             }
         }
     }
@@ -54,11 +56,8 @@ pub(crate) fn topology(tasks: &[String], rows: &[Literal]) -> (Vec<Subtask>, Vec
         dep.keys().copied().collect()
     });
     let text = |id: i64| usize::try_from(id - 1).ok().and_then(|at| tasks.get(at)).cloned().unwrap_or_default();
-    let row = |id: i64| Subtask {
-        task: text(id),
-        id,
-        dep: or_none(dep.get(&id).into_iter().flatten().copied().collect()),
-    };
+    let row =
+        |id: i64| Subtask { task: text(id), id, dep: or_none(dep.get(&id).into_iter().flatten().copied().collect()) };
     (order.into_iter().map(row).collect(), notes)
 }
 

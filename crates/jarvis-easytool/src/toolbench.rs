@@ -11,6 +11,7 @@ use jarvis_workers::tools::{ToolCall, ToolCaller};
 use serde::Serialize;
 
 use crate::funcqa::{close_record, empty_record, enter, finish, order};
+use crate::instruct::check_example;
 use crate::instructions::{Guideline, ToolInstruction};
 use crate::log::{ChosenApi, ExecuteLog, SolveRecord, Status, Subtask};
 use crate::prompts::{Prompt, Prompts};
@@ -287,8 +288,7 @@ impl Asked<'_> {
         }
         solved.result = solve::joined(&results);
         solved.shown = shown;
-        solved.apis =
-            apis.into_iter().map(|(api_name, _, parameters)| ChosenApi { api_name, parameters }).collect();
+        solved.apis = apis.into_iter().map(|(api_name, _, parameters)| ChosenApi { api_name, parameters }).collect();
         solved.answer = Some(answer);
         Ok(true)
     }
@@ -326,6 +326,14 @@ struct Alone<'a> {
 }
 
 /// What is wrong with arguments, by the API's guideline.
-pub(crate) fn faults(_guideline: &Guideline, _arguments: &Literal) -> Vec<String> {
-    Vec::new()
+pub(crate) fn faults(guideline: &Guideline, arguments: &Literal) -> Vec<String> {
+    match arguments {
+        Literal::Map(arguments) => check_example(guideline, arguments).iter().map(ToString::to_string).collect(),
+        Literal::Null
+        | Literal::Bool(_)
+        | Literal::Int(_)
+        | Literal::Float(_)
+        | Literal::Text(_)
+        | Literal::List(_) => vec!["the parameters are not an object".to_owned()],
+    }
 }

@@ -43,7 +43,8 @@ async fn ran(outcomes: &[(Status, bool)], done: &[u64], stop_at: Option<u64>) ->
 
 #[tokio::test]
 async fn what_is_in_the_log_is_not_asked_again() {
-    let (summary, asked) = ran(&[(Status::Succeeded, true), (Status::Partial, true), (Status::Failed, true)], &[2], None).await;
+    let (summary, asked) =
+        ran(&[(Status::Succeeded, true), (Status::Partial, true), (Status::Failed, true)], &[2], None).await;
     assert_eq!(asked, [1, 3]);
     let Summary { questions, already, succeeded, partial, failed, left, .. } = summary;
     assert_eq!([questions, already, succeeded, partial, failed, left], [3, 1, 1, 0, 1, 0]);

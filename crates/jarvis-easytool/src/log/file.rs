@@ -110,8 +110,8 @@ impl LogFile {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&mut self, id: u64, record: &impl Serialize) -> Result<(), LogFileError> {
-        let line = serde_json::to_string(record)
-            .map_err(|error| LogFileError::Record { id, reason: error.to_string() })?;
+        let line =
+            serde_json::to_string(record).map_err(|error| LogFileError::Record { id, reason: error.to_string() })?;
         self.file.append(&line)?;
         self.done.insert(id);
         Ok(())

@@ -86,7 +86,7 @@ pub struct Call {
     /// ToolBench's observation code; 0 for success.
     pub code: u8,
     /// How the parameters were faulty against the instruction: a required one missing, an unknown name, a wrong type.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub parameter_faults: Vec<String>,
     /// How long it took.
     pub ms: u64,

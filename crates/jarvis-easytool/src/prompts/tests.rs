@@ -5,7 +5,11 @@ use super::*;
 /// The text of a prompt's user message, with `context`.
 fn user(prompt: Prompt, context: &Value) -> String {
     let messages = Prompts::load().unwrap().messages(prompt, context, None).unwrap();
-    assert_eq!(messages.iter().map(|message| message.role).collect::<Vec<_>>(), [Role::System, Role::User], "{prompt:?}");
+    assert_eq!(
+        messages.iter().map(|message| message.role).collect::<Vec<_>>(),
+        [Role::System, Role::User],
+        "{prompt:?}"
+    );
     messages[1].joined_text()
 }
 
@@ -101,8 +105,15 @@ fn each_prompt_says_what_it_must() {
             "tools": [{"id": 3, "usage": "GET /x/{id}", "description": "D"}],
             "example": {"question": "Pause the player", "reply": "[…]"},
         }),
-        &["Q?", "TMDB, a database", r#""ID": 3, "tool_usage": "GET /x/{id}", "tool_description": "D""#, "-1", "logical order",
-          "JSON only", "Pause the player"],
+        &[
+            "Q?",
+            "TMDB, a database",
+            r#""ID": 3, "tool_usage": "GET /x/{id}", "tool_description": "D""#,
+            "-1",
+            "logical order",
+            "JSON only",
+            "Pause the player",
+        ],
     );
 }
 
@@ -123,9 +134,19 @@ fn every_stage_of_the_contract_has_its_prompt() {
     let stages: std::collections::BTreeSet<&str> =
         Prompt::ALL.iter().filter(|prompt| **prompt != Prompt::Again).map(|prompt| prompt.stage()).collect();
     let expected = [
-        "answer_check", "answer_direct", "answer_generation", "answer_generation_depend", "answer_summarize",
-        "choose_api", "choose_parameter", "choose_parameter_depend", "choose_tool", "restbench_decompose",
-        "task_decompose", "task_topology", "tool_check",
+        "answer_check",
+        "answer_direct",
+        "answer_generation",
+        "answer_generation_depend",
+        "answer_summarize",
+        "choose_api",
+        "choose_parameter",
+        "choose_parameter_depend",
+        "choose_tool",
+        "restbench_decompose",
+        "task_decompose",
+        "task_topology",
+        "tool_check",
     ];
     // The two of `instruct` are its own.
     assert_eq!(stages.into_iter().collect::<Vec<_>>(), expected);

@@ -84,7 +84,11 @@ impl Execution {
     }
 
     /// The steps that call an endpoint, numbered by their place in the path.
-    fn steps<'a>(&self, record: &RestRecord, endpoints: &'a [EndpointInstruction]) -> Vec<(Subtask, &'a EndpointInstruction)> {
+    fn steps<'a>(
+        &self,
+        record: &RestRecord,
+        endpoints: &'a [EndpointInstruction],
+    ) -> Vec<(Subtask, &'a EndpointInstruction)> {
         let mut steps = Vec::new();
         for (choice, number) in record.task_path.iter().zip(1..) {
             let ids: Vec<i64> = match &choice.id {
@@ -140,8 +144,14 @@ impl Execution {
                 task_id: task.id,
                 attempt,
                 tool_id: endpoint.id,
-                call: ToolCall { api: endpoint.tool_usage.clone(), tool: endpoint.tool_name.clone(), ..ToolCall::default() },
-                faults: &|arguments| guideline.map(|guideline| crate::toolbench::faults(guideline, arguments)).unwrap_or_default(),
+                call: ToolCall {
+                    api: endpoint.tool_usage.clone(),
+                    tool: endpoint.tool_name.clone(),
+                    ..ToolCall::default()
+                },
+                faults: &|arguments| {
+                    guideline.map(|guideline| crate::toolbench::faults(guideline, arguments)).unwrap_or_default()
+                },
             };
             let results = solve::call_all(desk, &*self.tools, &site, &parameters).await;
             let good = results.iter().any(Result::is_ok);
@@ -152,7 +162,9 @@ impl Execution {
             }
             desk.note_error(format!("step {}: {shown}", task.id));
             done.push(Done { parameters: Some(parameters), failed: Some(shown), ..ended });
-            if attempt < STEP_ATTEMPTS && results.iter().flat_map(|result| result.as_ref().err()).any(|error| !mendable(error.kind)) {
+            if attempt < STEP_ATTEMPTS
+                && results.iter().flat_map(|result| result.as_ref().err()).any(|error| !mendable(error.kind))
+            {
                 return;
             }
         }

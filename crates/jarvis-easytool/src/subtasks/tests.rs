@@ -40,7 +40,12 @@ fn what_tasks_wait_for_is_normalised() {
     check(2, &format!("[{},{},{}]", row("1", "[-1]"), row("2", "[1]"), row("2", "[-1]")), &[(1, &[-1]), (2, &[1])], 0);
     // A later task first, and a circle.
     check(2, &format!("[{},{}]", row("1", "[2]"), row("2", "[-1]")), &[(2, &[-1]), (1, &[2])], 0);
-    check(3, &format!("[{},{},{}]", row("1", "[3]"), row("2", "[1]"), row("3", "[2]")), &[(1, &[-1]), (2, &[1]), (3, &[2])], 1);
+    check(
+        3,
+        &format!("[{},{},{}]", row("1", "[3]"), row("2", "[1]"), row("3", "[2]")),
+        &[(1, &[-1]), (2, &[1]), (3, &[2])],
+        1,
+    );
     // Numbered from zero: by the text, or by place.
     check(
         2,

@@ -197,7 +197,8 @@ async fn toolbench(model: Arc<Replay>, how: &'static str) -> (SolveRecord, usize
         Toolbench::new(model, Arc::clone(&broken) as _, Arc::new(Untraced), vec![tool(7), tool(8)]).unwrap();
     pipeline.limits.tool_timeout = Duration::from_millis(50);
     let offer = |id: i64| Offer { id, description: "tells the weather".into() };
-    let query = Query { text: "What is the weather in Rome?".into(), tools: vec![offer(8), offer(7)], ..Query::default() };
+    let query =
+        Query { text: "What is the weather in Rome?".into(), tools: vec![offer(8), offer(7)], ..Query::default() };
     let record = pipeline.answer(1, &query).await;
     (record, broken.calls.load(Ordering::Relaxed))
 }

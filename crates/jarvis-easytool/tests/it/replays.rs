@@ -116,8 +116,7 @@ async fn published_paths_come_out_the_same() {
     for line in std::fs::read_to_string(cases).unwrap().lines() {
         let case = Case::read(line);
         let replay = Arc::new(Replay::parse("case", &case.restbench()).unwrap());
-        let pipeline =
-            Restbench::new(replay, Arc::new(Untraced), endpoints.clone(), Scenario::Tmdb.service()).unwrap();
+        let pipeline = Restbench::new(replay, Arc::new(Untraced), endpoints.clone(), Scenario::Tmdb.service()).unwrap();
         let record = pipeline.answer(1, case.text("question")).await;
         let path: Vec<&str> = case.list("tool_path").iter().filter_map(Literal::as_text).collect();
         assert_eq!(record.tool_choice_ls, path, "{}", case.text("id"));

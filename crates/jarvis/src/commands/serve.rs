@@ -138,7 +138,7 @@ async fn stop_on_signal(stop: CancellationToken, printer: Printer) {
 }
 
 /// Ctrl-C, or the signal by which services are stopped.
-pub(super) async fn signal() {
+pub(crate) async fn signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -16,9 +16,13 @@ fn a_log_is_gone_on_with_where_it_ended() {
     log.write(3, &json!({"ID": 3})).unwrap();
     drop(log);
     // Torn by a crash.
-    std::fs::OpenOptions::new().append(true).open(&path).map(|mut file| {
-        std::io::Write::write_all(&mut file, br#"{"ID": 4, "sta"#).unwrap();
-    }).unwrap();
+    std::fs::OpenOptions::new()
+        .append(true)
+        .open(&path)
+        .map(|mut file| {
+            std::io::Write::write_all(&mut file, br#"{"ID": 4, "sta"#).unwrap();
+        })
+        .unwrap();
 
     assert!(matches!(open(&path, false), Err(LogFileError::Exists { questions: 2, .. })));
     let log = LogFile::open(&path, &json!({"model": "n", "mode": "compat"}), true).unwrap();

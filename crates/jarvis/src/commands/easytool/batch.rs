@@ -9,7 +9,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jarvis_chat::ChatModel;
 use jarvis_easytool::batch::{Summary, Watch};
-use jarvis_easytool::log::{LogFileError, LogFile, Status};
+use jarvis_easytool::log::{LogFile, LogFileError, Status};
 use jarvis_easytool::stage::Limits;
 use serde_json::{Value, json};
 
@@ -61,9 +61,8 @@ pub(super) struct Asked {
 pub(super) fn asked(global: &Global, printer: Printer) -> Result<Asked, Failure> {
     let config = load_config(global, printer)?.config;
     let Some(chat) = build_special(&config, global.record.as_deref(), Special::default())? else {
-        return Err(Failure::usage("this pipeline needs a chat model").hint(
-            "add --llm MODEL, with --base-url URL for a server of yours, or --llm replay:FILE for a recording",
-        ));
+        return Err(Failure::usage("this pipeline needs a chat model")
+            .hint("add --llm MODEL, with --base-url URL for a server of yours, or --llm replay:FILE for a recording"));
     };
     let name = config.llm.model.trim().to_owned();
     Ok(Asked { model: chat.model, recorded: name.starts_with("replay:"), name })
@@ -125,7 +124,9 @@ impl BatchArgs {
         }
         if summary.gave_up {
             printer.progress("gave up, since the model answered none of the first questions");
-            printer.progress("hint: check the address (--base-url), the model's name, the key, and whether the server runs");
+            printer.progress(
+                "hint: check the address (--base-url), the model's name, the key, and whether the server runs",
+            );
         } else if !summary.is_complete() {
             printer.progress("hint: run the same command with --resume to ask for what is missing");
         }

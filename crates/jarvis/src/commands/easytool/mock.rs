@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use jarvis_easytool::mock::api::ApiMock;
 use jarvis_easytool::mock::{Recorded, serve};
 use tokio::net::TcpListener;
 
+use super::source::document;
 use crate::commands::serve::signal;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -17,8 +19,9 @@ use crate::printer::Printer;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     jarvis easytool mock --answers answers.jsonl    # prints the address it serves\n  \
-    jarvis easytool mock --answers answers.jsonl --http 127.0.0.1:8080 --key-env MOCK_KEY\n\n\
-    A line of the file answers one call of ToolBench's server (POST /rapidapi):\n  \
+    jarvis easytool mock --answers answers.jsonl --http 127.0.0.1:8080 --key-env MOCK_KEY\n  \
+    jarvis easytool mock --openapi examples/easytool/library.yaml\n\n\
+    A line of --answers answers one call of ToolBench's server (POST /rapidapi):\n  \
     {\"category\": \"Weather\", \"tool_name\": \"Open Weather\", \"api_name\": \"Current\",\n   \
      \"tool_input\": {\"city\": \"Bern\"}, \"error\": \"\", \"response\": \"sunny\"}\n\
     Names count as ToolBench writes them, arguments whatever their order. Lines for the same call answer one after \
@@ -28,8 +31,11 @@ use crate::printer::Printer;
     Exit status: 0 ended, 1 it cannot listen, 2 for wrong use.")]
 pub(crate) struct MockArgs {
     /// The answers, as JSON Lines
-    #[arg(long, value_name = "FILE", required = true)]
+    #[arg(long, value_name = "FILE", required_unless_present = "openapi")]
     answers: Option<PathBuf>,
+    /// Stand in for the API of this OpenAPI document: requests are checked against it and answered with its examples
+    #[arg(long, value_name = "FILE", conflicts_with = "answers")]
+    openapi: Option<PathBuf>,
     /// Where to listen; port 0 for a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     http: SocketAddr,
@@ -45,22 +51,53 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
         })?),
         None => None,
     };
-    let Some(file) = args.answers else {
-        return Err(Failure::usage("there is nothing to serve").hint("give a file of answers with --answers"));
+    let served = match (args.answers, args.openapi) {
+        (Some(file), _) => {
+            let recorded =
+                tokio::task::spawn_blocking(move || Recorded::open(&file, key)).await.map_err(Failure::work)?;
+            Served::Recorded(Arc::new(recorded.map_err(|error| {
+                Failure::usage(error)
+                    .hint("give JSON Lines with category, tool_name, api_name, tool_input, error, response")
+            })?))
+        }
+        (None, Some(file)) => {
+            let mock = ApiMock::new(document(&file).await?);
+            Served::Api(match key {
+                Some(key) => mock.with_key(key),
+                None => mock,
+            })
+        }
+        (None, None) => {
+            return Err(Failure::usage("there is nothing to serve").hint("name --answers FILE or --openapi FILE"));
+        }
     };
-    let recorded = tokio::task::spawn_blocking(move || Recorded::open(&file, key)).await.map_err(Failure::work)?;
-    let recorded = recorded.map_err(|error| {
-        Failure::usage(error).hint("give JSON Lines with category, tool_name, api_name, tool_input, error, response")
-    })?;
     let listener = TcpListener::bind(args.http).await.map_err(|error| {
         Failure::work(format!("cannot listen on {}: {error}", args.http)).hint("choose another with --http ADDR:PORT")
     })?;
     let bound = listener.local_addr().map_err(Failure::work)?;
     printer.out(&format!("http://{bound}"));
-    printer.progress(&format!("answers to {} calls; stop with Ctrl-C", recorded.len()));
-    tokio::select! {
-        ended = serve(listener, Arc::new(recorded)) => ended.map_err(Failure::work)?,
-        () = signal() => {}
+    printer.progress(&format!("{}; stop with Ctrl-C", served.told()));
+    match served {
+        Served::Recorded(recorded) => tokio::select! {
+            ended = serve(listener, recorded) => ended.map_err(Failure::work)?,
+            () = signal() => {}
+        },
+        Served::Api(mock) => mock.serve(listener, signal()).await.map_err(Failure::work)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is served.
+enum Served {
+    Recorded(Arc<Recorded>),
+    Api(ApiMock),
+}
+
+impl Served {
+    fn told(&self) -> String {
+        match self {
+            Served::Recorded(recorded) => format!("answers to {} calls", recorded.len()),
+            Served::Api(_) => "the API of the document".to_owned(),
+        }
+    }
 }

@@ -27,6 +27,7 @@ use crate::session::cancel_on_interrupt;
 #[command(after_help = "Examples:\n  \
     jarvis easytool restbench --scenario tmdb --data tmdb.json --tools tmdb_tool.json --llm gpt-4o-mini\n  \
     jarvis easytool restbench --scenario spotify --data spotify.json --openapi spotify_oas.json --llm gpt-4o-mini\n  \
+    jarvis easytool restbench --service \"a library\" --data questions.json --openapi library.yaml --llm gpt-4o-mini\n  \
     jarvis easytool score restbench --log restbench_gpt-4o-mini_Easytool.jsonl --data tmdb.json\n\n\
     With --execute the path is carried out: parameters are filled from the question and from earlier results, the API is \
     called for real, and an answer is written. --base-url then names the API, and --llm-url the chat endpoint:\n  \
@@ -36,8 +37,11 @@ use crate::session::cancel_on_interrupt;
     Exit status: 0 when every question has an answer, 1 when some failed or are left, 2 for wrong use.")]
 pub(crate) struct RestbenchArgs {
     /// Whose endpoints they are
-    #[arg(long, value_enum)]
-    scenario: ScenarioArg,
+    #[arg(long, value_enum, required_unless_present = "service")]
+    scenario: Option<ScenarioArg>,
+    /// The same of another API, in a few words, such as "a library"
+    #[arg(long, value_name = "WORDS", conflicts_with = "scenario")]
+    service: Option<String>,
     /// The questions: a list, or one a line, of {"query", "solution"}
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
@@ -94,7 +98,8 @@ pub(super) async fn run(args: RestbenchArgs, global: &Global, printer: Printer) 
         (None, None) => Vec::new(),
     };
     if endpoints.is_empty() {
-        return Err(Failure::usage("there are no endpoints").hint("name instructions with --tools, or a document with --openapi"));
+        return Err(Failure::usage("there are no endpoints")
+            .hint("name instructions with --tools, or a document with --openapi"));
     }
     // With --execute the one address is the API's.
     let (chat, api_url) = match args.execute {
@@ -102,9 +107,13 @@ pub(super) async fn run(args: RestbenchArgs, global: &Global, printer: Printer) 
         false => (global.clone(), None),
     };
     let asked = asked(&chat, printer)?;
-    let service = args.scenario.scenario().service();
-    let mut pipeline = Restbench::new(Arc::clone(&asked.model), Arc::new(Untraced), endpoints, service)
-        .map_err(Failure::work)?;
+    let service = match (args.scenario, &args.service) {
+        (Some(scenario), _) => scenario.scenario().service(),
+        (None, Some(service)) => service.as_str(),
+        (None, None) => "an API",
+    };
+    let mut pipeline =
+        Restbench::new(Arc::clone(&asked.model), Arc::new(Untraced), endpoints, service).map_err(Failure::work)?;
     if args.execute {
         pipeline.execution = Some(execution(&args, api_url.as_deref(), &pipeline.endpoints).await?);
     }
@@ -112,7 +121,8 @@ pub(super) async fn run(args: RestbenchArgs, global: &Global, printer: Printer) 
     pipeline.limits = args.batch.limits(&asked, own);
     let settings = json!({
         "pipeline": "restbench",
-        "scenario": args.scenario.name(),
+        "scenario": args.scenario.map(ScenarioArg::name),
+        "service": service,
         "data": args.data.display().to_string(),
         "endpoints": pipeline.endpoints.len(),
         "execute": args.execute,
@@ -145,8 +155,9 @@ async fn execution(
         Instructions::Endpoints(_) => IndexMap::new(),
     };
     if !endpoints.iter().any(|endpoint| guidelines.contains_key(&endpoint.tool_usage)) {
-        return Err(Failure::usage("no endpoint of --tools is in --openapi")
-            .hint("name the document that they were made from"));
+        return Err(
+            Failure::usage("no endpoint of --tools is in --openapi").hint("name the document that they were made from")
+        );
     }
     Ok(Execution { tools: args.api.caller(Some(&document(path).await?), api_url)?, guidelines })
 }

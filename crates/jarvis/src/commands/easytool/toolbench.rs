@@ -106,7 +106,9 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
         (None, None) => Vec::new(),
     };
     if tools.is_empty() {
-        return Err(Failure::usage("there are no tools").hint("name instructions with --tools, or a document with --openapi"));
+        return Err(
+            Failure::usage("there are no tools").hint("name instructions with --tools, or a document with --openapi")
+        );
     }
     offer_tools(&mut items, &tools, printer);
     let asked = asked(global, printer)?;
@@ -189,7 +191,9 @@ fn query(item: ToolbenchItem) -> Query {
 async fn caller(args: &ToolbenchArgs) -> Result<Arc<dyn ToolCaller>, Failure> {
     let Some(server) = &args.server else {
         let Some(path) = &args.api.openapi else {
-            return Err(Failure::usage("nobody is there to carry out calls").hint("name --server URL or --openapi FILE"));
+            return Err(
+                Failure::usage("nobody is there to carry out calls").hint("name --server URL or --openapi FILE")
+            );
         };
         return args.api.caller(Some(&document(path).await?), None);
     };
