@@ -44,11 +44,12 @@ pub(crate) fn tasks(reply: &str) -> ReadReply<Vec<String>> {
 /// The list of a topology, its rows as they are.
 pub(crate) fn rows(reply: &str) -> ReadReply<Vec<Literal>> {
     let read = value(reply, Want::Array)?;
+    let has_id = |row: &Literal| row.field("id").and_then(Literal::id).is_some();
     match &read {
-        Literal::List(rows) if !rows.is_empty() && rows.iter().all(|row| row.as_map().is_some()) => {
+        Literal::List(rows) if !rows.is_empty() && rows.iter().all(has_id) => {
             Ok((rows.iter().take(MAX_ITEMS).cloned().collect(), read))
         }
-        _ => Err("a list of objects with \"task\", \"id\" and \"dep\" is wanted".into()),
+        _ => Err("a list of objects with \"task\", \"id\" (a whole number) and \"dep\" is wanted".into()),
     }
 }
 

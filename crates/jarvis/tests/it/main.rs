@@ -5,6 +5,7 @@
 mod conversations;
 mod doors;
 mod easytool_call;
+mod easytool_instruct;
 mod easytool_pipelines;
 mod easytool_retrieve;
 mod easytool_score;
