@@ -1,3 +1,5 @@
+//! Logs of every form, and what is no log.
+
 use super::*;
 
 fn read(text: &str) -> Result<Logged<LoggedAnswer>, String> {

@@ -1,3 +1,5 @@
+//! The recorded server, asked by the client of the true one.
+
 use std::time::Duration;
 
 use jarvis_workers::Secret;

@@ -1,3 +1,5 @@
+//! The client against a server on a real socket.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

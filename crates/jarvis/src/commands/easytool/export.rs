@@ -53,11 +53,16 @@ fn export(args: &ExportArgs, printer: Printer) -> Result<ExitCode, Failure> {
     let items = args.data.as_deref().map(read_toolbench).transpose().map_err(super::unusable)?.unwrap_or_default();
     let tools = args.tools.as_deref().map(read_tools).transpose().map_err(Failure::usage)?.unwrap_or_default();
     let document = to_converted(&logged.rows, &args.method, |answer| offered(answer, &items, &tools));
+    let kept = document.as_object().map_or(0, serde_json::Map::len);
+    if kept < logged.rows.len() {
+        let lost = logged.rows.len() - kept;
+        printer.warning(&format!("{}: {lost} left out for later ones with the same query id", args.log.display()));
+    }
     let text = serde_json::to_string_pretty(&document).map_err(Failure::work)?;
     match &args.out {
         Some(file) => {
             jarvis_store::files::replace(file, format!("{text}\n").as_bytes()).map_err(Failure::work)?;
-            printer.progress(&format!("{}: {} queries", file.display(), logged.rows.len()));
+            printer.progress(&format!("{}: {kept} queries", file.display()));
         }
         None => printer.out(&text),
     }

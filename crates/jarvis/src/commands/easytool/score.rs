@@ -70,11 +70,8 @@ fn tell_notes(log: &Path, notes: &[String], printer: Printer) {
 fn tell_fit(log: &Path, missing: &[usize], unmatched: &[Unmatched], repeated: usize, printer: Printer) {
     let log = log.display();
     if !missing.is_empty() {
-        printer.warning(&format!(
-            "{log}: {} without a row, which count as wrong: {}",
-            several(missing.len(), "question"),
-            numbers(missing)
-        ));
+        let questions = several(missing.len(), "question");
+        printer.warning(&format!("{log}: no row for {questions}, counted as wrong: {}", numbers(missing)));
     }
     if !unmatched.is_empty() {
         let rows: Vec<usize> = unmatched.iter().map(|row| row.row).collect();
@@ -85,7 +82,8 @@ fn tell_fit(log: &Path, missing: &[usize], unmatched: &[Unmatched], repeated: us
         ));
     }
     if repeated > 0 {
-        printer.warning(&format!("{log}: of {} for the same question the last counts", several(repeated + 1, "row")));
+        let rows = several(repeated, "row");
+        printer.warning(&format!("{log}: {rows} left out for a later one to the same question"));
     }
 }
 

@@ -1,3 +1,5 @@
+//! Judging by a scripted model.
+
 use std::sync::Arc;
 
 use jarvis_chat::Replay;
