@@ -7,6 +7,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
+use jarvis_workers::hub::{self, Function, Mode};
 use jarvis_workers::tools::{ToolCall, ToolCaller};
 use serde::Serialize;
 
@@ -370,13 +371,10 @@ pub(crate) async fn finish(desk: &Desk<'_>, question: &str, record: &mut SolveRe
 
 /// A result as later prompts show it: numbers with at most twelve significant digits, whole ones in full.
 fn in_prompt(result: &str) -> String {
-    match Literal::parse(result) {
-        Ok(Literal::Float(number)) => {
-            let rounded = format!("{number:.11e}").parse().unwrap_or(number);
-            // Never an exponent: models copy the digits.
-            format!("{rounded}")
-        }
-        _ => result.to_owned(),
+    let Ok(number @ Literal::Float(_)) = Literal::parse(result) else { return result.to_owned() };
+    match hub::call(Function::Add, &[number], Mode::Precise) {
+        Ok(written) => written.shown_in_prompt(),
+        Err(_) => result.to_owned(),
     }
 }
 

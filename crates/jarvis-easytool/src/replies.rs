@@ -7,7 +7,28 @@ use crate::log::EndpointChoice;
 use crate::names::standardize;
 
 /// A value with what is written down of it.
-pub(crate) type ReadReply<T> = Result<(T, Literal), String>;
+pub(crate) type ReadReply<T> = Result<(T, Literal), Unfit>;
+
+/// Why a reply cannot be used.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Unfit {
+    /// In words for the next prompt.
+    pub(crate) reason: String,
+    /// What was read, where it has the form and yet is not one of those offered.
+    pub(crate) read: Option<Literal>,
+}
+
+impl From<String> for Unfit {
+    fn from(reason: String) -> Unfit {
+        Unfit { reason, read: None }
+    }
+}
+
+impl From<&str> for Unfit {
+    fn from(reason: &str) -> Unfit {
+        reason.to_owned().into()
+    }
+}
 
 /// The deepest that a request is split; a longer list is cut with a note by the caller.
 const MAX_ITEMS: usize = 1000;
@@ -79,7 +100,7 @@ pub(crate) fn tool_id(reply: &str, offered: &[i64]) -> ReadReply<i64> {
     };
     match id {
         Some(id) if offered.contains(&id) => Ok((id, read)),
-        Some(id) => Err(format!("{id} is not among the IDs of the list")),
+        Some(id) => Err(Unfit { reason: format!("{id} is not among the IDs of the list"), read: Some(read) }),
         None => Err("\"ID\" must be a whole number of the list".into()),
     }
 }
@@ -91,7 +112,7 @@ pub(crate) fn apis(reply: &str, offered: &[&str]) -> ReadReply<Vec<String>> {
         // One name, bare or in quotes.
         Err(error) => match known(reply.trim().trim_matches(['"', '\'', '`']), offered) {
             Some(name) => Literal::Text(name),
-            None => return Err(error),
+            None => return Err(error.into()),
         },
     };
     let said: Vec<&str> = match &read {
@@ -109,7 +130,8 @@ pub(crate) fn apis(reply: &str, offered: &[&str]) -> ReadReply<Vec<String>> {
         (false, _) => Ok((chosen, read)),
         (true, true) => Err("a list of names from the list of APIs is wanted".into()),
         (true, false) => {
-            Err(format!("none of {read} is in the list of APIs; write the names exactly as they stand there"))
+            let reason = format!("none of {read} is in the list of APIs; write the names exactly as they stand there");
+            Err(Unfit { reason, read: Some(read) })
         }
     }
 }

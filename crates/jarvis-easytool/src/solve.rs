@@ -110,7 +110,7 @@ pub(crate) async fn choose_parameters(
     let context = Context { task: &task.task, usage, log: log.unwrap_or_default(), single, second };
     let read = |reply: &str| match replies::parameters(reply) {
         Ok((parameters, _)) if replies::calls_of(&parameters).len() > MAX_CALLS => {
-            Err(format!("at most {MAX_CALLS} calls are made at once"))
+            Err(format!("at most {MAX_CALLS} calls are made at once").into())
         }
         read => read,
     };

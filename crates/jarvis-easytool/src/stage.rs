@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::log::{Call, StageCall};
 use crate::prompts::{Prompt, Prompts};
+use crate::replies::{ReadReply, Unfit};
 
 /// How often, how long, how much (`spec/easytool.md` §3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +139,7 @@ impl Desk<'_> {
         prompt: Prompt,
         task: Option<i64>,
         context: &(impl Serialize + Sync),
-        read: impl Fn(&str) -> Result<(T, Literal), String> + Send,
+        read: impl Fn(&str) -> ReadReply<T> + Send,
     ) -> Result<T, StageError> {
         self.attempts(prompt, task, context, self.limits.structured_attempts, read).await
     }
@@ -151,7 +152,7 @@ impl Desk<'_> {
         context: &(impl Serialize + Sync),
     ) -> Result<String, StageError> {
         let read = |reply: &str| match spoken(reply) {
-            "" => Err("the reply is empty".to_owned()),
+            "" => Err("the reply is empty".into()),
             said => Ok((said.to_owned(), Literal::Text(said.to_owned()))),
         };
         self.attempts(prompt, task, context, self.limits.text_attempts, read).await
@@ -164,7 +165,7 @@ impl Desk<'_> {
         task: Option<i64>,
         context: &(impl Serialize + Sync),
         attempts: u32,
-        read: impl Fn(&str) -> Result<(T, Literal), String> + Send,
+        read: impl Fn(&str) -> ReadReply<T> + Send,
     ) -> Result<T, StageError> {
         let stage = prompt.stage();
         let unmade = |error: TemplateError| StageError::Prompt { stage, error: error.to_string() };
@@ -196,7 +197,8 @@ impl Desk<'_> {
                             self.note_stage(entry);
                             return Ok(value);
                         }
-                        Err(why) => {
+                        Err(Unfit { reason: why, read }) => {
+                            entry.parsed = read;
                             let cut = if reply.finish_reason == "length" {
                                 " (it was cut at its limit of tokens)"
                             } else {

@@ -1,3 +1,5 @@
+//! Many questions: what is asked, what is left, when a run gives up.
+
 use std::sync::Mutex;
 
 use serde_json::json;

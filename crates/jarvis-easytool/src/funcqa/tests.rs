@@ -1,3 +1,5 @@
+//! What prompts show of results.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! What the prompts say.
+
 use serde_json::{Value, json};
 
 use super::*;

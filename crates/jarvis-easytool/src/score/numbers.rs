@@ -1,6 +1,7 @@
 //! Numbers in texts, and when two of them count as the same (`spec/easytool.md` §12.1).
 
 use jarvis_prompt::literal::Literal;
+use jarvis_workers::hub::{self, Function, Mode};
 use num_bigint::BigInt;
 
 /// How far a number may be from the gold one, as a share of it.
@@ -66,21 +67,13 @@ impl Number {
     }
 }
 
-/// `spec/easytool.md` §10, normalisation to two decimals; negative numbers mirror positive ones, and zero has no sign.
+/// As the function hub writes one number in the original's way.
 fn rounded(value: f64) -> String {
-    let positive = value.abs();
-    let printed = format!("{positive:.10}");
-    let decimals = match printed.split_once('.') {
-        Some(("0", fraction)) => match fraction.chars().take_while(|digit| *digit == '0').count() {
-            0 => 2,
-            zeros => zeros + 2,
-        },
-        Some(_) | None => 2,
-    };
-    let near: f64 = format!("{positive:.decimals$}").parse().unwrap_or(positive);
-    // Floats print with as few digits as read back, and never with an exponent.
-    let text = near.to_string();
-    if value < 0.0 && near != 0.0 { format!("-{text}") } else { text }
+    match hub::call(Function::Add, &[Literal::Float(value)], Mode::Compat) {
+        Ok(written) => written.text,
+        // Only what is no finite number; there is none here.
+        Err(_) => value.to_string(),
+    }
 }
 
 /// The numbers of a text, in order: a minus if any, digits, a fraction if any, an exponent if any. Commas between

@@ -1,3 +1,5 @@
+//! Results, joined and cut.
+
 use super::*;
 
 #[test]

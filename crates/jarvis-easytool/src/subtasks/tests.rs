@@ -1,3 +1,5 @@
+//! What waits for what, and in which order subtasks run.
+
 use std::sync::Mutex;
 
 use proptest::prelude::*;

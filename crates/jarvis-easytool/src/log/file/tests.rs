@@ -1,3 +1,5 @@
+//! Logs that were stopped.
+
 use serde_json::json;
 
 use super::*;
