@@ -31,7 +31,7 @@ pub(super) fn value(function: Function, given: &[Literal], mode: Mode) -> Result
     }?;
     match value.to_f64() {
         Ok(_) => Ok(value),
-        Err(_) => Err(HubError::new(HubFault::Overflow, function, "the result is beyond about 1.8e308")),
+        Err(_) => Err(call.beyond()),
     }
 }
 
@@ -44,6 +44,10 @@ struct Call<'a> {
 impl Call<'_> {
     fn fail(&self, fault: HubFault, what: impl std::fmt::Display) -> HubError {
         HubError::new(fault, self.function, what)
+    }
+
+    fn beyond(&self) -> HubError {
+        self.fail(HubFault::Overflow, "the result is beyond about 1.8e308")
     }
 
     /// Fails unless there are at least so many arguments; more may be ignored.
@@ -88,6 +92,9 @@ impl Call<'_> {
         let mut work = Work::default();
         for at in from..self.given.len() {
             let next = self.number(at)?;
+            if operator == Operator::Power && at + 1 == self.given.len() && is_surely_beyond(&value, &next) {
+                return Err(self.beyond());
+            }
             value =
                 value.apply(operator, &next, &mut work).map_err(|error| HubError::at(self.function, at + 1, error))?;
         }
@@ -189,7 +196,7 @@ impl Call<'_> {
             return Err(HubError::at(self.function, 2, ArithmeticError::TooLarge));
         }
         let (true, Some(steps)) = (bits < BEYOND, steps.to_u32()) else {
-            return Err(self.fail(HubFault::Overflow, "the result is beyond about 1.8e308"));
+            return Err(self.beyond());
         };
         let mut result = BigInt::one();
         for step in 0..steps {
@@ -200,6 +207,17 @@ impl Call<'_> {
             }
         }
         Ok(Number::Int(result))
+    }
+}
+
+/// Whether a power of whole numbers is beyond floats, and yet not so long that it is refused for its length.
+fn is_surely_beyond(base: &Number, exponent: &Number) -> bool {
+    match (base, exponent) {
+        (Number::Int(base), Number::Int(exponent)) if !base.is_zero() && exponent.is_positive() => {
+            let bits = exponent.to_f64().unwrap_or(f64::INFINITY) * number::log2(base.magnitude());
+            bits > BEYOND && bits < MAX_BITS as f64
+        }
+        (Number::Int(_) | Number::Float(_), Number::Int(_) | Number::Float(_)) => false,
     }
 }
 

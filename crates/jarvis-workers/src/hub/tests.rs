@@ -123,6 +123,8 @@ fn each_function_means_what_the_specification_says() {
                 ("power_", "[-8, 0.5]", "Domain"),
                 ("power_", "[10.0, 400]", "Overflow"),
                 ("power_", "[10, 309]", "Overflow"),
+                ("power_", "[3, 600000]", "Overflow"),
+                ("power_", "[-10, 308]", &format!("1{}", "0".repeat(308))),
                 ("power_", "[778899, 3456789]", "TooLarge"),
                 ("power_", "[2, 5000, 0]", "1"),
                 ("power_", "[\"k-4.83\"]", "Type"),
