@@ -219,12 +219,14 @@ fn tell(report: &InstructReport, shape: Shape, printer: Printer) {
         printer.warning(&format!("{dropped}: its example gave an error when it was executed, and was left out"));
     }
     let noun = if shape == Shape::Endpoints { "endpoints" } else { "functions" };
-    printer.progress(&format!("{noun}: {} of {} in {} documents", report.apis_out, report.apis_in, report.documents));
+    let documents = if report.documents == 1 { "document" } else { "documents" };
+    printer.progress(&format!("{noun}: {} of {} in {} {documents}", report.apis_out, report.apis_in, report.documents));
+    let change = if report.saved_percent < 0.0 { "more" } else { "fewer" };
     printer.progress(&format!(
-        "tokens: {} before, {} after, {:.1} % fewer ({}); bytes: {} before, {} after",
+        "tokens: {} before, {} after, {:.1} % {change} ({}); bytes: {} before, {} after",
         report.tokens_before,
         report.tokens_after,
-        report.saved_percent,
+        report.saved_percent.abs(),
         report.tokenizer,
         report.bytes_before,
         report.bytes_after
