@@ -23,7 +23,7 @@ async fn a_call_carries_stage_key_model_and_settings() {
     let fake = FakeChat::start(Script::new().on("parse_task", Reply::text(" Hello there \n").usage(12, 3))).await;
     let reply = client(&fake).complete(&request("parse_task", "Hi")).await.unwrap();
     let usage = TokenUsage { prompt: 12, completion: 3 };
-    assert_eq!(reply, ChatReply { text: "Hello there".into(), finish_reason: "stop".into(), usage });
+    assert_eq!(reply, ChatReply { text: " Hello there \n".into(), finish_reason: "stop".into(), usage });
 
     let [sent] = fake.requests().try_into().unwrap();
     assert_eq!(sent.target, "/v1/chat/completions");
@@ -277,7 +277,7 @@ async fn completions_have_one_prompt_and_the_room_that_is_left() {
     config.model = "text-davinci-003".into();
     config.protocol = Protocol::Completion;
     let client = OpenAi::new(config.clone()).unwrap();
-    assert_eq!(client.complete(&request("parse_task", "Hi")).await.unwrap().text, "hi");
+    assert_eq!(client.complete(&request("parse_task", "Hi")).await.unwrap().text, " hi ");
     config.context_tokens = Some(5);
     OpenAi::new(config).unwrap().complete(&request("parse_task", "Hi")).await.unwrap();
 

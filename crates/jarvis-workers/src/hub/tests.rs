@@ -309,7 +309,8 @@ fn compare(text: &str) -> usize {
         for (mode, expected) in
             [(Mode::Compat, row.fixed.as_ref().or(row.result.as_ref())), (Mode::Precise, row.precise.as_ref())]
         {
-            if mode == Mode::Precise && expected.is_none() && row.result.is_some() {
+            // Published rows say nothing of the precise mode where they have a value.
+            if mode == Mode::Precise && expected.is_none() && (row.result.is_some() || row.fixed.is_some()) {
                 continue;
             }
             let found = Hub::new(mode).call_named(&row.function, &row.args).ok().map(|result| result.text);

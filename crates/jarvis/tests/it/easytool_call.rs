@@ -8,7 +8,7 @@ use crate::house::House;
 fn one_call_prints_its_result() {
     let house = House::new();
     for (args, code, stdout) in [
-        (&["multiply_", "[535323, 0.03]"][..], 0, "16059.69\n"),
+        (&["multiply_", "[535323, 0.03]"][..], 0, "16059.689999999999\n"),
         (&["ADD", "{'Input': (1, 2,)}"], 0, "3\n"),
         (&["divide_", "[1, 3]"], 0, "0.3333333333333333\n"),
         (&["divide_", "[1, 3]", "--mode", "compat"], 0, "0.33\n"),
@@ -97,7 +97,7 @@ fn a_batch_answers_every_line_in_order() {
     {"function":"cube_","args":[1],"error":"UnknownFunction: there is no function `cube_`; there are add_, subtract_, multiply_, divide_, power_, sqrt_, log_, ln_, lcm_, gcd_, remainder_, choose_, permutate_"}
     {"function":"add_","error":"Type: the line has no `args`; it needs `function` and `args`"}
     {"args":[1],"error":"Type: the line has no `function`; it needs `function` and `args`"}
-    {"line":10,"error":"Syntax: the number would be too long to work out (more than 2^20 bits, or too much work), at byte 34"}
+    {"line":10,"error":"Syntax: the number would be too long to work out (more than 2^20 bits, or too much work), at byte 33"}
     {"function":"choose_","args":[1000000000,500000000],"error":"TooLarge: choose_: the number would be too long to work out (more than 2^20 bits, or too much work) (at argument 2)"}
     --- stderr
     10 calls: 2 with a result, 8 errors

@@ -24,6 +24,9 @@ fn words_need_no_model() {
     assert_snapshot!(house.told(&["easytool", "retrieve", "search for a movie", "--tools", "tools.json"]), @r"
     exit 0
     --- stdout
+    0   1.4814  Movies   Search movies by title.
+    1   1.0526  Weather  Current weather of a city.
+    7   0.5442  People   Search people by name.
     --- stderr
     ");
     assert_snapshot!(house.told(&["easytool", "retrieve", "zebra", "--tools", "tools.json"]), @r"
@@ -79,6 +82,8 @@ fn vectors_of_an_endpoint_are_kept() {
     assert_snapshot!(house.told(&args), @r"
     exit 0
     --- stdout
+    1   0.6325  Weather  Current weather of a city.
+    0   0.0000  Movies   Search movies by title.
     --- stderr
     ");
     let asked = || fake.requests().iter().map(|request| request.inputs().len()).collect::<Vec<_>>();
@@ -121,7 +126,10 @@ fn stored_vectors_are_searched() {
     assert_snapshot!(told, @r"
     exit 0
     --- stdout
+    1   1.0000  Weather  Current weather of a city.
     --- stderr
+    warning: stored vectors left out, since the catalogue has no such tools: 1 (99)
+    warning: tools without a stored vector, which cannot be found: 2
     ");
     assert!(house.work().join("kept").is_dir());
 }
@@ -133,12 +141,46 @@ fn wrong_use_is_told() {
     let url = fake.url();
     let retrieve =
         |args: &[&str]| house.told(&[&["easytool", "retrieve", "x", "--tools", "tools.json"], args].concat());
-    assert_snapshot!(retrieve(&["--embedder", "m"]), @"");
-    assert_snapshot!(retrieve(&["--vectors", "x.json"]), @"");
-    assert_snapshot!(retrieve(&["--embedder", "m", "--embeddings-url", &url]), @"");
-    assert_snapshot!(house.told(&["easytool", "retrieve", "x", "--tools", "none.json"]), @"");
+    assert_snapshot!(retrieve(&["--embedder", "m"]), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: there is no key for the model `m`: OPENAI_API_KEY is not set
+
+    hint: set it, or name a local server with --embeddings-url URL, or use --embedder bm25, which needs no model
+    ");
+    assert_snapshot!(retrieve(&["--vectors", "x.json"]), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: --vectors says nothing to `bm25`, which compares words
+
+    hint: name the model with --embedder
+    ");
+    assert_snapshot!(retrieve(&["--embedder", "m", "--embeddings-url", &url]), @r"
+    exit 1
+    --- stdout
+    --- stderr
+    error: the embeddings endpoint refused the credentials: who are you?
+
+    hint: check the API key and that it fits the base URL
+    ");
+    assert_snapshot!(house.told(&["easytool", "retrieve", "x", "--tools", "none.json"]), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: cannot read none.json
+      Caused by: No such file or directory (os error 2)
+    ");
     #[cfg(not(feature = "embeddings"))]
-    assert_snapshot!(retrieve(&["--embedder", "local:model"]), @"");
+    assert_snapshot!(retrieve(&["--embedder", "local:model"]), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: this jarvis was built without local embedding models
+
+    hint: build it with `cargo build --release --features embeddings`, or use --embedder bm25
+    ");
 }
 
 #[test]
@@ -151,7 +193,16 @@ fn retrieval_is_scored() {
     ]);
     house.file("questions.json", questions.to_string());
     let args = ["easytool", "score", "retrieval", "--data", "questions.json", "--tools", "tools.json"];
-    assert_snapshot!(house.told(&args), @"");
+    assert_snapshot!(house.told(&args), @r"
+    exit 0
+    --- stdout
+    questions  2
+    recall@5    75.0 %
+    NDCG@5      80.7 %
+    --- stderr
+    warning: 1 gold tools of the questions are not in the file of tools, and were left out
+    warning: 1 questions name no gold tool, and were not counted
+    ");
     let (code, document) = house.json(&[args.as_slice(), &["--json"]].concat());
     assert_eq!((code, &document["n"], &document["recall"]), (0, &json!(2), &json!(0.75)));
 
@@ -161,8 +212,21 @@ fn retrieval_is_scored() {
         json!({"ID": 2, "question": "q", "retrieved": [], "gold_tools": [1]}),
     ];
     house.file("log.jsonl", log.map(|line| line.to_string()).join("\n"));
-    assert_snapshot!(house.told(&["easytool", "score", "retrieval", "--log", "log.jsonl", "--top-k", "2"]), @"");
+    assert_snapshot!(house.told(&["easytool", "score", "retrieval", "--log", "log.jsonl", "--top-k", "2"]), @r"
+    exit 0
+    --- stdout
+    questions  2
+    recall@2    25.0 %
+    NDCG@2      19.3 %
+    recall      50.0 % of all that was found
+    --- stderr
+    ");
     house.file("plain.jsonl", "{\"question\": \"q\"}\n");
-    assert_snapshot!(house.told(&["easytool", "score", "retrieval", "--log", "plain.jsonl"]), @"");
+    assert_snapshot!(house.told(&["easytool", "score", "retrieval", "--log", "plain.jsonl"]), @r"
+    exit 2
+    --- stdout
+    --- stderr
+    error: plain.jsonl: no record says which tools were retrieved; it is no log of a run with retrieval
+    ");
     assert_eq!(house.run(&["easytool", "score", "retrieval"]).code, 2);
 }
