@@ -9,7 +9,7 @@ const MAX_FIELDS: usize = 40;
 
 impl Schema {
     /// A value for a request: what the document shows (its example, its default, its first allowed value), else a plausible one
-    /// after type, format and name. Objects have their required fields only.
+    /// after type, format and name. Objects have their required fields only, or their first when none is.
     pub fn sample(&self, name: &str) -> Value {
         self.shown().unwrap_or_else(|| self.made_up(name, false))
     }
@@ -39,8 +39,10 @@ impl Schema {
             },
             SchemaKind::Object => {
                 let mut fields = Map::new();
-                for (name, schema) in self.properties.iter().take(MAX_FIELDS) {
-                    if full || self.required.contains(name) {
+                // An object without anything in it shows nothing.
+                let bare = !self.properties.iter().any(|(name, _)| self.required.contains(name));
+                for (at, (name, schema)) in self.properties.iter().take(MAX_FIELDS).enumerate() {
+                    if full || self.required.contains(name) || (bare && at == 0) {
                         let value = if full { schema.full_sample(name) } else { schema.sample(name) };
                         fields.insert(name.clone(), value);
                     }

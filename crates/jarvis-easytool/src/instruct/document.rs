@@ -54,7 +54,7 @@ pub struct ApiEntry {
     pub details: String,
     /// What it takes.
     pub parameters: Vec<Declared>,
-    /// What must be known before, and what gives it: `("movie_id", "GET /search/movie")`.
+    /// What must be known before, and what gives it: `("movie_id", "GET /search/movie")`; of several, joined by `or`.
     pub needs: Vec<(String, String)>,
     /// What it gives for others: `movie_id`.
     pub gives: Vec<String>,

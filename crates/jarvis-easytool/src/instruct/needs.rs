@@ -3,7 +3,7 @@
 //! `/movie/{movie_id}/keywords` needs a `movie_id`, and `GET /search/movie` gives one. Only what is evident is told: an
 //! endpoint that the description names, a search for the thing, a list of such things, or a search that says it finds them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jarvis_catalogue::openapi::Operation;
 
@@ -17,24 +17,22 @@ pub(super) struct Links {
     pub(super) gives: Vec<Vec<String>>,
 }
 
-/// Who could give the id of a thing; a lower number is a better one.
+/// How an endpoint could give the id of a thing. A search for such things gives any; a search for all kinds of things does
+/// too, and a list of them gives those that are in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Search,
-    List,
     General,
+    List,
 }
 
 /// Links operations by what they need and give.
 pub(super) fn links(operations: &[Operation]) -> Links {
     let by_usage: HashMap<String, usize> =
         operations.iter().enumerate().map(|(at, operation)| (operation.usage(), at)).collect();
-    let mut providers: HashMap<String, (Rank, usize)> = HashMap::new();
+    let mut providers: HashMap<String, BTreeMap<Rank, usize>> = HashMap::new();
     let mut offer = |noun: String, rank: Rank, at: usize| {
-        let best = providers.entry(noun).or_insert((rank, at));
-        if rank < best.0 {
-            *best = (rank, at);
-        }
+        providers.entry(noun).or_default().entry(rank).or_insert(at);
     };
     let mut general = Vec::new();
     for (at, operation) in operations.iter().enumerate() {
@@ -69,13 +67,25 @@ pub(super) fn links(operations: &[Operation]) -> Links {
             let Some((noun, label)) = thing(&operation.path, placeholder) else {
                 continue;
             };
-            let provider = named.or_else(|| providers.get(&noun).map(|(_, at)| *at));
-            let usage = provider.and_then(|at| operations.get(at)).map(Operation::usage);
-            if let (Some(at), Some(usage)) = (provider, usage.filter(|usage| *usage != operation.usage())) {
+            let known = providers.get(&noun).into_iter().flatten();
+            let from = match named {
+                Some(at) => vec![at],
+                None if providers.get(&noun).is_some_and(|ranks| ranks.contains_key(&Rank::Search)) => {
+                    known.take(1).map(|(_, at)| *at).collect()
+                }
+                None => known.map(|(_, at)| *at).collect(),
+            };
+            let mut usages = Vec::new();
+            for at in from {
+                let usage = operations.get(at).map(Operation::usage).filter(|usage| *usage != operation.usage());
+                let Some(usage) = usage else { continue };
                 if let Some(given) = gives.get_mut(at).filter(|given| !given.contains(&label)) {
                     given.push(label.clone());
                 }
-                needed.push((label, usage));
+                usages.push(usage);
+            }
+            if !usages.is_empty() {
+                needed.push((label, usages.join(" or ")));
             }
         }
         needs.push(needed);

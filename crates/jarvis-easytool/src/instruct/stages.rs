@@ -93,9 +93,8 @@ pub(super) fn described(reply: &str, document: &ToolDocument, apis: &[ApiEntry])
         return Err("the reply is empty".into());
     }
     let name = standardize(&document.name);
-    if !text.to_lowercase().contains(&document.name.to_lowercase())
-        && !(name.len() > 2 && standardize(&text).contains(&name))
-    {
+    let named = text.to_lowercase().contains(&document.name.to_lowercase());
+    if !(named || name.len() > 2 && standardize(&text).contains(&name)) {
         return Err(format!("the description does not name the tool `{}`", document.name));
     }
     if text.len() >= document.source.len() {

@@ -50,6 +50,9 @@ pub struct MockRequest {
     pub status: u16,
 }
 
+/// The values of a path's placeholders, by name.
+type Values = Vec<(String, String)>;
+
 /// An answer before it is sent.
 struct Answer {
     status: u16,
@@ -156,7 +159,7 @@ impl ApiMock {
     }
 
     /// The operation that a path means, with or without the path of the document's address before it.
-    fn find(&self, method: &str, path: &str) -> Result<(&Operation, Vec<(String, String)>), Answer> {
+    fn find(&self, method: &str, path: &str) -> Result<(&Operation, Values), Answer> {
         let bare = self.prefixes.iter().filter_map(|prefix| path.strip_prefix(prefix.as_str()));
         let mut others: Vec<&str> = Vec::new();
         for path in std::iter::once(path).chain(bare) {

@@ -4,6 +4,7 @@
 
 mod conversations;
 mod doors;
+mod easytool_instruct;
 mod hostile;
 mod house;
 mod models;

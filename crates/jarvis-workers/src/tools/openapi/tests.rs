@@ -57,8 +57,8 @@ async fn arguments_go_where_they_belong() {
         (
             None,
             "delete /a/{id}",
-            r#"{"id": 10000000000000000000000, "q": true}"#,
-            "DELETE /v1/a/10000000000000000000000?q=true",
+            r#"{"id": 10000000000000000000, "q": true}"#,
+            "DELETE /v1/a/10000000000000000000?q=true",
         ),
         (None, "POST /a/{id}", r#"{"id": 1, "n": 2.0}"#, r#"POST /v1/a/1 application/json {"n":2.0}"#),
         (None, "PUT /a", "{}", "PUT /v1/a"),

@@ -1,17 +1,276 @@
 //! `jarvis easytool instruct`: turns tool documentation into concise tool instructions.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use jarvis_easytool::instruct::{
+    InstructError, InstructOptions, InstructReport, Memo, Shape, ToolDocument, Writer, read_documents, write,
+};
+use jarvis_store::files;
+use jarvis_workers::Secret;
+use jarvis_workers::tools::ToolCaller;
+use jarvis_workers::tools::openapi::{OpenApiCaller, OpenApiConfig};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::session::cancel_on_interrupt;
+use crate::wiring::{Special, build_special, load_config};
 
 /// `jarvis easytool instruct`.
 #[derive(Debug, Args)]
-pub(crate) struct InstructArgs {}
+#[command(after_help = "Examples:\n  \
+    jarvis easytool instruct examples/easytool/library.yaml\n  \
+    jarvis easytool instruct tmdb_oas.json --out tmdb_tool.json\n  \
+    jarvis easytool instruct weather.json news.json --shape tool --out tools.json --llm gpt-4o-mini\n  \
+    jarvis easytool instruct library.yaml --execute --api-url http://localhost:8090/v1\n\n\
+    A document is an OpenAPI 3.0 or 3.1 file (JSON or YAML), a RapidAPI tool, or {\"name\", \"description\", \"api_list\"}. \
+    Without --llm the instructions follow from the documents alone. With it a model describes each tool and writes an \
+    example for each function; what it writes is checked, asked for again with the reason, and after three failures \
+    taken from the document (`\"generated_by\": \"default\"`). With --out, what is done is kept in FILE.partial.jsonl until \
+    all is: run the same command again to go on after a stop.\n\n\
+    Exit status: 0 when all instructions are written, 1 when the work failed or was stopped, 2 for wrong use.")]
+pub(crate) struct InstructArgs {
+    /// The documents
+    #[arg(value_name = "DOC", required = true)]
+    documents: Vec<PathBuf>,
+    /// One instruction for each endpoint, or one for each tool [default: endpoints for OpenAPI documents, else tool]
+    #[arg(long, value_name = "SHAPE")]
+    shape: Option<ShapeName>,
+    /// Where the instructions go [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Call the API with each example that only reads (GET); an example that errs is not kept
+    #[arg(long)]
+    execute: bool,
+    /// The API's address for --execute [default: --base-url, where no model is asked there]
+    #[arg(long, value_name = "URL", requires = "execute")]
+    api_url: Option<Url>,
+    /// The variable that holds the API's key
+    #[arg(long, value_name = "VARIABLE", requires = "execute")]
+    api_key_env: Option<String>,
+    /// The most calls at once [default: 4, and 1 for a replay]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: Option<u16>,
+    /// Only the first N endpoints, or tools
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Print the report as one JSON document; the instructions go to --out
+    #[arg(long, requires = "out")]
+    json: bool,
+}
 
-pub(super) async fn run(_args: InstructArgs, _global: &Global, _printer: Printer) -> Result<ExitCode, Failure> {
-    Err(Failure::work("not built yet"))
+/// The shapes by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ShapeName {
+    /// As in RestBench's tmdb_tool.json
+    Endpoints,
+    /// As in toolbench_tool_instruction.json
+    Tool,
+}
+
+pub(super) async fn run(args: InstructArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let json = args.json;
+    let ended = carry_out(args, global, printer).await;
+    if let (true, Err(failure)) = (json, &ended) {
+        printer.out(&failure.document().to_string());
+    }
+    ended
+}
+
+async fn carry_out(args: InstructArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let config = load_config(global, printer)?.config;
+    let chat = build_special(&config, global.record.as_deref(), Special::default())?;
+    let mut documents = read(args.documents.clone()).await?;
+    let shape = shape(&args, &documents)?;
+    limit(&mut documents, shape, args.limit);
+    // Where no model is at an endpoint, the one address given is the API's.
+    let own_url = global.base_url.as_deref().filter(|_| chat.as_ref().is_none_or(|chat| chat.endpoint.is_none()));
+    let caller = match args.execute {
+        true => Some(Arc::new(caller(&documents, &args, own_url)?) as Arc<dyn ToolCaller>),
+        false => None,
+    };
+    let at_endpoint = chat.as_ref().is_some_and(|chat| chat.endpoint.is_some());
+    let concurrency = args.concurrency.map_or(if at_endpoint { 4 } else { 1 }, usize::from);
+    let memo = match (&args.out, &chat) {
+        (Some(out), Some(_)) => Memo::open(&partial(out)).map_err(Failure::work)?,
+        _ => Memo::none(),
+    };
+    let writer = Writer { model: chat.map(|chat| chat.model), caller };
+    let options = InstructOptions { shape, concurrency, ..InstructOptions::default() };
+
+    let stop = CancellationToken::new();
+    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
+    let ended = write(&documents, &writer, options, &memo, &stop).await;
+    interrupt.abort();
+    let (instructions, report) = match ended {
+        Ok(written) => written,
+        Err(error) => {
+            memo.leave();
+            return Err(failed(error, args.out.is_some() && writer.model.is_some()));
+        }
+    };
+    let text = instructions.to_json().map_err(Failure::work)?;
+    match args.out.clone() {
+        Some(out) => {
+            let written = tokio::task::spawn_blocking(move || files::replace(&out, text.as_bytes())).await;
+            written.map_err(Failure::work)?.map_err(Failure::work)?;
+            memo.finish();
+        }
+        None => printer.out_piece(&text),
+    }
+    if args.json {
+        let mut document = serde_json::to_value(&report).map_err(Failure::work)?;
+        if let Some(fields) = document.as_object_mut() {
+            fields.insert("shape".into(), if shape == Shape::Endpoints { "endpoints" } else { "tool" }.into());
+            fields.insert("llm".into(), llm(&config.llm.model).into());
+            fields.insert("out".into(), json!(args.out));
+        }
+        printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
+    } else {
+        tell(&report, shape, printer);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn llm(model: &str) -> &str {
+    match model.trim() {
+        "" => "offline",
+        model => model,
+    }
+}
+
+async fn read(paths: Vec<PathBuf>) -> Result<Vec<ToolDocument>, Failure> {
+    let work = move || -> Result<Vec<ToolDocument>, InstructError> {
+        let mut all = Vec::new();
+        for path in &paths {
+            all.extend(read_documents(path)?);
+        }
+        Ok(all)
+    };
+    tokio::task::spawn_blocking(work).await.map_err(Failure::work)?.map_err(|error| failed(error, false))
+}
+
+/// The shape asked for, or the one that the documents suggest.
+fn shape(args: &InstructArgs, documents: &[ToolDocument]) -> Result<Shape, Failure> {
+    let openapi = documents.iter().filter(|document| document.api.is_some()).count();
+    match args.shape {
+        Some(ShapeName::Endpoints) => Ok(Shape::Endpoints),
+        Some(ShapeName::Tool) => Ok(Shape::Tools),
+        None if openapi == documents.len() => Ok(Shape::Endpoints),
+        None if openapi == 0 => Ok(Shape::Tools),
+        None => Err(Failure::usage("the documents are of two kinds: OpenAPI documents and lists of APIs")
+            .hint("say what the instructions should look like: --shape endpoints or --shape tool")),
+    }
+}
+
+fn limit(documents: &mut Vec<ToolDocument>, shape: Shape, limit: Option<usize>) {
+    let Some(mut left) = limit else { return };
+    match shape {
+        Shape::Tools => documents.truncate(left),
+        Shape::Endpoints => documents.retain_mut(|document| {
+            document.apis.truncate(left);
+            left -= document.apis.len();
+            !document.apis.is_empty()
+        }),
+    }
+}
+
+/// Where accepted replies are kept until all is written.
+fn partial(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".partial.jsonl");
+    PathBuf::from(name)
+}
+
+fn failed(error: InstructError, kept: bool) -> Failure {
+    match &error {
+        InstructError::Document { .. } | InstructError::Shape { .. } => Failure::usage(error).hint(
+            "a document is an OpenAPI 3.0 or 3.1 file (JSON or YAML), a RapidAPI tool, or {name, description, api_list}",
+        ),
+        InstructError::Chat { .. } | InstructError::Stopped if kept => {
+            Failure::work(error).hint("run the same command again to go on; what is done is kept")
+        }
+        InstructError::Chat { source, .. } => {
+            let hint = source.hint().unwrap_or("with --out FILE what is done is kept for another run");
+            Failure::work(error).hint(hint)
+        }
+        InstructError::Stopped
+        | InstructError::Prompt(_)
+        | InstructError::File(_)
+        | InstructError::Write(_) => Failure::work(error),
+    }
+}
+
+fn tell(report: &InstructReport, shape: Shape, printer: Printer) {
+    for fallback in &report.fallbacks {
+        let what = if fallback.api.is_empty() { &fallback.tool } else { &fallback.api };
+        printer.warning(&format!(
+            "{what}: no usable reply in stage {}, the document stands in: {}",
+            fallback.stage, fallback.reason
+        ));
+    }
+    for dropped in &report.dropped {
+        printer.warning(&format!("{dropped}: its example gave an error when it was executed, and was left out"));
+    }
+    let noun = if shape == Shape::Endpoints { "endpoints" } else { "functions" };
+    let documents = if report.documents == 1 { "document" } else { "documents" };
+    printer.progress(&format!("{noun}: {} of {} in {} {documents}", report.apis_out, report.apis_in, report.documents));
+    let change = if report.saved_percent < 0.0 { "more" } else { "fewer" };
+    printer.progress(&format!(
+        "tokens: {} before, {} after, {:.1} % {change} ({}); bytes: {} before, {} after",
+        report.tokens_before,
+        report.tokens_after,
+        report.saved_percent.abs(),
+        report.tokenizer,
+        report.bytes_before,
+        report.bytes_after
+    ));
+    if report.calls + report.resumed > 0 {
+        printer.progress(&format!(
+            "model calls: {}, refused replies: {}, kept from before: {}",
+            report.calls, report.refused, report.resumed
+        ));
+    }
+    if report.executed + report.untested > 0 || !report.dropped.is_empty() {
+        printer.progress(&format!(
+            "examples executed: {}, left out: {}, not to be said: {}",
+            report.executed,
+            report.dropped.len(),
+            report.untested
+        ));
+    }
+}
+
+/// A caller for the API of the one document. Its address comes from whoever types the command: a document could name any.
+fn caller(documents: &[ToolDocument], args: &InstructArgs, own_url: Option<&str>) -> Result<OpenApiCaller, Failure> {
+    let [ToolDocument { api: Some(api), .. }] = documents else {
+        return Err(Failure::usage("--execute takes one OpenAPI document").hint("run the command for each document"));
+    };
+    let base = match (&args.api_url, own_url) {
+        (Some(url), _) => url.clone(),
+        (None, Some(url)) => {
+            Url::parse(url).map_err(|error| Failure::usage(format!("--base-url is not an address: {error}")))?
+        }
+        (None, None) => {
+            let known = OpenApiCaller::address(api).map_or("https://…".into(), String::from);
+            return Err(Failure::usage("--execute needs the address of the API").hint(format!("--api-url {known}")));
+        }
+    };
+    if !matches!(base.scheme(), "http" | "https") {
+        return Err(Failure::usage("the address of the API begins with neither http:// nor https://"));
+    }
+    let key = match &args.api_key_env {
+        Some(name) => {
+            let key = std::env::var(name).ok().as_deref().and_then(Secret::new);
+            Some(key.ok_or_else(|| Failure::usage(format!("--api-key-env names {name}, which is not set")))?)
+        }
+        None => None,
+    };
+    Ok(OpenApiCaller::new(Some(Arc::clone(api)), OpenApiConfig { key, ..OpenApiConfig::new(base) }))
 }

@@ -1,0 +1,179 @@
+//! `jarvis easytool instruct`: what is printed, asked, written, executed and gone on with.
+
+use jarvis_testing::chat::{FakeChat, Script};
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+const LIBRARY: &str = include_str!("../../../../examples/easytool/library.yaml");
+
+const TIDES: &str = r#"{"name": "Tides", "description": "Tides of harbours, everywhere, at any time.", "api_list": [
+  {"name": "next", "description": "Get the next tide", "required_parameters": [{"name": "harbour", "type": "STRING"}]},
+  {"name": "all", "description": "List all harbours"}]}"#;
+
+const DESCRIPTION: &str =
+    "Tides is a tool that can tell tides. This tool has 2 functions: 1. next is to get it. 2. all is to list.";
+
+fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn read(house: &House, name: &str) -> Value {
+    json_of(&std::fs::read_to_string(house.work().join(name)).unwrap())
+}
+
+#[test]
+fn a_document_is_turned_into_instructions() {
+    let house = House::new();
+    house.file("library.yaml", LIBRARY);
+    insta::assert_snapshot!(house.told(&["easytool", "instruct", "library.yaml", "--limit", "2"]), @r#"
+exit 0
+--- stdout
+[
+  {
+    "ID": 1,
+    "tool_name": "/search/book",
+    "tool_description": "Search for books by words of their title. Gives book_id.",
+    "tool_usage": "GET /search/book",
+    "Example": {
+      "Scenario": "If you want to search for books by words of their title, with query 'moon'.",
+      "Parameters": {"input":"GET /search/book?query=moon"},
+      "generated_by": "specification"
+    }
+  },
+  {
+    "ID": 2,
+    "tool_name": "/search/author",
+    "tool_description": "Search for authors by name. Gives author_id.",
+    "tool_usage": "GET /search/author",
+    "Example": {
+      "Scenario": "If you want to search for authors by name, with query 'moon'.",
+      "Parameters": {"input":"GET /search/author?query=moon"},
+      "generated_by": "specification"
+    }
+  }
+]
+--- stderr
+endpoints: 2 of 2 in 1 document
+tokens: 1714 before, 211 after, 87.7 % fewer (cl100k_base); bytes: 7338 before, 775 after
+"#);
+    let report =
+        house.run(&["easytool", "instruct", "library.yaml", "--out", "tools.json", "--shape", "tool", "--json", "-q"]);
+    assert_eq!((report.code, report.stderr.as_str()), (0, ""));
+    let report = json_of(&report.stdout);
+    assert_eq!(
+        (&report["apis_out"], &report["shape"], &report["llm"]),
+        (&json!(12), &json!("tool"), &json!("offline"))
+    );
+    let tools = read(&house, "tools.json");
+    assert_eq!(tools["0"]["tool_name"], "Town Library");
+    assert_eq!(tools["0"]["tool_guidelines"].as_object().unwrap().len(), 12);
+}
+
+#[test]
+fn a_model_writes_and_a_second_run_goes_on() {
+    let house = House::new();
+    house.file("tides.json", TIDES);
+    let line = |stage: &str, contains: &str, reply: &str| {
+        format!("{}\n", json!({"stage": stage, "contains": [contains], "reply": reply}))
+    };
+    let args = ["easytool", "instruct", "tides.json", "--out", "tools.json", "--llm", "replay:answers.jsonl"];
+    house.file("answers.jsonl", line("describe_tool", "Tides", DESCRIPTION));
+    insta::assert_snapshot!(house.told(&args), @r#"
+exit 1
+--- stdout
+--- stderr
+error: stage `write_scenario`: the chat model gave no reply
+  Caused by: ReplayMiss: no unused line of the recording fits stage `write_scenario`; the prompt starts: You are a helpful assistant who writes examples of how functions are used.
+Your task is to write a scenario in which one uses a function of a tool, and the parameters for it. Whoever reads it must und…
+
+hint: run the same command again to go on; what is done is kept
+"#);
+    assert!(house.work().join("tools.json.partial.jsonl").exists());
+    let next = r#"{"Scenario": "If you want the next tide of Brest.", "Parameters": {"harbour": "Brest"}}"#;
+    house.file(
+        "answers.jsonl",
+        line("write_scenario", "`next` of", r#"{"Scenario": "x", "Parameters": {}}"#)
+            + &line("write_scenario", "`harbour` is missing", next)
+            + &line("write_scenario", "`all` of", "?").repeat(3),
+    );
+    insta::assert_snapshot!(house.told(&args), @r#"
+exit 0
+--- stdout
+--- stderr
+warning: all: no usable reply in stage write_scenario, the document stands in: the reply holds no JSON; a JSON object is wanted
+functions: 2 of 2 in 1 document
+tokens: 79 before, 250 after, 216.5 % more (cl100k_base); bytes: 269 before, 992 after
+model calls: 5, refused replies: 4, kept from before: 1
+"#);
+    let tools = read(&house, "tools.json");
+    assert_eq!(tools["0"]["tool_description"], DESCRIPTION);
+    assert_eq!(tools["0"]["tool_guidelines"]["next"]["Example"], json_of(next));
+    assert_eq!(tools["0"]["tool_guidelines"]["all"]["Example"]["generated_by"], "default");
+    assert!(!house.work().join("tools.json.partial.jsonl").exists());
+}
+
+#[test]
+fn an_endpoint_is_asked_with_the_stage_label() {
+    let house = House::new();
+    house.file("tides.json", TIDES);
+    let fake = FakeChat::spawn(
+        Script::new()
+            .on("describe_tool", DESCRIPTION)
+            .on_containing(
+                "write_scenario",
+                &["`next` of"],
+                r#"{"Scenario": "Brest.", "Parameters": {"harbour": "Brest"}}"#,
+            )
+            .on("write_scenario", r#"{"Scenario": "All.", "Parameters": {}}"#),
+    );
+    let url = fake.url();
+    let ended = house.run(&["easytool", "instruct", "tides.json", "--llm", "m", "--base-url", &url]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(json_of(&ended.stdout)["0"]["tool_guidelines"]["all"]["Example"]["Scenario"], "All.");
+    let mut stages = fake.stages();
+    stages.sort();
+    assert_eq!(stages, ["describe_tool", "write_scenario", "write_scenario"]);
+}
+
+#[test]
+fn wrong_use_is_told() {
+    let house = House::new();
+    house.file("library.yaml", LIBRARY);
+    house.file("tides.json", TIDES);
+    house.file("old.yaml", "swagger: '2.0'\npaths: {}\n");
+    let told = |args: &[&str]| house.told(&[&["easytool", "instruct"], args].concat());
+    insta::assert_snapshot!(told(&["old.yaml"]), @r#"
+exit 2
+--- stdout
+--- stderr
+error: old.yaml
+  Caused by: the document is Swagger 2.0; OpenAPI 3.0 and 3.1 are read (convert it, for example with swagger2openapi)
+
+hint: a document is an OpenAPI 3.0 or 3.1 file (JSON or YAML), a RapidAPI tool, or {name, description, api_list}
+"#);
+    insta::assert_snapshot!(told(&["library.yaml", "tides.json"]), @r#"
+exit 2
+--- stdout
+--- stderr
+error: the documents are of two kinds: OpenAPI documents and lists of APIs
+
+hint: say what the instructions should look like: --shape endpoints or --shape tool
+"#);
+    insta::assert_snapshot!(told(&["library.yaml", "--execute"]), @r#"
+exit 2
+--- stdout
+--- stderr
+error: --execute needs the address of the API
+
+hint: --api-url http://localhost:8090/v1
+"#);
+    insta::assert_snapshot!(told(&["tides.json", "--execute", "--api-url", "http://127.0.0.1:9"]), @r#"
+exit 2
+--- stdout
+--- stderr
+error: --execute takes one OpenAPI document
+
+hint: run the command for each document
+"#);
+}
