@@ -26,49 +26,33 @@ pub trait Recorded: Serialize {
     fn errors(&self) -> &[String];
 }
 
-impl Recorded for SolveRecord {
-    fn id(&self) -> u64 {
-        self.id
-    }
+macro_rules! recorded {
+    ($($record:ty),*) => {$(
+        impl Recorded for $record {
+            fn id(&self) -> u64 {
+                self.id
+            }
 
-    fn status(&self) -> Status {
-        self.status
-    }
+            fn status(&self) -> Status {
+                self.status
+            }
 
-    fn stages(&self) -> &[StageCall] {
-        &self.stage_trace
-    }
+            fn stages(&self) -> &[StageCall] {
+                &self.stage_trace
+            }
 
-    fn calls(&self) -> usize {
-        self.calls.len()
-    }
+            fn calls(&self) -> usize {
+                self.calls.len()
+            }
 
-    fn errors(&self) -> &[String] {
-        &self.errors
-    }
+            fn errors(&self) -> &[String] {
+                &self.errors
+            }
+        }
+    )*};
 }
 
-impl Recorded for RestRecord {
-    fn id(&self) -> u64 {
-        self.id
-    }
-
-    fn status(&self) -> Status {
-        self.status
-    }
-
-    fn stages(&self) -> &[StageCall] {
-        &self.stage_trace
-    }
-
-    fn calls(&self) -> usize {
-        self.calls.len()
-    }
-
-    fn errors(&self) -> &[String] {
-        &self.errors
-    }
-}
+recorded!(SolveRecord, RestRecord);
 
 /// Sees a run. Called from the task that runs it: it must not block.
 pub trait Watch: Send + Sync {

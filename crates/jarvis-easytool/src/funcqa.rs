@@ -103,14 +103,7 @@ impl Funcqa {
 
     /// Answers one question. It always returns a record: what went wrong is in it. `id` is the question's number, from 1.
     pub async fn answer(&self, id: u64, question: &str, kind: Kind) -> SolveRecord {
-        let desk = Desk {
-            model: &*self.model,
-            prompts: &self.prompts,
-            limits: &self.limits,
-            tracer: &*self.tracer,
-            question: id,
-            trace: Default::default(),
-        };
+        let desk = Desk::new(&*self.model, &self.prompts, &self.limits, &*self.tracer, id);
         let asked = Asked { pipeline: self, desk: &desk, question };
         let subtasks = match kind {
             Kind::OneHop => Ok(subtasks::independent(&[question.to_owned()])),
@@ -209,28 +202,10 @@ impl Asked<'_> {
     async fn subtask(&self, task: &Subtask, all: &[Subtask], finished: &IndexMap<i64, Solved>) -> Solved {
         let log = (task.dep.first() != Some(&-1)).then(|| self.log(task, all, finished));
         let mut solved = Solved::default();
-        let mut used: Vec<i64> = Vec::new();
-        let tries = self.desk.limits.tool_attempts.clamp(1, self.pipeline.offers.len().max(1));
-        for attempt in (1..).take(tries) {
-            let offered: Vec<&Offer> = self.pipeline.offers.iter().filter(|tool| !used.contains(&tool.id)).collect();
-            let chosen = match solve::choose_tool(self.desk, task, &offered).await {
-                Ok(chosen) => chosen,
-                Err(error) => {
-                    self.desk.note_error(format!("subtask {}: {error}", task.id));
-                    break;
-                }
-            };
-            used.push(chosen);
-            match self.attempt(task, chosen, attempt, log.as_deref(), &mut solved).await {
-                Ok(true) => return solved,
-                Ok(false) => {}
-                Err(error) => self.desk.note_error(format!("subtask {}: {error}", task.id)),
-            }
-            if self.desk.lock().unreached {
-                break;
-            }
-        }
-        self.desk.note_error(format!("subtask {} has no accepted answer", task.id));
+        solve::try_tools(self.desk, task, &self.pipeline.offers, async |tool, attempt| {
+            self.attempt(task, tool, attempt, log.as_deref(), &mut solved).await
+        })
+        .await;
         solved
     }
 

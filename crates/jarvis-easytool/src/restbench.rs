@@ -107,14 +107,7 @@ impl Restbench {
             tools: Vec<Shown<'a>>,
             example: Example,
         }
-        let desk = Desk {
-            model: &*self.model,
-            prompts: &self.prompts,
-            limits: &self.limits,
-            tracer: &*self.tracer,
-            question: id,
-            trace: Default::default(),
-        };
+        let desk = Desk::new(&*self.model, &self.prompts, &self.limits, &*self.tracer, id);
         let mut record = RestRecord {
             id,
             question: question.to_owned(),

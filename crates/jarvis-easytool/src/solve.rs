@@ -63,7 +63,7 @@ pub(crate) struct Site<'a> {
 }
 
 /// Asks which tool fits.
-pub(crate) async fn choose_tool(desk: &Desk<'_>, task: &Subtask, tools: &[&Offer]) -> Result<i64, StageError> {
+async fn choose_tool(desk: &Desk<'_>, task: &Subtask, tools: &[&Offer]) -> Result<i64, StageError> {
     #[derive(Serialize)]
     struct Context<'a> {
         task: &'a str,
@@ -72,6 +72,38 @@ pub(crate) async fn choose_tool(desk: &Desk<'_>, task: &Subtask, tools: &[&Offer
     let offered: Vec<i64> = tools.iter().map(|tool| tool.id).collect();
     let context = Context { task: &task.task, tools };
     desk.ask(Prompt::ChooseTool, Some(task.id), &context, |reply| replies::tool_id(reply, &offered)).await
+}
+
+/// Tries tools until an attempt is accepted, `tool_attempts` at most; a tool that was tried is not offered again. `attempt` is
+/// given the tool's number and the number of the attempt, from 1. False when none was accepted.
+pub(crate) async fn try_tools(
+    desk: &Desk<'_>,
+    task: &Subtask,
+    offers: &[Offer],
+    mut attempt: impl AsyncFnMut(i64, u32) -> Result<bool, StageError>,
+) -> bool {
+    let mut used: Vec<i64> = Vec::new();
+    for number in (1..).take(desk.limits.tool_attempts.min(offers.len())) {
+        let left: Vec<&Offer> = offers.iter().filter(|tool| !used.contains(&tool.id)).collect();
+        let chosen = match choose_tool(desk, task, &left).await {
+            Ok(chosen) => chosen,
+            Err(error) => {
+                desk.note_error(format!("subtask {}: {error}", task.id));
+                break;
+            }
+        };
+        used.push(chosen);
+        match attempt(chosen, number).await {
+            Ok(true) => return true,
+            Ok(false) => {}
+            Err(error) => desk.note_error(format!("subtask {}: {error}", task.id)),
+        }
+        if desk.lock().unreached {
+            break;
+        }
+    }
+    desk.note_error(format!("subtask {} has no accepted answer", task.id));
+    false
 }
 
 /// How parameters look, for the prompt: two sets of them.

@@ -132,6 +132,19 @@ pub(crate) struct Trace {
     pub(crate) unreached: bool,
 }
 
+impl<'a> Desk<'a> {
+    /// The desk of one question.
+    pub(crate) fn new(
+        model: &'a dyn ChatModel,
+        prompts: &'a Prompts,
+        limits: &'a Limits,
+        tracer: &'a dyn Tracer,
+        question: u64,
+    ) -> Desk<'a> {
+        Desk { model, prompts, limits, tracer, question, trace: Mutex::default() }
+    }
+}
+
 impl Desk<'_> {
     /// Asks a stage whose reply has a form. `read` gives the value and what to write down of it, or what is wrong.
     pub(crate) async fn ask<T>(

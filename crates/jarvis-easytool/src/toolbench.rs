@@ -90,14 +90,7 @@ impl Toolbench {
 
     /// Answers one request. It always returns a record: what went wrong is in it. `id` is the request's number, from 1.
     pub async fn answer(&self, id: u64, query: &Query) -> SolveRecord {
-        let desk = Desk {
-            model: &*self.model,
-            prompts: &self.prompts,
-            limits: &self.limits,
-            tracer: &*self.tracer,
-            question: id,
-            trace: Default::default(),
-        };
+        let desk = Desk::new(&*self.model, &self.prompts, &self.limits, &*self.tracer, id);
         let mut record = SolveRecord {
             query_id: query.query_id.clone(),
             check: None,
@@ -176,27 +169,10 @@ impl Asked<'_> {
             let steps = solve::steps(all, &task.dep, finished, false);
             serde_json::to_string(&steps).unwrap_or_default()
         });
-        let mut used: Vec<i64> = Vec::new();
-        for attempt in (1..).take(self.desk.limits.tool_attempts.min(offers.len())) {
-            let left: Vec<&Offer> = offers.iter().filter(|tool| !used.contains(&tool.id)).collect();
-            let chosen = match solve::choose_tool(self.desk, task, &left).await {
-                Ok(chosen) => chosen,
-                Err(error) => {
-                    self.desk.note_error(format!("subtask {}: {error}", task.id));
-                    break;
-                }
-            };
-            used.push(chosen);
-            match self.attempt(task, chosen, attempt, log.as_deref(), &mut solved).await {
-                Ok(true) => return solved,
-                Ok(false) => {}
-                Err(error) => self.desk.note_error(format!("subtask {}: {error}", task.id)),
-            }
-            if self.desk.lock().unreached {
-                break;
-            }
-        }
-        self.desk.note_error(format!("subtask {} has no accepted answer", task.id));
+        solve::try_tools(self.desk, task, &offers, async |tool, attempt| {
+            self.attempt(task, tool, attempt, log.as_deref(), &mut solved).await
+        })
+        .await;
         solved
     }
 

@@ -46,7 +46,9 @@ fn main() -> ExitCode {
 
 /// All that can be typed.
 fn command() -> clap::Command {
-    Cli::command().mut_subcommand("taskbench", commands::taskbench::with_original_names)
+    Cli::command()
+        .mut_subcommand("taskbench", commands::taskbench::with_original_names)
+        .mut_subcommand("easytool", commands::taskbench::with_original_names)
 }
 
 /// Logs go to stderr: as `JARVIS_LOG` says, else warnings, else debug with `-vv`.
