@@ -63,7 +63,7 @@ async fn a_tool_document_speaks_for_itself() {
     "tool_name": "Tide Table",
     "standardized_name": "tide_table",
     "category_name": "Weather",
-    "tool_description": "Tide Table is a tool for this: Tides of 3,000 harbours. This tool has 2 functions:\n1. next tide is to do this: Returns the next high and low water of a harbour.\n2. harbours is to list all harbours.",
+    "tool_description": "Tide Table is a tool for this: Tides of 3,000 harbours. This tool has 2 functions:\n1. next tide is to return the next high and low water of a harbour.\n2. harbours is to list all harbours.",
     "tool_guidelines": {
       "next tide": {
         "name": "next tide",
@@ -90,7 +90,7 @@ async fn a_tool_document_speaks_for_itself() {
           }
         ],
         "Example": {
-          "Scenario": "If you want this: Returns the next high and low water of a harbour, with harbour 'Brest'.",
+          "Scenario": "If you want to return the next high and low water of a harbour, with harbour 'Brest'.",
           "Parameters": {"harbour":"Brest"},
           "generated_by": "specification"
         }
