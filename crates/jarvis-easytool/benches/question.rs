@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jarvis_chat::Replay;
 use jarvis_easytool::funcqa::{Funcqa, Kind};
 use jarvis_easytool::stage::Untraced;
-use jarvis_workers::hub::{Hub, Mode};
+use jarvis_tools::hub::{Hub, Mode};
 use serde_json::json;
 
 fn main() {

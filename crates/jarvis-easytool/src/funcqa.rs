@@ -7,8 +7,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
-use jarvis_workers::hub::{self, Function, Mode};
-use jarvis_workers::tools::{ToolCall, ToolCaller};
+use jarvis_tools::hub::{self, Function, Mode};
+use jarvis_tools::{ToolCall, ToolCaller};
 use serde::Serialize;
 
 use crate::instructions::{FunctionInstruction, builtin_functions};

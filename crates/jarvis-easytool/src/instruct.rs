@@ -22,7 +22,7 @@ mod text;
 use std::sync::Arc;
 
 use jarvis_chat::ChatModel;
-use jarvis_workers::tools::ToolCaller;
+use jarvis_tools::ToolCaller;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 

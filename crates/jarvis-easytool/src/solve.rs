@@ -5,7 +5,7 @@ use std::time::Instant;
 use futures::stream::{self, StreamExt};
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
-use jarvis_workers::tools::{CallError, CallFault, ToolCall, ToolCaller};
+use jarvis_tools::{CallError, CallFault, ToolCall, ToolCaller};
 use serde::Serialize;
 
 use crate::log::{AnsweredTask, Call, ChosenApi, Subtask};

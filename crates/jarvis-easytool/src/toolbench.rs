@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::template::TemplateError;
-use jarvis_workers::tools::{ToolCall, ToolCaller};
+use jarvis_tools::{ToolCall, ToolCaller};
 use serde::Serialize;
 
 use crate::funcqa::{close_record, empty_record, enter, finish, order};

@@ -2,22 +2,17 @@
 //! result looks the same every time. Used by native and remote workers alike.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-use ab_glyph::{Font, FontRef};
 use image::{GrayImage, Rgb, RgbImage};
 use imageproc::drawing::{draw_filled_rect_mut, draw_hollow_rect_mut, draw_text_mut, text_size};
 use imageproc::rect::Rect;
+use jarvis_tools::font::{font, has_glyph};
 
 /// How strongly an overlay covers the picture, of 255.
 pub const OVERLAY_ALPHA: u8 = 155;
 
 /// The size of box labels in pixels.
 const LABEL_PX: f32 = 14.0;
-
-static FONT_FILE: &[u8] = include_bytes!("../assets/fonts/wqy-microhei.ttc");
-static FONT: LazyLock<Option<FontRef<'static>>> =
-    LazyLock::new(|| FontRef::try_from_slice_and_index(FONT_FILE, 0).ok());
 
 /// One thing found in a picture: what, how surely, and where, in pixels from the top left corner.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,20 +29,6 @@ pub struct Detection {
     pub xmax: f64,
     /// Bottom edge.
     pub ymax: f64,
-}
-
-/// The embedded font: Latin, Greek, Cyrillic, Han, kana, Hangul. `None` only if the embedded file were broken.
-pub fn font() -> Option<&'static FontRef<'static>> {
-    FONT.as_ref()
-}
-
-/// Whether a character can be drawn as it should be written: it is visible, the embedded font has it, and its script is
-/// written from left to right without joining letters. Arabic, Hebrew and the scripts of India and Southeast Asia are not.
-pub fn has_glyph(ch: char) -> bool {
-    let unseen = matches!(ch, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
-    let joined = matches!(ch, '\u{0590}'..='\u{109f}' | '\u{1780}'..='\u{1aff}' | '\u{fb1d}'..='\u{feff}');
-    ch.is_whitespace()
-        || (!joined && !unseen && !ch.is_control() && font().is_some_and(|font| font.glyph_id(ch).0 != 0))
 }
 
 /// The colour of a label: any hue, each channel 100 to 255.

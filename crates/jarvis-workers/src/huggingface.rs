@@ -15,10 +15,11 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use url::Url;
 
-use crate::http::{Reply, Route, Service, model_url};
-use crate::policy::shown;
-use crate::{Inputs, Secret, results};
+use crate::{Inputs, results};
 use call::{Body, Call, Wanted};
+use jarvis_net::Secret;
+use jarvis_net::http::{Reply, Route, Service, model_url};
+use jarvis_net::policy::shown;
 
 /// Where Hugging Face serves models itself.
 pub const HF_INFERENCE: &str = "https://router.huggingface.co/hf-inference/models";

@@ -15,9 +15,10 @@ use url::Url;
 pub(crate) use data_url::base64;
 
 use crate::heavy::Heavy;
-use crate::policy::{Lookup, system_lookup};
-use crate::text::shorten;
-use crate::{UrlPolicy, sniff};
+use jarvis_net::http::blocking;
+use jarvis_net::policy::{Lookup, system_lookup};
+use jarvis_net::text::shorten;
+use jarvis_net::{UrlPolicy, sniff};
 
 /// How much and how long.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +117,7 @@ impl Inputs {
                 let decode = move || data_url::decode(&content, limit).map(Bytes::from);
                 ("the data URL".to_owned(), blocking(decode).await?)
             }
-            Source::Web(url) => (crate::policy::shown(&url), self.fetch(url).await?),
+            Source::Web(url) => (jarvis_net::policy::shown(&url), self.fetch(url).await?),
             Source::Public(path) => (format!("`{}`", shorten(path, 200)), self.read(path).await?),
         };
         sniff::require(&what, &bytes, kind)?;
@@ -186,17 +187,6 @@ impl Source<'_> {
 /// Whether an argument names a file under the public root, rather than a web address or data.
 pub(crate) fn is_public(arg: &str) -> bool {
     matches!(Source::of(arg.trim()), Ok(Source::Public(_)))
-}
-
-/// Runs blocking work off the runtime's threads.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, TaskError> + Send + 'static,
-) -> Result<T, TaskError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) if error.is_panic() => Err(TaskError::new(ErrorCode::Panic, "the work on a file panicked")),
-        Err(_) => Err(TaskError::new(ErrorCode::Cancelled, "the runtime is shutting down")),
-    }
 }
 
 pub(crate) fn too_large(what: &str, limit: u64) -> TaskError {

@@ -3,26 +3,20 @@
 //! A worker performs what it is told to; which worker that is was decided before.
 
 pub mod draw;
-pub mod hub;
 pub mod native;
-pub mod sniff;
 
 mod attach;
 mod chat;
 mod heavy;
-mod http;
 mod huggingface;
 mod inputs;
 mod media_endpoint;
 mod model_server;
 mod picture;
-mod policy;
 mod results;
 mod router;
 #[cfg(test)]
 mod testkit;
-mod text;
-pub mod tools;
 
 pub use attach::{AttachError, MAX_TEXT, attach};
 pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TaskPrompt, call_model, stream_model};
@@ -30,6 +24,7 @@ pub use huggingface::{HF_INFERENCE, HuggingFace, HuggingFaceConfig};
 pub use inputs::{InputLimits, Inputs};
 pub use media_endpoint::{MediaEndpoint, MediaEndpointConfig};
 pub use model_server::{ModelServer, ModelServerConfig, Sharing};
-pub use policy::{Reach, UrlPolicy};
 pub use router::Workers;
-pub use text::Secret;
+
+#[cfg(test)]
+mod settings_tests;

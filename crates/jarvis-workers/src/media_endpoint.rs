@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::chat::missing;
-use crate::http::{Route, Service, join};
-use crate::policy::shown;
-use crate::{Inputs, Secret, results, sniff};
+use crate::{Inputs, results};
+use jarvis_net::http::{Route, Service, join};
+use jarvis_net::policy::shown;
+use jarvis_net::{Secret, sniff};
 
 /// How a media endpoint is called. A task without a model is not served. `Debug` leaves out what may be secret.
 #[derive(Clone)]

@@ -16,11 +16,13 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::chat::missing;
-use crate::http::{Reply, Route, Service, join, model_url};
-use crate::inputs::{blocking, is_public, media_error};
-use crate::policy::shown;
-use crate::text::shorten;
-use crate::{Inputs, Secret, results, sniff};
+use crate::inputs::{is_public, media_error};
+use crate::{Inputs, results};
+use jarvis_net::http::blocking;
+use jarvis_net::http::{Reply, Route, Service, join, model_url};
+use jarvis_net::policy::shown;
+use jarvis_net::text::shorten;
+use jarvis_net::{Secret, sniff};
 
 /// How the server gets the media that it works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -8,9 +8,11 @@ use url::Url;
 
 use crate::draw::{self, Detection};
 use crate::heavy::Cancel;
-use crate::http::{Reply, Service};
-use crate::inputs::{base64, blocking};
-use crate::{Inputs, picture, sniff};
+use crate::inputs::base64;
+use crate::{Inputs, picture};
+use jarvis_net::http::blocking;
+use jarvis_net::http::{Reply, Service};
+use jarvis_net::sniff;
 
 /// The most segments of one picture that are drawn.
 const MAX_MASKS: usize = 256;

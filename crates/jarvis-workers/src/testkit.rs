@@ -13,7 +13,8 @@ use tempfile::TempDir;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-use crate::{InputLimits, Inputs, UrlPolicy, picture};
+use crate::{InputLimits, Inputs, picture};
+use jarvis_net::UrlPolicy;
 
 /// A job for one model, with arguments.
 pub(crate) fn job(host: Host, model: &str, task: &str, args: &[(&str, &str)]) -> Job {

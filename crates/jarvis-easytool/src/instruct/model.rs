@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use jarvis_chat::{ChatModel, ChatRequest, TokenUsage, request_sha256};
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::template::TemplateError;
-use jarvis_workers::tools::{CallFault, ToolCall, ToolCaller};
+use jarvis_tools::{CallFault, ToolCall, ToolCaller};
 use tokio_util::sync::CancellationToken;
 
 use super::document::{ApiEntry, ToolDocument};

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use jarvis_chat::{OpenAi, OpenAiConfig};
 use jarvis_prompt::literal::Literal;
 use jarvis_testing::chat::{FakeChat, Script};
-use jarvis_workers::tools::{CallError, CallFault, ToolCall, ToolCaller};
+use jarvis_tools::{CallError, CallFault, ToolCall, ToolCaller};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
-use jarvis_workers::tools::names::{api_function_name, category_name, standardize};
+use jarvis_tools::names::{api_function_name, category_name, standardize};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
-use jarvis_workers::tools::{ToolCall, ToolCaller};
+use jarvis_tools::{ToolCall, ToolCaller};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -172,8 +172,8 @@ impl Execution {
 }
 
 /// Whether other parameters may help.
-fn mendable(kind: jarvis_workers::tools::CallFault) -> bool {
-    use jarvis_workers::tools::CallFault;
+fn mendable(kind: jarvis_tools::CallFault) -> bool {
+    use jarvis_tools::CallFault;
     match kind {
         CallFault::BadInput | CallFault::Message => true,
         CallFault::NoSuchApi

@@ -1,7 +1,7 @@
 //! Numbers in texts, and when two of them count as the same (`spec/easytool.md` §12.1).
 
 use jarvis_prompt::literal::Literal;
-use jarvis_workers::hub::{self, Function, Mode};
+use jarvis_tools::hub::{self, Function, Mode};
 use num_bigint::BigInt;
 
 /// How far a number may be from the gold one, as a share of it.

@@ -12,8 +12,8 @@ use jarvis_easytool::log::{SolveRecord, Status};
 use jarvis_easytool::solve::Offer;
 use jarvis_easytool::stage::{Limits, Untraced};
 use jarvis_easytool::toolbench::{Query, Toolbench};
-use jarvis_workers::hub::{Hub, Mode};
-use jarvis_workers::tools::{CallError, CallFault, ToolCall, ToolCaller};
+use jarvis_tools::hub::{Hub, Mode};
+use jarvis_tools::{CallError, CallFault, ToolCall, ToolCaller};
 use serde_json::json;
 
 /// A model that answers every stage, `instead` in place of the good reply of one stage.

@@ -10,7 +10,7 @@ use jarvis_easytool::log::{SolveRecord, Status};
 use jarvis_easytool::restbench::{Restbench, Scenario};
 use jarvis_easytool::stage::{Limits, Untraced};
 use jarvis_prompt::literal::Literal;
-use jarvis_workers::hub::{Hub, Mode};
+use jarvis_tools::hub::{Hub, Mode};
 
 use crate::converter::Case;
 use crate::data::published;

@@ -10,8 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::chat::missing;
 use crate::heavy::Cancel;
-use crate::inputs::blocking;
-use crate::{Inputs, picture, sniff};
+use crate::{Inputs, picture};
+use jarvis_net::http::blocking;
+use jarvis_net::sniff;
 
 /// What must come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

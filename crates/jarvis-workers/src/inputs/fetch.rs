@@ -10,8 +10,9 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use url::Url;
 
-use super::{Inputs, blocking, too_large};
-use crate::policy::{PolicyResolver, shown};
+use super::{Inputs, too_large};
+use jarvis_net::http::blocking;
+use jarvis_net::policy::{PolicyResolver, shown};
 
 /// The most redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
@@ -67,7 +68,7 @@ impl Inputs {
                 .connect_timeout(CONNECT_TIMEOUT.min(timeout))
                 .dns_resolver(resolver);
             let builder = if use_proxy { builder } else { builder.no_proxy() };
-            builder.build().map_err(|error| crate::http::client_error(&error))
+            builder.build().map_err(|error| jarvis_net::http::client_error(&error))
         };
         self.client.get_or_try_init(|| blocking(make)).await
     }
@@ -113,5 +114,5 @@ fn fetch_error(url: &Url, error: &reqwest::Error) -> TaskError {
     if error.is_timeout() {
         return TaskError::new(ErrorCode::Timeout, format!("{what} did not answer in time"));
     }
-    TaskError::new(ErrorCode::Unavailable, format!("{what} cannot be fetched: {}", crate::http::root_cause(error)))
+    TaskError::new(ErrorCode::Unavailable, format!("{what} cannot be fetched: {}", jarvis_net::http::root_cause(error)))
 }

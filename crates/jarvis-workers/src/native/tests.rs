@@ -9,7 +9,8 @@ use jarvis_store::Media;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::{InputLimits, UrlPolicy};
+use crate::InputLimits;
+use jarvis_net::UrlPolicy;
 
 fn native(programs: Programs) -> (tempfile::TempDir, Native) {
     let root = tempfile::tempdir().unwrap();

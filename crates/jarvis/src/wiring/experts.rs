@@ -8,12 +8,13 @@ use jarvis_chat::{ChatModel, Message, SecretString};
 use jarvis_engine::Worker;
 use jarvis_hugginggpt::Sources;
 use jarvis_hugginggpt::prompts::Prompts;
+use jarvis_net::{Secret, UrlPolicy};
 use jarvis_plan::Host;
 use jarvis_store::Media;
 use jarvis_workers::native::{Native, Programs};
 use jarvis_workers::{
     ChatWorker, HuggingFace, HuggingFaceConfig, InputLimits, Inputs, MediaEndpoint, MediaEndpointConfig, ModelServer,
-    ModelServerConfig, PICTURE_TASKS, Secret, Sharing, TASK_STAGE, UrlPolicy, Workers,
+    ModelServerConfig, PICTURE_TASKS, Sharing, TASK_STAGE, Workers,
 };
 use url::Url;
 

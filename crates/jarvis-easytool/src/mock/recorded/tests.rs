@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use jarvis_workers::Secret;
-use jarvis_workers::tools::{CallFault, RapidConfig, RapidServer, ToolCall, ToolCaller};
+use jarvis_net::Secret;
+use jarvis_tools::{CallFault, RapidConfig, RapidServer, ToolCall, ToolCaller};
 
 use super::*;
 

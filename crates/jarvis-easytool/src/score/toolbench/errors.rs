@@ -58,7 +58,7 @@ fn faults(answer: &LoggedAnswer, call: &LoggedCall) -> Faults {
     };
     let failed = match call.code {
         Some(code) => code != 0,
-        None => jarvis_workers::tools::fault_of(&call.response).is_some(),
+        None => jarvis_tools::fault_of(&call.response).is_some(),
     };
     Faults { tool, parameter, failed }
 }

@@ -29,9 +29,9 @@ pub(super) struct Card {
 /// Draws a text on a card. The same text gives the same card.
 pub(super) fn draw(text: &str) -> Result<Card, TaskError> {
     let broken = || TaskError::new(ErrorCode::Internal, "the embedded font cannot be read");
-    let font = draw::font().ok_or_else(broken)?;
+    let font = jarvis_tools::font::font().ok_or_else(broken)?;
     let wanted = text.chars().filter(|ch| !ch.is_whitespace()).count();
-    let usable = |ch: &char| draw::has_glyph(*ch);
+    let usable = |ch: &char| jarvis_tools::font::has_glyph(*ch);
     let kept: String = text.chars().filter(usable).take(MOST_CHARS).collect();
     let drawn = kept.chars().filter(|ch| !ch.is_whitespace()).count();
     if drawn == 0 || drawn * 2 < wanted.min(MOST_CHARS) {

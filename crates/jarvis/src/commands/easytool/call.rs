@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use jarvis_prompt::literal::Literal;
 use jarvis_store::files;
-use jarvis_workers::hub::{Function, Hub, HubError, HubFault, Mode};
+use jarvis_tools::hub::{Function, Hub, HubError, HubFault, Mode};
 
 use crate::failure::Failure;
 use crate::printer::Printer;

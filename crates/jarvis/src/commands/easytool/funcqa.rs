@@ -11,7 +11,7 @@ use jarvis_easytool::funcqa::{Funcqa, Kind};
 use jarvis_easytool::instructions::{read_functions, read_tool_dic};
 use jarvis_easytool::solve::Offer;
 use jarvis_easytool::stage::{Limits, Untraced};
-use jarvis_workers::hub::{Hub, Mode};
+use jarvis_tools::hub::{Hub, Mode};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

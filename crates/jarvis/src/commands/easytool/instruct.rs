@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 use jarvis_easytool::instruct::{
     InstructError, InstructOptions, InstructReport, Memo, Shape, ToolDocument, Writer, read_documents, write,
 };
+use jarvis_net::Secret;
 use jarvis_store::files;
-use jarvis_workers::Secret;
-use jarvis_workers::tools::ToolCaller;
-use jarvis_workers::tools::openapi::{OpenApiCaller, OpenApiConfig};
+use jarvis_tools::ToolCaller;
+use jarvis_tools::openapi::{OpenApiCaller, OpenApiConfig};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use url::Url;

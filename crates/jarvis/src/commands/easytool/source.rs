@@ -8,9 +8,9 @@ use jarvis_catalogue::openapi::ApiDocument;
 use jarvis_easytool::instruct::{
     InstructError, InstructOptions, Instructions, Memo, Shape, Writer, read_documents, write,
 };
-use jarvis_workers::Secret;
-use jarvis_workers::tools::ToolCaller;
-use jarvis_workers::tools::openapi::{OpenApiCaller, OpenApiConfig};
+use jarvis_net::Secret;
+use jarvis_tools::ToolCaller;
+use jarvis_tools::openapi::{OpenApiCaller, OpenApiConfig};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 

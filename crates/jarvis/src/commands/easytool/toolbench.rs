@@ -14,7 +14,7 @@ use jarvis_easytool::instructions::{ToolInstruction, read_tools};
 use jarvis_easytool::solve::Offer;
 use jarvis_easytool::stage::{Limits, Untraced};
 use jarvis_easytool::toolbench::{Candidates, Query, Toolbench};
-use jarvis_workers::tools::{RapidConfig, RapidServer, ToolCaller};
+use jarvis_tools::{RapidConfig, RapidServer, ToolCaller};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

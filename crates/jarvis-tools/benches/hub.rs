@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use divan::Bencher;
 use jarvis_prompt::literal::Literal;
-use jarvis_workers::hub::{Function, Mode, call};
+use jarvis_tools::hub::{Function, Mode, call};
 
 fn main() {
     divan::main();

@@ -18,11 +18,11 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{CallError, CallFault, ToolCall, ToolCaller};
-use crate::http::{Reply, Route, Service, join};
-use crate::policy::shown;
-use crate::sniff;
-use crate::text::{Secret, shorten};
+use crate::{CallError, CallFault, ToolCall, ToolCaller};
+use jarvis_net::http::{Reply, Route, Service, join};
+use jarvis_net::policy::shown;
+use jarvis_net::sniff;
+use jarvis_net::text::{Secret, shorten};
 
 /// How often a call is tried again after a passing failure.
 const MAX_RETRIES: u32 = 3;

@@ -166,7 +166,7 @@ fn forbidden(message: String) -> TaskError {
 }
 
 /// An address as messages show it: without credentials, query and fragment, and not too long.
-pub(crate) fn shown(url: &Url) -> String {
+pub fn shown(url: &Url) -> String {
     let mut url = url.clone();
     // These fail only for addresses that cannot have credentials.
     let _ = url.set_username("");
@@ -177,10 +177,10 @@ pub(crate) fn shown(url: &Url) -> String {
 }
 
 /// Finds the addresses of a name.
-pub(crate) type Lookup = Arc<dyn Fn(String) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>> + Send + Sync>;
+pub type Lookup = Arc<dyn Fn(String) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>> + Send + Sync>;
 
 /// The system's resolver.
-pub(crate) fn system_lookup() -> Lookup {
+pub fn system_lookup() -> Lookup {
     Arc::new(|name: String| {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
@@ -191,9 +191,11 @@ pub(crate) fn system_lookup() -> Lookup {
 
 /// Resolves names for the HTTP client and lets only allowed addresses through. The client connects to what this
 /// returns, so a name cannot resolve to one thing when checked and to another when used.
-pub(crate) struct PolicyResolver {
-    pub(crate) policy: UrlPolicy,
-    pub(crate) lookup: Lookup,
+pub struct PolicyResolver {
+    /// What is allowed.
+    pub policy: UrlPolicy,
+    /// Who finds addresses.
+    pub lookup: Lookup,
 }
 
 impl Resolve for PolicyResolver {

@@ -3,7 +3,7 @@
 use secrecy::{ExposeSecret as _, SecretString};
 
 /// The text on one line and at most `max` characters, an ellipsis marking a cut.
-pub(crate) fn shorten(text: &str, max: usize) -> String {
+pub fn shorten(text: &str, max: usize) -> String {
     let mut short = String::new();
     let mut blank = false;
     for (count, c) in text.trim().chars().enumerate() {
@@ -37,12 +37,12 @@ impl Secret {
     }
 
     /// The token itself, for the header it belongs in.
-    pub(crate) fn expose(&self) -> &str {
+    pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
     /// The text with the token, if it occurs there, blacked out.
-    pub(crate) fn redact(&self, text: &str) -> String {
+    pub fn redact(&self, text: &str) -> String {
         text.replace(self.expose(), "[redacted]")
     }
 }

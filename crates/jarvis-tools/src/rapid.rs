@@ -17,10 +17,10 @@ use url::Url;
 
 use super::bodies::{describe_media, fault_of, is_lasting};
 use super::names::{api_function_name, category_name, change_name, standardize};
-use super::{CallError, CallFault, ToolCall, ToolCaller};
-use crate::http::{Reply, Route, Service, join};
-use crate::sniff;
-use crate::text::{Secret, shorten};
+use crate::{CallError, CallFault, ToolCall, ToolCaller};
+use jarvis_net::http::{Reply, Route, Service, join};
+use jarvis_net::sniff;
+use jarvis_net::text::{Secret, shorten};
 
 /// The largest reply that is read, in bytes. What a model gets of it is far less.
 const MAX_BYTES: u64 = 16 << 20;

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::number::Number;
 
-use crate::tools::{CallError, CallFault, ToolCall, ToolCaller};
+use crate::{CallError, CallFault, ToolCall, ToolCaller};
 
 pub use error::{HubError, HubFault};
 pub use function::Function;

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::*;
 
 fn document() -> Option<Arc<ApiDocument>> {
-    let text = include_str!("../../../../../examples/easytool/library.yaml");
+    let text = include_str!("../../../../examples/easytool/library.yaml");
     Some(Arc::new(ApiDocument::parse(text).unwrap()))
 }
 

@@ -12,7 +12,6 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use url::Url;
 
-use crate::inputs::blocking;
 use crate::sniff;
 use crate::text::{Secret, shorten};
 
@@ -22,13 +21,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest JSON that is parsed on the runtime's own threads, in bytes.
 const PARSE_IN_PLACE: usize = 128 << 10;
 
-pub(crate) fn client_error(error: &reqwest::Error) -> TaskError {
+/// Why no HTTP client can be made, and what to install.
+pub fn client_error(error: &reqwest::Error) -> TaskError {
     TaskError::new(ErrorCode::NotConfigured, format!("the HTTP client cannot be made: {}", root_cause(error)))
         .hint("Install the system's CA certificates (the package `ca-certificates` on most systems)")
 }
 
 /// The innermost reason of an error of the HTTP client; the outer ones repeat the address.
-pub(crate) fn root_cause(error: &reqwest::Error) -> String {
+pub fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn Error = error;
     while let Some(inner) = cause.source() {
         cause = inner;
@@ -50,7 +50,7 @@ fn error_kind(error: &reqwest::Error) -> String {
 
 /// How a service is called: what it is named in messages, how long a call may take and how much it may answer.
 #[derive(Debug)]
-pub(crate) struct Service {
+pub struct Service {
     /// Its name in messages.
     name: String,
     /// The longest one call may take.
@@ -71,7 +71,7 @@ pub(crate) struct Service {
 
 /// The way to a service.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Route {
+pub enum Route {
     /// Through the proxy that the environment names, if it names one.
     #[default]
     Environment,
@@ -83,7 +83,7 @@ pub(crate) enum Route {
 
 impl Route {
     /// The way to a base address: straight to this machine, else by the proxy given, else as the environment says.
-    pub(crate) fn to(base: &Url, proxy: Option<&Secret>) -> Route {
+    pub fn to(base: &Url, proxy: Option<&Secret>) -> Route {
         match proxy {
             _ if jarvis_plan::is_loopback(base) => Route::Direct,
             Some(proxy) => Route::Proxy(proxy.clone()),
@@ -94,18 +94,20 @@ impl Route {
 
 /// A whole reply.
 #[derive(Debug, Clone)]
-pub(crate) struct Reply {
-    pub(crate) status: StatusCode,
-    pub(crate) body: Bytes,
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    /// The body, whole.
+    pub body: Bytes,
     /// The body as JSON, when it is JSON.
-    pub(crate) json: Option<Value>,
+    pub json: Option<Value>,
     /// How long the service asks to wait before another call.
-    pub(crate) retry_after: Option<Duration>,
+    pub retry_after: Option<Duration>,
 }
 
 impl Service {
     /// A service of that name in messages. A call may take `timeout` and answer `max_bytes`.
-    pub(crate) fn new(name: impl Into<String>, timeout: Duration, max_bytes: u64) -> Service {
+    pub fn new(name: impl Into<String>, timeout: Duration, max_bytes: u64) -> Service {
         Service {
             name: name.into(),
             timeout,
@@ -119,36 +121,36 @@ impl Service {
     }
 
     /// Goes this way.
-    pub(crate) fn route(mut self, route: Route) -> Service {
+    pub fn route(mut self, route: Route) -> Service {
         self.route = route;
         self
     }
 
     /// Sends the token as a bearer token with each request.
-    pub(crate) fn token(mut self, token: Option<Secret>) -> Service {
+    pub fn token(mut self, token: Option<Secret>) -> Service {
         self.token = token;
         self
     }
 
     /// What to try when the token is refused, and when the model is not there.
-    pub(crate) fn hints(mut self, token: &'static str, missing: &'static str) -> Service {
+    pub fn hints(mut self, token: &'static str, missing: &'static str) -> Service {
         self.token_hint = token;
         self.missing_hint = missing;
         self
     }
 
     /// Begins a `POST`.
-    pub(crate) async fn post(&self, url: Url) -> Result<RequestBuilder, TaskError> {
+    pub async fn post(&self, url: Url) -> Result<RequestBuilder, TaskError> {
         Ok(self.client().await?.post(url))
     }
 
     /// Begins a request of any method.
-    pub(crate) async fn request(&self, method: Method, url: Url) -> Result<RequestBuilder, TaskError> {
+    pub async fn request(&self, method: Method, url: Url) -> Result<RequestBuilder, TaskError> {
         Ok(self.client().await?.request(method, url))
     }
 
     /// Begins a `GET`.
-    pub(crate) async fn get(&self, url: Url) -> Result<RequestBuilder, TaskError> {
+    pub async fn get(&self, url: Url) -> Result<RequestBuilder, TaskError> {
         Ok(self.client().await?.get(url))
     }
 
@@ -175,7 +177,7 @@ impl Service {
     }
 
     /// Sends a request and reads the whole reply, whatever its status.
-    pub(crate) async fn send(&self, request: RequestBuilder) -> Result<Reply, TaskError> {
+    pub async fn send(&self, request: RequestBuilder) -> Result<Reply, TaskError> {
         match tokio::time::timeout(self.timeout, self.exchange(request)).await {
             Ok(done) => done,
             Err(_) => Err(self.timed_out()),
@@ -221,7 +223,7 @@ impl Service {
     }
 
     /// The reply if it is a success; an error status, or a JSON body with `error` whatever the status, becomes an error.
-    pub(crate) fn accept(&self, reply: Reply) -> Result<Reply, TaskError> {
+    pub fn accept(&self, reply: Reply) -> Result<Reply, TaskError> {
         let message = reply.error_message();
         if reply.status.is_success() {
             return match message {
@@ -256,7 +258,7 @@ impl Service {
     }
 
     /// An error of this service. The words may come from outside: they are shortened and lose the token.
-    pub(crate) fn error(&self, code: ErrorCode, words: &str) -> TaskError {
+    pub fn error(&self, code: ErrorCode, words: &str) -> TaskError {
         let words = match &self.token {
             Some(token) => token.redact(words),
             None => words.to_owned(),
@@ -265,7 +267,7 @@ impl Service {
     }
 
     /// A reply that is not what was asked for.
-    pub(crate) fn bad_reply(&self, reply: &Reply, wanted: &str) -> TaskError {
+    pub fn bad_reply(&self, reply: &Reply, wanted: &str) -> TaskError {
         let start = match &reply.json {
             Some(value) => format!(": {}", shorten(&value.to_string(), 120)),
             None => String::new(),
@@ -277,7 +279,8 @@ impl Service {
         )
     }
 
-    pub(crate) fn timed_out(&self) -> TaskError {
+    /// The error of a call that took too long.
+    pub fn timed_out(&self) -> TaskError {
         self.error(ErrorCode::Timeout, &format!("did not answer within {:.1} s", self.timeout.as_secs_f64()))
     }
 
@@ -300,7 +303,7 @@ impl Service {
 impl Reply {
     /// The service's own words, when the body is JSON that tells of an error: `error` as a text, a list or an object
     /// with `message`; with an error status also `message` and `detail`.
-    pub(crate) fn error_message(&self) -> Option<String> {
+    pub fn error_message(&self) -> Option<String> {
         let fields = self.json.as_ref()?.as_object()?;
         let failed = !self.status.is_success();
         let error = fields.get("error").filter(|error| !error.is_null() && **error != Value::Bool(false));
@@ -310,7 +313,7 @@ impl Reply {
     }
 
     /// The body's fields, when it is a JSON object.
-    pub(crate) fn field(&self, name: &str) -> Option<&Value> {
+    pub fn field(&self, name: &str) -> Option<&Value> {
         self.json.as_ref()?.get(name)
     }
 }
@@ -331,7 +334,7 @@ fn words(error: &Value) -> String {
 ///
 /// # Errors
 /// `CannotDo` when the id is not one that a service could have: parts of letters, digits, `.`, `_`, `-`, `:`.
-pub(crate) fn model_url(base: &Url, id: &str, tail: &[&str]) -> Result<Url, TaskError> {
+pub fn model_url(base: &Url, id: &str, tail: &[&str]) -> Result<Url, TaskError> {
     let proper = |part: &str| {
         !part.is_empty()
             && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':'))
@@ -344,7 +347,7 @@ pub(crate) fn model_url(base: &Url, id: &str, tail: &[&str]) -> Result<Url, Task
 }
 
 /// The base with more path segments.
-pub(crate) fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) -> Result<Url, TaskError> {
+pub fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) -> Result<Url, TaskError> {
     let mut url = base.clone();
     match url.path_segments_mut() {
         Ok(mut path) => path.pop_if_empty().extend(segments),
@@ -356,6 +359,20 @@ pub(crate) fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) 
         }
     };
     Ok(url)
+}
+
+/// Runs blocking work off the runtime's threads.
+///
+/// # Errors
+/// What the work says; `Panic` when it panicked, `Cancelled` when the runtime is shutting down.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TaskError> + Send + 'static,
+) -> Result<T, TaskError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) if error.is_panic() => Err(TaskError::new(ErrorCode::Panic, "the work on a file panicked")),
+        Err(_) => Err(TaskError::new(ErrorCode::Cancelled, "the runtime is shutting down")),
+    }
 }
 
 #[cfg(test)]
@@ -375,28 +392,6 @@ mod tests {
             let way = |proxy| format!("{:?}", Route::to(&base, proxy));
             assert!(way(proxy.as_ref()).starts_with(with) && way(None).starts_with(without), "{base}");
         }
-    }
-
-    #[test]
-    fn what_is_secret_in_a_setting_is_not_shown() {
-        let base = Url::parse("https://user:p4ss@models.test/v1?key=p4ss").unwrap();
-        let (key, proxy) = (Secret::new("p4ss"), Secret::new("http://u:p4ss@proxy.test"));
-        let hub = crate::HuggingFaceConfig { proxy, ..crate::HuggingFaceConfig::new(base.clone(), key.clone()) };
-        let server = crate::ModelServerConfig { token: key.clone(), ..crate::ModelServerConfig::new(base.clone()) };
-        let media = crate::MediaEndpointConfig::new(base, key);
-        for text in [format!("{hub:?}"), format!("{server:?}"), format!("{media:?}")] {
-            assert!(!text.contains("p4ss") && text.contains("https://models.test/v1"), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_service_that_hangs_leaves_time_for_another() {
-        // Of the 180 s that a task has unless configured otherwise.
-        let base = Url::parse("http://h").unwrap();
-        let hub = crate::HuggingFaceConfig::new(base.clone(), None);
-        assert!(hub.timeout + hub.max_wait < Duration::from_secs(120));
-        assert!(crate::ModelServerConfig::new(base.clone()).timeout < Duration::from_secs(120));
-        assert!(crate::MediaEndpointConfig::new(base, None).timeout < Duration::from_secs(120));
     }
 
     #[test]

@@ -3,18 +3,9 @@
 //! A tool offers APIs; a call names both. What comes back is text that a model may read, or a typed failure. Nothing here
 //! chooses a tool.
 
-pub mod names;
-pub mod openapi;
-
-mod bodies;
-mod rapid;
-
 use async_trait::async_trait;
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
-
-pub use bodies::{describe_media, fault_of};
-pub use rapid::{RapidConfig, RapidServer};
 
 /// One call of an API of a tool.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,0 +1,103 @@
+//! Tools as the configuration names them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// One entry of `tools`: either a built-in tool by name, or a tool that is described here and works elsewhere.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct ToolEntry {
+    /// A built-in tool that is offered to plans too; then nothing else is said.
+    pub native: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// What it does and gives.
+    pub description: String,
+    /// When to use it.
+    pub when: String,
+    /// A JSON Schema of its input. May be left out where the service describes its own input.
+    pub input_schema: Option<Value>,
+    /// An input that it takes. May be left out where the service gives one.
+    pub example: Option<Value>,
+    /// How its answer is told, with fields of the answer in braces: `Addition Result: {result}`. The whole answer as JSON
+    /// unless set.
+    pub observation: Option<String>,
+    /// The task type that it serves in plans, such as `translation`, beside being a task of its own name.
+    pub serves: Option<String>,
+    /// Seconds for a call; 20 unless set.
+    pub timeout_s: Option<u64>,
+    /// A method of a gRPC service.
+    pub grpc: Option<GrpcEntry>,
+    /// An operation of an HTTP API.
+    pub openapi: Option<OpenApiEntry>,
+}
+
+/// A unary method of a gRPC service.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct GrpcEntry {
+    /// Its address: `http://127.0.0.1:50052`, or `https://…`; `127.0.0.1:50052` means `http`.
+    pub endpoint: String,
+    /// The method: `Math/Add`, `/Math/Add` or `pkg.Service/Method`.
+    pub method: String,
+    /// A file of descriptors (`protoc --descriptor_set_out`, with imports) or a `.proto` file; the service is asked by
+    /// reflection unless set.
+    pub descriptor: Option<PathBuf>,
+    /// The environment variable that holds a bearer token for it.
+    pub token_env: Option<String>,
+    /// A file of certificates (PEM) that sign the service's own; the usual ones unless set.
+    pub ca_file: Option<PathBuf>,
+}
+
+/// Operations of an HTTP API.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct OpenApiEntry {
+    /// Its OpenAPI document. Without one, the entry must say all of its input.
+    pub document: Option<PathBuf>,
+    /// Its address; the document's first server unless set.
+    pub base_url: Option<String>,
+    /// The operation: its `operationId`, or method and path such as `GET /movie/{movie_id}`. All operations of the document
+    /// unless set, each a tool named by the entry's name, a dot and its id.
+    pub operation: Option<String>,
+    /// The environment variable that holds the API's key.
+    pub api_key_env: Option<String>,
+}
+
+/// One entry of `mcp_servers`: a program that is started, or an address.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct McpEntry {
+    /// The program.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Environment variables for it, beside `PATH`, `HOME` and the like; a value `${NAME}` is that of jarvis's own variable.
+    pub env: BTreeMap<String, String>,
+    /// The address of a server over HTTP.
+    pub url: Option<String>,
+    /// Headers that are sent to it; a value may hold `${NAME}` for an environment variable.
+    pub headers: BTreeMap<String, String>,
+    /// The tools that may be used; all unless set.
+    pub allow: Option<Vec<String>>,
+    /// When to use each tool, where its description does not say it well.
+    pub when: BTreeMap<String, String>,
+    /// An input that each tool takes; made up from its schema unless set.
+    pub examples: BTreeMap<String, Value>,
+    /// The task types that tools serve in plans, by tool.
+    pub serves: BTreeMap<String, String>,
+    /// Seconds for a call; 20 unless set.
+    pub timeout_s: Option<u64>,
+}
+
+/// All tools of a configuration.
+#[derive(Debug, Clone, Default)]
+pub struct ToolsConfig {
+    /// `tools`.
+    pub tools: Vec<ToolEntry>,
+    /// `mcp_servers`.
+    pub mcp_servers: BTreeMap<String, McpEntry>,
+}

@@ -1,0 +1,24 @@
+//! The embedded font, WenQuanYi Micro Hei, and what it can write.
+
+use std::sync::LazyLock;
+
+use ab_glyph::{Font, FontRef};
+
+/// The font's file, a TrueType collection; its first face is used.
+pub static FONT_FILE: &[u8] = include_bytes!("../assets/fonts/wqy-microhei.ttc");
+static FONT: LazyLock<Option<FontRef<'static>>> =
+    LazyLock::new(|| FontRef::try_from_slice_and_index(FONT_FILE, 0).ok());
+
+/// The embedded font: Latin, Greek, Cyrillic, Han, kana, Hangul. `None` only if the embedded file were broken.
+pub fn font() -> Option<&'static FontRef<'static>> {
+    FONT.as_ref()
+}
+
+/// Whether a character can be drawn as it should be written: it is visible, the embedded font has it, and its script is
+/// written from left to right without joining letters. Arabic, Hebrew and the scripts of India and Southeast Asia are not.
+pub fn has_glyph(ch: char) -> bool {
+    let unseen = matches!(ch, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    let joined = matches!(ch, '\u{0590}'..='\u{109f}' | '\u{1780}'..='\u{1aff}' | '\u{fb1d}'..='\u{feff}');
+    ch.is_whitespace()
+        || (!joined && !unseen && !ch.is_control() && font().is_some_and(|font| font.glyph_id(ch).0 != 0))
+}

@@ -1,0 +1,21 @@
+//! Tools by name: one contract, one registry, several transports.
+//!
+//! A tool is called with a name and arguments, and answers with text and pictures, or with a typed failure. Nothing here
+//! chooses a tool or performs the task of a plan.
+
+mod bodies;
+mod call;
+pub mod config;
+pub mod font;
+pub mod hub;
+pub mod names;
+pub mod openapi;
+mod rapid;
+mod registry;
+mod tool;
+
+pub use bodies::{describe_media, fault_of};
+pub use call::{CallError, CallFault, ToolCall, ToolCaller};
+pub use rapid::{RapidConfig, RapidServer};
+pub use registry::{CALL_TIMEOUT, MAX_CHARS, Registry, RegistryError};
+pub use tool::{Artifact, Callable, Observation, Scope, ToolSource, ToolSpec};

@@ -1,0 +1,287 @@
+//! The registry: the one place where all tools are, whatever they are and whoever calls them.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use indexmap::IndexMap;
+use jarvis_net::text::shorten;
+use serde_json::Value;
+
+use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
+
+/// The longest a call may take unless the tool says otherwise.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The longest text of an observation, in characters.
+pub const MAX_CHARS: usize = 20_000;
+
+/// The most bytes of all files that one call may give.
+const MAX_ARTIFACTS: usize = 32 << 20;
+
+/// What marks a text that was cut.
+const CUT_MARK: &str = " … [cut]";
+
+/// All tools, by name, in the order in which they were added.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: IndexMap<String, Entry>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    tool: Arc<dyn Callable>,
+    timeout: Duration,
+}
+
+/// Why a tool is not taken into a registry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// Something that a model must know is missing.
+    #[error("the tool `{name}` lacks {missing}")]
+    Incomplete {
+        /// The tool.
+        name: String,
+        /// What is missing, in words.
+        missing: String,
+    },
+    /// Its name is no name.
+    #[error("`{0}` cannot be the name of a tool: letters, digits, `_`, `-`, `.` and `/`, at most 128")]
+    Name(String),
+    /// Its name is taken.
+    #[error("there are two tools named `{0}`")]
+    Twice(String),
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.tools.keys()).finish()
+    }
+}
+
+impl Registry {
+    /// A registry without tools.
+    pub fn new() -> Registry {
+        Registry::default()
+    }
+
+    /// Adds a tool, with the usual time for a call.
+    ///
+    /// # Errors
+    /// As [`Registry::add_with`].
+    pub fn add(&mut self, tool: Arc<dyn Callable>) -> Result<(), RegistryError> {
+        self.add_with(tool, CALL_TIMEOUT)
+    }
+
+    /// Adds a tool, with a time for a call.
+    ///
+    /// # Errors
+    /// When a part of what must be told of it is missing, or its name is none or taken.
+    pub fn add_with(&mut self, tool: Arc<dyn Callable>, timeout: Duration) -> Result<(), RegistryError> {
+        let spec = tool.spec();
+        let proper = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+        if spec.name.is_empty() || spec.name.chars().count() > 128 || !spec.name.chars().all(proper) {
+            return Err(RegistryError::Name(shorten(&spec.name, 80)));
+        }
+        let missing = missing(spec);
+        if !missing.is_empty() {
+            return Err(RegistryError::Incomplete { name: spec.name.clone(), missing: missing.join(", ") });
+        }
+        if self.tools.contains_key(&spec.name) {
+            return Err(RegistryError::Twice(spec.name.clone()));
+        }
+        self.tools.insert(spec.name.clone(), Entry { tool, timeout });
+        Ok(())
+    }
+
+    /// The tools, in the order in which they were added.
+    pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.values().map(|entry| entry.tool.spec())
+    }
+
+    /// The tool of that name.
+    pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
+        self.tools.get(name).map(|entry| entry.tool.spec())
+    }
+
+    /// The tool that a model means: blanks, quotes, brackets and backticks around the name are dropped, then the name must
+    /// fit exactly or, failing that, without regard to case.
+    pub fn meant(&self, name: &str) -> Option<&ToolSpec> {
+        let bare = name.trim_matches(|c: char| c.is_whitespace() || "'\"`[](){}<>“”‘’«»「」".contains(c));
+        self.spec(bare).or_else(|| {
+            let folded = bare.to_lowercase();
+            self.specs().find(|spec| spec.name.to_lowercase() == folded)
+        })
+    }
+
+    /// Whether there is no tool.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// The tools whose names are wanted, as a registry of their own; the rest is left out.
+    pub fn only(&self, wanted: impl Fn(&ToolSpec) -> bool) -> Registry {
+        let kept = self.tools.iter().filter(|(_, entry)| wanted(entry.tool.spec()));
+        Registry { tools: kept.map(|(name, entry)| (name.clone(), entry.clone())).collect() }
+    }
+
+    /// Calls a tool by its exact name, within its time. A tool that panics takes nothing with it.
+    ///
+    /// # Errors
+    /// When there is no such tool, it failed, it took too long, or it was cancelled.
+    pub async fn call(&self, name: &str, input: &Value, scope: &Scope) -> Result<Observation, CallError> {
+        let Some(entry) = self.tools.get(name) else {
+            let message = format!("there is no tool `{}`", shorten(name, 80));
+            return Err(CallError::new(CallFault::NoSuchApi, message));
+        };
+        if !input.is_object() {
+            let message = format!("the input of `{name}` must be a JSON object, such as {}", entry.tool.spec().example);
+            return Err(CallError::new(CallFault::BadInput, message));
+        }
+        let called = AssertUnwindSafe(entry.tool.call(input, scope)).catch_unwind();
+        let done = tokio::select! {
+            biased;
+            () = scope.cancel.cancelled() => {
+                return Err(CallError::new(CallFault::Timeout, "the call was cancelled"));
+            }
+            done = tokio::time::timeout(entry.timeout, called) => done,
+        };
+        match done {
+            Ok(Ok(Ok(observation))) => bounded(name, observation),
+            Ok(Ok(Err(error))) => Err(CallError { message: cut(error.message), ..error }),
+            Ok(Err(_)) => Err(CallError::new(CallFault::NotWorking, format!("`{name}` broke down"))),
+            Err(_) => {
+                let message = format!("`{name}` gave no answer within {} s", entry.timeout.as_secs_f64());
+                Err(CallError::new(CallFault::Timeout, message))
+            }
+        }
+    }
+}
+
+/// What is missing of what must be told of a tool.
+fn missing(spec: &ToolSpec) -> Vec<&'static str> {
+    let mut missing = Vec::new();
+    if spec.description.trim().is_empty() {
+        missing.push("a description");
+    }
+    if spec.when.trim().is_empty() {
+        missing.push("when to use it (`when`)");
+    }
+    if !spec.input_schema.is_object() {
+        missing.push("a schema of its input (`input_schema`)");
+    }
+    if !spec.example.is_object() {
+        missing.push("an example of its input (`example`)");
+    }
+    missing
+}
+
+fn bounded(name: &str, observation: Observation) -> Result<Observation, CallError> {
+    if observation.artifacts.iter().map(|artifact| artifact.bytes.len()).sum::<usize>() > MAX_ARTIFACTS {
+        let message = format!("`{name}` gave files of more than {} MiB", MAX_ARTIFACTS >> 20);
+        return Err(CallError::new(CallFault::Transport, message));
+    }
+    Ok(Observation { text: cut(observation.text), ..observation })
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((at, _)) => format!("{}{CUT_MARK}", text.get(..at).unwrap_or_default()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Artifact, ToolSource};
+
+    struct Scripted(ToolSpec, fn() -> Result<Observation, CallError>);
+
+    #[async_trait]
+    impl Callable for Scripted {
+        fn spec(&self) -> &ToolSpec {
+            &self.0
+        }
+
+        async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
+            if input.get("hang").is_some() {
+                std::future::pending::<()>().await;
+            }
+            (self.1)()
+        }
+    }
+
+    fn spec(name: &str) -> ToolSpec {
+        ToolSpec {
+            name: name.into(),
+            description: "Does it.".into(),
+            when: "it is to be done".into(),
+            input_schema: json!({"type": "object"}),
+            example: json!({}),
+            source: ToolSource::Native,
+        }
+    }
+
+    fn registry(act: fn() -> Result<Observation, CallError>) -> Registry {
+        let mut registry = Registry::new();
+        registry.add(Arc::new(Scripted(spec("Do_It"), act))).unwrap();
+        registry
+    }
+
+    #[test]
+    fn what_is_not_described_is_not_taken() {
+        let act = || Ok(Observation::default());
+        let refused = |change: fn(&mut ToolSpec)| {
+            let mut spec = spec("do");
+            change(&mut spec);
+            Registry::new().add(Arc::new(Scripted(spec, act))).unwrap_err().to_string()
+        };
+        assert_eq!(refused(|spec| spec.description = " ".into()), "the tool `do` lacks a description");
+        assert_eq!(refused(|spec| spec.when.clear()), "the tool `do` lacks when to use it (`when`)");
+        assert!(refused(|spec| spec.input_schema = json!([])).contains("`input_schema`"));
+        assert!(refused(|spec| spec.example = Value::Null).contains("`example`"));
+        assert!(refused(|spec| spec.name = "a b".into()).contains("cannot be the name"));
+        let mut twice = registry(act);
+        assert_eq!(
+            twice.add(Arc::new(Scripted(spec("Do_It"), act))).unwrap_err(),
+            RegistryError::Twice("Do_It".into())
+        );
+    }
+
+    #[test]
+    fn names_are_recognised_as_models_write_them() {
+        let registry = registry(|| Ok(Observation::default()));
+        for (said, known) in
+            [("Do_It", true), (" `do_it` ", true), ("[DO_IT]", true), ("do not do_it", false), ("", false)]
+        {
+            assert_eq!(registry.meant(said).is_some(), known, "{said}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tool_cannot_hang_panic_or_flood() {
+        let scope = Scope::default();
+        let flood = registry(|| Ok(Observation::text("ы".repeat(MAX_CHARS + 5))));
+        let text = flood.call("Do_It", &json!({}), &scope).await.unwrap().text;
+        assert!(text.chars().count() < MAX_CHARS + 20 && text.ends_with(CUT_MARK));
+        let late = flood.call("Do_It", &json!({"hang": 1}), &scope).await.unwrap_err();
+        assert_eq!((late.kind, late.message.as_str()), (CallFault::Timeout, "`Do_It` gave no answer within 20 s"));
+        let broken = registry(|| panic!("no"));
+        assert_eq!(broken.call("Do_It", &json!({}), &scope).await.unwrap_err().kind, CallFault::NotWorking);
+        assert_eq!(broken.call("Do_It", &json!([1]), &scope).await.unwrap_err().kind, CallFault::BadInput);
+        assert_eq!(broken.call("other", &json!({}), &scope).await.unwrap_err().kind, CallFault::NoSuchApi);
+        let heavy = registry(|| {
+            let bytes = bytes::Bytes::from(vec![0; MAX_ARTIFACTS + 1]);
+            Ok(Observation { artifacts: vec![Artifact { mime: "image/png".into(), bytes }], ..Observation::default() })
+        });
+        assert_eq!(heavy.call("Do_It", &json!({}), &scope).await.unwrap_err().kind, CallFault::Transport);
+        scope.cancel.cancel();
+        assert!(flood.call("Do_It", &json!({"hang": 1}), &scope).await.unwrap_err().message.contains("cancelled"));
+    }
+}
