@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use jarvis_plan::{ErrorCode, Role, TaskError, Turn};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A part of a message.
@@ -16,6 +17,37 @@ pub enum Part {
     Text(String),
     /// A picture, as an `https:` or `data:` URL.
     Image(String),
+    /// A call of a tool that the assistant made; stands in a message of the assistant.
+    ToolUse(ToolUse),
+    /// What a tool gave; stands alone in its message, after the assistant's message with the call.
+    ToolResult {
+        /// The id of the call.
+        id: String,
+        /// What the tool gave.
+        text: String,
+    },
+}
+
+/// A call of a tool, as a model with native tool calling makes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The endpoint's id of the call.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments as the model wrote them: JSON, if the model did well.
+    pub arguments: String,
+}
+
+/// A tool that a call of a chat model offers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOffer {
+    /// Its name: letters, digits, `_` and `-`, at most 64.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// A JSON Schema of its input.
+    pub schema: Value,
 }
 
 /// One message of a chat call.
@@ -33,13 +65,14 @@ impl Message {
         Message { role, parts: vec![Part::Text(text.into())] }
     }
 
-    /// The texts of the message, joined by newlines; pictures are left out.
+    /// The texts of the message, what tools were called with and gave among them, joined by newlines; pictures are left out.
     pub fn joined_text(&self) -> String {
         let texts: Vec<&str> = self
             .parts
             .iter()
             .filter_map(|part| match part {
-                Part::Text(text) => Some(text.as_str()),
+                Part::Text(text) | Part::ToolResult { text, .. } => Some(text.as_str()),
+                Part::ToolUse(call) => Some(call.arguments.as_str()),
                 Part::Image(_) => None,
             })
             .collect();
@@ -85,6 +118,8 @@ pub struct ChatRequest {
     pub logit_bias: BTreeMap<u32, f32>,
     /// The reply's schema. Dropped, and the call repeated once, if the endpoint refuses it.
     pub schema: Option<ReplySchema>,
+    /// Tools that the model may call instead of answering, by the endpoint's own tool calling.
+    pub tools: Vec<ToolOffer>,
     /// Overrides the client's timeout for this call: the time for one attempt, see `OpenAiConfig::timeout`.
     pub timeout: Option<Duration>,
     /// Which of several calls of one stage this is. No part of what is asked.
@@ -120,8 +155,10 @@ pub struct TokenUsage {
 /// What a call gave.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ChatReply {
-    /// The text, as the model wrote it.
+    /// The text, as the model wrote it; may be empty when tools are called.
     pub text: String,
+    /// The tools that the model calls, of those that were offered. Only whole replies have them, not streamed ones.
+    pub tool_uses: Vec<ToolUse>,
     /// Why the model stopped, in the endpoint's own word; empty when it gave none.
     pub finish_reason: String,
     /// Tokens.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::model::{ChatRequest, Part};
+use crate::model::{ChatRequest, Part, ToolUse};
 
 /// One line of a recording. People write `stage`, `contains`, `reply` and `sticky`; the rest is kept by `--record`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ struct Line {
     contains: Vec<String>,
     /// The reply.
     reply: String,
+    /// The tools that the model called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tool_uses: Vec<ToolUse>,
     /// Whether the line may answer more than once.
     #[serde(default)]
     sticky: bool,
@@ -68,6 +71,7 @@ pub fn request_sha256(request: &ChatRequest) -> String {
         max_tokens,
         logit_bias,
         schema,
+        tools,
         timeout: _,
         labels: _,
     } = request;
@@ -79,13 +83,15 @@ pub fn request_sha256(request: &ChatRequest) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => json!({"text": text}),
         Part::Image(url) => json!({"image": url}),
+        Part::ToolUse(call) => json!({"tool": call.name, "arguments": call.arguments}),
+        Part::ToolResult { text, .. } => json!({"result": text}),
     };
     let messages: Vec<Value> = messages
         .iter()
         .map(|message| json!([role(message.role), message.parts.iter().map(part).collect::<Vec<Value>>()]))
         .collect();
     let schema = schema.as_ref().map(|schema| json!([schema.name, schema.schema]));
-    let whole = json!({
+    let mut whole = json!({
         "stage": stage,
         "messages": messages,
         "temperature": temperature,
@@ -97,6 +103,11 @@ pub fn request_sha256(request: &ChatRequest) -> String {
         "logit_bias": logit_bias,
         "schema": schema,
     });
+    // Added only where there are any, so that recordings made without tools keep their hashes.
+    if let (Value::Object(fields), false) = (&mut whole, tools.is_empty()) {
+        let tools: Vec<Value> = tools.iter().map(|tool| json!([tool.name, tool.description, tool.schema])).collect();
+        fields.insert("tools".into(), tools.into());
+    }
     let digest = Sha256::digest(whole.to_string().as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

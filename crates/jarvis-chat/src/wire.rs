@@ -6,7 +6,7 @@ use jarvis_plan::Role;
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
-use crate::model::{ChatError, ChatReply, ChatRequest, Message, Part, TokenUsage};
+use crate::model::{ChatError, ChatReply, ChatRequest, Message, Part, TokenUsage, ToolOffer, ToolUse};
 
 /// Fields that some endpoints or models refuse and that a call can do without. `max_tokens` is not left out but sent
 /// under its newer name, `max_completion_tokens`.
@@ -27,12 +27,18 @@ pub(crate) type Refused = BTreeSet<&'static str>;
 
 /// The body of a chat call.
 pub(crate) fn chat_body(request: &ChatRequest, model: &str, stream: bool) -> Map<String, Value> {
-    let messages: Vec<Value> =
-        request.messages.iter().map(|message| json!({"role": message.role, "content": content(message)})).collect();
+    let messages: Vec<Value> = request.messages.iter().map(message).collect();
     let mut body = Map::new();
     body.insert("model".into(), model.into());
     body.insert("messages".into(), messages.into());
     add_settings(&mut body, request, stream);
+    if !request.tools.is_empty() {
+        let tool = |tool: &ToolOffer| {
+            let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.schema});
+            json!({"type": "function", "function": function})
+        };
+        body.insert("tools".into(), request.tools.iter().map(tool).collect::<Vec<Value>>().into());
+    }
     if let Some(schema) = &request.schema {
         let schema = json!({"name": schema.name, "schema": schema.schema, "strict": true});
         body.insert("response_format".into(), json!({"type": "json_schema", "json_schema": schema}));
@@ -118,16 +124,31 @@ pub(crate) fn refused_by(answer: &str, sent: &Map<String, Value>) -> Refused {
     }
 }
 
-fn content(message: &Message) -> Value {
-    let pictures = message.parts.iter().any(|part| matches!(part, Part::Image(_)));
-    if !pictures {
-        return message.joined_text().into();
+/// A message as the protocol has it: what a tool gave is a message of the role `tool`, calls of tools stand beside the
+/// content.
+fn message(message: &Message) -> Value {
+    let (mut content, mut calls): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
+    let mut pictures = false;
+    for part in &message.parts {
+        match part {
+            Part::Text(text) => content.push(json!({"type": "text", "text": text})),
+            Part::Image(url) => {
+                pictures = true;
+                content.push(json!({"type": "image_url", "image_url": {"url": url}}));
+            }
+            Part::ToolUse(call) => {
+                let function = json!({"name": call.name, "arguments": call.arguments});
+                calls.push(json!({"id": call.id, "type": "function", "function": function}));
+            }
+            Part::ToolResult { id, text } => return json!({"role": "tool", "tool_call_id": id, "content": text}),
+        }
     }
-    let part = |part: &Part| match part {
-        Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Image(url) => json!({"type": "image_url", "image_url": {"url": url}}),
-    };
-    message.parts.iter().map(part).collect::<Vec<Value>>().into()
+    let texts = || content.iter().filter_map(|part| part.get("text")?.as_str()).collect::<Vec<&str>>().join("\n");
+    let content: Value = if pictures { content.into() } else { texts().into() };
+    if calls.is_empty() {
+        return json!({"role": message.role, "content": content});
+    }
+    json!({"role": message.role, "content": content, "tool_calls": calls})
 }
 
 fn add_settings(body: &mut Map<String, Value>, request: &ChatRequest, stream: bool) {
@@ -195,6 +216,25 @@ struct Said {
     content: Option<Content>,
     #[serde(default)]
     refusal: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<ToolCall>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToolCall {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    function: Option<Function>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Function {
+    #[serde(default)]
+    name: Option<String>,
+    /// A text of JSON; some servers send the JSON itself.
+    #[serde(default)]
+    arguments: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -246,6 +286,23 @@ impl Reply {
         content.or_else(|| choice.text.clone()).or_else(|| said.and_then(|said| said.refusal.clone()))
     }
 
+    /// The tools that the first choice calls. A call without an id gets one by its place.
+    pub(crate) fn tool_uses(&self) -> Vec<ToolUse> {
+        let said = self.choices.as_ref().and_then(|choices| choices.first()?.message.as_ref());
+        let calls = said.and_then(|said| said.tool_calls.as_deref()).unwrap_or_default();
+        let used = |(at, call): (usize, &ToolCall)| {
+            let function = call.function.as_ref()?;
+            let arguments = match &function.arguments {
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Null) | None => String::new(),
+                Some(other) => other.to_string(),
+            };
+            let id = call.id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{at}"));
+            Some(ToolUse { id, name: function.name.clone()?, arguments })
+        };
+        calls.iter().enumerate().filter_map(used).collect()
+    }
+
     /// Why the model stopped, where it says so.
     pub(crate) fn finish_reason(&self) -> Option<String> {
         match self.choices.as_ref()?.first()?.finish_reason.as_ref()? {
@@ -269,10 +326,13 @@ impl Reply {
             return Err(bad("it holds no choices".to_owned()));
         }
         let finish_reason = self.finish_reason().unwrap_or_default();
-        let said = self
-            .text()
-            .ok_or_else(|| bad(format!("its first choice holds no text (finish reason `{finish_reason}`)")))?;
-        Ok(ChatReply { text: said.to_owned(), finish_reason, usage: self.usage().unwrap_or_default() })
+        let tool_uses = self.tool_uses();
+        let text = match self.text() {
+            Some(text) => text,
+            None if !tool_uses.is_empty() => String::new(),
+            None => return Err(bad(format!("its first choice holds no text (finish reason `{finish_reason}`)"))),
+        };
+        Ok(ChatReply { text, tool_uses, finish_reason, usage: self.usage().unwrap_or_default() })
     }
 }
 

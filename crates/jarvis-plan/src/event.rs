@@ -110,6 +110,32 @@ pub enum EventKind {
         /// How.
         outcome: Box<Outcome>,
     },
+    /// What an agent thought in a round, before it acts or answers.
+    Thought {
+        /// The round, from 1.
+        step: u32,
+        /// The thought; never empty.
+        text: String,
+    },
+    /// What an agent calls in a round. The task that comes of it, if it is a call that can be made, joins the plan.
+    Action {
+        /// The round, from 1.
+        step: u32,
+        /// The tool, as the agent named it.
+        tool: String,
+        /// What it is called with: JSON, or what the agent wrote instead.
+        input: String,
+    },
+    /// What came back to the agent.
+    Observation {
+        /// The round, from 1.
+        step: u32,
+        /// In words.
+        text: String,
+        /// The display paths of pictures that were made.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<String>,
+    },
     /// A piece of the answer, while it is being written.
     Token {
         /// The piece.
@@ -167,6 +193,9 @@ impl EventKind {
             EventKind::TaskStarted { .. } => "task_started",
             EventKind::TaskAttempt { .. } => "task_attempt",
             EventKind::TaskFinished { .. } => "task_finished",
+            EventKind::Thought { .. } => "thought",
+            EventKind::Action { .. } => "action",
+            EventKind::Observation { .. } => "observation",
             EventKind::Token { .. } => "token",
             EventKind::Answer { .. } => "answer",
             EventKind::Note { .. } => "note",

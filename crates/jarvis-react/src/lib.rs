@@ -1,2 +1,22 @@
 //! Questions about a document, answered by thought, action and observation: a plan that grows by one task after each
 //! observation.
+//!
+//! The loop is the pipeline's own; the tasks run on the engine, tools come from the registry, and what happens is told
+//! through `Events` as in every run. Which door the question came through is not known here.
+
+mod agent;
+mod native;
+mod parse;
+mod prompt;
+mod rounds;
+mod room;
+mod settings;
+mod trace;
+mod unaided;
+
+pub use agent::{Agent, AskError, Asked, Finish, Reached};
+pub use parse::{Action, Parsed};
+pub use prompt::{PromptError, Prompts};
+pub use rounds::Round;
+pub use settings::{Format, PromptLanguage, Settings};
+pub use trace::{Trace, Tracer};

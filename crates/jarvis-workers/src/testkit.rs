@@ -91,6 +91,7 @@ impl Scripted {
             text: text.to_owned(),
             finish_reason: "stop".to_owned(),
             usage: TokenUsage { prompt: 7, completion: 2 },
+            ..ChatReply::default()
         });
         Scripted { sees, stalls: false, answer, asked: Mutex::default() }
     }

@@ -76,6 +76,11 @@ impl Progress {
             }
             EventKind::Note { level: Level::Warning, message } => self.line(&format!("warning: {message}")),
             EventKind::Note { level: Level::Info, message } => self.note(message),
+            EventKind::Thought { step, text } => self.line(&format!("{step}. thought: {}", one_line(text))),
+            EventKind::Action { step, tool, input } => self.line(&format!("{step}. action: {tool} {}", one_line(input))),
+            EventKind::Observation { step, text, .. } => {
+                self.line(&format!("{step}. observation: {}", one_line(text)));
+            }
             EventKind::Token { .. } => self.settle(),
             EventKind::Answer { .. } | EventKind::Done { .. } | EventKind::Error { .. } => self.clear(),
         }

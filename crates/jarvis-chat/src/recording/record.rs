@@ -47,6 +47,7 @@ impl<M: ChatModel> Recorder<M> {
             stage: stage.clone(),
             contains: landmarks(&request.messages),
             reply: String::new(),
+            tool_uses: Vec::new(),
             sticky: false,
             request_sha256: Some(request_sha256(request)),
             finish_reason: None,
@@ -121,6 +122,7 @@ impl Line {
         self.usage = Some(usage);
         self.finish_reason = Some(reply.finish_reason);
         self.reply = reply.text;
+        self.tool_uses = reply.tool_uses;
     }
 }
 

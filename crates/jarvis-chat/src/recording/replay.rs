@@ -97,6 +97,7 @@ impl Replay {
 fn reply(line: &Line) -> ChatReply {
     ChatReply {
         text: line.reply.clone(),
+        tool_uses: line.tool_uses.clone(),
         finish_reason: line.finish_reason.clone().unwrap_or_else(|| "stop".to_owned()),
         usage: line.usage.map_or(TokenUsage::default(), |usage| TokenUsage {
             prompt: usage.prompt_tokens,
@@ -137,7 +138,7 @@ impl ChatModel for Replay {
         request: &ChatRequest,
     ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
         let line = self.take(request)?;
-        let ChatReply { text, finish_reason, usage } = reply(line);
+        let ChatReply { text, finish_reason, usage, .. } = reply(line);
         let words = text.split_inclusive(char::is_whitespace);
         let mut chunks: Vec<_> =
             words.map(|word| Ok(ChatChunk { text: word.to_owned(), ..ChatChunk::default() })).collect();

@@ -145,6 +145,8 @@ fn content(message: &Message) -> String {
     let parts = message.parts.iter().map(|part| match part {
         Part::Text(text) => text.as_str(),
         Part::Image(_) => "[picture]",
+        Part::ToolUse(call) => call.arguments.as_str(),
+        Part::ToolResult { text, .. } => text.as_str(),
     });
     parts.collect::<Vec<_>>().join("\n")
 }

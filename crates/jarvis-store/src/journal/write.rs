@@ -64,6 +64,9 @@ impl Row {
             | EventKind::ModelChosen { .. }
             | EventKind::TaskStarted { .. }
             | EventKind::TaskAttempt { .. }
+            | EventKind::Thought { .. }
+            | EventKind::Action { .. }
+            | EventKind::Observation { .. }
             | EventKind::Token { .. }
             | EventKind::Answer { .. }
             | EventKind::Mapped { .. }

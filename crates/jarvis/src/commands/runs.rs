@@ -122,6 +122,14 @@ fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
                 number("/outcome/ms"),
             ))]
         }
+        "thought" => vec![line(format!("thought {}: {}", number("/step"), one_line(text("/text"), 400)))],
+        "action" => vec![line(format!(
+            "action {}: {} {}",
+            number("/step"),
+            text("/tool"),
+            one_line(text("/input"), 400)
+        ))],
+        "observation" => vec![line(format!("observation {}: {}", number("/step"), one_line(text("/text"), 400)))],
         "answer" => {
             let said = text("/answer/text");
             std::iter::once(line("answer:".into()))
@@ -137,7 +145,8 @@ fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
     }
 }
 
-fn one_line(text: &str, max: usize) -> String {
+/// A text on one line, cut after so many characters.
+pub(crate) fn one_line(text: &str, max: usize) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match line.char_indices().nth(max) {
         Some((at, _)) => format!("{}…", line.get(..at).unwrap_or(&line)),

@@ -1,0 +1,272 @@
+//! The agent: one question about one document, from the first thought to the answer.
+
+mod calls;
+mod sheet;
+mod walk;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jarvis_chat::{ChatError, ChatModel};
+use jarvis_engine::{Events, Limits, Setup, drive_stream};
+use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, Kind, Language, Level, Outcome, Plan, Request};
+use jarvis_store::Media;
+use jarvis_tools::{Registry, Scope};
+use serde::Serialize;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use crate::prompt::{PromptError, Prompts};
+use crate::rounds::Round;
+use crate::settings::Settings;
+use crate::trace::Tracer;
+
+use calls::{Caller, Named};
+use walk::{Walk, Walked};
+
+/// The stage of the agent's model calls.
+pub(crate) const STAGE: &str = "react";
+
+/// Answers questions about documents. Cheap to share; holds nothing of any one question.
+pub struct Agent {
+    /// The chat model; without one the offline agent answers what can be found and counted.
+    pub chat: Option<Arc<dyn ChatModel>>,
+    /// The tools.
+    pub registry: Arc<Registry>,
+    /// Where pictures go.
+    pub media: Arc<Media>,
+    /// What the model is asked.
+    pub prompts: Arc<Prompts>,
+    /// Settings.
+    pub settings: Settings,
+    /// Who is told of each round, documents and prompts included; usually nobody.
+    pub tracer: Option<Tracer>,
+}
+
+/// A question.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// The question, in any language.
+    pub question: String,
+    /// The document's text; may be empty.
+    pub document: Arc<str>,
+    /// The language of the prompt and of offline answers; that of the question unless set.
+    pub language: Option<Language>,
+    /// The most rounds, if fewer than the agent grants.
+    pub max_steps: Option<u32>,
+    /// The longest it may take, if shorter than the agent grants.
+    pub deadline: Option<Duration>,
+    /// What was found out about the document before, for the warnings.
+    pub warnings: Vec<String>,
+}
+
+impl Asked {
+    /// A question about a text.
+    pub fn new(question: impl Into<String>, document: impl Into<Arc<str>>) -> Asked {
+        Asked { question: question.into(), document: document.into(), ..Asked::default() }
+    }
+}
+
+/// Why the rounds ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// The agent gave its final answer.
+    Final,
+    /// The rounds were used up; the answer is what followed from them, or empty.
+    MaxSteps,
+    /// The model kept to no format; the answer is what it wrote.
+    NoFormat,
+}
+
+impl Finish {
+    /// A stable word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Finish::Final => "final",
+            Finish::MaxSteps => "max_steps",
+            Finish::NoFormat => "no_format",
+        }
+    }
+}
+
+/// An answer, and how it was reached.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reached {
+    /// The answer in words; may be empty, when there is only a picture.
+    pub text: String,
+    /// The display paths of all pictures that were made, in order. The last is the one that belongs to the answer.
+    pub images: Vec<String>,
+    /// The rounds.
+    pub rounds: Vec<Round>,
+    /// Why the rounds ended.
+    pub finish: Finish,
+    /// What the asker should know, such as that the document was cut.
+    pub warnings: Vec<String>,
+    /// The plan as it grew: a task for each call that was made.
+    pub plan: Plan,
+    /// How each task ended.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AskError {
+    /// Nothing was asked.
+    #[error("the question is empty")]
+    EmptyQuestion,
+    /// A model call failed.
+    #[error("the model call of stage `react` failed")]
+    Model {
+        /// Why.
+        source: ChatError,
+    },
+    /// A prompt cannot be made, or does not fit the model.
+    #[error("cannot make the prompt: {0}")]
+    Prompt(String),
+    /// The time was used up.
+    #[error("there was no answer within {} s", .after.as_secs_f64())]
+    Timeout {
+        /// The time allowed.
+        after: Duration,
+    },
+    /// It was cancelled.
+    #[error("the question was cancelled")]
+    Cancelled,
+}
+
+impl AskError {
+    /// A stable word.
+    pub fn code(&self) -> &'static str {
+        match self {
+            AskError::EmptyQuestion => ErrorCode::InvalidInput.as_str(),
+            AskError::Model { source } => source.code().as_str(),
+            AskError::Prompt(_) => "prompt",
+            AskError::Timeout { .. } => ErrorCode::Timeout.as_str(),
+            AskError::Cancelled => ErrorCode::Cancelled.as_str(),
+        }
+    }
+
+    /// What to try, when there is something.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            AskError::EmptyQuestion => Some("say what you want to know about the document"),
+            AskError::Model { source } => source.hint(),
+            AskError::Prompt(_) => Some("use a model with a larger context, or a shorter question"),
+            AskError::Timeout { .. } => Some("raise `react.deadline_s`, or use a faster model"),
+            AskError::Cancelled => None,
+        }
+    }
+
+    /// The message with what the endpoint said.
+    pub fn whole(&self) -> String {
+        match self {
+            AskError::Model { source } => format!("{self}: {source}"),
+            AskError::EmptyQuestion
+            | AskError::Prompt(_)
+            | AskError::Timeout { .. }
+            | AskError::Cancelled => self.to_string(),
+        }
+    }
+}
+
+impl From<PromptError> for AskError {
+    fn from(error: PromptError) -> AskError {
+        AskError::Prompt(error.to_string())
+    }
+}
+
+impl Agent {
+    /// The chat model's name, or `offline`.
+    pub fn model_name(&self) -> String {
+        self.chat.as_ref().map_or_else(|| "offline".into(), |chat| chat.model_name(STAGE))
+    }
+
+    /// Answers a question. All of it is told through `events`: the thoughts, the calls and what they gave; the plan, which
+    /// grows by a task with each call; the answer.
+    ///
+    /// # Errors
+    /// When nothing is asked, the model fails, the time is used up, or it is cancelled. A failed tool is no error.
+    pub async fn ask(&self, asked: &Asked, events: &Events, cancel: CancellationToken) -> Result<Reached, AskError> {
+        let began = Instant::now();
+        events.emit(EventKind::RunStarted {
+            request: Request::new(&asked.question),
+            planner: "react".into(),
+            model: self.model_name(),
+        });
+        let ended = self.answer(asked, events, &cancel).await;
+        let ms = began.elapsed().as_millis() as u64;
+        match &ended {
+            Ok(reached) => {
+                for warning in &reached.warnings {
+                    events.note(Level::Warning, warning.clone());
+                }
+                events.emit(EventKind::Answer { answer: reached.answer() });
+                let ok = !reached.text.is_empty() || !reached.images.is_empty();
+                events.emit(EventKind::Done { ok, cancelled: false, usage: events.usage(), ms });
+            }
+            Err(error) => events.emit(EventKind::Error {
+                code: error.code().into(),
+                message: error.whole(),
+                hint: error.hint().map(str::to_owned),
+                ms,
+            }),
+        }
+        ended
+    }
+
+    async fn answer(&self, asked: &Asked, events: &Events, cancel: &CancellationToken) -> Result<Reached, AskError> {
+        if asked.question.trim().is_empty() {
+            return Err(AskError::EmptyQuestion);
+        }
+        let deadline = asked.deadline.map_or(self.settings.deadline, |own| own.min(self.settings.deadline));
+        let (tasks, batches) = unbounded_channel();
+        let (ended, outcomes) = unbounded_channel();
+        let scope = Scope { document: Some(Arc::clone(&asked.document)), cancel: CancellationToken::new() };
+        let stop = cancel.child_token();
+        let setup = Setup {
+            selector: Arc::new(Named(Arc::clone(&self.registry))),
+            worker: Arc::new(Caller { registry: Arc::clone(&self.registry), media: Arc::clone(&self.media), scope }),
+            request: Arc::new(Request::new(&asked.question)),
+            vocabulary: Arc::default(),
+            events: events.clone(),
+            limits: Limits { task_timeout: deadline, run_timeout: deadline, max_fallbacks: 0, ..Limits::default() },
+            cancel: stop.clone(),
+        };
+        let driven = drive_stream(batches, setup, move |outcome| {
+            // Whoever thinks may have given up already.
+            let _ = ended.send(outcome.clone());
+        });
+        let walk = Walk::new(self, asked, events, tasks, outcomes);
+        let walked = async {
+            // What is not yet done when the thinking ends is not waited for.
+            let _stop = stop.drop_guard();
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => Err(AskError::Cancelled),
+                walked = tokio::time::timeout(deadline, walk.on()) => {
+                    walked.unwrap_or(Err(AskError::Timeout { after: deadline }))
+                }
+            }
+        };
+        let (outcomes, walked) = tokio::join!(driven, walked);
+        let Walked { text, images, rounds, finish, warnings, plan } = walked?;
+        Ok(Reached { text, images, rounds, finish, warnings, plan, outcomes })
+    }
+}
+
+impl Reached {
+    /// The answer in the words of a run.
+    pub fn answer(&self) -> Answer {
+        let made = |outcome: &Outcome| {
+            let urls = outcome.inference.as_ref().map(calls::images).unwrap_or_default();
+            let from = outcome.id;
+            urls.into_iter().map(move |url| AnswerResource { kind: Kind::Image, url, from }).collect::<Vec<_>>()
+        };
+        Answer {
+            text: self.text.clone(),
+            resources: self.outcomes.iter().flat_map(made).collect(),
+            notes: self.warnings.clone(),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What the prompts of one question are made of, and the words that the agent is told by where a call cannot be made.
+
+use std::sync::Arc;
+
+use jarvis_chat::{ChatModel, Message, Part, ToolOffer, ToolUse};
+use jarvis_plan::{Language, Role};
+use serde_json::Value;
+
+use super::{Agent, AskError, Asked};
+use crate::native::WireNames;
+use crate::prompt::{self, Filling, Prompts, Which};
+use crate::room::{self, Room, without_middle};
+use crate::rounds::{Round, json_scratchpad, scratchpad, tame};
+use crate::settings::{Format, PromptLanguage};
+
+/// What the prompts of one question are made of; nothing of it changes from round to round.
+pub(super) struct Sheet {
+    prompts: Arc<Prompts>,
+    document: Arc<str>,
+    question: String,
+    fence: String,
+    tools: String,
+    names: String,
+    wire_names: WireNames,
+    offers: Vec<ToolOffer>,
+    pub(super) format: Format,
+    language: PromptLanguage,
+    reserve: usize,
+    max_document_tokens: Option<usize>,
+}
+
+impl Sheet {
+    pub(super) fn new(agent: &Agent, asked: &Asked) -> Sheet {
+        let settings = &agent.settings;
+        let question = asked.language.unwrap_or_else(|| Language::of(&asked.question));
+        let language = settings.prompt_language.of(question);
+        let wire_names = WireNames::of(&agent.registry);
+        Sheet {
+            prompts: Arc::clone(&agent.prompts),
+            document: Arc::clone(&asked.document),
+            question: asked.question.trim().to_owned(),
+            fence: prompt::fence(&asked.document),
+            tools: prompt::tools(&agent.registry, language),
+            names: prompt::names(&agent.registry),
+            offers: wire_names.offers(&agent.registry),
+            wire_names,
+            format: settings.format,
+            language,
+            reserve: settings.reserve_tokens,
+            max_document_tokens: settings.max_document_tokens,
+        }
+    }
+
+    /// The messages of a call, within the model's context, and what had to be cut.
+    ///
+    /// # Errors
+    /// When not even the shortest prompt fits.
+    pub(super) async fn fitting(
+        self: &Arc<Sheet>,
+        chat: &Arc<dyn ChatModel>,
+        which: Which,
+        rounds: &[Round],
+        mut room: Room,
+    ) -> Result<(Room, Vec<Message>), AskError> {
+        // What is surely short enough need not be counted.
+        let counted = self.max_document_tokens.is_some_and(|most| room.document.is_none() && self.document.len() > most);
+        let context = chat.context_tokens(super::STAGE).saturating_sub(self.reserve);
+        let shown = room.document.unwrap_or(self.document.len());
+        if !counted && shown <= context {
+            let messages = self.messages(which, room, rounds)?;
+            if messages.iter().map(|message| message.joined_text().len()).sum::<usize>() <= context {
+                return Ok((room, messages));
+            }
+        }
+        let (sheet, chat, rounds) = (Arc::clone(self), Arc::clone(chat), rounds.to_vec());
+        let fitted = tokio::task::spawn_blocking(move || {
+            if let Some(most) = sheet.max_document_tokens.filter(|_| counted) {
+                room.document = room::of_tokens(chat.as_ref(), &sheet.document, most);
+            }
+            let build = |room: Room| sheet.messages(which, room, &rounds).unwrap_or_default();
+            room::fit(chat.as_ref(), sheet.reserve, sheet.document.len(), rounds.len(), room, build)
+        });
+        match fitted.await {
+            Ok(fitted) => fitted.map_err(|error| AskError::Prompt(error.to_string())),
+            Err(_) => Err(AskError::Prompt("counting tokens was interrupted".to_owned())),
+        }
+    }
+
+    fn messages(&self, which: Which, room: Room, rounds: &[Round]) -> Result<Vec<Message>, AskError> {
+        let document = match room.document {
+            Some(keep) => without_middle(&self.document, keep),
+            None => (&*self.document).into(),
+        };
+        let scratchpad = match which {
+            Which::Round(Format::Json) => json_scratchpad(rounds, room.skip),
+            Which::Round(Format::NativeTools) => String::new(),
+            Which::Round(Format::Tags) | Which::Last => scratchpad(rounds, room.skip),
+        };
+        let filling = Filling {
+            fence: &self.fence,
+            document: &document,
+            empty: document.trim().is_empty(),
+            tools: &self.tools,
+            names: &self.names,
+            question: &self.question,
+            scratchpad: &scratchpad,
+        };
+        let mut messages = self.prompts.messages(which, self.language, &filling)?;
+        if which == Which::Round(Format::NativeTools) {
+            messages.extend(self.exchange(rounds.get(room.skip..).unwrap_or_default()));
+        }
+        Ok(messages)
+    }
+
+    /// The rounds as messages with calls of tools and what they gave.
+    fn exchange(&self, rounds: &[Round]) -> Vec<Message> {
+        let mut messages: Vec<Message> = Vec::new();
+        let mut results: Vec<Message> = Vec::new();
+        for round in rounds {
+            match &round.call_id {
+                Some(id) => {
+                    let call = ToolUse {
+                        id: id.clone(),
+                        name: self.wire_names.wire(&round.action),
+                        arguments: round.input.clone(),
+                    };
+                    let result = Part::ToolResult { id: id.clone(), text: round.observation.clone() };
+                    if !round.follows {
+                        messages.append(&mut results);
+                        messages.push(Message::text(Role::Assistant, round.thought.clone()));
+                    }
+                    if let Some(said) = messages.last_mut() {
+                        said.parts.push(Part::ToolUse(call));
+                    }
+                    results.push(Message { role: Role::User, parts: vec![result] });
+                }
+                None => {
+                    messages.append(&mut results);
+                    messages.push(Message::text(Role::Assistant, round.thought.clone()));
+                    messages.push(Message::text(Role::User, tame(&round.observation)));
+                }
+            }
+        }
+        messages.append(&mut results);
+        messages
+    }
+
+    /// The tools as the endpoint is told of them.
+    pub(super) fn offers(&self) -> Vec<ToolOffer> {
+        self.offers.clone()
+    }
+
+    /// The name in the registry of a tool that the endpoint names.
+    pub(super) fn registered(&self, wire: &str) -> String {
+        self.wire_names.registered(wire)
+    }
+
+    /// What is said of a document that was cut to so many bytes.
+    pub(super) fn cut(&self, keep: usize) -> String {
+        let share = keep as f64 / self.document.len().max(1) as f64 * 100.0;
+        format!("the document is longer than the model can take; its middle was left out, {share:.0} % of it was read")
+    }
+
+    /// Told when there was neither a call nor an answer.
+    pub(super) fn aimless(&self) -> String {
+        match (self.format, self.language) {
+            (Format::Tags | Format::NativeTools, PromptLanguage::Zh) => {
+                "既没有行动也没有最终答案：请写出 <Action> 和 <Action Input>，或者写出 <Final Answer>。"
+            }
+            (Format::Tags | Format::NativeTools, _) => {
+                "no action and no final answer: write <Action> with <Action Input>, or write <Final Answer>."
+            }
+            (Format::Json, PromptLanguage::Zh) => {
+                "既没有行动也没有最终答案：请回复一个含有 action 和 action_input、或者含有 final_answer 的 JSON 对象。"
+            }
+            (Format::Json, _) => {
+                "no action and no final answer: reply with one JSON object with action and action_input, or with final_answer."
+            }
+        }
+        .to_owned()
+    }
+
+    /// Told when a tool is called that there is not.
+    pub(super) fn unknown(&self, tool: &str) -> String {
+        let tool: String = tool.chars().filter(|c| !c.is_control()).take(80).collect();
+        let names = &self.names;
+        match self.language {
+            PromptLanguage::Zh if names.is_empty() => format!("没有名为“{tool}”的工具；没有可用的工具，请直接回答。"),
+            PromptLanguage::Zh => format!("没有名为“{tool}”的工具。可用的工具：{names}。"),
+            _ if names.is_empty() => format!("there is no tool `{tool}`; there are no tools at all: answer without."),
+            _ => format!("there is no tool `{tool}`. The tools are: {names}."),
+        }
+    }
+
+    /// Told when the input of a call is missing.
+    pub(super) fn missing(&self, example: &Value) -> String {
+        match self.language {
+            PromptLanguage::Zh => format!("缺少 Action Input。请写出一个 JSON 对象，例如 {example}。"),
+            _ => format!("the Action Input is missing. Write one JSON object, such as {example}."),
+        }
+    }
+
+    /// Told when the input of a call is no JSON object.
+    pub(super) fn bad_input(&self, reason: &str, example: &Value) -> String {
+        match self.language {
+            PromptLanguage::Zh => {
+                format!("Action Input 不是有效的 JSON（{reason}）。请写出一个 JSON 对象，例如 {example}。")
+            }
+            _ => format!("Action Input is not valid JSON ({reason}). Write one JSON object, such as {example}."),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! The rounds of one question (`spec/react.md` §4): think, call, observe, until there is an answer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jarvis_chat::{ChatModel, ChatRequest, Message};
+use jarvis_engine::Events;
+use jarvis_plan::{Arg, EventKind, Outcome, Plan, Task, TaskId};
+use jarvis_prompt::reader::without_reasoning;
+use jarvis_workers::call_model;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+use super::calls::{INPUT, images, observed};
+use super::sheet::Sheet;
+use super::{Agent, AskError, Asked, Finish, STAGE};
+use crate::parse::{Action, Parsed, parse_json, parse_tags};
+use crate::prompt::Which;
+use crate::room::Room;
+use crate::rounds::Round;
+use crate::settings::Format;
+use crate::trace::Trace;
+
+/// What the rounds came to.
+pub(super) struct Walked {
+    pub(super) text: String,
+    pub(super) images: Vec<String>,
+    pub(super) rounds: Vec<Round>,
+    pub(super) finish: Finish,
+    pub(super) warnings: Vec<String>,
+    pub(super) plan: Plan,
+}
+
+/// The way of one question.
+pub(super) struct Walk<'a> {
+    agent: &'a Agent,
+    asked: &'a Asked,
+    events: &'a Events,
+    tasks: UnboundedSender<Vec<Task>>,
+    outcomes: UnboundedReceiver<Outcome>,
+    sheet: Arc<Sheet>,
+    room: Room,
+    plan: Plan,
+    rounds: Vec<Round>,
+    warnings: Vec<String>,
+}
+
+/// What was thought in a round.
+struct Thought {
+    parsed: Parsed,
+    /// What the model wrote.
+    output: String,
+    /// What it was asked.
+    prompt: Vec<Message>,
+    ms: u64,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        agent: &'a Agent,
+        asked: &'a Asked,
+        events: &'a Events,
+        tasks: UnboundedSender<Vec<Task>>,
+        outcomes: UnboundedReceiver<Outcome>,
+    ) -> Walk<'a> {
+        Walk {
+            agent,
+            asked,
+            events,
+            tasks,
+            outcomes,
+            sheet: Arc::new(Sheet::new(agent, asked)),
+            room: Room::default(),
+            plan: Plan::default(),
+            rounds: Vec::new(),
+            warnings: asked.warnings.clone(),
+        }
+    }
+
+    /// Goes the whole way.
+    pub(super) async fn on(mut self) -> Result<Walked, AskError> {
+        let granted = self.agent.settings.max_steps.max(1);
+        let steps = self.asked.max_steps.filter(|own| *own > 0).map_or(granted, |own| own.min(granted));
+        let mut aimless = 0;
+        for step in 1..=steps {
+            let thought = self.think().await?;
+            let Parsed { actions, answer, .. } = &thought.parsed;
+            if !thought.parsed.thought.is_empty() {
+                self.events.emit(EventKind::Thought { step, text: thought.parsed.thought.clone() });
+            }
+            if !actions.is_empty() {
+                aimless = 0;
+                let began = Instant::now();
+                let well = self.act(step, &thought).await?;
+                self.trace(step, &thought, millis(began));
+                // An answer that followed the call at once did not wait for it: it stands if the call went well.
+                if let Some(answer) = answer.as_ref().filter(|_| well) {
+                    return Ok(self.end(answer.clone(), Finish::Final));
+                }
+                continue;
+            }
+            aimless += 1;
+            let ended = match answer {
+                Some(answer) => Some((answer.clone(), Finish::Final)),
+                None if aimless == 2 => Some((without_reasoning(&thought.output).trim().to_owned(), Finish::NoFormat)),
+                None => None,
+            };
+            let observation = if ended.is_some() { String::new() } else { self.sheet.aimless() };
+            if ended.is_none() {
+                self.events.emit(EventKind::Observation { step, text: observation.clone(), images: Vec::new() });
+            }
+            self.rounds.push(Round { thought: thought.parsed.thought.clone(), observation, ..Round::default() });
+            self.trace(step, &thought, 0);
+            if let Some((text, finish)) = ended {
+                return Ok(self.end(text, finish));
+            }
+        }
+        let text = self.last(steps + 1).await?;
+        Ok(self.end(text, Finish::MaxSteps))
+    }
+
+    fn end(self, text: String, finish: Finish) -> Walked {
+        let images = self.rounds.iter().flat_map(|round| round.images.iter().cloned()).collect();
+        Walked { text, images, rounds: self.rounds, finish, warnings: self.warnings, plan: self.plan }
+    }
+
+    /// One round's thinking, by the model or without one.
+    async fn think(&mut self) -> Result<Thought, AskError> {
+        let Some(chat) = self.agent.chat.clone() else {
+            let began = Instant::now();
+            let parsed = crate::unaided::think(self.asked, &self.rounds).await;
+            let output = parsed.answer.clone().unwrap_or_default();
+            return Ok(Thought { parsed, output, prompt: Vec::new(), ms: millis(began) });
+        };
+        let format = self.sheet.format;
+        let mut thought = self.ask(&chat, Which::Round(format)).await?;
+        let Thought { parsed, output, .. } = &mut thought;
+        match format {
+            Format::Tags => *parsed = parse_tags(output),
+            Format::Json => *parsed = parse_json(output),
+            Format::NativeTools if parsed.actions.is_empty() => {
+                // Some models write what they call; what is neither is the answer.
+                let written = parse_tags(output);
+                let written_call = !written.actions.is_empty() || written.answer.is_some();
+                let answer = without_reasoning(output).trim().to_owned();
+                *parsed = match written_call {
+                    true => written,
+                    false => Parsed { answer: (!answer.is_empty()).then_some(answer), ..Parsed::default() },
+                };
+            }
+            Format::NativeTools => parsed.thought = without_reasoning(output).trim().to_owned(),
+        }
+        Ok(thought)
+    }
+
+    /// The call after the last round: the answer alone, without tools. What fails here loses nothing that was found.
+    async fn last(&mut self, step: u32) -> Result<String, AskError> {
+        let Some(chat) = self.agent.chat.clone() else { return Ok(String::new()) };
+        let thought = match self.ask(&chat, Which::Last).await {
+            Ok(thought) => thought,
+            Err(AskError::Model { source }) => {
+                self.warnings.push(format!("the rounds were used up, and the call for a last answer failed: {source}"));
+                return Ok(String::new());
+            }
+            Err(error) => return Err(error),
+        };
+        self.trace(step, &thought, 0);
+        let parsed = parse_tags(&thought.output);
+        let plain = parsed.actions.is_empty().then(|| without_reasoning(&thought.output).trim().to_owned());
+        Ok(parsed.answer.or(plain).unwrap_or_default())
+    }
+
+    async fn ask(&mut self, chat: &Arc<dyn ChatModel>, which: Which) -> Result<Thought, AskError> {
+        let (room, messages) = self.sheet.fitting(chat, which, &self.rounds, self.room).await?;
+        if let Some(keep) = room.document
+            && self.room.document.is_none()
+        {
+            self.warnings.push(self.sheet.cut(keep));
+        }
+        self.room = room;
+        let mut request = ChatRequest::exact(STAGE, messages);
+        request.max_tokens = self.agent.settings.max_reply_tokens;
+        match which {
+            Which::Round(Format::Tags) => request.stop = vec!["<Observation>:".to_owned()],
+            Which::Round(Format::NativeTools) => request.tools = self.sheet.offers(),
+            Which::Round(Format::Json) | Which::Last => {}
+        }
+        let began = Instant::now();
+        let reply = call_model(chat.as_ref(), self.events, None, &request).await;
+        let reply = reply.map_err(|source| AskError::Model { source })?;
+        let call = |call: jarvis_chat::ToolUse| Action {
+            tool: self.sheet.registered(&call.name),
+            input: Some(call.arguments).filter(|input| !input.trim().is_empty()),
+            id: Some(call.id),
+        };
+        let parsed = Parsed { actions: reply.tool_uses.into_iter().map(call).collect(), ..Parsed::default() };
+        Ok(Thought { parsed, output: reply.text, prompt: request.messages, ms: millis(began) })
+    }
+
+    /// Makes the calls of a round, at once where there are several; each becomes a task of the plan. True when all went
+    /// well.
+    async fn act(&mut self, step: u32, thought: &Thought) -> Result<bool, AskError> {
+        let before: Vec<TaskId> = self.plan.tasks.last().map(|task| task.id).into_iter().collect();
+        let mut rows: Vec<(Round, Option<TaskId>)> = Vec::new();
+        let mut batch: Vec<Task> = Vec::new();
+        for (at, action) in thought.parsed.actions.iter().enumerate() {
+            let ready = self.ready(action);
+            let (name, input) = match &ready {
+                Ok((name, input)) => (name.clone(), input.to_string()),
+                Err(_) => (action.tool.clone(), one_line(action.input.as_deref().unwrap_or_default())),
+            };
+            self.events.emit(EventKind::Action { step, tool: name.clone(), input: input.clone() });
+            let said = if at == 0 { thought.parsed.thought.clone() } else { String::new() };
+            let mut round = Round {
+                thought: said,
+                action: name.clone(),
+                input: input.clone(),
+                call_id: action.id.clone(),
+                follows: at > 0,
+                ..Round::default()
+            };
+            let id = match ready {
+                Ok(_) => {
+                    let id = TaskId(u32::try_from(self.plan.tasks.len() + batch.len()).unwrap_or(u32::MAX));
+                    let args = [(INPUT.to_owned(), Arg::literal(input))].into_iter().collect();
+                    batch.push(Task { task: name, id, dep: before.clone(), args, unfolded_from: None, fault: None });
+                    Some(id)
+                }
+                Err(told) => {
+                    round.observation = told;
+                    None
+                }
+            };
+            rows.push((round, id));
+        }
+        if !batch.is_empty() {
+            self.plan.tasks.extend(batch.iter().cloned());
+            self.events.emit(EventKind::Plan { plan: self.plan.clone() });
+            let mut open = batch.len();
+            let mut well = rows.iter().all(|(_, id)| id.is_some());
+            // The engine ends only when this end of the channel does, or when it is cancelled.
+            self.tasks.send(batch).map_err(|_| AskError::Cancelled)?;
+            while open > 0 {
+                let outcome = self.outcomes.recv().await.ok_or(AskError::Cancelled)?;
+                open -= 1;
+                well &= outcome.succeeded();
+                let of = rows.iter_mut().find(|(_, id)| *id == Some(outcome.id));
+                if let Some((round, _)) = of {
+                    round.observation = observed(&outcome);
+                    round.images = outcome.inference.as_ref().map(images).unwrap_or_default();
+                    round.ms = outcome.ms;
+                }
+            }
+            return Ok(self.observe(step, rows) && well);
+        }
+        self.observe(step, rows);
+        Ok(false)
+    }
+
+    fn observe(&mut self, step: u32, rows: Vec<(Round, Option<TaskId>)>) -> bool {
+        for (round, _) in rows {
+            let (text, images) = (round.observation.clone(), round.images.clone());
+            self.events.emit(EventKind::Observation { step, text, images });
+            self.rounds.push(round);
+        }
+        true
+    }
+
+    /// The tool's name and its input, or what the model is told instead of a call.
+    fn ready(&self, action: &Action) -> Result<(String, Value), String> {
+        let spec = self.agent.registry.meant(&action.tool).ok_or_else(|| self.sheet.unknown(&action.tool))?;
+        match (&action.input, action.object()) {
+            (_, Ok(input)) => Ok((spec.name.clone(), input)),
+            // A tool that needs nothing may be called with nothing.
+            (None, Err(_)) if action.id.is_some() || needs_nothing(&spec.input_schema) => {
+                Ok((spec.name.clone(), json!({})))
+            }
+            (None, Err(_)) => Err(self.sheet.missing(&spec.example)),
+            (Some(_), Err(reason)) => Err(self.sheet.bad_input(&reason, &spec.example)),
+        }
+    }
+
+    fn trace(&self, step: u32, thought: &Thought, tools_ms: u64) {
+        let Some(tracer) = &self.agent.tracer else { return };
+        let shown = |message: &Message| json!({"role": message.role, "content": message.joined_text()});
+        tracer(&Trace {
+            run_id: self.events.run_id().to_string(),
+            step,
+            prompt: thought.prompt.iter().map(shown).collect(),
+            output: thought.output.clone(),
+            parsed: json!(thought.parsed),
+            observation: self.rounds.last().map(|round| round.observation.clone()).filter(|told| !told.is_empty()),
+            model_ms: thought.ms,
+            tools_ms,
+        });
+    }
+}
+
+/// Whether a schema asks for no field.
+fn needs_nothing(schema: &Value) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_none_or(Vec::is_empty)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,100 @@
+//! What of the document and of the rounds so far a prompt has room for: the document loses its middle first, then the
+//! oldest observations go.
+
+use std::borrow::Cow;
+
+use jarvis_chat::{ChatModel, Message, budget};
+
+use crate::agent::STAGE;
+
+/// In how many steps the document is cut down to nothing.
+const CUTS: usize = 40;
+
+/// Of one token, the most bytes that are worth counting: what is longer than this for all its tokens is cut before.
+const BYTES_PER_TOKEN: usize = 8;
+
+/// How much of everything goes into a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Room {
+    /// The bytes of the document that are kept, of its beginning and its end together; none means all.
+    pub(crate) document: Option<usize>,
+    /// The oldest rounds that are left out.
+    pub(crate) skip: usize,
+}
+
+/// A text without its middle: `keep` bytes stay, half of them at each end, a marker between. Whole when it is short enough.
+pub(crate) fn without_middle(text: &str, keep: usize) -> Cow<'_, str> {
+    if text.len() <= keep {
+        return Cow::Borrowed(text);
+    }
+    let at = |wanted: usize| (0..=wanted).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let head = text.get(..at(keep / 2)).unwrap_or_default();
+    let tail = text.get(at(text.len() - (keep - keep / 2))..).unwrap_or_default();
+    let left_out = text.chars().count() - head.chars().count() - tail.chars().count();
+    Cow::Owned(format!("{head}\n[… {left_out} characters are left out here …]\n{tail}"))
+}
+
+/// The most bytes of the document that come to at most `most` tokens; `None` when all of it does.
+pub(crate) fn of_tokens(model: &dyn ChatModel, document: &str, most: usize) -> Option<usize> {
+    if document.len() <= most {
+        return None;
+    }
+    let mut keep = document.len().min(most.saturating_mul(BYTES_PER_TOKEN));
+    // Each round comes closer; a few are enough, and the last is below.
+    for round in 1..=6 {
+        let tokens = model.count_tokens(STAGE, &without_middle(document, keep));
+        if tokens <= most {
+            break;
+        }
+        let slack = 1.0 - 0.02 * f64::from(round);
+        keep = (keep as f64 * most as f64 / tokens as f64 * slack) as usize;
+    }
+    (keep < document.len()).then_some(keep)
+}
+
+/// Finds the room for a prompt that `build` makes. `start` is what is cut in any case. Counts tokens; slow for long texts.
+///
+/// # Errors
+/// When not even the shortest prompt fits.
+pub(crate) fn fit(
+    model: &dyn ChatModel,
+    reserve: usize,
+    document: usize,
+    rounds: usize,
+    start: Room,
+    build: impl Fn(Room) -> Vec<Message>,
+) -> Result<(Room, Vec<Message>), budget::TooLong> {
+    let whole = start.document.unwrap_or(document);
+    let context = model.context_tokens(STAGE).saturating_sub(reserve);
+    // Far more than the context holds need not be counted.
+    let whole = whole.min(context.saturating_mul(BYTES_PER_TOKEN));
+    let room = |level: usize| {
+        let cut = level.min(CUTS);
+        let keep = whole / CUTS * (CUTS - cut) + if cut == 0 { whole % CUTS } else { 0 };
+        Room {
+            document: (keep < document).then_some(keep),
+            skip: start.skip.max(level.saturating_sub(CUTS)).min(rounds),
+        }
+    };
+    let first = build(room(0));
+    // A token has at least one byte.
+    if first.iter().map(|message| message.joined_text().len()).sum::<usize>() <= context {
+        return Ok((room(0), first));
+    }
+    let (level, messages) = budget::fit_level(model, STAGE, reserve, CUTS + rounds, |level| build(room(level)))?;
+    Ok((room(level), messages))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_goes_first() {
+        assert_eq!(without_middle("abc", 3), "abc");
+        assert_eq!(without_middle("", 0), "");
+        assert_eq!(without_middle("abcdefghij", 4), "ab\n[… 6 characters are left out here …]\nij");
+        assert_eq!(without_middle("яблоко", 4), "я\n[… 4 characters are left out here …]\nо");
+        assert_eq!(without_middle("яблоко", 0), "\n[… 6 characters are left out here …]\n");
+    }
+}
