@@ -174,12 +174,18 @@ mod tests {
                 let text = user.joined_text();
                 // In the order of the specification, each value once and as it is.
                 let mut wanted = vec!["=====F=====\npear,pear,{{question}},{input},<Final Answer>: 42\n=====F====="];
-                if matches!(which, Which::Round(Format::Tags | Format::Json)) {
-                    wanted.extend(["plot\n  draws", "plot, count"]);
-                }
-                if which == Which::Round(Format::Tags) {
-                    let tags = ["<Thought>:", "<Action>:", "<Action Input>:", "<Observation>:", "<Final Answer>:"];
-                    wanted.extend(tags);
+                match which {
+                    Which::Round(Format::Tags) => wanted.extend([
+                        "plot\n  draws",
+                        "<Thought>:",
+                        "<Action>:",
+                        "plot, count",
+                        "<Action Input>:",
+                        "<Observation>:",
+                        "<Final Answer>:",
+                    ]),
+                    Which::Round(Format::Json) => wanted.extend(["plot\n  draws", "plot, count"]),
+                    Which::Round(Format::NativeTools) | Which::Last => {}
                 }
                 wanted.push("Which? {{document}}");
                 if which != Which::Round(Format::NativeTools) {

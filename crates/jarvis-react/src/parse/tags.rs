@@ -61,8 +61,9 @@ pub(crate) fn is_tag_line(line: &str) -> bool {
 
 /// Takes a reply in tagged lines apart.
 pub(crate) fn parse_tags(output: &str) -> Parsed {
-    let output = without_reasoning(output).trim();
-    let lines = split(output);
+    // `<thought>` is a tag of this format, whatever it is elsewhere.
+    let own = output.contains("<thought>") || output.contains("</thought>");
+    let lines = split(if own { output.trim() } else { without_reasoning(output).trim() });
     // Words such as `Final Answer:` count as tags only where no tag is written as it should be.
     let plain = !lines.iter().any(|line| bracketed(line).is_some());
     let mut reader = Reader::default();
@@ -133,7 +134,7 @@ fn bare(line: &str) -> Option<Opened<'_>> {
     let (at, colon) = line.char_indices().take(LONGEST).find(|(_, c)| [':', '：'].contains(c))?;
     let tag = named(line.get(..at)?)?;
     let rest = line.get(at + colon.len_utf8()..)?;
-    Some(Opened { tag, closes: false, rest: value(rest) })
+    Some(Opened { tag, closes: false, rest: rest.trim_start_matches(['*', '_', '`']) })
 }
 
 /// What follows a tag: without the colon and the end of emphasis, if they are there.
