@@ -6,6 +6,7 @@
 mod app;
 mod error;
 mod extract;
+mod grpc;
 mod guard;
 mod listen;
 mod metrics;
@@ -18,10 +19,13 @@ mod state;
 mod wire;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
+use futures::FutureExt;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
 pub use options::{CallerPolicy, Options};
 pub use state::{CallerModel, Check, Parts};
@@ -38,6 +42,12 @@ pub enum ServeError {
     /// An origin that pages may call from is not one.
     #[error("`{0}` is not an origin such as https://tools.example.org")]
     Origin(String),
+    /// The certificate or its key cannot be used.
+    #[error("the certificate or its key cannot be used: {0}")]
+    Tls(String),
+    /// The gRPC door failed.
+    #[error("gRPC cannot be served: {0}")]
+    Grpc(String),
     /// The socket failed.
     #[error("cannot serve at the address: {0}")]
     Socket(#[from] std::io::Error),
@@ -51,6 +61,8 @@ impl ServeError {
             ServeError::Origin(_) => {
                 "list each origin in `server.cors_origins` by scheme, host and port, without a path; `*` is not taken"
             }
+            ServeError::Tls(_) => "name a certificate chain and its private key, both in PEM",
+            ServeError::Grpc(_) => "choose another address with --grpc",
             ServeError::Socket(_) => "choose another address with --http",
         }
     }
@@ -71,21 +83,55 @@ pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
     if here || options.token.is_some() { Ok(()) } else { Err(ServeError::Open { address }) }
 }
 
+/// The doors of a server; at least one.
+#[derive(Debug, Default)]
+pub struct Doors {
+    /// HTTP.
+    pub http: Option<TcpListener>,
+    /// gRPC.
+    pub grpc: Option<(TcpListener, GrpcOptions)>,
+}
+
 /// Serves until `stop` is cancelled: then no more connections and runs are taken, those in flight go on for
 /// [`Options::drain`], and what is left is cancelled in good order.
 ///
 /// # Errors
-/// As [`check`], or when the socket has no address.
-pub async fn serve(
-    listener: TcpListener,
-    parts: Parts,
-    options: Options,
-    stop: CancellationToken,
-) -> Result<(), ServeError> {
-    check(listener.local_addr()?, &options)?;
+/// As [`check`], when a socket has no address, or a door cannot be opened.
+pub async fn serve(doors: Doors, parts: Parts, options: Options, stop: CancellationToken) -> Result<(), ServeError> {
+    let listeners = doors.http.iter().chain(doors.grpc.iter().map(|(listener, _)| listener));
+    for listener in listeners {
+        check(listener.local_addr()?, &options)?;
+    }
     let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
     let server = state::Server::new(parts, options);
-    let app = app::app(server.clone());
-    listen::serve(listener, app, connections, write, stop, server.runs.drain(drain)).await;
-    Ok(())
+    let (runs, stopped) = (Arc::clone(&server.runs), stop.clone());
+    let drained = async move {
+        stopped.cancelled().await;
+        runs.drain(drain).await;
+    };
+    let drained = drained.boxed().shared();
+    let http = async {
+        if let Some(listener) = doors.http {
+            let app = app::app(server.clone());
+            listen::serve(listener, app, connections, write, stop.clone(), drained.clone()).await;
+        }
+        Ok(())
+    };
+    let grpc = async {
+        match doors.grpc {
+            Some((listener, options)) => {
+                grpc::serve(listener, server.clone(), options, stop.clone(), drained.clone()).await
+            }
+            None => Ok(()),
+        }
+    };
+    // A door that fails closes the other.
+    let (http, grpc): (Result<(), ServeError>, _) = tokio::join!(http, async {
+        let ended = grpc.await;
+        if ended.is_err() {
+            stop.cancel();
+        }
+        ended
+    });
+    http.and(grpc)
 }

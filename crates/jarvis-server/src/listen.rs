@@ -63,9 +63,10 @@ pub(crate) async fn serve(
     let _ = tokio::time::timeout(CLOSING_TIME, graceful.shutdown()).await;
 }
 
-type Place = tokio::sync::OwnedSemaphorePermit;
+pub(crate) type Place = tokio::sync::OwnedSemaphorePermit;
 
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, Place)> {
+/// Takes a place, and the next connection for it; `None` when there is none this time.
+pub(crate) async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, Place)> {
     let place = Arc::clone(places).acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, _)) => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::{Decisions, Format};
+use jarvis_react::Agent;
 use jarvis_store::{Journal, Media};
 use secrecy::SecretString;
 use serde::Serialize;
@@ -22,6 +23,8 @@ use crate::sessions::Sessions;
 pub struct Parts {
     /// The pipeline.
     pub pipeline: Arc<HuggingGpt>,
+    /// Answers questions about documents.
+    pub agent: Arc<Agent>,
     /// Decides, with the configured catalogue.
     pub decisions: Decisions,
     /// Decides with the catalogue of this machine, whatever is configured.

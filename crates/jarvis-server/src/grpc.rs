@@ -1,0 +1,125 @@
+//! The gRPC door: `FileBasedQA`, health and reflection, within limits of connections, sizes and times.
+//!
+//! Requests become runs like those of the other doors: they wait for the same places, stand in the same journal and are
+//! cancelled when nobody wants them any more.
+
+mod deadline;
+mod service;
+mod socket;
+mod status;
+
+use std::time::Duration;
+
+use jarvis_proto::file_based_qa::DESCRIPTORS;
+use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQaServer;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Certificate, Identity, Server as Transport, ServerTlsConfig};
+
+use crate::ServeError;
+use crate::guard;
+use crate::state::Server;
+
+use service::Questions;
+
+/// What a message may hold beside the document.
+const BESIDE: usize = 64 << 10;
+
+/// The most bytes of an answer. Clients take 4 MiB unless they are told otherwise, see [`service::MODEST`].
+const MAX_ANSWER: usize = 64 << 20;
+
+/// How often an idle connection is asked whether anyone is there, and how long the answer may take.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// The largest head of a call, in bytes.
+const MAX_HEAD: u32 = 16 << 10;
+
+/// How the gRPC door is set up.
+#[derive(Debug, Clone)]
+pub struct GrpcOptions {
+    /// The largest document, in bytes.
+    pub max_file: usize,
+    /// The certificate and its key; without them calls are in the clear.
+    pub tls: Option<GrpcTls>,
+}
+
+impl Default for GrpcOptions {
+    fn default() -> GrpcOptions {
+        GrpcOptions { max_file: 4 << 20, tls: None }
+    }
+}
+
+/// A certificate chain with its key, and who may call.
+#[derive(Clone)]
+pub struct GrpcTls {
+    /// The certificates, PEM.
+    pub certificate: Vec<u8>,
+    /// The key, PEM.
+    pub key: Vec<u8>,
+    /// The certificates that sign those of callers, PEM; callers need none unless set.
+    pub client_ca: Option<Vec<u8>>,
+}
+
+impl std::fmt::Debug for GrpcTls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GrpcTls").field("client_ca", &self.client_ca.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// Serves until `stop` is cancelled and `drained` is over.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    server: Server,
+    options: GrpcOptions,
+    stop: CancellationToken,
+    drained: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let connections = server.options.max_connections;
+    let questions = FileBasedQaServer::new(Questions { server: server.clone(), max_file: options.max_file })
+        .max_decoding_message_size(options.max_file.saturating_add(BESIDE))
+        .max_encoding_message_size(MAX_ANSWER);
+    let token = move |request: tonic::Request<()>| match guard::check_token(&server, &request.metadata().clone().into_headers()) {
+        Ok(()) => Ok(request),
+        Err(_) => Err(tonic::Status::unauthenticated(
+            "a token is needed: send the metadata `authorization: Bearer TOKEN` with the token that the server was started with",
+        )),
+    };
+    let (reporter, health) = tonic_health::server::health_reporter();
+    reporter.set_serving::<FileBasedQaServer<Questions>>().await;
+    let described = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let broken = |error: tonic_reflection::server::Error| ServeError::Grpc(error.to_string());
+    let (reflection, older) = (described().build_v1().map_err(broken)?, described().build_v1alpha().map_err(broken)?);
+    let mut transport = Transport::builder()
+        .http2_keepalive_interval(Some(KEEPALIVE))
+        .http2_keepalive_timeout(Some(KEEPALIVE))
+        .http2_max_header_list_size(MAX_HEAD)
+        .max_concurrent_streams(1_024);
+    if let Some(tls) = options.tls {
+        let mut config = ServerTlsConfig::new().identity(Identity::from_pem(&tls.certificate, &tls.key));
+        if let Some(ca) = &tls.client_ca {
+            config = config.client_ca_root(Certificate::from_pem(ca));
+        }
+        transport = transport.tls_config(config).map_err(|error| ServeError::Tls(status::causes(&error)))?;
+    }
+    let router = transport
+        .add_service(health)
+        .add_service(InterceptedService::new(questions, token.clone()))
+        .add_service(InterceptedService::new(reflection, token.clone()))
+        .add_service(InterceptedService::new(older, token));
+    let incoming = socket::incoming(listener, connections, stop.clone());
+    let ended = async {
+        stop.cancelled().await;
+        // Nobody should send more here; what goes on comes to its end first.
+        reporter.set_not_serving::<FileBasedQaServer<Questions>>().await;
+        drained.await;
+    };
+    router
+        .serve_with_incoming_shutdown(incoming, ended)
+        .await
+        .map_err(|error| ServeError::Grpc(status::causes(&error)))
+}

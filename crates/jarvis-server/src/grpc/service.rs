@@ -1,0 +1,250 @@
+//! `FileBasedQA`: a question and a document in, words and pictures out, at once or step by step.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures::{FutureExt, Stream, StreamExt};
+use jarvis_engine::Events;
+use jarvis_net::http::blocking;
+use jarvis_plan::{EventKind, Language};
+use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQa;
+use jarvis_proto::file_based_qa::query_event::Event as Told;
+use jarvis_proto::file_based_qa::{Action, Problem, QueryEvent, QueryRequest, QueryResponse, Step};
+use jarvis_react::{AskError, Asked, Reached};
+use jarvis_store::Media;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status};
+
+use super::{deadline, status};
+use crate::runs::{CancelOnDrop, Ended, Keep, Started, Work};
+use crate::state::Server;
+
+/// The largest answer that clients take unless they are told otherwise, with room for what is around the pictures.
+pub(super) const MODEST: usize = (4 << 20) - (256 << 10);
+
+/// The largest picture that is sent, in bytes.
+const MAX_IMAGE: u64 = 32 << 20;
+
+/// Events that may wait for a slow reader.
+const WAITING: usize = 16;
+
+/// The service.
+pub(super) struct Questions {
+    pub(super) server: Server,
+    pub(super) max_file: usize,
+}
+
+/// How a question ended.
+type End = Result<Reached, AskError>;
+
+#[tonic::async_trait]
+impl FileBasedQa for Questions {
+    async fn query_file(&self, request: Request<QueryRequest>) -> Result<Response<QueryResponse>, Status> {
+        let asked = self.asked(request).await?;
+        let agent = Arc::clone(&self.server.parts.agent);
+        let question = asked.question.clone();
+        let work: Work<End> =
+            Box::new(move |events, cancel| async move { agent.ask(&asked, &events, cancel).await }.boxed());
+        let Started { live, end } = self.start(&question, work)?;
+        // Whoever goes away does not want the answer.
+        let mut guard = CancelOnDrop::new(&live);
+        let ended = end.await.map_err(|_| Status::internal("the run broke off"))?;
+        guard.disarm();
+        let reached = ended.result.map_err(status::of_lost)?.map_err(|error| status::of(&error))?;
+        let pictures = pictures(&self.server.parts.media, &reached.images).await?;
+        Ok(Response::new(response(reached, pictures)))
+    }
+
+    type QueryFileStreamStream = Pin<Box<dyn Stream<Item = Result<QueryEvent, Status>> + Send>>;
+
+    async fn query_file_stream(
+        &self,
+        request: Request<QueryRequest>,
+    ) -> Result<Response<Self::QueryFileStreamStream>, Status> {
+        let asked = self.asked(request).await?;
+        let (agent, media) = (Arc::clone(&self.server.parts.agent), Arc::clone(&self.server.parts.media));
+        let question = asked.question.clone();
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let told = sender.clone();
+        let shown = Arc::clone(&media);
+        let work: Work<End> = Box::new(move |events, cancel| {
+            async move {
+                let (own, mut receiver) = Events::channel(events.run_id().clone());
+                let passed = async {
+                    while let Some(event) = receiver.recv().await {
+                        for event in told_of(&event.kind, &shown).await {
+                            // A reader that went away cancels the run by dropping its guard.
+                            let _ = told.send(Ok(event)).await;
+                        }
+                        events.emit(event.kind);
+                    }
+                };
+                let answered = async {
+                    let ended = agent.ask(&asked, &own, cancel).await;
+                    drop(own);
+                    ended
+                };
+                futures::future::join(answered, passed).await.0
+            }
+            .boxed()
+        });
+        let Started { live, end } = self.start(&question, work)?;
+        tokio::spawn(async move {
+            let last = last_event(end.await.ok(), &media).await;
+            let _ = sender.send(last).await;
+        });
+        let guard = CancelOnDrop::new(&live);
+        let events = ReceiverStream::new(receiver).map(move |event| {
+            let _held = &guard;
+            event
+        });
+        Ok(Response::new(Box::pin(events)))
+    }
+}
+
+impl Questions {
+    /// What is asked, its document read.
+    async fn asked(&self, request: Request<QueryRequest>) -> Result<Asked, Status> {
+        let deadline = deadline::of(request.metadata());
+        let QueryRequest { question, file_data, language, max_steps } = request.into_inner();
+        if question.trim().is_empty() {
+            return Err(status::of(&AskError::EmptyQuestion));
+        }
+        if file_data.len() > self.max_file {
+            return Err(Status::invalid_argument(format!(
+                "the document has {} bytes, and {} are taken at most",
+                file_data.len(),
+                self.max_file
+            )));
+        }
+        let language = match language.trim() {
+            "" => None,
+            "en" => Some(Language::English),
+            "ru" => Some(Language::Russian),
+            "zh" => Some(Language::Chinese),
+            other => {
+                let other: String = other.chars().take(20).collect();
+                return Err(Status::invalid_argument(format!("`{other}` is no language: en, ru or zh")));
+            }
+        };
+        let document = self.server.parts.agent.read(file_data).await.map_err(|error| status::of_document(&error))?;
+        Ok(Asked {
+            question,
+            document: document.text,
+            language,
+            max_steps: Some(max_steps),
+            deadline,
+            warnings: document.warnings,
+        })
+    }
+
+    fn start(&self, question: &str, work: Work<End>) -> Result<Started<End>, Status> {
+        self.server.runs.start(question, Keep::Events, work).map_err(|error| status::of_refusal(&error))
+    }
+}
+
+/// What the reader of a stream is told of an event.
+async fn told_of(kind: &EventKind, media: &Arc<Media>) -> Vec<QueryEvent> {
+    match kind {
+        EventKind::Thought { step, text } => vec![event(*step, Told::Thought(text.clone()))],
+        EventKind::Action { step, tool, input } => {
+            vec![event(*step, Told::Action(Action { tool: tool.clone(), input: input.clone() }))]
+        }
+        EventKind::Observation { step, text, images } => {
+            let made = pictures(media, images).await.unwrap_or_default();
+            let told = std::iter::once(Told::Observation(text.clone()));
+            told.chain(made.into_iter().map(Told::Image)).map(|told| event(*step, told)).collect()
+        }
+        EventKind::Queued { .. }
+        | EventKind::RunStarted { .. }
+        | EventKind::ModelCall { .. }
+        | EventKind::Plan { .. }
+        | EventKind::Mapped { .. }
+        | EventKind::ModelChosen { .. }
+        | EventKind::ExecutionConfig { .. }
+        | EventKind::TaskStarted { .. }
+        | EventKind::TaskAttempt { .. }
+        | EventKind::TaskFinished { .. }
+        | EventKind::Token { .. }
+        | EventKind::Answer { .. }
+        | EventKind::Note { .. }
+        | EventKind::Done { .. }
+        | EventKind::Error { .. } => Vec::new(),
+    }
+}
+
+fn event(step: u32, told: Told) -> QueryEvent {
+    QueryEvent { step, event: Some(told) }
+}
+
+/// The last event of a stream: the answer, or why there is none.
+async fn last_event(ended: Option<Ended<End>>, media: &Arc<Media>) -> Result<QueryEvent, Status> {
+    let ended = ended.ok_or_else(|| Status::internal("the run broke off"))?;
+    match ended.result.map_err(status::of_lost)? {
+        Ok(reached) => {
+            let step = u32::try_from(reached.rounds.len()).unwrap_or(u32::MAX);
+            let last: Vec<String> = reached.images.last().cloned().into_iter().collect();
+            let picture = pictures(media, &last).await?;
+            let mut response = response(reached, picture);
+            response.images = Vec::new();
+            Ok(event(step, Told::Final(response)))
+        }
+        Err(error) => {
+            let message = match error.hint() {
+                Some(hint) => format!("{}; {hint}", error.whole()),
+                None => error.whole(),
+            };
+            Ok(event(0, Told::Error(Problem { code: error.code().to_owned(), message })))
+        }
+    }
+}
+
+/// The bytes of pictures under the public root.
+async fn pictures(media: &Arc<Media>, urls: &[String]) -> Result<Vec<Vec<u8>>, Status> {
+    if urls.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (media, urls) = (Arc::clone(media), urls.to_vec());
+    let read = move || {
+        let read = |url: &String| {
+            media
+                .read(url, MAX_IMAGE)
+                .map_err(|error| jarvis_plan::TaskError::new(jarvis_plan::ErrorCode::Internal, error.to_string()))
+        };
+        urls.iter().map(read).collect::<Result<Vec<Vec<u8>>, _>>()
+    };
+    blocking(read).await.map_err(|error| {
+        tracing::error!(%error, "a picture that was made cannot be read");
+        Status::internal("a picture that was made cannot be read")
+    })
+}
+
+/// The reply: the last picture is the one that belongs to the answer.
+fn response(reached: Reached, pictures: Vec<Vec<u8>>) -> QueryResponse {
+    let mut warnings = reached.warnings;
+    let image_data = pictures.last().cloned().unwrap_or_default();
+    let all: usize = pictures.iter().map(Vec::len).sum();
+    let images = if all + image_data.len() > MODEST {
+        warnings.push(format!("only the last of {} pictures is sent: together they are too large", pictures.len()));
+        Vec::new()
+    } else {
+        pictures
+    };
+    let step = |round: jarvis_react::Round| Step {
+        thought: round.thought,
+        action: round.action,
+        action_input: round.input,
+        observation: round.observation,
+    };
+    QueryResponse {
+        has_text: !reached.text.is_empty(),
+        text_answer: reached.text,
+        has_image: !image_data.is_empty(),
+        image_data,
+        steps: reached.rounds.into_iter().map(step).collect(),
+        finish_reason: reached.finish.as_str().to_owned(),
+        warnings,
+        images,
+    }
+}

@@ -1,0 +1,71 @@
+//! Failures as the statuses of gRPC (`spec/react.md` §5).
+
+use std::error::Error;
+
+use jarvis_chat::ChatError;
+use jarvis_react::{AskError, DocumentError};
+use tonic::{Code, Status};
+
+use crate::error::ApiError;
+use crate::runs::Lost;
+
+/// The status of a question without an answer.
+pub(super) fn of(error: &AskError) -> Status {
+    let code = match error {
+        AskError::EmptyQuestion => Code::InvalidArgument,
+        AskError::Model { source } => of_model(source),
+        AskError::Prompt(_) => Code::FailedPrecondition,
+        AskError::Timeout { .. } => Code::DeadlineExceeded,
+        AskError::Cancelled => Code::Cancelled,
+    };
+    match error.hint() {
+        Some(hint) => Status::new(code, format!("{}; {hint}", error.whole())),
+        None => Status::new(code, error.whole()),
+    }
+}
+
+fn of_model(error: &ChatError) -> Code {
+    match error {
+        ChatError::Unreachable { .. } | ChatError::RateLimited { .. } | ChatError::BadReply { .. } => Code::Unavailable,
+        ChatError::Timeout { .. } => Code::DeadlineExceeded,
+        ChatError::Api { status: 500.., .. } => Code::Unavailable,
+        ChatError::Unauthorized { .. }
+        | ChatError::Api { .. }
+        | ChatError::Config(_)
+        | ChatError::ReplayMiss { .. } => Code::FailedPrecondition,
+        ChatError::Recording { .. } => Code::Internal,
+    }
+}
+
+/// The status of a document that cannot be read.
+pub(super) fn of_document(error: &DocumentError) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+/// The status of a run that was not taken.
+pub(super) fn of_refusal(error: &ApiError) -> Status {
+    match error.status().as_u16() {
+        503 if error.code() == "overloaded" => Status::resource_exhausted(error.message()),
+        503 => Status::unavailable(error.message()),
+        _ => Status::internal(error.message()),
+    }
+}
+
+/// The status of a run that has no end of its own.
+pub(super) fn of_lost(lost: Lost) -> Status {
+    match lost {
+        Lost::Cancelled => Status::cancelled("the question was cancelled"),
+        Lost::Broken => Status::internal("a part of jarvis failed; its log says where"),
+    }
+}
+
+/// An error with what caused it, in one line.
+pub(super) fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(&format!(": {inner}"));
+        cause = inner.source();
+    }
+    text
+}
