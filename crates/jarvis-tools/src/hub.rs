@@ -21,6 +21,8 @@ use crate::{CallError, CallFault, ToolCall, ToolCaller};
 pub use error::{HubError, HubFault};
 pub use function::Function;
 pub use input::arguments;
+pub(crate) use input::written;
+pub(crate) use show::significant;
 
 /// What a result is shown as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -8,6 +8,7 @@ mod call;
 pub mod config;
 pub mod font;
 pub mod hub;
+pub mod local;
 pub mod names;
 pub mod openapi;
 mod rapid;

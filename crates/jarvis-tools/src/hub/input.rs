@@ -77,7 +77,7 @@ fn kind(value: &Literal) -> String {
 
 /// The number that a text is: an optional sign, digits with or without commas between thousands, an optional fraction
 /// and exponent.
-fn written(text: &str) -> Option<Number> {
+pub(crate) fn written(text: &str) -> Option<Number> {
     let text = text.trim();
     let (negative, size) = match text.strip_prefix(['+', '-']) {
         Some(size) => (text.starts_with('-'), size),

@@ -19,7 +19,7 @@ pub(super) fn rounded(value: &Number) -> String {
 }
 
 /// A float with at most 12 significant digits.
-pub(super) fn significant(float: f64) -> String {
+pub(crate) fn significant(float: f64) -> String {
     plain(format!("{float:.11e}").parse().unwrap_or(float))
 }
 

@@ -1,0 +1,58 @@
+//! The tools that work in this process: charts, arithmetic, counting, and search within a document.
+//!
+//! All are pure: they read nothing but their input and the document of the call, and reach no network and no file.
+
+mod calculator;
+mod count;
+mod functions;
+mod numbers;
+pub mod passages;
+pub mod plot;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{CallError, CallFault, Registry, RegistryError, ToolSource, ToolSpec};
+
+pub use calculator::{CalcError, Calculator, evaluate};
+pub use count::{Count, Counts};
+pub use functions::HubFunction;
+pub use numbers::number;
+pub use search::SearchDocument;
+
+/// Adds all native tools, the thirteen functions of the hub after the others.
+///
+/// # Errors
+/// When a name is taken.
+pub fn add_to(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add(Arc::new(plot::Plot::default()))?;
+    registry.add(Arc::new(Calculator::default()))?;
+    registry.add(Arc::new(Count::default()))?;
+    registry.add(Arc::new(SearchDocument::default()))?;
+    for function in HubFunction::all() {
+        registry.add(Arc::new(function))?;
+    }
+    Ok(())
+}
+
+/// What is told of a native tool.
+fn native(name: &str, description: &str, when: &str, input_schema: Value, example: Value) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        when: when.to_owned(),
+        input_schema,
+        example,
+        source: ToolSource::Native,
+    }
+}
+
+/// Does work that takes milliseconds on a thread where nobody waits for it.
+async fn on_a_thread<T: Send + 'static>(tool: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<T, CallError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| CallError::new(CallFault::NotWorking, format!("`{tool}` broke down")))
+}

@@ -1,0 +1,71 @@
+//! Numbers as people write them in lists: with a percent sign, full-width digits, or a real minus.
+
+use jarvis_prompt::number::Number;
+
+use crate::hub;
+
+/// The number that a text is: `12`, `-3.5`, `1,200`, `45%` as 45, `１２`, `−4`, `1 200` with blanks between thousands.
+pub fn number(text: &str) -> Option<Number> {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.trim().chars() {
+        match narrow(c) {
+            '\u{2212}' | '\u{2013}' if plain.is_empty() => plain.push('-'),
+            '\u{a0}' | '\u{202f}' | '\u{2009}' => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    let bare = plain.strip_suffix('%').map_or(plain.as_str(), str::trim_end);
+    if !bare.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    if bare.contains(' ') { spaced(bare) } else { hub::written(bare) }
+}
+
+/// A full-width form as its plain one.
+pub(super) fn narrow(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{3000}' => ' ',
+        c => c,
+    }
+}
+
+/// A number whose thousands are parted by blanks.
+fn spaced(text: &str) -> Option<Number> {
+    if text.contains(',') { None } else { hub::written(&text.replace(' ', ",")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        for (text, expected) in [
+            ("12", Some(12.0)),
+            (" -3.5 ", Some(-3.5)),
+            ("1,200", Some(1200.0)),
+            ("1 200 000", Some(1_200_000.0)),
+            ("1\u{a0}200", Some(1200.0)),
+            ("45%", Some(45.0)),
+            ("45 %", Some(45.0)),
+            ("１２．５", Some(12.5)),
+            ("−4", Some(-4.0)),
+            ("1e3", Some(1000.0)),
+            ("12 34", None),
+            ("12,34", None),
+            ("1,2 3", None),
+            ("", None),
+            ("%", None),
+            ("-", None),
+            ("abc", None),
+            ("12 kg", None),
+            ("nan", None),
+            ("inf", None),
+            ("1e999", None),
+        ] {
+            let found = number(text).map(|number| number.to_f64().unwrap());
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}

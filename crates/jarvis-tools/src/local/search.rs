@@ -1,0 +1,122 @@
+//! `search_document`: the passages of the document that fit a query best, by words.
+
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::passages::PassageIndex;
+use super::{native, on_a_thread};
+use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
+
+/// The most passages that one call gives.
+const MOST: usize = 10;
+/// How many documents are kept searchable at once.
+const KEPT: usize = 4;
+/// The longest query that is read, in characters.
+const LONGEST: usize = 2_000;
+
+/// The tool `search_document`. It keeps the index of a document for as long as the document is in use.
+#[derive(Clone)]
+pub struct SearchDocument {
+    spec: ToolSpec,
+    kept: Arc<Mutex<Vec<Kept>>>,
+}
+
+/// A document with its index.
+type Kept = (Weak<str>, Arc<PassageIndex>);
+
+impl std::fmt::Debug for SearchDocument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SearchDocument").finish_non_exhaustive()
+    }
+}
+
+impl Default for SearchDocument {
+    fn default() -> SearchDocument {
+        let spec = native(
+            "search_document",
+            "Finds the passages of the document that share the rarest words with a query, and gives them with their \
+             numbers and lines.",
+            "the document is long or was cut, and you need the place that tells of something",
+            json!({
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "description": "words that the passage should hold, in the document's language"},
+                    "top": {"type": "integer", "minimum": 1, "maximum": MOST, "default": 3},
+                },
+                "required": ["query"],
+            }),
+            json!({"query": "founding year of the company", "top": 3}),
+        );
+        SearchDocument { spec, kept: Arc::default() }
+    }
+}
+
+#[async_trait]
+impl Callable for SearchDocument {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, CallError> {
+        let wrong = |what: &str| CallError::new(CallFault::BadInput, what);
+        let query = input.get("query").and_then(Value::as_str).map(str::trim).unwrap_or_default();
+        if query.is_empty() {
+            return Err(wrong("`query` must be a text of one word or more"));
+        }
+        let query: String = query.chars().take(LONGEST).collect();
+        let top = match input.get("top") {
+            None | Some(Value::Null) => 3,
+            Some(top) => {
+                let top = top.as_u64().filter(|top| *top > 0).and_then(|top| usize::try_from(top).ok());
+                top.ok_or_else(|| wrong("`top` must be a whole number above 0"))?.min(MOST)
+            }
+        };
+        let document = scope.document.clone().ok_or_else(|| wrong("there is no document to search"))?;
+        let tool = self.clone();
+        let work = move || tell(&document, &tool.index_of(&document), &query, top);
+        Ok(Observation::text(on_a_thread("search_document", work).await?))
+    }
+}
+
+impl SearchDocument {
+    /// The index of a document, built once.
+    pub(super) fn index_of(&self, document: &Arc<str>) -> Arc<PassageIndex> {
+        let same = |weak: &Weak<str>| weak.upgrade().is_some_and(|known| Arc::ptr_eq(&known, document));
+        let known = self.kept().iter().find(|(weak, _)| same(weak)).map(|(_, index)| Arc::clone(index));
+        if let Some(index) = known {
+            return index;
+        }
+        let index = Arc::new(PassageIndex::build(document));
+        let mut kept = self.kept();
+        kept.retain(|(weak, _)| weak.strong_count() > 0);
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        kept.push((Arc::downgrade(document), Arc::clone(&index)));
+        index
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The passages in words: each with its number, the number of all, and the line where it begins.
+fn tell(document: &str, index: &PassageIndex, query: &str, top: usize) -> String {
+    let hits = index.search(query, top);
+    if hits.is_empty() {
+        return "No passage of the document shares a word with the query.".to_owned();
+    }
+    let mut told = String::new();
+    for hit in hits {
+        let Some(range) = index.passages().get(hit.row) else { continue };
+        let line = document.get(..range.start).map_or(0, |before| before.matches('\n').count()) + 1;
+        let passage = document.get(range.clone()).unwrap_or_default();
+        let blank = if told.is_empty() { "" } else { "\n\n" };
+        let _ = write!(told, "{blank}[passage {} of {}, line {line}]\n{passage}", hit.row + 1, index.passages().len());
+    }
+    told
+}
