@@ -7,6 +7,7 @@ mod walk;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use jarvis_chat::{ChatError, ChatModel};
 use jarvis_engine::{Events, Limits, Setup, drive_stream};
 use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, Kind, Language, Level, Outcome, Plan, Request};
@@ -16,6 +17,7 @@ use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
+use crate::document::{Document, DocumentError};
 use crate::prompt::{PromptError, Prompts};
 use crate::rounds::Round;
 use crate::settings::Settings;
@@ -180,6 +182,15 @@ impl Agent {
     /// The chat model's name, or `offline`.
     pub fn model_name(&self) -> String {
         self.chat.as_ref().map_or_else(|| "offline".into(), |chat| chat.model_name(STAGE))
+    }
+
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// When it is no text that can be read.
+    pub async fn read(&self, bytes: Bytes) -> Result<Document, DocumentError> {
+        let text = String::from_utf8(bytes.to_vec()).map_err(|_| DocumentError::NotText)?;
+        Ok(Document { text: text.into(), warnings: Vec::new() })
     }
 
     /// Answers a question. All of it is told through `events`: the thoughts, the calls and what they gave; the plan, which

@@ -5,6 +5,7 @@
 //! through `Events` as in every run. Which door the question came through is not known here.
 
 mod agent;
+mod document;
 mod native;
 mod parse;
 mod prompt;
@@ -15,6 +16,7 @@ mod trace;
 mod unaided;
 
 pub use agent::{Agent, AskError, Asked, Finish, Reached};
+pub use document::{Document, DocumentError};
 pub use parse::{Action, Parsed};
 pub use prompt::{PromptError, Prompts};
 pub use rounds::Round;

@@ -77,6 +77,21 @@ struct ErrorFields {
 }
 
 impl ApiError {
+    /// The status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.0.status
+    }
+
+    /// The stable word.
+    pub(crate) fn code(&self) -> &'static str {
+        self.0.code
+    }
+
+    /// What happened.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
         ApiError(Box::new(Fields {
             status,
