@@ -18,8 +18,8 @@ mod wire;
 pub use config::{Azure, OpenAiConfig, Protocol, Retries};
 pub use embeddings::{EmbedError, Embedder, OpenAiEmbeddings};
 pub use model::{
-    CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, ReplySchema, TokenUsage, ToolOffer,
-    ToolUse,
+    CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, ReplySchema, TokenUsage,
+    ToolOffer, ToolUse,
 };
 pub use openai::OpenAi;
 pub use recording::{Recorder, Replay, request_sha256};

@@ -164,10 +164,9 @@ impl AskError {
     pub fn whole(&self) -> String {
         match self {
             AskError::Model { source } => format!("{self}: {source}"),
-            AskError::EmptyQuestion
-            | AskError::Prompt(_)
-            | AskError::Timeout { .. }
-            | AskError::Cancelled => self.to_string(),
+            AskError::EmptyQuestion | AskError::Prompt(_) | AskError::Timeout { .. } | AskError::Cancelled => {
+                self.to_string()
+            }
         }
     }
 }

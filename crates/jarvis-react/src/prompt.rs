@@ -104,8 +104,11 @@ impl PromptLanguage {
 /// The tools as a prompt lists them: what each does, when to use it, its input with an example.
 pub(crate) fn tools(registry: &Registry, language: PromptLanguage) -> String {
     let zh = language == PromptLanguage::Zh;
-    let (when, input, example) =
-        if zh { ("使用时机", "输入（JSON Schema）", "示例") } else { ("Use it when", "Input (JSON Schema)", "Example") };
+    let (when, input, example) = if zh {
+        ("使用时机", "输入（JSON Schema）", "示例")
+    } else {
+        ("Use it when", "Input (JSON Schema)", "Example")
+    };
     let tool = |spec: &ToolSpec| {
         let schema = spec.input_schema.to_string();
         let schema = if schema.chars().count() > MAX_SCHEMA { names_of(spec) } else { schema };
@@ -162,12 +165,9 @@ mod tests {
             scratchpad: "<Thought>: hm\n",
         };
         for language in [PromptLanguage::En, PromptLanguage::Zh] {
-            for which in [
-                Which::Round(Format::Tags),
-                Which::Round(Format::Json),
-                Which::Round(Format::NativeTools),
-                Which::Last,
-            ] {
+            for which in
+                [Which::Round(Format::Tags), Which::Round(Format::Json), Which::Round(Format::NativeTools), Which::Last]
+            {
                 let messages = prompts.messages(which, language, &filling).unwrap();
                 let [system, user] = messages.as_slice() else { panic!("{which:?}: {messages:?}") };
                 assert!(system.joined_text().len() > 40);

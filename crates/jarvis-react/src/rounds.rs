@@ -71,10 +71,8 @@ pub(crate) fn json_scratchpad(rounds: &[Round], skip: usize) -> String {
 
 /// An observation in which no line passes for a tag of the scratchpad: what tools give is not trusted.
 pub(crate) fn tame(observation: &str) -> String {
-    let lines: Vec<String> = observation
-        .lines()
-        .map(|line| if is_tag_line(line) { format!("| {line}") } else { line.to_owned() })
-        .collect();
+    let lines: Vec<String> =
+        observation.lines().map(|line| if is_tag_line(line) { format!("| {line}") } else { line.to_owned() }).collect();
     lines.join("\n")
 }
 

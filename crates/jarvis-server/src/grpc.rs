@@ -79,7 +79,10 @@ pub(crate) async fn serve(
     let questions = FileBasedQaServer::new(Questions { server: server.clone(), max_file: options.max_file })
         .max_decoding_message_size(options.max_file.saturating_add(BESIDE))
         .max_encoding_message_size(MAX_ANSWER);
-    let token = move |request: tonic::Request<()>| match guard::check_token(&server, &request.metadata().clone().into_headers()) {
+    let token = move |request: tonic::Request<()>| match guard::check_token(
+        &server,
+        &request.metadata().clone().into_headers(),
+    ) {
         Ok(()) => Ok(request),
         Err(_) => Err(tonic::Status::unauthenticated(
             "a token is needed: send the metadata `authorization: Bearer TOKEN` with the token that the server was started with",
@@ -118,8 +121,5 @@ pub(crate) async fn serve(
         reporter.set_not_serving::<FileBasedQaServer<Questions>>().await;
         drained.await;
     };
-    router
-        .serve_with_incoming_shutdown(incoming, ended)
-        .await
-        .map_err(|error| ServeError::Grpc(status::causes(&error)))
+    router.serve_with_incoming_shutdown(incoming, ended).await.map_err(|error| ServeError::Grpc(status::causes(&error)))
 }

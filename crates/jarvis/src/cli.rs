@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::commands::ask::AskArgs;
 use crate::commands::easytool::EasytoolCommand;
 use crate::commands::taskbench::TaskbenchCommand;
+use crate::commands::tools::ToolsCommand;
 use crate::config::env_vars;
 
 /// Plans a request into a task graph, chooses a model for each task, runs the graph in parallel, and answers.
@@ -87,15 +89,27 @@ pub(crate) enum Command {
         jarvis plan \"a van burns beside a shop\" --format pipeline\n  \
         jarvis plan --evaluate examples.json --record answers.jsonl    # then --llm replay:answers.jsonl costs no calls")]
     Plan(PlanArgs),
-    /// Serve HTTP: the web page, the API, and an OpenAI-compatible endpoint
+    /// Ask about a document: thought, action and observation, with charts
+    Ask(AskArgs),
+    /// Serve HTTP (the web page, the API, an OpenAI-compatible endpoint) and gRPC
     #[command(after_help = "Examples:\n  \
         jarvis serve    # then open http://127.0.0.1:8004/\n  \
         jarvis serve --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
+        jarvis serve --grpc    # questions about documents at 127.0.0.1:50051 too; --no-http for these alone\n  \
         JARVIS_TOKEN=… jarvis serve --http 0.0.0.0:8004    # other machines need the token\n  \
         curl -s http://127.0.0.1:8004/hugginggpt -H 'Content-Type: application/json' \\\n    \
           -d '{\"messages\": [{\"role\": \"user\", \"content\": \"read this aloud: hello\"}]}'\n\n\
         The API is described at /docs and /openapi.json. On an address that other machines can reach, a token is required.")]
     Serve(ServeArgs),
+    /// The tools: built-in, gRPC, HTTP APIs, MCP servers; call one
+    #[command(after_help = "Examples:\n  \
+        jarvis tools call calculator '{\"expression\": \"(17 + 4) * 2\"}'\n  \
+        jarvis tools call plot '{\"x\": [\"pear\", \"fig\"], \"y\": [2, 1]}' --out chart.png\n  \
+        jarvis tools list --json\n  \
+        jarvis tools approve everything/echo    # its description changed, and the change is fine\n\n\
+        Remote tools stand under `tools` and `mcp_servers` in the configuration: docs/tools.md.")]
+    #[command(subcommand)]
+    Tools(ToolsCommand),
     /// What models there are, and which can be used now
     #[command(after_help = "Examples:\n  \
         jarvis models list --task image-to-text\n  \
@@ -227,6 +241,13 @@ pub(crate) struct ServeArgs {
     /// Where to listen; port 0 takes a free one [default: 127.0.0.1:8004]
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
+    /// Serve gRPC too: questions about documents (FileBasedQA). With port 0 the port is the first line on standard
+    /// output [default: 127.0.0.1:50051]
+    #[arg(long, alias = "listen", value_name = "ADDR", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) grpc: Option<String>,
+    /// Serve gRPC alone
+    #[arg(long, conflicts_with = "http")]
+    pub(crate) no_http: bool,
 }
 
 /// `jarvis models …`.

@@ -1,5 +1,6 @@
 //! The commands, one file each. A command turns what was typed into calls of the crates below and prints what they give.
 
+pub(crate) mod ask;
 mod chat;
 mod doctor;
 pub(crate) mod easytool;
@@ -9,6 +10,7 @@ mod run;
 mod runs;
 mod serve;
 pub(crate) mod taskbench;
+pub(crate) mod tools;
 
 use std::io::Read;
 use std::path::Path;
@@ -25,6 +27,8 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
     match cli.command {
         Command::Run(args) => run::run(args, &cli.global, printer).await,
         Command::Chat(args) => chat::run(args, &cli.global, printer).await,
+        Command::Ask(args) => ask::run(args, &cli.global, printer).await,
+        Command::Tools(command) => tools::run(command, &cli.global, printer).await,
         Command::Serve(args) => serve::run(args, &cli.global, printer).await,
         Command::Plan(args) => plan::run(args, &cli.global, printer).await,
         Command::Models(command) => models::run(command, &cli.global, printer).await,

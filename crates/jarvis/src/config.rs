@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(crate) use model::{Config, DecisionsConfig, MediaConfig, StatusApi};
+pub(crate) use model::{Config, DecisionsConfig, GrpcConfig, MediaConfig, StatusApi};
 
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]

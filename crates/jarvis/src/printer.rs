@@ -89,6 +89,15 @@ impl Printer {
     }
 }
 
+/// A text on one line, cut after so many characters.
+pub(crate) fn one_line(text: &str, max: usize) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(max) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or(&line)),
+        None => line,
+    }
+}
+
 /// What models, files and services say must not drive the terminal or hide from the reader: control characters other than
 /// line ends and tabs, direction overrides and Unicode tags are left out.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use jarvis_plan::{EventKind, Level, Outcome, Status, TaskId};
 
-use crate::printer::{Printer, Verbosity, harmless};
+use crate::printer::{Printer, Verbosity, harmless, one_line};
 
 /// Shows events. One for each run.
 pub(crate) struct Progress {
@@ -76,10 +76,12 @@ impl Progress {
             }
             EventKind::Note { level: Level::Warning, message } => self.line(&format!("warning: {message}")),
             EventKind::Note { level: Level::Info, message } => self.note(message),
-            EventKind::Thought { step, text } => self.line(&format!("{step}. thought: {}", one_line(text))),
-            EventKind::Action { step, tool, input } => self.line(&format!("{step}. action: {tool} {}", one_line(input))),
+            EventKind::Thought { step, text } => self.line(&format!("{step}. thought: {}", one_line(text, 400))),
+            EventKind::Action { step, tool, input } => {
+                self.line(&format!("{step}. action: {tool} {}", one_line(input, 400)))
+            }
             EventKind::Observation { step, text, .. } => {
-                self.line(&format!("{step}. observation: {}", one_line(text)));
+                self.line(&format!("{step}. observation: {}", one_line(text, 400)));
             }
             EventKind::Token { .. } => self.settle(),
             EventKind::Answer { .. } | EventKind::Done { .. } | EventKind::Error { .. } => self.clear(),

@@ -48,6 +48,45 @@ pub(crate) enum Work {
 
 /// Runs one request. The first Ctrl-C cancels the run in good order; the second ends the process.
 pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> Result<Finished, Failure> {
+    let watched = watch(app, live, printer, async |events, cancel| match work {
+        Work::Request(request) => app.pipeline.run(Arc::new(request), events, cancel).await,
+        Work::Plan(request, plan) => app.pipeline.run_plan(Arc::new(request), &plan, events, cancel).await,
+    });
+    let Watched { run_id, ended, usage, ms, said } = watched.await;
+    match ended {
+        Ok(run) => {
+            // An answer that broke off and was written anew has not been shown.
+            let streamed = !said.is_empty() && said.trim() == run.answer.text.trim();
+            if !streamed && !said.is_empty() {
+                printer.out("\n");
+            }
+            Ok(Finished { run_id, run, usage, ms, streamed })
+        }
+        Err(error) => Err(failure(&run_id, error)),
+    }
+}
+
+/// A run of whatever kind that came to its end.
+pub(crate) struct Watched<T> {
+    /// The run's id.
+    pub(crate) run_id: RunId,
+    /// What became of it.
+    pub(crate) ended: T,
+    /// Calls and tokens.
+    pub(crate) usage: Usage,
+    /// How long it took, in milliseconds.
+    pub(crate) ms: u64,
+    /// What of the answer was printed piece by piece.
+    said: String,
+}
+
+/// Does work as a run: its events go to the journal, to stderr and, when asked for, to stdout; Ctrl-C cancels it.
+pub(crate) async fn watch<T>(
+    app: &App,
+    live: Live,
+    printer: Printer,
+    work: impl AsyncFnOnce(&Events, CancellationToken) -> T,
+) -> Watched<T> {
     let run_id = RunId(App::new_run_id());
     let (events, mut receiver) = Events::channel(run_id.clone());
     let cancel = CancellationToken::new();
@@ -70,10 +109,7 @@ pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> 
         progress.clear();
         (said, ms)
     });
-    let ended = match work {
-        Work::Request(request) => app.pipeline.run(Arc::new(request), &events, cancel).await,
-        Work::Plan(request, plan) => app.pipeline.run_plan(Arc::new(request), &plan, &events, cancel).await,
-    };
+    let ended = work(&events, cancel).await;
     let usage = events.usage();
     drop(events);
     interrupt.abort();
@@ -83,17 +119,7 @@ pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> 
     {
         printer.warning(&format!("the journal could not be written: {error}"));
     }
-    match ended {
-        Ok(run) => {
-            // An answer that broke off and was written anew has not been shown.
-            let streamed = !said.is_empty() && said.trim() == run.answer.text.trim();
-            if !streamed && !said.is_empty() {
-                printer.out("\n");
-            }
-            Ok(Finished { run_id, run, usage, ms, streamed })
-        }
-        Err(error) => Err(failure(&run_id, error)),
-    }
+    Watched { run_id, ended, usage, ms, said }
 }
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {

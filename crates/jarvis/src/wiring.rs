@@ -1,9 +1,11 @@
 //! From a configuration to a pipeline: the only place where all parts meet.
 
+mod agent;
 mod chat;
 mod checks;
 mod decisions;
 mod experts;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,6 +20,7 @@ use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
 use jarvis_plan::Limits as PlanLimits;
 use jarvis_planner::Offline;
+use jarvis_react::Agent;
 use jarvis_server::CallerModel;
 use jarvis_store::{Journal, Media};
 use url::Url;
@@ -30,6 +33,7 @@ use crate::printer::Printer;
 pub(crate) use chat::{Special, build_special, embeddings_config};
 pub(crate) use checks::checks;
 pub(crate) use experts::{Experts, hub_url, secret, token};
+pub(crate) use tools::{Tools, approve_tool, open_tools};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
 pub(crate) const HUB: &str = "https://huggingface.co";
@@ -46,6 +50,8 @@ pub(crate) struct App {
     pub(crate) journal: Option<Arc<Journal>>,
     /// The pipeline.
     pub(crate) pipeline: Arc<HuggingGpt>,
+    /// Answers questions about documents.
+    pub(crate) agent: Arc<Agent>,
     /// The endpoint of the chat model, when it is at one.
     pub(crate) endpoint: Option<Arc<OpenAi>>,
     /// What further pipelines are built from.
@@ -54,12 +60,12 @@ pub(crate) struct App {
 
 impl App {
     /// Builds everything from flags, environment and file, for a person at this machine.
-    pub(crate) fn build(global: &Global, printer: Printer) -> Result<App, Failure> {
-        App::build_naming(Naming::Disk, global, printer)
+    pub(crate) async fn build(global: &Global, printer: Printer) -> Result<App, Failure> {
+        App::build_naming(Naming::Disk, global, printer).await
     }
 
     /// Builds everything from flags, environment and file; template answers name files this way.
-    pub(crate) fn build_naming(naming: Naming, global: &Global, printer: Printer) -> Result<App, Failure> {
+    pub(crate) async fn build_naming(naming: Naming, global: &Global, printer: Printer) -> Result<App, Failure> {
         let Loaded { config, .. } = load_config(global, printer)?;
         let folders = Folders::of(&config)?;
         let media = Arc::new(Media::open(&folders.public).map_err(|error| {
@@ -83,11 +89,13 @@ impl App {
         let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
+        let tools = open_tools(&config, &folders, printer).await?;
+        let agent = agent::build(&config, &tools, &media, model.clone())?;
         let base = Base { config, media, logs, prompts, catalogue, naming };
         let pipeline = Arc::new(base.pipeline(model)?);
         let endpoint = chat.and_then(|chat| chat.endpoint);
         let (config, media) = (base.config.clone(), Arc::clone(&base.media));
-        Ok(App { config, media, journal, pipeline, endpoint, base: Arc::new(base) })
+        Ok(App { config, media, journal, pipeline, agent, endpoint, base: Arc::new(base) })
     }
 
     /// Makes the pipeline of a caller who brings a chat endpoint and a key.
@@ -162,6 +170,8 @@ pub(crate) struct Folders {
     pub(crate) prompts: PathBuf,
     /// Vectors of texts, by text and model.
     pub(crate) vectors: PathBuf,
+    /// The descriptions of tools that were approved.
+    pub(crate) approvals: PathBuf,
 }
 
 impl Folders {
@@ -178,6 +188,7 @@ impl Folders {
             plans: config.decisions.plan_dir.clone().unwrap_or_else(|| data.join("execution_configs")),
             prompts: config.decisions.prompt_log_dir.clone().unwrap_or_else(|| data.join("prompt_logs")),
             vectors: data.join("vectors"),
+            approvals: data.join("approved_tools.json"),
         })
     }
 }

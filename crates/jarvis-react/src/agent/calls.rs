@@ -6,9 +6,7 @@ use async_trait::async_trait;
 use jarvis_engine::{Events, Job, Selector, Worker};
 use jarvis_net::http::blocking;
 use jarvis_net::sniff::sniff;
-use jarvis_plan::{
-    Candidate, ErrorCode, Host, Inference, Kind, Outcome, Selection, Task, TaskError,
-};
+use jarvis_plan::{Candidate, ErrorCode, Host, Inference, Kind, Outcome, Selection, Task, TaskError};
 use jarvis_store::Media;
 use jarvis_tools::{Artifact, CallError, CallFault, Registry, Scope, ToolSource};
 use serde_json::Value;

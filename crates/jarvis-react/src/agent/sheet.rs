@@ -63,7 +63,8 @@ impl Sheet {
         mut room: Room,
     ) -> Result<(Room, Vec<Message>), AskError> {
         // What is surely short enough need not be counted.
-        let counted = self.max_document_tokens.is_some_and(|most| room.document.is_none() && self.document.len() > most);
+        let counted =
+            self.max_document_tokens.is_some_and(|most| room.document.is_none() && self.document.len() > most);
         let context = chat.context_tokens(super::STAGE).saturating_sub(self.reserve);
         let shown = room.document.unwrap_or(self.document.len());
         if !counted && shown <= context {

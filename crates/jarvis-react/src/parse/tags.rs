@@ -147,11 +147,8 @@ fn value(rest: &str) -> &str {
 }
 
 fn named(name: &str) -> Option<Tag> {
-    let folded: String = name
-        .chars()
-        .filter(|c| !c.is_whitespace() && !"_-*`".contains(*c))
-        .flat_map(char::to_lowercase)
-        .collect();
+    let folded: String =
+        name.chars().filter(|c| !c.is_whitespace() && !"_-*`".contains(*c)).flat_map(char::to_lowercase).collect();
     NAMES.iter().find(|(known, _)| *known == folded).map(|(_, tag)| *tag)
 }
 

@@ -74,14 +74,24 @@ fn what_is_wrong_with_a_call_is_seen() {
     check("<Action>: plot", "", Some(("plot", Value::Null)), None);
     check("<Action>: plot\n<Action Input>:", "", Some(("plot", Value::Null)), None);
     check("<Action>: plot\n<Action Input>: x=1", "", Some(("plot", json!("bad"))), None);
-    check("<Action>: plot\n<Action Input>: {'x': ['a',], 'y': [1]}", "", Some(("plot", json!({"x": ["a"], "y": [1]}))), None);
+    check(
+        "<Action>: plot\n<Action Input>: {'x': ['a',], 'y': [1]}",
+        "",
+        Some(("plot", json!({"x": ["a"], "y": [1]}))),
+        None,
+    );
     check("<Action Input>: {}", "", None, None);
     check("<Action>: do not plot\n<Action Input>: {}", "", Some(("do not plot", json!({}))), None);
     // Both in one reply: the caller decides by whether an observation was made up between them.
     check("<Action>: plot\n<Action Input>: {}\n<Final Answer>: yes", "", Some(("plot", json!({}))), Some("yes"));
     assert!(parse_tags("<Action>: plot\n<Action Input>: {}\n<Observation>: ok").invented);
     // The JSON may span lines.
-    check("<Action>: plot\n<Action Input>: {\n \"x\": [1],\n \"y\": [2]\n}", "", Some(("plot", json!({"x": [1], "y": [2]}))), None);
+    check(
+        "<Action>: plot\n<Action Input>: {\n \"x\": [1],\n \"y\": [2]\n}",
+        "",
+        Some(("plot", json!({"x": [1], "y": [2]}))),
+        None,
+    );
 }
 
 #[test]
@@ -94,12 +104,17 @@ fn json_replies_are_read() {
     }
     let plot = || Some(("plot", json!({"x": [1]})));
     check(r#"{"thought": "T", "action": "plot", "action_input": {"x": [1]}}"#, ("T", plot(), None));
-    check(r#"```json
-{"Thought": "T", "Action": {"name": "plot", "arguments": "{\"x\": [1]}"}}```"#, ("T", plot(), None));
+    check(
+        r#"```json
+{"Thought": "T", "Action": {"name": "plot", "arguments": "{\"x\": [1]}"}}```"#,
+        ("T", plot(), None),
+    );
     check(r#"{"thought": "T", "action": null, "final_answer": "42"}"#, ("T", None, Some("42")));
     check(r#"{"thought": "T", "Final Answer": 42}"#, ("T", None, Some("42")));
     check(r#"{"思考": "T", "最终答案": "四十二"}"#, ("T", None, Some("四十二")));
-    check(r#"{"thought": "T", "action": "plot", "action_input": {"x": [1]}, "observation": "ok", "final_answer": "x"}"#,
-        ("T", plot(), None));
+    check(
+        r#"{"thought": "T", "action": "plot", "action_input": {"x": [1]}, "observation": "ok", "final_answer": "x"}"#,
+        ("T", plot(), None),
+    );
     check("no object", ("no object", None, None));
 }

@@ -126,7 +126,12 @@ impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for
         // Replies come in another order than requests; tests pause the time.
         tokio::time::sleep(Duration::from_millis(prompt.bytes().map(u64::from).sum::<u64>() % 97)).await;
         let text = (self.answer)(&request.stage, &prompt)?;
-        Ok(ChatReply { text, finish_reason: "stop".into(), usage: TokenUsage { prompt: 10, completion: 1 }, ..ChatReply::default() })
+        Ok(ChatReply {
+            text,
+            finish_reason: "stop".into(),
+            usage: TokenUsage { prompt: 10, completion: 1 },
+            ..ChatReply::default()
+        })
     }
 
     async fn stream(&self, _: &ChatRequest) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {

@@ -16,7 +16,7 @@ use crate::wiring::App;
 const GREETING: &str = "Tell me what you need; name files by their path. `exit` ends.";
 
 pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let app = App::build(global, printer)?;
+    let app = App::build(global, printer).await?;
     let mut files = args.files;
     let mut memory = Memory::default();
     if let Some(text) = &args.once {

@@ -84,7 +84,7 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
             )),
         }
     }
-    match App::build(global, quiet) {
+    match App::build(global, quiet).await {
         Ok(app) => {
             chat(&app, &mut findings).await;
             native(&app, &mut findings);

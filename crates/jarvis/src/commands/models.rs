@@ -19,7 +19,7 @@ pub(super) async fn run(command: ModelsCommand, global: &Global, printer: Printe
             list(&catalogue, known_task(task)?, json, printer)
         }
         ModelsCommand::Probe { task, json } => {
-            let app = App::build(global, printer)?;
+            let app = App::build(global, printer).await?;
             probe(&app, known_task(task)?, json, printer).await
         }
         ModelsCommand::Refresh { out, limit } => {

@@ -30,7 +30,7 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
     if args.format == PlanFormat::Pipeline && !args.reply {
         return pipeline::decide(&args, &text, global, printer).await;
     }
-    let app = App::build(global, printer)?;
+    let app = App::build(global, printer).await?;
     let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
     told.iter().for_each(|told| printer.warning(told));
     let decisions = app.decisions()?;

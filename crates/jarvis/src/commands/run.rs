@@ -33,7 +33,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     if let Some(folder) = &args.out {
         make_out(folder)?;
     }
-    let app = App::build(global, printer)?;
+    let app = App::build(global, printer).await?;
     let plan = given.map(|given| executable(&given, &app)).transpose()?;
     let of_plan = plan.as_ref().and_then(|plan| plan.request.clone());
     let text = asked.or(of_plan).unwrap_or_default();

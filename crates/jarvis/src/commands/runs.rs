@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::cli::{Global, RunsCommand};
 use crate::failure::Failure;
-use crate::printer::Printer;
+use crate::printer::{Printer, one_line};
 use crate::wiring;
 
 pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -122,14 +122,11 @@ fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
                 number("/outcome/ms"),
             ))]
         }
-        "thought" => vec![line(format!("thought {}: {}", number("/step"), one_line(text("/text"), 400)))],
-        "action" => vec![line(format!(
-            "action {}: {} {}",
-            number("/step"),
-            text("/tool"),
-            one_line(text("/input"), 400)
-        ))],
-        "observation" => vec![line(format!("observation {}: {}", number("/step"), one_line(text("/text"), 400)))],
+        "thought" => vec![line(format!("thought {}: {}", number("/step"), one_line(&text("/text"), 400)))],
+        "action" => {
+            vec![line(format!("action {}: {} {}", number("/step"), text("/tool"), one_line(&text("/input"), 400)))]
+        }
+        "observation" => vec![line(format!("observation {}: {}", number("/step"), one_line(&text("/text"), 400)))],
         "answer" => {
             let said = text("/answer/text");
             std::iter::once(line("answer:".into()))
@@ -142,15 +139,6 @@ fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
         }
         "error" => vec![line(format!("error {}: {}", text("/code"), text("/message")))],
         _ => Vec::new(),
-    }
-}
-
-/// A text on one line, cut after so many characters.
-pub(crate) fn one_line(text: &str, max: usize) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    match line.char_indices().nth(max) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or(&line)),
-        None => line,
     }
 }
 

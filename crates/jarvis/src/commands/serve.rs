@@ -2,37 +2,39 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_server::{CallerPolicy, Options, Parts, ServeError};
+use jarvis_server::{CallerPolicy, Doors, GrpcOptions, GrpcTls, Options, Parts, ServeError};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Global, ServeArgs};
-use crate::config::{Config, env_vars};
+use crate::config::{Config, GrpcConfig, env_vars};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{App, Naming, checks, secret};
 
+/// Where HTTP is served unless told otherwise.
+const HTTP_PORT: u16 = 8004;
+
+/// Where gRPC is served unless told otherwise.
+const GRPC_PORT: u16 = 50051;
+
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let app = App::build_naming(Naming::Display, global, printer)?;
+    let app = App::build_naming(Naming::Display, global, printer).await?;
     let options = options(&app.config);
-    let address = address(args.http.as_deref(), &app.config)?;
-    jarvis_server::check(address, &options).map_err(refused)?;
     // A thousand streams need more files than many systems allow by default.
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }
-    let listener = jarvis_server::bind(address).await.map_err(|error| {
-        Failure::work(format!("cannot listen on {address}: {error}")).hint("choose another with --http ADDR:PORT")
-    })?;
-    let bound = listener.local_addr().map_err(Failure::work)?;
+    let doors = doors(&args, &app.config, &options, printer).await?;
     if let Some(endpoint) = app.endpoint.clone() {
         // So that the first request does not wait for the tokenizer.
         tokio::spawn(async move { endpoint.preload().await });
     }
-    printer.progress(&format!("jarvis serves http://{bound}/"));
     printer.progress(&format!(
         "planning with {}; a token is {}; stop with Ctrl-C",
         if app.pipeline.planner_name() == "offline" {
@@ -50,6 +52,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         decisions,
         local_decisions: app.local_decisions()?,
         format: app.config.decisions.format,
+        agent: app.agent,
         pipeline: app.pipeline,
         media: app.media,
         journal: app.journal,
@@ -58,26 +61,90 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     };
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), printer));
-    jarvis_server::serve(listener, parts, options, stop).await.map_err(refused)?;
+    jarvis_server::serve(doors, parts, options, stop).await.map_err(refused)?;
     printer.progress("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the doors that were asked for, and says where they are.
+async fn doors(args: &ServeArgs, config: &Config, options: &Options, printer: Printer) -> Result<Doors, Failure> {
+    let mut doors = Doors::default();
+    if !args.no_http {
+        let address = address(args.http.as_deref(), config)?;
+        doors.http = Some(listen(address, options, "--http").await?);
+    }
+    let asked = args.grpc.as_deref().or(config.grpc.listen.as_deref()).or(args.no_http.then_some(""));
+    if let Some(asked) = asked {
+        let address = match asked.trim() {
+            "" => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), GRPC_PORT),
+            text => ip_address(split(text, GRPC_PORT)?)?,
+        };
+        doors.grpc = Some((listen(address, options, "--grpc").await?, grpc_options(&config.grpc)?));
+        if address.port() == 0 {
+            let bound = doors.grpc.as_ref().map(|(listener, _)| listener.local_addr()).transpose();
+            if let Some(bound) = bound.map_err(Failure::work)? {
+                printer.out(&bound.port().to_string());
+            }
+        }
+    }
+    if let Some(listener) = &doors.http {
+        printer.progress(&format!("jarvis serves http://{}/", listener.local_addr().map_err(Failure::work)?));
+    }
+    if let Some((listener, grpc)) = &doors.grpc {
+        let secure = if grpc.tls.is_some() { " with TLS" } else { "" };
+        printer.progress(&format!("jarvis serves gRPC{secure} at {}", listener.local_addr().map_err(Failure::work)?));
+    }
+    Ok(doors)
+}
+
+async fn listen(address: SocketAddr, options: &Options, flag: &str) -> Result<TcpListener, Failure> {
+    jarvis_server::check(address, options).map_err(refused)?;
+    jarvis_server::bind(address).await.map_err(|error| {
+        Failure::work(format!("cannot listen on {address}: {error}"))
+            .hint(format!("choose another with {flag} ADDR:PORT"))
+    })
+}
+
+fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> {
+    let read = |key: &str, path: &Path| {
+        std::fs::read(path)
+            .map_err(|error| Failure::usage(format!("cannot read the file of `{key}`, {}: {error}", path.display())))
+    };
+    let tls = match (&config.tls_cert, &config.tls_key) {
+        (Some(certificate), Some(key)) => Some(GrpcTls {
+            certificate: read("grpc.tls_cert", certificate)?,
+            key: read("grpc.tls_key", key)?,
+            client_ca: config.tls_client_ca.as_deref().map(|path| read("grpc.tls_client_ca", path)).transpose()?,
+        }),
+        (None, None) if config.tls_client_ca.is_none() => None,
+        _ => {
+            return Err(Failure::usage("TLS needs both `grpc.tls_cert` and `grpc.tls_key`")
+                .hint("name the certificate chain and its private key, both in PEM"));
+        }
+    };
+    Ok(GrpcOptions { max_file: config.max_file_bytes, tls })
 }
 
 fn refused(error: ServeError) -> Failure {
     let hint = error.hint();
     match &error {
-        ServeError::Open { .. } | ServeError::Origin(_) => Failure::usage(error).hint(hint),
-        ServeError::Socket(_) => Failure::work(error).hint(hint),
+        ServeError::Open { .. } | ServeError::Origin(_) | ServeError::Tls(_) => Failure::usage(error).hint(hint),
+        ServeError::Socket(_) | ServeError::Grpc(_) => Failure::work(error).hint(hint),
     }
 }
 
 /// Where to listen: flag over configuration over default.
 fn address(flag: Option<&str>, config: &Config) -> Result<SocketAddr, Failure> {
     let (host, port) = match (flag, &config.http_listen) {
-        (Some(flag), _) => split(flag)?,
+        (Some(flag), _) => split(flag, HTTP_PORT)?,
         (None, Some(listen)) => (listen.host.clone(), listen.port),
-        (None, None) => ("127.0.0.1".to_owned(), 8004),
+        (None, None) => ("127.0.0.1".to_owned(), HTTP_PORT),
     };
+    ip_address((host, port))
+}
+
+/// The address of a host and a port; names are not resolved, save `localhost`.
+fn ip_address((host, port): (String, u16)) -> Result<SocketAddr, Failure> {
     let ip = match host.trim_start_matches('[').trim_end_matches(']') {
         "localhost" => IpAddr::V4(Ipv4Addr::LOCALHOST),
         host => host.parse().map_err(|_| {
@@ -89,7 +156,7 @@ fn address(flag: Option<&str>, config: &Config) -> Result<SocketAddr, Failure> {
 }
 
 /// `HOST:PORT`, or one of the two alone.
-fn split(text: &str) -> Result<(String, u16), Failure> {
+fn split(text: &str, default: u16) -> Result<(String, u16), Failure> {
     let port = |text: &str| {
         text.parse::<u16>()
             .map_err(|_| Failure::usage(format!("`{text}` is not a port")).hint("a port is a number from 0 to 65535"))
@@ -101,7 +168,7 @@ fn split(text: &str) -> Result<(String, u16), Failure> {
         Some((host, digits)) if !digits.contains(']') && (!host.contains(':') || host.starts_with('[')) => {
             Ok((if host.is_empty() { "127.0.0.1".to_owned() } else { host.to_owned() }, port(digits)?))
         }
-        _ => Ok((text.to_owned(), 8004)),
+        _ => Ok((text.to_owned(), default)),
     }
 }
 
@@ -172,7 +239,7 @@ mod tests {
             ("127.0.0.1:99999", None),
             ("127.0.0.1:http", None),
         ] {
-            let got = split(text).ok();
+            let got = split(text, 8004).ok();
             assert_eq!(got.as_ref().map(|(host, port)| (host.as_str(), *port)), want, "{text}");
         }
     }

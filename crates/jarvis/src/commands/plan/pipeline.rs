@@ -27,7 +27,7 @@ pub(super) async fn decide(
     printer: Printer,
 ) -> Result<ExitCode, Failure> {
     let scenario = scenario(text)?;
-    let app = App::build(global, printer)?;
+    let app = App::build(global, printer).await?;
     if app.pipeline.chat.is_none() {
         return Err(Failure::usage("a pipeline is planned by a chat model, and none is configured").hint(NO_MODEL));
     }
@@ -77,7 +77,7 @@ pub(super) async fn evaluate(
     printer: Printer,
 ) -> Result<ExitCode, Failure> {
     let examples = Examples::load(file, args.categories.as_deref()).map_err(Failure::usage)?;
-    let app = App::build(global, printer)?;
+    let app = App::build(global, printer).await?;
     if app.pipeline.chat.is_none() {
         return Err(Failure::usage("planning is measured with a chat model, and none is configured").hint(NO_MODEL));
     }

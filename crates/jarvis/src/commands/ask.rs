@@ -1,0 +1,214 @@
+//! `jarvis ask`: a question about a document, answered in this process or by a server.
+
+mod remote;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use clap::Args;
+use jarvis_react::{Asked, Reached};
+use jarvis_store::files;
+use serde_json::{Value, json};
+
+use super::request_text;
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::{Live, Watched, watch};
+use crate::wiring::App;
+
+/// The largest document that is read at all, in bytes.
+const MAX_DOCUMENT: u64 = 256 << 20;
+
+/// `jarvis ask`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    jarvis ask \"which fruit is most frequent? draw it\" --file fruits.txt --chart fruits.png\n  \
+    jarvis ask \"what was the total revenue?\" --file sales.csv --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
+    jarvis ask \"文件中有几种水果？用柱状图表示\" --file fruits.txt --chart fruits.png --json\n  \
+    cat report.txt | jarvis ask \"when was the company founded?\" --file -\n  \
+    jarvis ask \"who signed it?\" --file contract.pdf --addr 127.0.0.1:50051    # a running `jarvis serve --grpc`\n\n\
+    Without --llm an extractive agent answers what can be found, counted and added up. The document is text\n\
+    (UTF-8, UTF-16, GB18030) or a PDF file. Tools are those of `jarvis tools list`.\n\n\
+    Exit status: 0 when there is an answer or a chart, 1 when there is none, 2 for wrong use.")]
+pub(crate) struct AskArgs {
+    /// The question, in any language; `-` reads it from standard input
+    question: String,
+    /// The document; `-` reads it from standard input
+    #[arg(short, long, value_name = "DOC")]
+    file: PathBuf,
+    /// Write the last chart to this file (PNG)
+    #[arg(long, alias = "out", value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// Ask a server: HOST:PORT, or https://HOST:PORT; a token goes from JARVIS_TOKEN
+    #[arg(long, value_name = "ADDR")]
+    addr: Option<String>,
+    /// The certificates (PEM) that sign the server's, for https
+    #[arg(long, value_name = "FILE", requires = "addr")]
+    tls_ca: Option<PathBuf>,
+    /// Seconds to wait for an answer
+    #[arg(long, value_name = "N")]
+    timeout: Option<u64>,
+    /// The most rounds of thought and action
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u32>,
+    /// Print one JSON document instead of the answer
+    #[arg(long, conflicts_with = "events")]
+    json: bool,
+    /// Print every event as a line of JSON while it happens, instead of the answer
+    #[arg(long, conflicts_with = "addr")]
+    events: bool,
+}
+
+/// An answer, from wherever.
+#[derive(Debug, Default)]
+struct Answered {
+    text: String,
+    images: Vec<Vec<u8>>,
+    steps: Vec<Value>,
+    finish_reason: String,
+    warnings: Vec<String>,
+    /// What only this process knows: the run, its usage and time.
+    more: Vec<(&'static str, Value)>,
+}
+
+pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let ended = match request_text(&args.question) {
+        Ok(question) => answered(&args, &question, global, printer).await,
+        Err(failure) => Err(failure),
+    };
+    if let (Err(failure), true) = (&ended, args.json) {
+        printer.out(&failure.document().to_string());
+    }
+    let answered = ended?;
+    let chart = match (&args.chart, answered.images.last()) {
+        (Some(path), Some(png)) => {
+            files::replace(path, png).map_err(Failure::work)?;
+            Some(path.as_path())
+        }
+        (Some(_), None) => {
+            printer.warning("no chart was made");
+            None
+        }
+        (None, _) => None,
+    };
+    let ok = !answered.text.is_empty() || !answered.images.is_empty();
+    if args.json {
+        printer.out(&serde_json::to_string_pretty(&document(answered, chart)).map_err(Failure::work)?);
+    } else if !args.events {
+        show(&answered, chart, printer);
+    }
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+async fn answered(args: &AskArgs, question: &str, global: &Global, printer: Printer) -> Result<Answered, Failure> {
+    let bytes = read(&args.file)?;
+    match &args.addr {
+        Some(addr) => remote::ask(addr, args, question, bytes, printer).await,
+        None => here(args, question, bytes, global, printer).await,
+    }
+}
+
+/// Asks in this process.
+async fn here(
+    args: &AskArgs,
+    question: &str,
+    bytes: Bytes,
+    global: &Global,
+    printer: Printer,
+) -> Result<Answered, Failure> {
+    let app = App::build(global, printer).await?;
+    let document = app.agent.read(bytes).await.map_err(|error| {
+        Failure::usage(format!("the document `{}` cannot be read: {error}", args.file.display()))
+            .hint("give a text in UTF-8, UTF-16 or GB18030, or a PDF file with text in it")
+    })?;
+    let asked = Asked {
+        max_steps: args.max_steps,
+        deadline: args.timeout.map(std::time::Duration::from_secs),
+        warnings: document.warnings,
+        ..Asked::new(question, document.text)
+    };
+    let live = if args.events { Live::Events } else { Live::Nothing };
+    let agent = &app.agent;
+    let watched = watch(&app, live, printer, async |events, cancel| agent.ask(&asked, events, cancel).await).await;
+    let Watched { run_id, ended, usage, ms, .. } = watched;
+    let reached = ended.map_err(|error| {
+        let (hint, code) = (error.hint(), error.code());
+        let failure = Failure::work(error).of_run(run_id.clone(), code);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })?;
+    let Reached { text, images, rounds, finish, warnings, .. } = reached;
+    let media = &app.media;
+    let pictures = images.iter().map(|url| media.read(url, MAX_DOCUMENT)).collect::<Result<Vec<_>, _>>();
+    let step = |round: &jarvis_react::Round| json!({"thought": round.thought, "action": round.action, "action_input": round.input, "observation": round.observation});
+    Ok(Answered {
+        text,
+        images: pictures.map_err(Failure::work)?,
+        steps: rounds.iter().map(step).collect(),
+        finish_reason: finish.as_str().to_owned(),
+        warnings,
+        more: vec![
+            ("run_id", json!(run_id)),
+            ("model", json!(app.agent.model_name())),
+            ("image_urls", json!(images)),
+            ("usage", json!(usage)),
+            ("ms", json!(ms)),
+        ],
+    })
+}
+
+fn read(path: &Path) -> Result<Bytes, Failure> {
+    let mut bytes = Vec::new();
+    let read = match path == Path::new("-") {
+        true => std::io::stdin().lock().take(MAX_DOCUMENT + 1).read_to_end(&mut bytes),
+        false => std::fs::File::open(path).and_then(|file| file.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes)),
+    };
+    read.map_err(|error| {
+        Failure::usage(format!("cannot read the document `{}`: {error}", path.display()))
+            .hint("name a text or PDF file with --file, or `-` for standard input")
+    })?;
+    if bytes.len() as u64 > MAX_DOCUMENT {
+        return Err(Failure::usage(format!("the document has more than {} MiB", MAX_DOCUMENT >> 20)));
+    }
+    Ok(bytes.into())
+}
+
+fn document(answered: Answered, chart: Option<&Path>) -> Value {
+    let Answered { text, images, steps, finish_reason, warnings, more } = answered;
+    let mut document = json!({
+        "has_text": !text.is_empty(),
+        "text_answer": (!text.is_empty()).then_some(text),
+        "has_image": !images.is_empty(),
+        "image_data": images.last().map(|png| STANDARD.encode(png)),
+        "images": images.len(),
+        "chart": chart,
+        "steps": steps,
+        "finish_reason": finish_reason,
+        "warnings": warnings,
+    });
+    if let Value::Object(fields) = &mut document {
+        fields.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+    document
+}
+
+fn show(answered: &Answered, chart: Option<&Path>, printer: Printer) {
+    if !answered.text.is_empty() {
+        printer.out(&answered.text);
+    }
+    match (chart, answered.images.is_empty()) {
+        (Some(path), _) => printer.progress(&format!("the chart is in {}", path.display())),
+        (None, false) => printer.progress("a chart was made too; write it to a file with --chart FILE"),
+        (None, true) => {}
+    }
+    if answered.text.is_empty() && answered.images.is_empty() {
+        printer.progress("there is no answer");
+    }
+}

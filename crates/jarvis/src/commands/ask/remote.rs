@@ -1,0 +1,174 @@
+//! Asking a server over gRPC: step by step where it can, else at once.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use jarvis_proto::file_based_qa::file_based_qa_client::FileBasedQaClient;
+use jarvis_proto::file_based_qa::query_event::Event;
+use jarvis_proto::file_based_qa::{QueryRequest, QueryResponse, Step};
+use serde_json::json;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::{Code, Request, Status};
+
+use super::{Answered, AskArgs, MAX_DOCUMENT};
+use crate::config::env_vars;
+use crate::failure::Failure;
+use crate::printer::{Printer, one_line};
+use crate::wiring::secret;
+
+/// How long connecting may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+type Client = FileBasedQaClient<Channel>;
+
+/// Asks a server.
+pub(super) async fn ask(
+    addr: &str,
+    args: &AskArgs,
+    question: &str,
+    document: Bytes,
+    printer: Printer,
+) -> Result<Answered, Failure> {
+    let mut client = connect(addr, args).await?;
+    let token = token()?;
+    let request = || {
+        let query = QueryRequest {
+            question: question.to_owned(),
+            file_data: document.clone(),
+            language: String::new(),
+            max_steps: args.max_steps.unwrap_or_default(),
+        };
+        let mut request = Request::new(query);
+        if let Some(seconds) = args.timeout {
+            request.set_timeout(Duration::from_secs(seconds));
+        }
+        if let Some(token) = &token {
+            request.metadata_mut().insert("authorization", token.clone());
+        }
+        request
+    };
+    match followed(&mut client, request(), printer).await {
+        // Servers of the first version answer at once only.
+        Err(Followed::Status(status)) if status.code() == Code::Unimplemented => {
+            let response = client.query_file(request()).await.map_err(|status| refused(&status))?.into_inner();
+            Ok(answered(response, Vec::new()))
+        }
+        Err(Followed::Status(status)) => Err(refused(&status)),
+        Err(Followed::Problem(failure)) => Err(failure),
+        Ok(answered) => Ok(answered),
+    }
+}
+
+/// How following a stream of events failed.
+enum Followed {
+    Status(Box<Status>),
+    Problem(Failure),
+}
+
+async fn followed(client: &mut Client, request: Request<QueryRequest>, printer: Printer) -> Result<Answered, Followed> {
+    let broken = |status: Status| Followed::Status(Box::new(status));
+    let mut events = client.query_file_stream(request).await.map_err(broken)?.into_inner();
+    let mut images = Vec::new();
+    while let Some(event) = events.message().await.map_err(broken)? {
+        let step = event.step;
+        match event.event {
+            Some(Event::Thought(text)) => printer.progress(&format!("{step}. thought: {}", one_line(&text, 400))),
+            Some(Event::Action(action)) => {
+                printer.progress(&format!("{step}. action: {} {}", action.tool, one_line(&action.input, 400)));
+            }
+            Some(Event::Observation(text)) => {
+                printer.progress(&format!("{step}. observation: {}", one_line(&text, 400)));
+            }
+            Some(Event::Image(png)) => images.push(png),
+            Some(Event::Final(response)) => return Ok(answered(response, images)),
+            Some(Event::Error(problem)) => {
+                return Err(Followed::Problem(Failure::work(format!("{} ({})", problem.message, problem.code))));
+            }
+            None => {}
+        }
+    }
+    Err(Followed::Problem(Failure::work("the server ended the answer before its end")))
+}
+
+/// What a server answered; the pictures may have come before.
+fn answered(response: QueryResponse, mut images: Vec<Vec<u8>>) -> Answered {
+    if images.is_empty() {
+        images = response.images;
+    }
+    if images.is_empty() && response.has_image {
+        images.push(response.image_data);
+    }
+    let step = |step: &Step| {
+        json!({
+            "thought": step.thought,
+            "action": step.action,
+            "action_input": step.action_input,
+            "observation": step.observation,
+        })
+    };
+    Answered {
+        text: if response.has_text { response.text_answer } else { String::new() },
+        images,
+        steps: response.steps.iter().map(step).collect(),
+        finish_reason: response.finish_reason,
+        warnings: response.warnings,
+        more: Vec::new(),
+    }
+}
+
+async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
+    let addr = addr.trim();
+    let url = if addr.contains("://") { addr.to_owned() } else { format!("http://{addr}") };
+    let wrong = |error: tonic::transport::Error| {
+        Failure::usage(format!("`{addr}` is not an address of a server: {error}"))
+            .hint("write HOST:PORT such as 127.0.0.1:50051, or https://HOST:PORT for TLS")
+    };
+    let mut endpoint = Endpoint::from_shared(url.clone()).map_err(wrong)?.connect_timeout(CONNECT);
+    if url.starts_with("https://") {
+        let mut tls = ClientTlsConfig::new().with_enabled_roots();
+        if let Some(path) = &args.tls_ca {
+            let pem = std::fs::read(path).map_err(|error| {
+                Failure::usage(format!("cannot read the certificates in {}: {error}", path.display()))
+            })?;
+            tls = tls.ca_certificate(Certificate::from_pem(pem));
+        }
+        endpoint = endpoint.tls_config(tls).map_err(wrong)?;
+    }
+    let channel = endpoint.connect().await.map_err(|error| {
+        Failure::work(error_chain(&error, addr))
+            .hint("check the address and that `jarvis serve --grpc ADDR` runs there")
+    })?;
+    let most = usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX);
+    Ok(Client::new(channel).max_decoding_message_size(most).max_encoding_message_size(most))
+}
+
+fn error_chain(error: &tonic::transport::Error, addr: &str) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    format!("the server at {addr} cannot be reached: {cause}")
+}
+
+fn token() -> Result<Option<MetadataValue<Ascii>>, Failure> {
+    use jarvis_net::Secret;
+    let Some(token) = secret(&[env_vars::TOKEN]).as_ref().and_then(Secret::from_secret) else { return Ok(None) };
+    let mut value: MetadataValue<Ascii> = format!("Bearer {}", token.expose())
+        .parse()
+        .map_err(|_| Failure::usage("the token in JARVIS_TOKEN cannot be sent: it holds odd characters"))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+fn refused(status: &Status) -> Failure {
+    let failure = Failure::work(format!("the server answered {:?}: {}", status.code(), status.message()));
+    match status.code() {
+        Code::Unauthenticated => failure.hint("put the server's token into the environment variable JARVIS_TOKEN"),
+        Code::Unimplemented => failure.hint("is it a server of `FileBasedQA`, such as `jarvis serve --grpc ADDR`?"),
+        Code::OutOfRange => failure.hint("raise `grpc.max_file_bytes` on the server"),
+        Code::ResourceExhausted => failure.hint("the server is busy: try again a little later"),
+        Code::DeadlineExceeded => failure.hint("give it more time with --timeout, or raise `react.deadline_s` there"),
+        _ => failure,
+    }
+}

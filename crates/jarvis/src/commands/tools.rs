@@ -1,0 +1,195 @@
+//! `jarvis tools`: what tools there are, and calls of them.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use clap::Subcommand;
+use jarvis_store::files;
+use jarvis_tools::{CallFault, Observation, Scope, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::cli::Global;
+use crate::failure::Failure;
+use crate::printer::{Printer, one_line};
+use crate::session::cancel_on_interrupt;
+use crate::wiring::{Folders, Tools, load_config, open_tools};
+
+/// `jarvis tools …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List the tools: built-in ones, and those that the configuration names
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one tool: what it does, when to use it, its input with an example
+    Show {
+        /// The tool, as `list` names it
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Call a tool
+    Call {
+        /// The tool, as `list` names it
+        name: String,
+        /// Its input, a JSON object
+        #[arg(value_name = "JSON", default_value = "{}")]
+        input: String,
+        /// The document that it looks into
+        #[arg(short, long, value_name = "DOC")]
+        file: Option<PathBuf>,
+        /// Write the picture that it makes to this file
+        #[arg(short, long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Accept the description of a remote tool as it is now
+    Approve {
+        /// The tool, as `list` names it
+        name: String,
+    },
+}
+
+pub(super) async fn run(command: ToolsCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+    let config = load_config(global, printer)?.config;
+    let folders = Folders::of(&config)?;
+    match command {
+        ToolsCommand::Approve { name } => {
+            crate::wiring::approve_tool(&config, &folders, &name, printer).await?;
+            printer.progress(&format!("`{name}` is approved as it is now"));
+            Ok(ExitCode::SUCCESS)
+        }
+        ToolsCommand::List { json } => {
+            let tools = open_tools(&config, &folders, printer).await?;
+            list(&tools, json, printer)
+        }
+        ToolsCommand::Show { name, json } => {
+            let tools = open_tools(&config, &folders, printer).await?;
+            show(&tools, find(&tools, &name)?, json, printer)
+        }
+        ToolsCommand::Call { name, input, file, out, json } => {
+            let tools = open_tools(&config, &folders, printer).await?;
+            let input: Value = serde_json::from_str(&input).map_err(|error| {
+                let example = tools.registry.meant(&name).map(|spec| format!(", such as '{}'", spec.example));
+                Failure::usage(format!("the input is not JSON: {error}"))
+                    .hint(format!("write one JSON object{}", example.unwrap_or_default()))
+            })?;
+            let spec = find(&tools, &name)?.clone();
+            let document = file.as_deref().map(document).transpose()?;
+            call(&tools, &spec, &input, document, out.as_deref(), json, printer).await
+        }
+    }
+}
+
+/// The tool that was meant.
+fn find<'a>(tools: &'a Tools, name: &str) -> Result<&'a ToolSpec, Failure> {
+    tools.registry.meant(name).ok_or_else(|| {
+        Failure::usage(format!("there is no tool `{}`", one_line(name, 80))).hint("`jarvis tools list` names them all")
+    })
+}
+
+fn document(path: &Path) -> Result<Arc<str>, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read the document `{}`: {error}", path.display())))?;
+    Ok(text.into())
+}
+
+fn list(tools: &Tools, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
+    if json {
+        let rows: Vec<Value> = tools.registry.specs().map(|spec| described(tools, spec)).collect();
+        printer.out(&serde_json::to_string_pretty(&json!({"tools": rows})).map_err(Failure::work)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wide = tools.registry.specs().map(|spec| spec.name.chars().count()).max().unwrap_or(0);
+    for spec in tools.registry.specs() {
+        let source = spec.source.to_string();
+        printer.out(&format!("{:<wide$}  {source:<7}  {}", spec.name, one_line(&spec.description, 100)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A tool as JSON.
+fn described(tools: &Tools, spec: &ToolSpec) -> Value {
+    json!({
+        "name": spec.name,
+        "description": spec.description,
+        "when": spec.when,
+        "input_format": spec.input_schema,
+        "example": spec.example,
+        "source": spec.source,
+        "planned": tools.is_planned(&spec.name),
+        "changed": tools.changed(&spec.name),
+    })
+}
+
+fn show(tools: &Tools, spec: &ToolSpec, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
+    if json {
+        printer.out(&serde_json::to_string_pretty(&described(tools, spec)).map_err(Failure::work)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let schema = serde_json::to_string_pretty(&spec.input_schema).map_err(Failure::work)?;
+    printer.out(&format!(
+        "{} ({})\n\n{}\n\nUse it when: {}\nExample: jarvis tools call {} '{}'\nInput:\n{schema}",
+        spec.name, spec.source, spec.description, spec.when, spec.name, spec.example
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn call(
+    tools: &Tools,
+    spec: &ToolSpec,
+    input: &Value,
+    document: Option<Arc<str>>,
+    out: Option<&Path>,
+    json: bool,
+    printer: Printer,
+) -> Result<ExitCode, Failure> {
+    let scope = Scope { document, ..Scope::default() };
+    let interrupt = tokio::spawn(cancel_on_interrupt(scope.cancel.clone()));
+    let called = tools.registry.call(&spec.name, input, &scope).await;
+    interrupt.abort();
+    let observation = match called {
+        Ok(observation) => observation,
+        Err(error) => {
+            if json {
+                let told = json!({"tool": spec.name, "error": {"code": format!("{:?}", error.kind), "message": error.message}});
+                printer.out(&told.to_string());
+            }
+            let hint = format!("`jarvis tools show {}` tells what it takes", spec.name);
+            return Err(match error.kind {
+                CallFault::BadInput | CallFault::NoSuchApi => Failure::work(error).hint(hint),
+                _ => Failure::work(error),
+            });
+        }
+    };
+    let picture = observation.artifacts.last();
+    if let (Some(path), Some(picture)) = (out, picture) {
+        files::replace(path, &picture.bytes).map_err(Failure::work)?;
+    }
+    if json {
+        printer.out(&serde_json::to_string_pretty(&told(spec, &observation)).map_err(Failure::work)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    printer.out(&observation.text);
+    match (out, picture) {
+        (Some(path), Some(_)) => printer.progress(&format!("the picture is in {}", path.display())),
+        (Some(_), None) => printer.warning("the tool made no picture"),
+        (None, Some(_)) => printer.progress("a picture was made; write it to a file with --out FILE"),
+        (None, None) => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn told(spec: &ToolSpec, observation: &Observation) -> Value {
+    let artifact = |artifact: &jarvis_tools::Artifact| json!({"mime": artifact.mime, "bytes": artifact.bytes.len(), "data": STANDARD.encode(&artifact.bytes)});
+    let artifacts: Vec<Value> = observation.artifacts.iter().map(artifact).collect();
+    json!({"tool": spec.name, "observation": observation.text, "artifacts": artifacts})
+}

@@ -1,0 +1,64 @@
+//! The document agent, as configured.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jarvis_chat::ChatModel;
+use jarvis_react::{Agent, Prompts, Settings, Trace, Tracer};
+use jarvis_store::Media;
+
+use super::Tools;
+use crate::config::Config;
+use crate::failure::Failure;
+
+/// Builds the agent that thinks with this chat model, or without one.
+pub(super) fn build(
+    config: &Config,
+    tools: &Tools,
+    media: &Arc<Media>,
+    chat: Option<Arc<dyn ChatModel>>,
+) -> Result<Arc<Agent>, Failure> {
+    let react = &config.react;
+    let registry = match &react.tools {
+        None => Arc::clone(&tools.registry),
+        Some(wanted) => {
+            if let Some(unknown) = wanted.iter().find(|name| tools.registry.spec(name).is_none()) {
+                return Err(Failure::usage(format!("`react.tools` names `{unknown}`, and there is no such tool"))
+                    .hint("`jarvis tools list` names them all"));
+            }
+            Arc::new(tools.registry.only(|spec| wanted.contains(&spec.name)))
+        }
+    };
+    let settings = Settings {
+        max_steps: react.max_steps,
+        deadline: Duration::from_secs(react.deadline_s),
+        max_document_tokens: react.max_document_tokens,
+        prompt_language: react.prompt_language,
+        format: react.format,
+        reserve_tokens: react.reserve_tokens,
+        max_reply_tokens: react.max_reply_tokens,
+    };
+    let tracer = react.trace_file.as_deref().map(tracer).transpose()?;
+    let prompts = Arc::new(Prompts::builtin().map_err(Failure::work)?);
+    Ok(Arc::new(Agent { chat, registry, media: Arc::clone(media), prompts, settings, tracer }))
+}
+
+/// Appends each round to a file, one line of JSON each.
+fn tracer(path: &Path) -> Result<Tracer, Failure> {
+    let file = OpenOptions::new().create(true).append(true).open(path).map_err(|error| {
+        Failure::usage(format!("the trace cannot be written to {}: {error}", path.display()))
+            .hint("name another file in `react.trace_file`")
+    })?;
+    let file = Mutex::new(file);
+    Ok(Arc::new(move |trace: &Trace| {
+        let mut line = serde_json::to_string(trace).unwrap_or_default();
+        line.push('\n');
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = file.write_all(line.as_bytes()) {
+            tracing::warn!(%error, "a round could not be traced");
+        }
+    }))
+}
