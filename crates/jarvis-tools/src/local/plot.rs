@@ -285,7 +285,7 @@ pub fn render(chart: &Chart) -> Result<Bytes, PlotError> {
     let font = font::font().ok_or_else(|| PlotError::Broken("the embedded font is not readable".to_owned()))?;
     let canvas = draw::draw(&chart.cleaned(), &mut canvas::Pen::new(font));
     let mut png = Vec::with_capacity(32 << 10);
-    PngEncoder::new_with_quality(&mut png, CompressionType::Fast, FilterType::NoFilter)
+    PngEncoder::new_with_quality(&mut png, CompressionType::Fast, FilterType::Up)
         .write_image(canvas.pixels(), WIDTH, HEIGHT, ExtendedColorType::Rgb8)
         .map_err(|error| PlotError::Broken(error.to_string()))?;
     Ok(Bytes::from(png))
