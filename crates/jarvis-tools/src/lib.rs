@@ -3,16 +3,21 @@
 //! A tool is called with a name and arguments, and answers with text and pictures, or with a typed failure. Nothing here
 //! chooses a tool or performs the task of a plan.
 
+pub mod approvals;
 mod bodies;
 mod call;
 pub mod config;
 pub mod font;
+pub mod grpc;
 pub mod hub;
+pub mod mcp;
 pub mod names;
 pub mod openapi;
 mod rapid;
 mod registry;
+mod template;
 mod tool;
+mod untrusted;
 
 pub use bodies::{describe_media, fault_of};
 pub use call::{CallError, CallFault, ToolCall, ToolCaller};
