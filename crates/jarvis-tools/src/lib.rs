@@ -6,12 +6,14 @@
 pub mod approvals;
 mod bodies;
 mod call;
+mod caller;
 pub mod config;
 pub mod font;
 pub mod grpc;
 pub mod hub;
 pub mod mcp;
 pub mod names;
+mod open;
 pub mod openapi;
 mod rapid;
 mod registry;
@@ -21,6 +23,8 @@ mod untrusted;
 
 pub use bodies::{describe_media, fault_of};
 pub use call::{CallError, CallFault, ToolCall, ToolCaller};
+pub use caller::RegistryCaller;
+pub use open::{OpenError, OpenOptions, Opened, Planned, open};
 pub use rapid::{RapidConfig, RapidServer};
 pub use registry::{CALL_TIMEOUT, MAX_CHARS, Registry, RegistryError};
 pub use tool::{Artifact, Callable, Observation, Scope, ToolSource, ToolSpec};

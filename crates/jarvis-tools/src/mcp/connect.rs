@@ -34,8 +34,27 @@ const MAX_LINE: usize = 2_000;
 
 /// Variables that programs need to work at all, and that hold no keys.
 const PASSED_ON: [&str; 22] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TMP",
-    "TEMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "SYSTEMROOT", "COMSPEC", "PATHEXT", "APPDATA",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "SYSTEMROOT",
+    "COMSPEC",
+    "PATHEXT",
+    "APPDATA",
     "USERPROFILE",
 ];
 
@@ -118,10 +137,7 @@ struct Listener(Signals);
 
 impl ClientHandler for Listener {
     fn get_info(&self) -> ClientConfig {
-        ClientConfig::new(
-            ClientCapabilities::default(),
-            Implementation::new("jarvis", env!("CARGO_PKG_VERSION")),
-        )
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new("jarvis", env!("CARGO_PKG_VERSION")))
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
@@ -294,7 +310,12 @@ async fn follow(peer: Peer<RoleClient>, signals: Signals) {
 }
 
 /// Reads what a program says on stderr, line by line, and keeps the last line.
-async fn read_stderr(server: String, mut stderr: impl AsyncRead + Unpin, last: Arc<Mutex<String>>, secrets: Vec<Secret>) {
+async fn read_stderr(
+    server: String,
+    mut stderr: impl AsyncRead + Unpin,
+    last: Arc<Mutex<String>>,
+    secrets: Vec<Secret>,
+) {
     let mut piece = [0_u8; 4_096];
     let mut line: Vec<u8> = Vec::new();
     let tell = |line: &mut Vec<u8>| {

@@ -63,7 +63,8 @@ pub(super) async fn tools(
     let mut cursor: Option<String> = None;
     loop {
         let params = PaginatedRequestParams::default().with_cursor(cursor.take());
-        let page = connection.peer().list_tools(Some(params)).await.map_err(|error| connection.failed(server, &error))?;
+        let page =
+            connection.peer().list_tools(Some(params)).await.map_err(|error| connection.failed(server, &error))?;
         for tool in page.tools {
             count += 1;
             bytes += serde_json::to_vec(&tool).map_or(MAX_BYTES, |text| text.len());
@@ -76,7 +77,8 @@ pub(super) async fn tools(
             let shown = shorten(&tool.name, 80);
             match described(server, &tool) {
                 Ok(_) if !names.insert(tool.name.clone().into_owned()) => {
-                    warnings.push(format!("the MCP server `{server}` offers two tools named `{shown}`; the first is used"));
+                    warnings
+                        .push(format!("the MCP server `{server}` offers two tools named `{shown}`; the first is used"));
                 }
                 Ok((described, found)) => {
                     if let Some(words) = found.words() {

@@ -8,6 +8,9 @@ use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use crate::{Artifact, CallError, CallFault, Observation};
 use jarvis_net::text::shorten;
 
+/// What stands for a block that this version of the protocol does not have.
+const UNKNOWN: &str = "[something of a kind that is not known here]";
+
 /// The observation; a failure when the tool says that it failed.
 pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallError> {
     let mut texts: Vec<String> = Vec::new();
@@ -35,13 +38,14 @@ pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallErr
                         texts.push(format!("[{mime}, {} bytes: {}]", blob.len() / 4 * 3, shorten(&uri, 200)));
                     }
                 }
+                _ => texts.push(UNKNOWN.into()),
             },
             ContentBlock::ResourceLink(link) => {
                 let about = link.description.or(link.title).unwrap_or_default();
                 let about = if about.is_empty() { String::new() } else { format!(" ({})", shorten(&about, 200)) };
                 texts.push(format!("[{}{about}: {}]", shorten(&link.name, 80), shorten(&link.uri, 200)));
             }
-            _ => texts.push("[something of a kind that is not known here]".into()),
+            _ => texts.push(UNKNOWN.into()),
         }
     }
     if let (false, Some(structured)) = (has_text, result.structured_content) {
@@ -55,7 +59,8 @@ pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallErr
         let unknown = lower.contains("unknown tool") || (lower.contains("tool") && lower.contains("not found"));
         return Err(CallError::new(if unknown { CallFault::NoSuchApi } else { CallFault::Message }, words));
     }
-    let text = if text.is_empty() && artifacts.is_empty() { "The tool answered with nothing.".to_owned() } else { text };
+    let text =
+        if text.is_empty() && artifacts.is_empty() { "The tool answered with nothing.".to_owned() } else { text };
     Ok(Observation { text, artifacts })
 }
 
