@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use indexmap::IndexMap;
 use jarvis_catalogue::openapi::{
     ApiDocument, ArgumentFault, Body, KeyPlace, Location, Operation, Parameter, Schema, SchemaKind, Target,
 };
@@ -107,14 +108,12 @@ impl OpenApiCaller {
     }
 
     /// The request that a call means, checked.
-    fn request(&self, call: &ToolCall) -> Result<(Operation, Target), CallError> {
-        let arguments: Map<String, Value> =
-            call.arguments.iter().map(|(name, value)| (name.clone(), json_of(value))).collect();
+    fn request(&self, api: &str, arguments: &Map<String, Value>) -> Result<(Operation, Target), CallError> {
         let operation = match &self.document {
-            Some(document) => document.operation(&call.api).cloned().ok_or_else(|| unknown(&call.api)),
-            None => named(&call.api, &arguments).ok_or_else(|| unknown(&call.api)),
+            Some(document) => document.operation(api).cloned().ok_or_else(|| unknown(api)),
+            None => named(api, arguments).ok_or_else(|| unknown(api)),
         }?;
-        let target = operation.target(&arguments).map_err(|faults| bad_input(&operation, &faults))?;
+        let target = operation.target(arguments).map_err(|faults| bad_input(&operation, &faults))?;
         Ok((operation, target))
     }
 
@@ -244,7 +243,17 @@ impl OpenApiCaller {
 #[async_trait]
 impl ToolCaller for OpenApiCaller {
     async fn call(&self, call: &ToolCall) -> Result<String, CallError> {
-        let (operation, target) = self.request(call)?;
+        self.call_json(&call.api, &json_of_arguments(&call.arguments)).await
+    }
+}
+
+impl OpenApiCaller {
+    /// Calls an endpoint with arguments as JSON.
+    ///
+    /// # Errors
+    /// As [`ToolCaller::call`].
+    pub async fn call_json(&self, api: &str, arguments: &Map<String, Value>) -> Result<String, CallError> {
+        let (operation, target) = self.request(api, arguments)?;
         let mut wait = self.config.first_wait;
         for tried in 0.. {
             let sent = self.send(&operation, &target).await;
@@ -332,6 +341,11 @@ fn form(body: &Value) -> String {
         };
     }
     pairs.finish()
+}
+
+/// Arguments of a call as JSON.
+pub(crate) fn json_of_arguments(arguments: &IndexMap<String, Literal>) -> Map<String, Value> {
+    arguments.iter().map(|(name, value)| (name.clone(), json_of(value))).collect()
 }
 
 /// A literal as JSON; whole numbers that JSON libraries would round become a text of digits.

@@ -101,6 +101,11 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Reads a JSON Schema that stands alone, references within it followed.
+    pub fn of_json_schema(schema: &Value) -> Schema {
+        Schema::read(schema, schema)
+    }
+
     /// Reads a schema, references followed.
     pub(super) fn read(root: &Value, value: &Value) -> Schema {
         Reader { root, open: Vec::new(), nodes: 0 }.schema(value, 0)

@@ -1,0 +1,396 @@
+//! What was approved of tools that others describe: name, description and schema as they were when they were approved.
+//!
+//! The first sight of a tool approves it, for its server is in the configuration. A description that changes later may be an
+//! attempt to give a model orders, so the tool is not called until a person approves the new one. The file also spares
+//! connections: what is known of a server need not be asked for when a registry is opened.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jarvis_store::files::{FileError, replace};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::{CallError, CallFault};
+
+/// The version of the file's format.
+const VERSION: u32 = 1;
+
+/// The largest file that is read, in bytes.
+const MAX_FILE: u64 = 64 << 20;
+
+/// What others say of a tool, cleaned.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Described {
+    /// Its title, where it has one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Its description.
+    pub description: String,
+    /// The JSON Schema of its input.
+    pub schema: Value,
+}
+
+impl Described {
+    /// The SHA-256 of the canonical form, in hexadecimal: name, title, description and schema as JSON without blanks, keys
+    /// sorted.
+    pub fn sha256(&self, name: &str) -> String {
+        let mut whole = json!({"name": name, "description": self.description, "schema": self.schema});
+        if let (false, Some(fields)) = (self.title.is_empty(), whole.as_object_mut()) {
+            fields.insert("title".into(), self.title.clone().into());
+        }
+        sha256(sorted(&whole).to_string().as_bytes())
+    }
+}
+
+/// The SHA-256 of bytes, in hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing into a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The same value, keys sorted at every level.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let ordered: BTreeMap<&String, Value> = fields.iter().map(|(name, field)| (name, sorted(field))).collect();
+            Value::Object(ordered.into_iter().map(|(name, field)| (name.clone(), field)).collect::<Map<_, _>>())
+        }
+        Value::Array(rows) => Value::Array(rows.iter().map(sorted).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+/// What the file says of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    /// The SHA-256 of what was approved.
+    pub sha256: String,
+    /// What was approved.
+    pub approved: Described,
+    /// What is offered now, where it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Described>,
+    /// The server does not offer it any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+}
+
+/// What is known of a source of tools: an MCP server, or one gRPC method.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+struct Source {
+    /// A digest of where it is, so that another source of the same name is asked anew.
+    origin: String,
+    /// Its tools, by their names in the registry.
+    #[serde(default)]
+    tools: BTreeMap<String, Approval>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Contents {
+    version: u32,
+    #[serde(default)]
+    sources: BTreeMap<String, Source>,
+}
+
+/// What became of a tool that was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is as it was approved.
+    Known,
+    /// It was seen for the first time, and is approved by that.
+    New,
+    /// It is not as it was approved.
+    Changed,
+}
+
+/// Approvals that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ApprovalsError {
+    /// The file cannot be read.
+    #[error("the approvals of tools in {} cannot be read", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is not what was written.
+    #[error(
+        "the approvals of tools in {} are damaged ({reason}); mend the file, or remove it to approve all tools anew",
+        .path.display()
+    )]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The file cannot be written.
+    #[error(transparent)]
+    Write(#[from] FileError),
+    /// No tool of that name was ever seen.
+    #[error("no tool `{0}` is described from outside; see `jarvis tools list`")]
+    Unknown(String),
+}
+
+/// The approvals in a file. It may be used by several at once, and by several processes.
+#[derive(Debug)]
+pub struct Approvals {
+    path: PathBuf,
+    contents: Mutex<Contents>,
+}
+
+impl Approvals {
+    /// Reads the file; one that is not there holds nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not what was written.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Approvals, ApprovalsError> {
+        let path = path.into();
+        let contents = read(&path)?;
+        Ok(Approvals { path, contents: Mutex::new(contents) })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is known of the tool of that name.
+    pub fn get(&self, name: &str) -> Option<Approval> {
+        self.lock().sources.values().find_map(|source| source.tools.get(name)).cloned()
+    }
+
+    /// The tools of a source that are known and offered, when it is still where it was.
+    pub(crate) fn known(&self, source: &str, origin: &str) -> Option<Vec<(String, Approval)>> {
+        let contents = self.lock();
+        let source = contents.sources.get(source).filter(|source| source.origin == origin)?;
+        let offered = source.tools.iter().filter(|(_, approval)| !approval.gone);
+        Some(offered.map(|(name, approval)| (name.clone(), approval.clone())).collect())
+    }
+
+    /// Takes note of all that a source offers, and says of each tool what became of it. A tool that is not offered any more
+    /// stays known, so that it cannot come back as another.
+    pub(crate) fn listed(
+        &self,
+        source: &str,
+        origin: &str,
+        tools: &[(String, Described)],
+    ) -> Result<Vec<Verdict>, ApprovalsError> {
+        self.change(|contents| {
+            let known = contents.sources.entry(source.to_owned()).or_default();
+            origin.clone_into(&mut known.origin);
+            for (name, approval) in &mut known.tools {
+                approval.gone = !tools.iter().any(|(offered, _)| offered == name);
+            }
+            tools.iter().map(|(name, described)| look(known, name, described)).collect()
+        })
+    }
+
+    /// Approves what is offered now: of the tool of that name, or of all tools of the MCP server of that name. Gives the names
+    /// of the tools whose approval changed; none when all was approved already.
+    ///
+    /// # Errors
+    /// When nothing of that name is known, or the file cannot be written.
+    pub fn approve(&self, name: &str) -> Result<Vec<String>, ApprovalsError> {
+        let server = format!("{name}/");
+        let changed = self.change(|contents| {
+            let mut found = false;
+            let mut changed = Vec::new();
+            let tools = contents.sources.values_mut().flat_map(|source| &mut source.tools);
+            for (tool, approval) in tools.filter(|(tool, _)| *tool == name || tool.starts_with(&server)) {
+                found = true;
+                if let Some(offered) = approval.offered.take() {
+                    approval.sha256 = offered.sha256(tool);
+                    approval.approved = offered;
+                    changed.push(tool.clone());
+                }
+            }
+            found.then_some(changed)
+        })?;
+        changed.ok_or_else(|| ApprovalsError::Unknown(jarvis_net::text::shorten(name, 80)))
+    }
+
+    /// Whether what is offered now is what is approved; asks the file again before it says no, for a person may have approved
+    /// it meanwhile.
+    pub(crate) fn is_approved(&self, name: &str, offered: &Described) -> Result<bool, ApprovalsError> {
+        let sha256 = offered.sha256(name);
+        let fits = |contents: &Contents| {
+            let mut tools = contents.sources.values().filter_map(|source| source.tools.get(name));
+            tools.any(|approval| approval.sha256 == sha256)
+        };
+        if fits(&self.lock()) {
+            return Ok(true);
+        }
+        let fresh = read(&self.path)?;
+        let approved = fits(&fresh);
+        *self.lock() = fresh;
+        Ok(approved)
+    }
+
+    /// Changes the contents as the file has them now, and writes them when they differ.
+    fn change<T>(&self, change: impl FnOnce(&mut Contents) -> T) -> Result<T, ApprovalsError> {
+        let mut held = self.lock();
+        let _lock = lock_file(&self.path);
+        let mut contents = read(&self.path)?;
+        let before = contents.clone();
+        let result = change(&mut contents);
+        if contents != before {
+            // The format has no value that cannot be written.
+            let text = serde_json::to_string_pretty(&contents).unwrap_or_default();
+            replace(&self.path, format!("{text}\n").as_bytes())?;
+        }
+        *held = contents;
+        Ok(result)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Contents> {
+        // Contents are put in place whole.
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes note of one tool.
+fn look(source: &mut Source, name: &str, described: &Described) -> Verdict {
+    let sha256 = described.sha256(name);
+    match source.tools.get_mut(name) {
+        None => {
+            let approval = Approval { sha256, approved: described.clone(), offered: None, gone: false };
+            source.tools.insert(name.to_owned(), approval);
+            Verdict::New
+        }
+        Some(known) if known.sha256 == sha256 => {
+            known.offered = None;
+            Verdict::Known
+        }
+        Some(known) => {
+            known.offered = Some(described.clone());
+            Verdict::Changed
+        }
+    }
+}
+
+/// Keeps other processes out while the file is changed. Where files cannot be locked, the last one wins.
+fn lock_file(path: &Path) -> Option<File> {
+    let mut name = path.file_name()?.to_owned();
+    name.push(".lock");
+    let beside = path.with_file_name(name);
+    std::fs::create_dir_all(path.parent()?).ok()?;
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(beside).ok()?;
+    file.lock().ok()?;
+    Some(file)
+}
+
+fn read(path: &Path) -> Result<Contents, ApprovalsError> {
+    let failed = |source| ApprovalsError::Read { path: path.to_owned(), source };
+    let broken = |reason: String| ApprovalsError::Broken { path: path.to_owned(), reason };
+    match std::fs::metadata(path) {
+        Ok(file) if file.len() > MAX_FILE => return Err(broken("it is too large".into())),
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Contents { version: VERSION, sources: BTreeMap::new() });
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    let bytes = std::fs::read(path).map_err(failed)?;
+    let contents: Contents = serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?;
+    if contents.version != VERSION {
+        return Err(broken(format!("its version is {}, not {VERSION}", contents.version)));
+    }
+    for (name, approval) in contents.sources.values().flat_map(|source| &source.tools) {
+        if approval.approved.sha256(name) != approval.sha256 {
+            return Err(broken(format!("what is approved of `{name}` does not fit its SHA-256")));
+        }
+    }
+    Ok(contents)
+}
+
+/// The refusal of a tool that is not as it was approved.
+pub(crate) fn changed(name: &str) -> CallError {
+    let message = format!(
+        "the description of `{name}` changed since it was approved; look at it with `jarvis tools show {name}`, then \
+         `jarvis tools approve {name}`"
+    );
+    CallError::new(CallFault::Unauthorized, message)
+}
+
+/// An error of the file in the words of calls.
+pub(crate) fn unusable(error: &ApprovalsError) -> CallError {
+    CallError::new(CallFault::NotWorking, error.to_string())
+}
+
+/// Runs work on the file off the runtime's threads.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    approvals: &Arc<Approvals>,
+    work: impl FnOnce(&Approvals) -> Result<T, ApprovalsError> + Send + 'static,
+) -> Result<T, ApprovalsError> {
+    let shared = Arc::clone(approvals);
+    match tokio::task::spawn_blocking(move || work(&shared)).await {
+        Ok(done) => done,
+        Err(error) => {
+            Err(ApprovalsError::Read { path: approvals.path.clone(), source: std::io::Error::other(error.to_string()) })
+        }
+    }
+}
+
+/// What of one tool came from its service and must be as it was approved: looked at when it is first called.
+pub(crate) struct Guard {
+    approvals: Arc<Approvals>,
+    /// The source's name in the file.
+    source: String,
+    origin: String,
+    /// The tool.
+    name: String,
+    /// What the configuration says of it.
+    description: String,
+}
+
+impl Guard {
+    pub(crate) fn new(
+        approvals: Arc<Approvals>,
+        source: String,
+        origin: String,
+        name: &str,
+        description: &str,
+    ) -> Guard {
+        Guard { approvals, source, origin, name: name.to_owned(), description: description.to_owned() }
+    }
+
+    /// Looks at the schema that the service gives now.
+    ///
+    /// # Errors
+    /// When it is not what was approved.
+    pub(crate) async fn check(&self, schema: &Value) -> Result<(), CallError> {
+        match self.look(schema).await.map_err(|error| unusable(&error))? {
+            Verdict::Known | Verdict::New => Ok(()),
+            Verdict::Changed => Err(changed(&self.name)),
+        }
+    }
+
+    /// The same, as a verdict.
+    pub(crate) async fn look(&self, schema: &Value) -> Result<Verdict, ApprovalsError> {
+        let described =
+            Described { title: String::new(), description: self.description.clone(), schema: schema.clone() };
+        let (source, origin, name) = (self.source.clone(), self.origin.clone(), self.name.clone());
+        off_thread(&self.approvals, move |approvals| {
+            if approvals.known(&source, &origin).is_some() && approvals.is_approved(&name, &described)? {
+                return Ok(Verdict::Known);
+            }
+            let verdicts = approvals.listed(&source, &origin, &[(name, described)])?;
+            Ok(verdicts.first().copied().unwrap_or(Verdict::Changed))
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+use serde_json::json;
+
+use super::*;
+
+fn described(description: &str) -> Described {
+    let schema = json!({"type": "object", "properties": {"b": {}, "a": {}}});
+    Described { title: String::new(), description: description.into(), schema }
+}
+
+fn list(approvals: &Approvals, tools: &[(&str, &str)]) -> Vec<Verdict> {
+    let tools: Vec<_> = tools.iter().map(|(name, text)| ((*name).to_owned(), described(text))).collect();
+    approvals.listed("mcp:s", "here", &tools).unwrap()
+}
+
+#[test]
+fn the_digest_is_of_the_canonical_form() {
+    let one = Described { schema: json!({"b": 1, "a": {"d": [1, {"y": 1, "x": 2}], "c": 2}}), ..described("x") };
+    let other = Described { schema: json!({"a": {"c": 2, "d": [1, {"x": 2, "y": 1}]}, "b": 1}), ..described("x") };
+    assert_eq!(one.sha256("s/t"), other.sha256("s/t"));
+    assert_ne!(one.sha256("s/t"), one.sha256("s/u"));
+    assert_ne!(one.sha256("s/t"), described("x").sha256("s/t"));
+    assert_ne!(one.sha256("s/t"), Described { title: "T".into(), ..one.clone() }.sha256("s/t"));
+    assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+#[test]
+fn the_first_sight_approves_and_a_change_waits_for_a_person() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new/approvals.json");
+    let approvals = Approvals::open(&path).unwrap();
+    assert_eq!(approvals.known("mcp:s", "here"), None);
+    assert_eq!(list(&approvals, &[("s/a", "A"), ("s/b", "B")]), [Verdict::New, Verdict::New]);
+    assert_eq!(list(&approvals, &[("s/a", "A"), ("s/b", "B")]), [Verdict::Known, Verdict::Known]);
+    // Another process sees the same.
+    let other = Approvals::open(&path).unwrap();
+    assert_eq!(other.known("mcp:s", "here").unwrap().len(), 2);
+    assert_eq!(other.known("mcp:s", "elsewhere"), None);
+    assert_eq!(
+        list(&approvals, &[("s/a", "evil"), ("s/b", "B"), ("s/c", "C")]),
+        [Verdict::Changed, Verdict::Known, Verdict::New]
+    );
+    let kept = Approvals::open(&path).unwrap().get("s/a").unwrap();
+    assert_eq!((kept.approved, kept.offered), (described("A"), Some(described("evil"))));
+    assert!(!approvals.is_approved("s/a", &described("evil")).unwrap());
+    assert_eq!(other.approve("s/a").unwrap(), ["s/a"]);
+    // What another process approved counts.
+    assert!(approvals.is_approved("s/a", &described("evil")).unwrap());
+    assert!(!approvals.is_approved("s/a", &described("A")).unwrap());
+    assert_eq!(other.approve("s").unwrap(), Vec::<String>::new());
+    assert!(matches!(other.approve("t"), Err(ApprovalsError::Unknown(_))));
+}
+
+#[test]
+fn what_went_away_cannot_come_back_as_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let approvals = Approvals::open(folder.path().join("a.json")).unwrap();
+    list(&approvals, &[("s/a", "A"), ("s/b", "B")]);
+    list(&approvals, &[("s/b", "B")]);
+    assert_eq!(approvals.known("mcp:s", "here").unwrap().len(), 1);
+    assert_eq!(list(&approvals, &[("s/a", "another"), ("s/b", "B")]), [Verdict::Changed, Verdict::Known]);
+    assert_eq!(list(&approvals, &[("s/a", "A"), ("s/b", "B")]), [Verdict::Known, Verdict::Known]);
+    assert_eq!(approvals.get("s/a").unwrap().offered, None);
+}
+
+#[test]
+fn a_damaged_file_is_an_error_that_names_it_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("approvals.json");
+    let good = Approvals::open(&path).unwrap();
+    list(&good, &[("s/a", "A")]);
+    let text = std::fs::read_to_string(&path).unwrap();
+    for bad in ["{", "[]", "{\"version\": 2}", &text.replace("\"description\": \"A\"", "\"description\": \"Z\"")] {
+        std::fs::write(&path, bad).unwrap();
+        let error = Approvals::open(&path).unwrap_err();
+        assert!(matches!(error, ApprovalsError::Broken { .. }), "{error:?}");
+        assert!(error.to_string().contains("approvals.json"), "{error}");
+        // Nor is it overwritten by one that was open already.
+        assert!(good.approve("s/a").is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), bad);
+    }
+}

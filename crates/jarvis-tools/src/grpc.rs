@@ -1,0 +1,246 @@
+//! Methods of gRPC services as tools: any unary method, without code made for it.
+//!
+//! Descriptors come from a file or from the service itself by reflection. JSON becomes a message before anything is sent, so
+//! that a wrong field is told by name; the answer becomes JSON with the names of the `.proto` file and with defaults shown.
+//! The address is the operator's: nothing that a model writes reaches it.
+
+mod codec;
+mod descriptors;
+mod endpoint;
+mod reflection;
+mod schema;
+mod status;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MethodDescriptor, SerializeOptions};
+use serde_json::Value;
+
+use crate::approvals::Guard;
+use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec, template};
+
+pub use descriptors::load as load_descriptors;
+pub use endpoint::GrpcEndpoint;
+pub use reflection::MethodInfo;
+pub use schema::{example_of, schema_of};
+
+/// The largest message, either way, in bytes.
+pub const MAX_MESSAGE: usize = 4 << 20;
+
+/// Why a method cannot become a tool.
+#[derive(Debug, thiserror::Error)]
+pub enum GrpcError {
+    /// The address is none.
+    #[error("`{address}` is not the address of a gRPC service: http://HOST:PORT, https://HOST:PORT or HOST:PORT")]
+    Address {
+        /// The address, without what may be secret.
+        address: String,
+    },
+    /// The client cannot be made.
+    #[error("no connection to `{address}` can be prepared: {reason}")]
+    Client {
+        /// The address.
+        address: String,
+        /// Why.
+        reason: String,
+    },
+    /// A file cannot be read.
+    #[error("{} cannot be read", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A file is too large.
+    #[error("{} is larger than {} MiB", .path.display(), MAX_MESSAGE >> 20)]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file holds no descriptors.
+    #[error("{} holds no usable descriptors: {reason}", .path.display())]
+    Descriptors {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The method is not named as methods are.
+    #[error("`{method}` does not name a method: Service/Method, such as `Math/Add`")]
+    MethodName {
+        /// What was written.
+        method: String,
+    },
+    /// There is no such method, or it is none that can be a tool.
+    #[error("{reason}")]
+    Method {
+        /// Why, in words.
+        reason: String,
+    },
+}
+
+/// The name of a method: the service's full name and its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct MethodName {
+    /// The service, with its package: `pkg.Service`.
+    pub service: String,
+    /// The method.
+    pub method: String,
+}
+
+impl MethodName {
+    /// Reads `Math/Add`, `/Math/Add`, `pkg.Service/Method` or `pkg.Service.Method`.
+    ///
+    /// # Errors
+    /// When it is none of these.
+    pub fn parse(text: &str) -> Result<MethodName, GrpcError> {
+        let bare = text.trim().trim_start_matches('/');
+        let proper = |part: &str, dots: bool| {
+            !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || (dots && c == '.'))
+        };
+        let (service, method) = bare.split_once('/').or_else(|| bare.rsplit_once('.')).unwrap_or_default();
+        if !proper(service, true) || !proper(method, false) {
+            return Err(GrpcError::MethodName { method: jarvis_net::text::shorten(text, 80) });
+        }
+        Ok(MethodName { service: service.to_owned(), method: method.to_owned() })
+    }
+
+    /// Its path on the wire.
+    pub fn path(&self) -> String {
+        format!("/{}/{}", self.service, self.method)
+    }
+
+    /// The method of that name among descriptors.
+    ///
+    /// # Errors
+    /// When there is none, or it is not unary.
+    pub fn find(&self, pool: &DescriptorPool) -> Result<MethodDescriptor, GrpcError> {
+        let missing = |reason: String| GrpcError::Method { reason };
+        let service = pool
+            .get_service_by_name(&self.service)
+            .ok_or_else(|| missing(format!("there is no service `{}`", self.service)))?;
+        let Some(method) = service.methods().find(|method| method.name() == self.method) else {
+            let others: Vec<String> = service.methods().take(20).map(|one| one.name().to_owned()).collect();
+            let others = if others.is_empty() { "no methods".into() } else { others.join(", ") };
+            return Err(missing(format!(
+                "the service `{}` has no method `{}`; it has {others}",
+                self.service, self.method
+            )));
+        };
+        if method.is_client_streaming() || method.is_server_streaming() {
+            return Err(missing(format!("`{}` streams; only unary methods can be tools", self.path())));
+        }
+        Ok(method)
+    }
+}
+
+/// A method as a tool.
+pub struct GrpcTool {
+    spec: ToolSpec,
+    endpoint: Arc<GrpcEndpoint>,
+    name: MethodName,
+    /// The descriptors of a file; the service is asked without.
+    pool: Option<DescriptorPool>,
+    observation: Option<String>,
+    timeout: Duration,
+    /// What of the tool came from the service, and must be as it was approved.
+    guard: Option<Guard>,
+}
+
+impl GrpcTool {
+    /// A method of a service as a tool. Without `pool` the service itself is asked for descriptors, at the first call.
+    pub fn new(
+        spec: ToolSpec,
+        endpoint: Arc<GrpcEndpoint>,
+        name: MethodName,
+        pool: Option<DescriptorPool>,
+    ) -> GrpcTool {
+        GrpcTool { spec, endpoint, name, pool, observation: None, timeout: crate::CALL_TIMEOUT, guard: None }
+    }
+
+    /// How its answer is told: fields of the answer in braces. The whole answer as JSON unless set.
+    pub fn observation(mut self, template: Option<String>) -> GrpcTool {
+        self.observation = template;
+        self
+    }
+
+    /// The longest a call may take, connecting included.
+    pub fn timeout(mut self, timeout: Duration) -> GrpcTool {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Its schema came from the service: it must be as it was approved.
+    pub(crate) fn guard(mut self, guard: Option<Guard>) -> GrpcTool {
+        self.guard = guard;
+        self
+    }
+
+    async fn descriptor(&self) -> Result<MethodDescriptor, CallError> {
+        let pool = match &self.pool {
+            Some(pool) => pool.clone(),
+            None => self.endpoint.reflect(&self.name.service).await?,
+        };
+        self.name.find(&pool).map_err(|error| CallError::new(CallFault::NoSuchApi, error.to_string()))
+    }
+
+    async fn answer(&self, input: &Value) -> Result<Observation, CallError> {
+        let method = self.descriptor().await?;
+        if let Some(guard) = &self.guard {
+            guard.check(&schema_of(&method.input())).await?;
+        }
+        let request = message_of(&method, input)?;
+        let reply = self.endpoint.unary(&self.name.path(), &method, request, self.timeout).await?;
+        let answer = json_of(&reply)?;
+        let text = match &self.observation {
+            Some(template) => template::fill(template, &answer),
+            None => answer.to_string(),
+        };
+        Ok(Observation::text(self.endpoint.harmless(&text)))
+    }
+}
+
+#[async_trait]
+impl Callable for GrpcTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
+        match tokio::time::timeout(self.timeout, self.answer(input)).await {
+            Ok(done) => done,
+            Err(_) => Err(self.endpoint.late(self.timeout)),
+        }
+    }
+}
+
+/// JSON as the message that a method takes.
+fn message_of(method: &MethodDescriptor, input: &Value) -> Result<DynamicMessage, CallError> {
+    let mut track = serde_path_to_error::Track::new();
+    let deserializer = serde_path_to_error::Deserializer::new(input, &mut track);
+    let options = DeserializeOptions::new().deny_unknown_fields(true);
+    DynamicMessage::deserialize_with_options(method.input(), deserializer, &options).map_err(|error| {
+        let reason = jarvis_net::text::shorten(&error.to_string(), 300);
+        let path = track.path().to_string();
+        let place = if path == "." { String::new() } else { format!("`{path}`: ") };
+        let fields: Vec<String> = method.input().fields().take(40).map(|field| field.name().to_owned()).collect();
+        CallError::new(CallFault::BadInput, format!("{place}{reason}; the fields are: {}", fields.join(", ")))
+    })
+}
+
+/// A message as JSON.
+fn json_of(message: &DynamicMessage) -> Result<Value, CallError> {
+    let options = SerializeOptions::new().use_proto_field_name(true).skip_default_fields(false);
+    message.serialize_with_options(serde_json::value::Serializer, &options).map_err(|error| {
+        let reason = jarvis_net::text::shorten(&error.to_string(), 200);
+        CallError::new(CallFault::Transport, format!("the answer cannot be told as JSON: {reason}"))
+    })
+}
+
+#[cfg(test)]
+mod tests;

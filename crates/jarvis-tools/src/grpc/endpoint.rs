@@ -1,0 +1,186 @@
+//! A gRPC service at an address: one connection, shared by all its tools and made when it is first needed.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use prost_reflect::prost::Message;
+use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
+use tokio::sync::Mutex;
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
+use tonic::{Request, Status};
+use url::Url;
+
+use super::codec::DynamicCodec;
+use super::reflection::{self, MethodInfo};
+use super::status::error_of;
+use super::{GrpcError, MAX_MESSAGE};
+use crate::{CallError, CallFault};
+use jarvis_net::policy::shown;
+use jarvis_net::text::Secret;
+
+/// The longest that connecting may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The longest that asking for descriptors may take.
+const REFLECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A service. `Debug` leaves out what is secret.
+pub struct GrpcEndpoint {
+    address: String,
+    channel: Channel,
+    token: Option<Secret>,
+    /// `Bearer …`, as it is sent.
+    authorization: Option<MetadataValue<Ascii>>,
+    /// Descriptors by service, as the service gave them.
+    pools: Mutex<HashMap<String, DescriptorPool>>,
+}
+
+impl fmt::Debug for GrpcEndpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GrpcEndpoint")
+            .field("address", &self.address)
+            .field("token", &self.token)
+            .finish_non_exhaustive()
+    }
+}
+
+impl GrpcEndpoint {
+    /// A service at `http://…`, `https://…` or `HOST:PORT`. `ca` are certificates (PEM) that sign the service's own, in place of
+    /// the system's. Nothing is connected yet; it must be called within a runtime.
+    ///
+    /// # Errors
+    /// When the address is none, or the token or the certificates cannot be used.
+    pub fn new(address: &str, token: Option<Secret>, ca: Option<&[u8]>) -> Result<GrpcEndpoint, GrpcError> {
+        let address = address.trim();
+        let whole = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+        let url = Url::parse(&whole).ok().filter(|url| {
+            let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+            matches!(url.scheme(), "http" | "https") && url.has_host() && plain && url.path() == "/"
+        });
+        let Some(url) = url else {
+            // An address that is none may hold anything: only what is before a possible secret is shown.
+            let start = address.split(['@', '?', '#']).next().unwrap_or_default();
+            let start = if address.contains('@') { "…@…" } else { start };
+            return Err(GrpcError::Address { address: jarvis_net::text::shorten(start, 80) });
+        };
+        let address = shown(&url).trim_end_matches('/').to_owned();
+        let failed = |reason: String| GrpcError::Client { address: address.clone(), reason };
+        let mut endpoint = Endpoint::from_shared(String::from(url.clone()))
+            .map_err(|error| failed(error.to_string()))?
+            .connect_timeout(CONNECT_TIMEOUT)
+            .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
+            .map_err(|error| failed(error.to_string()))?;
+        if url.scheme() == "https" {
+            let tls = match ca {
+                Some(pem) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem)),
+                None => ClientTlsConfig::new().with_enabled_roots(),
+            };
+            endpoint = endpoint.tls_config(tls).map_err(|error| failed(error.to_string()))?;
+        }
+        let authorization = match &token {
+            Some(token) => {
+                let mut value = MetadataValue::try_from(format!("Bearer {}", token.expose()))
+                    .map_err(|_| failed("its token has characters that cannot be sent".into()))?;
+                value.set_sensitive(true);
+                Some(value)
+            }
+            None => None,
+        };
+        let channel = endpoint.connect_lazy();
+        Ok(GrpcEndpoint { address, channel, token, authorization, pools: Mutex::default() })
+    }
+
+    /// Its address, as messages show it.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// All methods that it offers, by reflection.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or does not describe itself.
+    pub async fn methods(&self) -> Result<Vec<MethodInfo>, CallError> {
+        match tokio::time::timeout(REFLECT_TIMEOUT, reflection::methods(self)).await {
+            Ok(done) => done,
+            Err(_) => Err(self.late(REFLECT_TIMEOUT)),
+        }
+    }
+
+    /// The descriptors of one of its services, by reflection, with all that they need.
+    ///
+    /// # Errors
+    /// When it cannot be reached, does not describe itself or has no such service.
+    pub async fn reflect(&self, service: &str) -> Result<DescriptorPool, CallError> {
+        let mut pools = self.pools.lock().await;
+        if let Some(pool) = pools.get(service) {
+            return Ok(pool.clone());
+        }
+        let pool = match tokio::time::timeout(REFLECT_TIMEOUT, reflection::service(self, service)).await {
+            Ok(done) => done?,
+            Err(_) => return Err(self.late(REFLECT_TIMEOUT)),
+        };
+        pools.insert(service.to_owned(), pool.clone());
+        Ok(pool)
+    }
+
+    /// A client with our limits.
+    pub(super) fn client(&self) -> Grpc<Channel> {
+        Grpc::new(self.channel.clone()).max_decoding_message_size(MAX_MESSAGE).max_encoding_message_size(MAX_MESSAGE)
+    }
+
+    /// A request with our token.
+    pub(super) fn request<T>(&self, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        if let Some(authorization) = &self.authorization {
+            request.metadata_mut().insert("authorization", authorization.clone());
+        }
+        request
+    }
+
+    /// Calls a unary method.
+    pub(super) async fn unary(
+        &self,
+        path: &str,
+        method: &MethodDescriptor,
+        message: DynamicMessage,
+        timeout: Duration,
+    ) -> Result<DynamicMessage, CallError> {
+        let size = message.encoded_len();
+        if size > MAX_MESSAGE {
+            let text = format!("the input is {size} bytes; the limit is {} MiB", MAX_MESSAGE >> 20);
+            return Err(CallError::new(CallFault::BadInput, text));
+        }
+        let path = PathAndQuery::try_from(path)
+            .map_err(|_| CallError::new(CallFault::NoSuchApi, "the method has no name that can be sent"))?;
+        let mut client = self.client();
+        client.ready().await.map_err(|error| self.failed(&Status::from_error(Box::new(error))))?;
+        let mut request = self.request(message);
+        request.set_timeout(timeout);
+        let reply = client.unary(request, path, DynamicCodec(method.output())).await;
+        Ok(reply.map_err(|status| self.failed(&status))?.into_inner())
+    }
+
+    /// A status of this service in the words of calls.
+    pub(super) fn failed(&self, status: &Status) -> CallError {
+        let error = error_of(status, &format!("the gRPC service at {}", self.address));
+        CallError { message: self.harmless(&error.message), ..error }
+    }
+
+    /// The error of a call that took too long.
+    pub(super) fn late(&self, timeout: Duration) -> CallError {
+        let message = format!("the gRPC service at {} gave no answer within {} s", self.address, timeout.as_secs_f64());
+        CallError::new(CallFault::Timeout, message)
+    }
+
+    /// A text without the token.
+    pub(super) fn harmless(&self, text: &str) -> String {
+        match &self.token {
+            Some(token) => token.redact(text),
+            None => text.to_owned(),
+        }
+    }
+}

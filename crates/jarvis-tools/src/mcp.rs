@@ -1,0 +1,266 @@
+//! Tools of MCP servers: programs that are started, and servers over HTTP.
+//!
+//! A server is connected when one of its tools is first called, and once for all of them. What it says of its tools is not
+//! trusted: it is cleaned, bounded, and must be as it was approved before anything is called.
+
+mod connect;
+mod list;
+mod result;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use crate::approvals::{self, Approvals, Described, Verdict};
+use crate::config::McpEntry;
+use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
+use connect::Connection;
+use jarvis_net::text::{Secret, shorten};
+
+pub(crate) use list::Listing;
+
+/// The longest that connecting to a server and listing its tools may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Reads a variable of the environment.
+pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// A server, connected or not. It is stopped or left when it is dropped.
+pub struct McpServer {
+    name: String,
+    entry: McpEntry,
+    /// What a relative program is relative to.
+    base: PathBuf,
+    env: Env,
+    approvals: Arc<Approvals>,
+    connection: Mutex<Option<Held>>,
+}
+
+/// A connection with what was offered when it was last asked.
+struct Held {
+    connection: Arc<Connection>,
+    listing: Arc<Listing>,
+}
+
+impl McpServer {
+    /// The server of a configuration's entry. Nothing is started yet.
+    pub fn new(name: &str, entry: McpEntry, base: PathBuf, env: Env, approvals: Arc<Approvals>) -> McpServer {
+        McpServer { name: name.to_owned(), entry, base, env, approvals, connection: Mutex::default() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is called in the file of approvals.
+    pub(crate) fn source(&self) -> String {
+        format!("mcp:{}", self.name)
+    }
+
+    /// A digest of where it is: another program or address is another server. Secrets in it cannot be read back.
+    pub(crate) fn origin(&self) -> String {
+        let entry = &self.entry;
+        let whole = serde_json::json!([entry.command, entry.args, entry.env, entry.url]);
+        approvals::sha256(whole.to_string().as_bytes())
+    }
+
+    /// What it offers now, with what became of each tool. Connects when that was not done.
+    pub(crate) async fn listing(&self) -> Result<Arc<Listing>, CallError> {
+        Ok(self.held().await?.1)
+    }
+
+    /// The connection, and what is offered over it. A connection that ended is made anew once.
+    async fn held(&self) -> Result<(Arc<Connection>, Arc<Listing>), CallError> {
+        let mut held = self.connection.lock().await;
+        if held.as_ref().is_some_and(|held| held.connection.is_closed()) {
+            *held = None;
+        }
+        let within = async {
+            match held.as_mut() {
+                Some(held) => {
+                    if held.connection.take_changed() {
+                        let listed = self.list(&held.connection).await;
+                        if listed.is_err() {
+                            held.connection.set_changed();
+                        }
+                        held.listing = listed?;
+                    }
+                    Ok((Arc::clone(&held.connection), Arc::clone(&held.listing)))
+                }
+                None => {
+                    let connection = Arc::new(self.connect().await?);
+                    let listing = self.list(&connection).await?;
+                    *held = Some(Held { connection: Arc::clone(&connection), listing: Arc::clone(&listing) });
+                    Ok((connection, listing))
+                }
+            }
+        };
+        match tokio::time::timeout(CONNECT_TIMEOUT, within).await {
+            Ok(done) => done,
+            Err(_) => {
+                let waited = CONNECT_TIMEOUT.as_secs();
+                let message = format!("the MCP server `{}` did not say what it offers within {waited} s", self.name);
+                Err(CallError::new(CallFault::Timeout, message))
+            }
+        }
+    }
+
+    async fn list(&self, connection: &Connection) -> Result<Arc<Listing>, CallError> {
+        let (tools, warnings) = list::tools(&self.name, connection).await?;
+        let (source, origin) = (self.source(), self.origin());
+        let offered: Vec<(String, Described)> =
+            tools.iter().map(|(own, described)| (self.full(own), described.clone())).collect();
+        let verdicts =
+            approvals::off_thread(&self.approvals, move |approvals| approvals.listed(&source, &origin, &offered))
+                .await
+                .map_err(|error| approvals::unusable(&error))?;
+        Ok(Arc::new(Listing::new(tools, verdicts, warnings)))
+    }
+
+    /// The name of one of its tools in a registry.
+    pub(crate) fn full(&self, own: &str) -> String {
+        format!("{}/{own}", self.name)
+    }
+
+    /// Calls one of its tools, when it is as it was approved.
+    async fn call(&self, own: &str, input: &Value, timeout: Duration) -> Result<Observation, CallError> {
+        let (connection, listing) = self.held().await?;
+        let Some((described, verdict)) = listing.get(own) else {
+            let message = format!("the MCP server `{}` does not offer `{}` any more", self.name, shorten(own, 80));
+            return Err(CallError::new(CallFault::NoSuchApi, message));
+        };
+        if verdict == Verdict::Changed {
+            let (full, described) = (self.full(own), described.clone());
+            let looked =
+                approvals::off_thread(&self.approvals, move |approvals| approvals.is_approved(&full, &described));
+            if !looked.await.map_err(|error| approvals::unusable(&error))? {
+                return Err(approvals::changed(&self.full(own)));
+            }
+        }
+        let mut params = CallToolRequestParams::new(own.to_owned());
+        params.arguments = input.as_object().cloned();
+        let answered = tokio::time::timeout(timeout, connection.peer().call_tool_once(params)).await;
+        let response = match answered {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(connection.failed(&self.name, &error)),
+            Err(_) => {
+                let message = format!("`{}` gave no answer within {} s", self.full(own), timeout.as_secs_f64());
+                return Err(CallError::new(CallFault::Timeout, message));
+            }
+        };
+        let asks_back = || {
+            let message = format!("`{}` asks back, or answers later, which is not supported here", self.full(own));
+            Err(CallError::new(CallFault::NotWorking, message))
+        };
+        let done = match response {
+            CallToolResponse::Complete(result) => result::observation(result),
+            CallToolResponse::InputRequired(_) | CallToolResponse::Task(_) => asks_back(),
+            // The crate may come to know more kinds.
+            _ => asks_back(),
+        };
+        match done {
+            Ok(observation) => Ok(Observation { text: connection.harmless(&observation.text), ..observation }),
+            Err(error) => Err(CallError { message: connection.harmless(&error.message), ..error }),
+        }
+    }
+}
+
+/// A tool of a server.
+pub struct McpTool {
+    spec: ToolSpec,
+    server: Arc<McpServer>,
+    /// Its name at the server.
+    own: String,
+    timeout: Duration,
+}
+
+impl McpTool {
+    pub(crate) fn new(spec: ToolSpec, server: Arc<McpServer>, own: String, timeout: Duration) -> McpTool {
+        McpTool { spec, server, own, timeout }
+    }
+
+    /// The longest a call may take when the server must be connected first.
+    pub(crate) fn longest(timeout: Duration) -> Duration {
+        timeout + CONNECT_TIMEOUT + Duration::from_secs(1)
+    }
+}
+
+#[async_trait]
+impl Callable for McpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
+        self.server.call(&self.own, input, self.timeout).await
+    }
+}
+
+/// What is told while a connection lasts.
+#[derive(Debug, Clone, Default)]
+struct Signals {
+    /// The server says that its tools changed.
+    changed: Arc<AtomicBool>,
+    /// Nothing comes through any more.
+    broken: Arc<AtomicBool>,
+}
+
+impl Signals {
+    fn set(flag: &AtomicBool) {
+        flag.store(true, Ordering::Release);
+    }
+}
+
+/// A text in which `${NAME}` stands for variables, as it is meant, with the values that were put in. `Err` is the name of one
+/// that is not set.
+fn expand(text: &str, env: &Env, secrets: &mut Vec<Secret>) -> Result<String, String> {
+    let mut whole = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        whole.push_str(before);
+        let Some((name, tail)) = after.split_once('}') else {
+            whole.push_str("${");
+            rest = after;
+            continue;
+        };
+        let value = env(name).filter(|value| !value.is_empty()).ok_or_else(|| shorten(name, 80))?;
+        secrets.extend(Secret::new(&value));
+        whole.push_str(&value);
+        rest = tail;
+    }
+    whole.push_str(rest);
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_put_in_once() {
+        let env: Env = Arc::new(|name| match name {
+            "KEY" => Some("sk-${KEY}".into()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        });
+        for (text, whole) in [
+            ("Bearer ${KEY}", Ok("Bearer sk-${KEY}")),
+            ("plain $KEY {KEY}", Ok("plain $KEY {KEY}")),
+            ("open ${KEY", Ok("open ${KEY")),
+            ("${NONE}", Err("NONE")),
+            ("${EMPTY}", Err("EMPTY")),
+        ] {
+            let mut secrets = Vec::new();
+            let expanded = expand(text, &env, &mut secrets);
+            assert_eq!(expanded.as_deref().map_err(String::as_str), whole);
+            assert_eq!(secrets.len(), usize::from(text.contains("${KEY}")), "{text}");
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Connections to MCP servers: how they are made, and what is told when they fail.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jarvis_net::http::{Route, client_error};
+use jarvis_net::policy::shown;
+use jarvis_net::text::{Secret, shorten};
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{ClientCapabilities, ClientConfig, ErrorCode, Implementation, ProtocolVersion, SubscriptionFilter};
+use rmcp::service::{NotificationContext, Peer, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use rmcp::{ClientCacheConfig, ClientLifecycleMode, ClientServiceExt, RoleClient};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+use tokio::task::JoinHandle;
+use url::Url;
+
+use super::{McpServer, Signals, expand};
+use crate::{CallError, CallFault};
+
+/// The longest answer over HTTP, in bytes; that of programs is bounded by the protocol's own crate.
+const MAX_ANSWER: usize = 16 << 20;
+
+/// The longest line of a program's stderr that is kept, in bytes.
+const MAX_LINE: usize = 2_000;
+
+/// Variables that programs need to work at all, and that hold no keys.
+const PASSED_ON: [&str; 22] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "SYSTEMROOT",
+    "COMSPEC",
+    "PATHEXT",
+    "APPDATA",
+    "USERPROFILE",
+];
+
+/// A server that answers.
+pub(super) struct Connection {
+    service: RunningService<RoleClient, Listener>,
+    signals: Signals,
+    secrets: Vec<Secret>,
+    /// What follows the server's news, and what reads the stderr of a program.
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+impl Connection {
+    pub(super) fn peer(&self) -> &Peer<RoleClient> {
+        self.service.peer()
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.signals.broken.load(Ordering::Acquire) || self.service.is_closed() || self.peer().is_transport_closed()
+    }
+
+    /// Whether the server said that its tools changed; forgotten with that.
+    pub(super) fn take_changed(&self) -> bool {
+        self.signals.changed.swap(false, Ordering::AcqRel)
+    }
+
+    pub(super) fn set_changed(&self) {
+        Signals::set(&self.signals.changed);
+    }
+
+    /// A text without what is secret.
+    pub(super) fn harmless(&self, text: &str) -> String {
+        harmless(text, &self.secrets)
+    }
+
+    /// A request that failed, in the words of calls.
+    pub(super) fn failed(&self, server: &str, error: &ServiceError) -> CallError {
+        let (kind, what) = match error {
+            ServiceError::McpError(error) => {
+                let words = shorten(&error.message, 400);
+                let lower = words.to_lowercase();
+                let unknown = lower.contains("unknown tool") || lower.contains("tool not found");
+                let kind = match error.code {
+                    ErrorCode::METHOD_NOT_FOUND => CallFault::NoSuchApi,
+                    ErrorCode::INVALID_PARAMS if unknown || lower.contains("not found") => CallFault::NoSuchApi,
+                    ErrorCode::INVALID_PARAMS => CallFault::BadInput,
+                    _ if unknown => CallFault::NoSuchApi,
+                    _ => CallFault::Message,
+                };
+                (kind, format!("answers with an error: {words}"))
+            }
+            ServiceError::TransportSend(_) | ServiceError::TransportClosed => {
+                Signals::set(&self.signals.broken);
+                (CallFault::Transport, "broke the connection off".to_owned())
+            }
+            ServiceError::Cancelled { .. } => (CallFault::Transport, "cancelled the call".to_owned()),
+            ServiceError::Timeout { .. } => (CallFault::Timeout, "gave no answer in time".to_owned()),
+            other => (CallFault::Transport, format!("gives no usable answer: {}", shorten(&other.to_string(), 200))),
+        };
+        CallError::new(kind, self.harmless(&format!("the MCP server `{server}` {what}")))
+    }
+}
+
+fn harmless(text: &str, secrets: &[Secret]) -> String {
+    // Very short values occur in any text; blacking them out would only tell them.
+    let telling = secrets.iter().filter(|secret| secret.expose().len() > 3);
+    telling.fold(text.to_owned(), |text, secret| secret.redact(&text))
+}
+
+/// Our side of a connection: says who we are, and listens for news. It offers the server nothing.
+struct Listener(Signals);
+
+impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new("jarvis", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        Signals::set(&self.0.changed);
+    }
+}
+
+impl McpServer {
+    /// Starts or reaches the server.
+    pub(super) async fn connect(&self) -> Result<Connection, CallError> {
+        let signals = Signals::default();
+        let mut secrets = Vec::new();
+        let listener = Listener(signals.clone());
+        // Servers of both generations of the protocol: the newer is tried first.
+        let lifecycle = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        };
+        let mut tasks = Vec::new();
+        let service = match (&self.entry.command, &self.entry.url) {
+            (Some(program), None) => {
+                let command = self.command(program, &mut secrets)?;
+                let (process, stderr) = TokioChildProcess::builder(command)
+                    .stderr(Stdio::piped())
+                    .spawn()
+                    .map_err(|error| self.refused(CallFault::NotWorking, &format!("cannot be started: {error}")))?;
+                let last = Arc::new(Mutex::new(String::new()));
+                let mut reading = stderr.map(|stderr| {
+                    tokio::spawn(read_stderr(self.name().to_owned(), stderr, Arc::clone(&last), secrets.clone()))
+                });
+                match listener.serve_with_lifecycle(process, lifecycle).await {
+                    Ok(service) => {
+                        tasks.extend(reading);
+                        service
+                    }
+                    Err(error) => {
+                        // A program that ended tells why on stderr, a moment later.
+                        if let Some(reading) = &mut reading {
+                            let _ = tokio::time::timeout(Duration::from_millis(500), &mut *reading).await;
+                            reading.abort();
+                        }
+                        let said = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                        let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
+                        let words = format!("does not work: {}{said}", shorten(&error.to_string(), 200));
+                        return Err(self.refused(CallFault::NotWorking, &harmless(&words, &secrets)));
+                    }
+                }
+            }
+            (None, Some(url)) => {
+                let transport = self.over_http(url, &mut secrets)?;
+                listener.serve_with_lifecycle(transport, lifecycle).await.map_err(|error| {
+                    let unauthorized = error.is_authorization_required();
+                    let kind = if unauthorized { CallFault::Unauthorized } else { CallFault::Transport };
+                    let words = if unauthorized {
+                        "does not let us in; see its `headers` in the configuration".to_owned()
+                    } else {
+                        format!("cannot be reached: {}", innermost(&error))
+                    };
+                    self.refused(kind, &harmless(&words, &secrets))
+                })?
+            }
+            (Some(_), Some(_)) | (None, None) => {
+                return Err(self.refused(CallFault::NotWorking, "needs either `command` or `url` in the configuration"));
+            }
+        };
+        // What is compared with the approvals must come from the server itself.
+        service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
+        if service.peer().peer_info().is_some_and(|info| !info.protocol_version.has_initialize()) {
+            tasks.push(tokio::spawn(follow(service.peer().clone(), signals.clone())));
+        }
+        Ok(Connection { service, signals, secrets, tasks })
+    }
+
+    fn refused(&self, kind: CallFault, what: &str) -> CallError {
+        CallError::new(kind, format!("the MCP server `{}` {what}", self.name()))
+    }
+
+    fn expanded(&self, text: &str, secrets: &mut Vec<Secret>) -> Result<String, CallError> {
+        expand(text, &self.env, secrets).map_err(|name| {
+            self.refused(CallFault::NotWorking, &format!("needs the environment variable {name}, which is not set"))
+        })
+    }
+
+    fn command(&self, program: &str, secrets: &mut Vec<Secret>) -> Result<Command, CallError> {
+        let path = Path::new(program);
+        let relative = path.is_relative() && path.components().count() > 1;
+        let mut command = if relative { Command::new(self.base.join(path)) } else { Command::new(program) };
+        command.args(&self.entry.args).env_clear().kill_on_drop(true);
+        for name in PASSED_ON {
+            if let Some(value) = (self.env)(name) {
+                command.env(name, value);
+            }
+        }
+        for (name, value) in &self.entry.env {
+            command.env(name, self.expanded(value, secrets)?);
+        }
+        Ok(command)
+    }
+
+    fn over_http(
+        &self,
+        url: &str,
+        secrets: &mut Vec<Secret>,
+    ) -> Result<StreamableHttpClientTransport<reqwest::Client>, CallError> {
+        let address = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let address = address.ok_or_else(|| self.refused(CallFault::NotWorking, "has no usable `url`"))?;
+        let mut headers = HashMap::new();
+        for (name, value) in &self.entry.headers {
+            let value = self.expanded(value, secrets)?;
+            secrets.extend(Secret::new(&value));
+            let pair = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
+            let Some((name, mut value)) = pair else {
+                let words = format!("has a header `{}` that cannot be sent", shorten(name, 80));
+                return Err(self.refused(CallFault::NotWorking, &words));
+            };
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        let client = reqwest::Client::builder()
+            .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_secs(10))
+            .pool_max_idle_per_host(0)
+            .redirect(same_origin());
+        let client = match Route::to(&address, None) {
+            Route::Direct => client.no_proxy(),
+            Route::Environment | Route::Proxy(_) => client,
+        };
+        let client =
+            client.build().map_err(|error| CallError::new(CallFault::NotWorking, client_error(&error).message))?;
+        tracing::debug!(server = self.name(), address = shown(&address), "connecting to an MCP server");
+        let config = StreamableHttpClientTransportConfig::with_uri(String::from(address))
+            .custom_headers(headers)
+            .max_sse_event_size(MAX_ANSWER);
+        Ok(StreamableHttpClientTransport::with_client(client, config))
+    }
+}
+
+/// Redirects that keep method and body are followed within the same origin, so that headers go nowhere else.
+fn same_origin() -> Policy {
+    Policy::custom(|attempt| {
+        let first = attempt.previous().first().map(Url::origin);
+        let kept = matches!(attempt.status().as_u16(), 307 | 308);
+        if kept && attempt.previous().len() <= 5 && first == Some(attempt.url().origin()) {
+            attempt.follow()
+        } else {
+            attempt.stop()
+        }
+    })
+}
+
+/// The innermost reason of an error; the outer ones repeat the address.
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    shorten(&cause.to_string(), 200)
+}
+
+/// Follows the news of a server of the newer protocol, which are sent to who asks for them.
+async fn follow(peer: Peer<RoleClient>, signals: Signals) {
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    // A server that has no news to give says so with an error.
+    let Ok(mut news) = peer.listen(filter).await else { return };
+    while let Ok(Some(_)) = news.next().await {
+        Signals::set(&signals.changed);
+    }
+    // Nobody would tell of later changes: what is offered is asked for once more.
+    Signals::set(&signals.changed);
+}
+
+/// Reads what a program says on stderr, line by line, and keeps the last line.
+async fn read_stderr(
+    server: String,
+    mut stderr: impl AsyncRead + Unpin,
+    last: Arc<Mutex<String>>,
+    secrets: Vec<Secret>,
+) {
+    let mut piece = [0_u8; 4_096];
+    let mut line: Vec<u8> = Vec::new();
+    let tell = |line: &mut Vec<u8>| {
+        let text = harmless(&shorten(&String::from_utf8_lossy(line), 400), &secrets);
+        if !text.is_empty() {
+            tracing::debug!(server, "{text}");
+            *last.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        }
+        line.clear();
+    };
+    while let Ok(count) = stderr.read(&mut piece).await {
+        if count == 0 {
+            break;
+        }
+        for byte in piece.iter().take(count) {
+            if *byte == b'\n' {
+                tell(&mut line);
+            } else if line.len() < MAX_LINE {
+                line.push(*byte);
+            }
+        }
+    }
+    tell(&mut line);
+}

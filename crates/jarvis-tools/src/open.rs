@@ -1,0 +1,331 @@
+//! A registry out of a configuration: each entry checked, what services describe derived, what others describe compared with
+//! what was approved.
+//!
+//! A fault of the configuration is an error; a service that is down is a warning, for it may be up when it is called.
+
+mod grpc;
+mod mcp;
+mod openapi;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::stream;
+use jarvis_catalogue::openapi::ApiError;
+use serde::Serialize;
+
+use crate::approvals::{Approval, Approvals, ApprovalsError};
+use crate::config::{ToolEntry, ToolsConfig};
+use crate::grpc::GrpcError;
+use crate::mcp::Env;
+use crate::{CALL_TIMEOUT, Callable, Registry, RegistryError, ToolSpec};
+use jarvis_net::text::Secret;
+
+/// How many servers are asked at once.
+const AT_ONCE: usize = 8;
+
+/// The longest that a call may be given, in seconds.
+const MAX_TIMEOUT_S: u64 = 3_600;
+
+/// What opening a registry needs beside the configuration.
+#[derive(Clone)]
+pub struct OpenOptions {
+    /// The file of approvals; it need not be there yet.
+    pub approvals: PathBuf,
+    /// Reads a variable of the environment.
+    pub env: Env,
+    /// What relative paths of the configuration are relative to.
+    pub base: PathBuf,
+    /// Asks all servers what they offer, also those that are known.
+    pub refresh: bool,
+}
+
+impl fmt::Debug for OpenOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenOptions")
+            .field("approvals", &self.approvals)
+            .field("base", &self.base)
+            .field("refresh", &self.refresh)
+            .finish_non_exhaustive()
+    }
+}
+
+impl OpenOptions {
+    /// The environment of this process, paths relative to a folder, and servers asked only where nothing is known of them.
+    pub fn new(approvals: impl Into<PathBuf>, base: impl Into<PathBuf>) -> OpenOptions {
+        let env: Env = Arc::new(|name| std::env::var(name).ok());
+        OpenOptions { approvals: approvals.into(), env, base: base.into(), refresh: false }
+    }
+}
+
+/// A tool that is offered to plans.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Planned {
+    /// Its name in the registry.
+    pub name: String,
+    /// The task type that it serves, beside being a task of its own name.
+    pub serves: Option<String>,
+}
+
+/// An opened registry.
+#[derive(Debug)]
+pub struct Opened {
+    /// The tools: those that were given, those of `tools` in the configuration's order, those of MCP servers by name.
+    pub registry: Registry,
+    /// What a person should know: servers that are down, descriptions that changed or hide something.
+    pub warnings: Vec<String>,
+    /// What was approved just now because it was seen for the first time.
+    pub notes: Vec<String>,
+    /// The tools that are offered to plans.
+    pub planned: Vec<Planned>,
+    /// What was approved of tools that others describe.
+    pub approvals: Arc<Approvals>,
+}
+
+impl Opened {
+    /// What is approved of a tool that others describe, and what is offered now where that differs.
+    pub fn approval(&self, name: &str) -> Option<Approval> {
+        self.approvals.get(name)
+    }
+
+    /// Approves what is offered now: of one tool, or of all tools of an MCP server.
+    ///
+    /// # Errors
+    /// As [`Approvals::approve`].
+    pub fn approve(&self, name: &str) -> Result<Vec<String>, ApprovalsError> {
+        self.approvals.approve(name)
+    }
+}
+
+/// A configuration that no registry can be made of.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// An entry lacks something.
+    #[error("{entry} lacks {missing}")]
+    Missing {
+        /// The entry, in words.
+        entry: String,
+        /// What is missing, in words.
+        missing: String,
+    },
+    /// An entry says where its tool is not at all, or more than once.
+    #[error("{entry} must have exactly one of {of}")]
+    OneOf {
+        /// The entry.
+        entry: String,
+        /// What it must have one of.
+        of: &'static str,
+    },
+    /// An entry names a built-in tool that there is not.
+    #[error("{entry} names no built-in tool; there are: {known}")]
+    NotNative {
+        /// The entry.
+        entry: String,
+        /// The built-in tools.
+        known: String,
+    },
+    /// Something that an entry says cannot be used.
+    #[error("{entry}: {reason}")]
+    Invalid {
+        /// The entry.
+        entry: String,
+        /// Why, in words.
+        reason: String,
+    },
+    /// A gRPC entry cannot be used.
+    #[error("{entry} cannot be used")]
+    Grpc {
+        /// The entry.
+        entry: String,
+        /// Why.
+        #[source]
+        source: GrpcError,
+    },
+    /// An OpenAPI document cannot be used.
+    #[error("{entry}: the document {} cannot be used", .path.display())]
+    Document {
+        /// The entry.
+        entry: String,
+        /// The document.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: ApiError,
+    },
+    /// A tool is not taken.
+    #[error("{entry}: {source}")]
+    Registry {
+        /// The entry.
+        entry: String,
+        /// Why.
+        source: RegistryError,
+    },
+    /// The approvals cannot be used.
+    #[error(transparent)]
+    Approvals(#[from] ApprovalsError),
+}
+
+/// Opens the tools of a configuration beside those that a registry already has: the built-in ones.
+///
+/// # Errors
+/// When an entry cannot be used, or the file of approvals cannot.
+pub async fn open(config: &ToolsConfig, registry: Registry, options: OpenOptions) -> Result<Opened, OpenError> {
+    let path = options.approvals.clone();
+    let approvals = Arc::new(match tokio::task::spawn_blocking(move || Approvals::open(path)).await {
+        Ok(opened) => opened?,
+        Err(error) => {
+            let source = std::io::Error::other(error.to_string());
+            return Err(ApprovalsError::Read { path: options.approvals.clone(), source }.into());
+        }
+    });
+    let mut opening = Opening {
+        options,
+        approvals: Arc::clone(&approvals),
+        registry,
+        warnings: Vec::new(),
+        notes: Vec::new(),
+        planned: Vec::new(),
+        endpoints: Vec::new(),
+    };
+    for (at, entry) in config.tools.iter().enumerate() {
+        opening.add(&called(at, entry), entry).await?;
+    }
+    // Servers are asked at once, and their tools added in order of their names.
+    let mut asked = Vec::new();
+    for (name, entry) in &config.mcp_servers {
+        asked.push(mcp::ask(name, entry, opening.options.clone(), Arc::clone(&approvals))?);
+    }
+    let offers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+    for (offer, (name, entry)) in offers.into_iter().zip(&config.mcp_servers) {
+        opening.add_server(name, entry, offer?)?;
+    }
+    let Opening { registry, warnings, notes, planned, .. } = opening;
+    Ok(Opened { registry, warnings, notes, planned, approvals })
+}
+
+/// An entry of `tools`, as messages call it.
+fn called(at: usize, entry: &ToolEntry) -> String {
+    let name = entry.native.as_deref().unwrap_or(&entry.name);
+    match name.trim() {
+        "" => format!("entry {} of `tools`", at + 1),
+        name => format!("entry {} of `tools` (`{}`)", at + 1, jarvis_net::text::shorten(name, 80)),
+    }
+}
+
+/// A registry in the making.
+struct Opening {
+    options: OpenOptions,
+    approvals: Arc<Approvals>,
+    registry: Registry,
+    warnings: Vec<String>,
+    notes: Vec<String>,
+    planned: Vec<Planned>,
+    /// The gRPC services so far, with what makes them the same.
+    endpoints: Vec<grpc::Shared>,
+}
+
+impl Opening {
+    async fn add(&mut self, called: &str, entry: &ToolEntry) -> Result<(), OpenError> {
+        match (&entry.native, &entry.grpc, &entry.openapi) {
+            (Some(name), None, None) => self.mark(called, entry, name),
+            (None, Some(method), None) => self.add_grpc(called, entry, method).await,
+            (None, None, Some(api)) => self.add_openapi(called, entry, api).await,
+            _ => Err(OpenError::OneOf { entry: called.to_owned(), of: "`native`, `grpc` and `openapi`" }),
+        }
+    }
+
+    /// Offers a built-in tool to plans.
+    fn mark(&mut self, called: &str, entry: &ToolEntry, name: &str) -> Result<(), OpenError> {
+        if self.registry.spec(name).is_none() {
+            let known: Vec<&str> = self.registry.specs().map(|spec| spec.name.as_str()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(OpenError::NotNative { entry: called.to_owned(), known });
+        }
+        self.plan(name, entry.serves.clone());
+        Ok(())
+    }
+
+    fn plan(&mut self, name: &str, serves: Option<String>) {
+        self.planned.push(Planned { name: name.to_owned(), serves });
+    }
+
+    /// Takes a finished tool.
+    fn take(
+        &mut self,
+        called: &str,
+        tool: Arc<dyn Callable>,
+        timeout: Duration,
+        serves: Option<String>,
+    ) -> Result<(), OpenError> {
+        let name = tool.spec().name.clone();
+        self.registry
+            .add_with(tool, timeout)
+            .map_err(|source| OpenError::Registry { entry: called.to_owned(), source })?;
+        self.plan(&name, serves);
+        Ok(())
+    }
+
+    /// The value of a variable that holds a token; a warning where it is not set.
+    fn token(&mut self, called: &str, variable: Option<&str>) -> Option<Secret> {
+        let variable = variable?;
+        let token = (self.options.env)(variable).as_deref().and_then(Secret::new);
+        if token.is_none() {
+            self.warnings.push(format!("{called}: the environment variable {variable} is not set; no key is sent"));
+        }
+        token
+    }
+
+    /// A path of the configuration.
+    fn path(&self, path: &Path) -> PathBuf {
+        self.options.base.join(path)
+    }
+}
+
+/// The time for a call.
+fn timeout_of(called: &str, seconds: Option<u64>) -> Result<Duration, OpenError> {
+    match seconds {
+        None => Ok(CALL_TIMEOUT),
+        Some(seconds @ 1..=MAX_TIMEOUT_S) => Ok(Duration::from_secs(seconds)),
+        Some(_) => {
+            let reason = format!("`timeout_s` must be from 1 to {MAX_TIMEOUT_S}");
+            Err(OpenError::Invalid { entry: called.to_owned(), reason })
+        }
+    }
+}
+
+/// Refuses a tool of which something is not told.
+fn complete(called: &str, spec: &ToolSpec) -> Result<(), OpenError> {
+    let mut missing = Vec::new();
+    let mut want = |there: bool, what: &'static str| {
+        if !there {
+            missing.push(what);
+        }
+    };
+    want(!spec.name.trim().is_empty(), "`name`");
+    want(!spec.description.trim().is_empty(), "`description`");
+    want(!spec.when.trim().is_empty(), "`when`");
+    want(spec.input_schema.is_object(), "`input_schema`");
+    want(spec.example.is_object(), "`example`");
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(OpenError::Missing { entry: called.to_owned(), missing: missing.join(", ") })
+}
+
+/// Runs work on files off the runtime's threads.
+async fn blocking<T: Send + 'static, E: Send + 'static>(
+    called: &str,
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+    failed: impl FnOnce(E) -> OpenError,
+) -> Result<T, OpenError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(failed),
+        Err(_) => Err(OpenError::Invalid {
+            entry: called.to_owned(),
+            reason: "its files could not be read to the end".into(),
+        }),
+    }
+}

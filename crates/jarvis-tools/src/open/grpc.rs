@@ -1,0 +1,191 @@
+//! Entries for methods of gRPC services.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{OpenError, Opening, blocking, complete, timeout_of};
+use crate::approvals::{Guard, Verdict, changed, sha256};
+use crate::config::{GrpcEntry, ToolEntry};
+use crate::grpc::{GrpcEndpoint, GrpcError, GrpcTool, MethodName, example_of, load_descriptors, schema_of};
+use crate::untrusted::{self, Found};
+use crate::{ToolSource, ToolSpec};
+use jarvis_catalogue::openapi::Schema;
+
+/// A service that several entries may share: address, variable of the token and certificates make it the same.
+pub(super) struct Shared {
+    key: (String, Option<String>, Option<std::path::PathBuf>),
+    endpoint: Arc<GrpcEndpoint>,
+}
+
+impl Opening {
+    pub(super) async fn add_grpc(
+        &mut self,
+        called: &str,
+        entry: &ToolEntry,
+        grpc: &GrpcEntry,
+    ) -> Result<(), OpenError> {
+        let failed = |source: GrpcError| OpenError::Grpc { entry: called.to_owned(), source };
+        let timeout = timeout_of(called, entry.timeout_s)?;
+        if grpc.endpoint.trim().is_empty() || grpc.method.trim().is_empty() {
+            let missing = if grpc.endpoint.trim().is_empty() { "`grpc.endpoint`" } else { "`grpc.method`" };
+            return Err(OpenError::Missing { entry: called.to_owned(), missing: missing.into() });
+        }
+        let name = MethodName::parse(&grpc.method).map_err(failed)?;
+        let endpoint = self.endpoint(called, grpc).await?;
+        let pool = match &grpc.descriptor {
+            Some(path) => {
+                let path = self.path(path);
+                Some(blocking(called, move || load_descriptors(&path), failed).await?)
+            }
+            None => None,
+        };
+        let mut spec = ToolSpec {
+            name: entry.name.trim().to_owned(),
+            description: entry.description.clone(),
+            when: entry.when.clone(),
+            input_schema: entry.input_schema.clone().unwrap_or_default(),
+            example: entry.example.clone().unwrap_or_default(),
+            source: ToolSource::Grpc,
+        };
+        let mut guard = None;
+        match &pool {
+            Some(pool) => {
+                let input = name.find(pool).map_err(failed)?.input();
+                fill(&mut spec, entry, || schema_of(&input), || example_of(&input));
+            }
+            // What the operator says of the input needs nobody's word.
+            None if entry.input_schema.is_some() => {
+                let schema = spec.input_schema.clone();
+                fill(&mut spec, entry, Value::default, || example_from(&schema));
+            }
+            None => {
+                let placeholder = ToolSpec { input_schema: serde_json::json!({}), ..spec.clone() };
+                let example = entry.example.clone().unwrap_or_else(|| serde_json::json!({}));
+                complete(called, &ToolSpec { example, ..placeholder })?;
+                let Some(made) = self.asked(called, entry, &name, &endpoint, &mut spec).await? else { return Ok(()) };
+                guard = Some(made);
+            }
+        }
+        complete(called, &spec)?;
+        let tool = GrpcTool::new(spec, endpoint, name, pool)
+            .observation(entry.observation.clone())
+            .timeout(timeout)
+            .guard(guard);
+        // The tool's own limit names the service; the registry's stands behind it.
+        self.take(called, Arc::new(tool), timeout + std::time::Duration::from_secs(1), entry.serves.clone())
+    }
+
+    /// Puts what the service says of its input into the specification: what is known of it or, where nothing is, what it says
+    /// now. `None` when neither can be had.
+    async fn asked(
+        &mut self,
+        called: &str,
+        entry: &ToolEntry,
+        name: &MethodName,
+        endpoint: &Arc<GrpcEndpoint>,
+        spec: &mut ToolSpec,
+    ) -> Result<Option<Guard>, OpenError> {
+        let source = format!("grpc:{}", spec.name);
+        let origin = sha256(format!("{} {}", endpoint.address(), name.path()).as_bytes());
+        let guard =
+            Guard::new(Arc::clone(&self.approvals), source.clone(), origin.clone(), &spec.name, &spec.description);
+        let known = self.approvals.known(&source, &origin).and_then(|mut tools| tools.pop()).map(|(_, known)| known);
+        // Words of the configuration are the operator's: only the schema is the service's.
+        let fits = known.filter(|known| known.approved.description == spec.description);
+        if let (Some(known), false) = (&fits, self.options.refresh) {
+            let schema = known.approved.schema.clone();
+            fill(spec, entry, || schema.clone(), || example_from(&schema));
+            if known.offered.is_some() {
+                self.warnings.push(changed(&spec.name).message);
+            }
+            return Ok(Some(guard));
+        }
+        let input = match endpoint.reflect(&name.service).await {
+            Ok(pool) => {
+                name.find(&pool).map_err(|source| OpenError::Grpc { entry: called.to_owned(), source })?.input()
+            }
+            Err(error) => {
+                let Some(known) = fits else {
+                    self.warnings.push(format!("`{}` is left out: {error}", spec.name));
+                    return Ok(None);
+                };
+                self.warnings.push(error.message);
+                let schema = known.approved.schema;
+                fill(spec, entry, || schema.clone(), || example_from(&schema));
+                return Ok(Some(guard));
+            }
+        };
+        let mut found = Found::default();
+        let offered = schema_of(&input);
+        let Some(schema) = untrusted::clean_schema(&offered, &mut found) else {
+            let reason = "the service's own description of the input is too large; give `input_schema`".to_owned();
+            return Err(OpenError::Invalid { entry: called.to_owned(), reason });
+        };
+        // The configuration's own description may have been changed by the operator: that is no change to approve.
+        let approved = match (guard.look(&schema).await?, self.approvals.get(&spec.name)) {
+            (Verdict::Changed, Some(known)) if known.approved.schema == schema => {
+                self.approvals.approve(&spec.name)?;
+                schema
+            }
+            (Verdict::Changed, Some(known)) => {
+                self.warnings.push(changed(&spec.name).message);
+                known.approved.schema
+            }
+            (Verdict::New, _) => {
+                self.notes.push(format!("`{}` is approved as {} describes it", spec.name, endpoint.address()));
+                schema
+            }
+            (Verdict::Known | Verdict::Changed, _) => schema,
+        };
+        fill(spec, entry, || approved.clone(), || example_of(&input));
+        Ok(Some(guard))
+    }
+
+    /// The service of an entry, shared with earlier ones.
+    async fn endpoint(&mut self, called: &str, grpc: &GrpcEntry) -> Result<Arc<GrpcEndpoint>, OpenError> {
+        let key = (grpc.endpoint.trim().to_owned(), grpc.token_env.clone(), grpc.ca_file.clone());
+        if let Some(shared) = self.endpoints.iter().find(|shared| shared.key == key) {
+            return Ok(Arc::clone(&shared.endpoint));
+        }
+        let token = self.token(called, grpc.token_env.as_deref());
+        let ca = match &grpc.ca_file {
+            Some(path) => {
+                let path = self.path(path);
+                let shown = path.clone();
+                let failed = |source| OpenError::Grpc {
+                    entry: called.to_owned(),
+                    source: GrpcError::Read { path: shown, source },
+                };
+                Some(blocking(called, move || std::fs::read(path), failed).await?)
+            }
+            None => None,
+        };
+        let with_token = token.is_some();
+        let endpoint = GrpcEndpoint::new(&grpc.endpoint, token, ca.as_deref())
+            .map_err(|source| OpenError::Grpc { entry: called.to_owned(), source })?;
+        let plain = url::Url::parse(endpoint.address())
+            .is_ok_and(|url| url.scheme() == "http" && !jarvis_plan::is_loopback(&url));
+        if with_token && plain {
+            self.warnings.push(format!("{called}: its token is sent unencrypted to {}", endpoint.address()));
+        }
+        let endpoint = Arc::new(endpoint);
+        self.endpoints.push(Shared { key, endpoint: Arc::clone(&endpoint) });
+        Ok(endpoint)
+    }
+}
+
+/// Puts what a service describes where the configuration says nothing.
+fn fill(spec: &mut ToolSpec, entry: &ToolEntry, schema: impl FnOnce() -> Value, example: impl FnOnce() -> Value) {
+    if entry.input_schema.is_none() {
+        spec.input_schema = schema();
+    }
+    if entry.example.is_none() {
+        spec.example = example();
+    }
+}
+
+/// An input made up after a schema.
+fn example_from(schema: &Value) -> Value {
+    Schema::of_json_schema(schema).full_sample("")
+}

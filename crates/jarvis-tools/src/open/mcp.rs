@@ -1,0 +1,193 @@
+//! Entries for MCP servers.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use jarvis_catalogue::openapi::Schema;
+use serde_json::{Value, json};
+
+use super::{OpenError, OpenOptions, Opening, timeout_of};
+use crate::approvals::{Approvals, ApprovalsError, Described, Verdict, changed};
+use crate::config::McpEntry;
+use crate::mcp::{McpServer, McpTool};
+use crate::untrusted::first_sentence;
+use crate::{ToolSource, ToolSpec};
+use jarvis_net::text::shorten;
+
+/// What a server offers: each tool as it was approved.
+pub(super) struct Offer {
+    server: Arc<McpServer>,
+    tools: Vec<(String, Described)>,
+    warnings: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// Checks an entry, and gives what will find out what the server offers: by what is known of it, else by asking it.
+pub(super) fn ask(
+    name: &str,
+    entry: &McpEntry,
+    options: OpenOptions,
+    approvals: Arc<Approvals>,
+) -> Result<impl Future<Output = Result<Offer, OpenError>> + use<>, OpenError> {
+    let called = called(name);
+    let proper = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if name.is_empty() || name.chars().count() > 60 || !name.chars().all(proper) {
+        let reason = "its name may hold letters, digits, `_`, `-` and `.`, at most 60".to_owned();
+        return Err(OpenError::Invalid { entry: called, reason });
+    }
+    if entry.command.is_some() == entry.url.is_some() {
+        return Err(OpenError::OneOf { entry: called, of: "`command` and `url`" });
+    }
+    timeout_of(&called, entry.timeout_s)?;
+    let server = McpServer::new(name, entry.clone(), options.base, options.env, Arc::clone(&approvals));
+    let server = Arc::new(server);
+    Ok(async move { offer(server, &approvals, options.refresh).await.map_err(OpenError::from) })
+}
+
+fn called(name: &str) -> String {
+    format!("the entry `{}` of `mcp_servers`", shorten(name, 80))
+}
+
+async fn offer(server: Arc<McpServer>, approvals: &Approvals, refresh: bool) -> Result<Offer, ApprovalsError> {
+    let (source, origin) = (server.source(), server.origin());
+    let known = approvals.known(&source, &origin);
+    let mut offer = Offer { server, tools: Vec::new(), warnings: Vec::new(), notes: Vec::new() };
+    let server = Arc::clone(&offer.server);
+    // Asking is what needs time: with what is known of the server that can wait until a tool is called.
+    let listing = match &known {
+        Some(_) if !refresh => None,
+        Some(_) | None => match server.listing().await {
+            Ok(listing) => Some(listing),
+            Err(error) => {
+                offer.warnings.push(error.message);
+                None
+            }
+        },
+    };
+    match (listing, known) {
+        (Some(listing), known) => {
+            offer.warnings.extend(listing.warnings.iter().cloned());
+            let mut fresh = 0;
+            for (own, described, verdict) in listing.tools() {
+                let full = server.full(own);
+                let approved = match verdict {
+                    Verdict::Known => described.clone(),
+                    Verdict::New if known.is_some() => {
+                        let words = format!("`{full}` is new at a known server; it is approved as it is described now");
+                        offer.warnings.push(words);
+                        described.clone()
+                    }
+                    Verdict::New => {
+                        fresh += 1;
+                        described.clone()
+                    }
+                    Verdict::Changed => {
+                        offer.warnings.push(changed(&full).message);
+                        approvals.get(&full).map_or_else(|| described.clone(), |approval| approval.approved)
+                    }
+                };
+                offer.tools.push((own.to_owned(), approved));
+            }
+            if fresh > 0 {
+                let words =
+                    format!("{fresh} tools of the MCP server `{}` are approved as it describes them", server.name());
+                offer.notes.push(words);
+            }
+        }
+        (None, Some(known)) => {
+            let start = server.full("");
+            for (full, approval) in known {
+                let Some(own) = full.strip_prefix(&start) else { continue };
+                if approval.offered.is_some() {
+                    offer.warnings.push(changed(&full).message);
+                }
+                offer.tools.push((own.to_owned(), approval.approved));
+            }
+        }
+        (None, None) => {}
+    }
+    Ok(offer)
+}
+
+impl Opening {
+    /// Takes the tools of a server that may be used.
+    pub(super) fn add_server(&mut self, name: &str, entry: &McpEntry, offer: Offer) -> Result<(), OpenError> {
+        let called = called(name);
+        let timeout = timeout_of(&called, entry.timeout_s)?;
+        let Offer { server, tools, warnings, notes } = offer;
+        let allowed = |own: &str| entry.allow.as_ref().is_none_or(|allow| allow.iter().any(|one| one == own));
+        self.warnings.extend(warnings);
+        self.notes.extend(notes);
+        let mentioned = entry.allow.iter().flatten().chain(entry.when.keys()).chain(entry.examples.keys());
+        for own in mentioned.chain(entry.serves.keys()) {
+            let full = format!("{name}/{own}");
+            let told = self.warnings.iter().any(|warning| warning.contains(&full));
+            if !tools.is_empty() && !tools.iter().any(|(offered, _)| offered == own) && !told {
+                self.warnings.push(format!("the MCP server `{name}` offers no tool `{own}` (`{full}`)"));
+            }
+        }
+        for (own, described) in tools.into_iter().filter(|(own, _)| allowed(own)) {
+            let spec = ToolSpec {
+                name: server.full(&own),
+                when: entry.when.get(&own).cloned().unwrap_or_else(|| when_of(&described)),
+                example: entry.examples.get(&own).cloned().unwrap_or_else(|| example_of(&described.schema)),
+                description: described.description,
+                input_schema: described.schema,
+                source: ToolSource::Mcp,
+            };
+            let serves = entry.serves.get(&own).cloned();
+            let tool = McpTool::new(spec, Arc::clone(&server), own, timeout);
+            self.take(&called, Arc::new(tool), McpTool::longest(timeout), serves)?;
+        }
+        Ok(())
+    }
+}
+
+/// When to use a tool, after what its server says of it.
+fn when_of(described: &Described) -> String {
+    let sentence = first_sentence(&described.description);
+    let words = if sentence.is_empty() { &described.title } else { &sentence };
+    format!("this is what is needed: {words}")
+}
+
+/// An input made up after a schema.
+fn example_of(schema: &Value) -> Value {
+    let example = Schema::of_json_schema(schema).sample("");
+    if example.is_object() { example } else { json!({}) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_follow_the_schema() {
+        for (schema, example) in [
+            (json!({}), json!({})),
+            (json!({"type": "object"}), json!({})),
+            (
+                json!({"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}),
+                json!({"message": "text"}),
+            ),
+            (
+                json!({
+                    "type": "object",
+                    "properties": {
+                        "a": {"type": "integer", "default": 7},
+                        "b": {"enum": ["x", "y"]},
+                        "c": {"type": "number", "examples": [2.5]},
+                        "d": {"$ref": "#/$defs/d"},
+                        "e": {"type": "boolean"}
+                    },
+                    "required": ["a", "b", "c", "d"],
+                    "$defs": {"d": {"type": "array", "items": {"type": "integer", "minimum": 3}}}
+                }),
+                json!({"a": 7, "b": "x", "c": 2.5, "d": [3]}),
+            ),
+            (json!({"type": "object", "examples": [{"q": 1}]}), json!({"q": 1})),
+            (json!({"type": "string"}), json!({})),
+        ] {
+            assert_eq!(example_of(&schema), example, "{schema}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Methods of gRPC services as tools.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jarvis_net::text::Secret;
+use jarvis_tools::grpc::{GrpcEndpoint, GrpcTool, MethodName};
+use jarvis_tools::{CallError, CallFault, Callable, Observation, Scope, ToolSource, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::math::{Adder, Reflection, Running, TOKEN, serve};
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "add".into(),
+        description: "Adds.".into(),
+        when: "numbers are to be added".into(),
+        input_schema: json!({"type": "object"}),
+        example: json!({"a": 5, "b": 10}),
+        source: ToolSource::Grpc,
+    }
+}
+
+fn tool_at(address: &str, method: &str, token: Option<&str>) -> GrpcTool {
+    let endpoint = GrpcEndpoint::new(address, token.and_then(Secret::new), None).unwrap();
+    GrpcTool::new(spec(), Arc::new(endpoint), MethodName::parse(method).unwrap(), None)
+}
+
+fn tool(server: &Running) -> GrpcTool {
+    tool_at(&server.address, "Math/Add", None)
+}
+
+async fn call(tool: &GrpcTool, input: Value) -> Result<String, CallError> {
+    tool.call(&input, &Scope::default()).await.map(|Observation { text, .. }| text)
+}
+
+#[tokio::test]
+async fn a_method_is_called_by_reflection_of_either_version() {
+    for reflection in [Reflection::Both, Reflection::AlphaOnly] {
+        let server = serve(Adder::default(), reflection).await;
+        let plain = tool(&server);
+        assert_eq!(call(&plain, json!({"a": 5, "b": 10})).await.unwrap(), r#"{"result":15}"#);
+        // Defaults are shown, and texts of digits are taken.
+        assert_eq!(call(&plain, json!({})).await.unwrap(), r#"{"result":0}"#);
+        assert_eq!(call(&plain, json!({"a": "5", "b": 1.0})).await.unwrap(), r#"{"result":6}"#);
+        let told = tool(&server).observation(Some("Addition Result: {result}, {other}".into()));
+        assert_eq!(call(&told, json!({"a": 5, "b": 10})).await.unwrap(), "Addition Result: 15, {other}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_an_input_is_told_by_name() {
+    let adder = Adder::default();
+    let server = serve(adder.clone(), Reflection::Both).await;
+    let tool = tool(&server);
+    for (input, words) in [
+        (json!({"a": 1, "c": 2}), "'c'"),
+        (json!({"a": "many"}), "`a`"),
+        (json!({"b": [1]}), "`b`"),
+        (json!({"a": 3_000_000_000_u64}), "`a`"),
+    ] {
+        let error = call(&tool, input.clone()).await.unwrap_err();
+        assert_eq!(error.kind, CallFault::BadInput, "{input}");
+        assert!(error.message.contains(words), "{input}: {error}");
+        assert!(error.message.ends_with("the fields are: a, b"), "{error}");
+    }
+    assert!(adder.seen.lock().unwrap().is_empty(), "nothing was sent");
+}
+
+#[tokio::test]
+async fn methods_that_are_not_there_are_told() {
+    let server = serve(Adder::default(), Reflection::Both).await;
+    for (method, words) in [
+        ("Math/Subtract", "the service `Math` has no method `Subtract`; it has Add"),
+        ("Physics/Add", "has no such service"),
+        ("grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "streams; only unary methods can be tools"),
+    ] {
+        let error = call(&tool_at(&server.address, method, None), json!({})).await.unwrap_err();
+        assert_eq!(error.kind, CallFault::NoSuchApi, "{method}: {error}");
+        assert!(error.message.contains(words), "{method}: {error}");
+    }
+    let silent = serve(Adder::default(), Reflection::None).await;
+    let error = call(&tool(&silent), json!({})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::NotWorking);
+    assert!(error.message.contains("no server reflection"), "{error}");
+    let methods = GrpcEndpoint::new(&server.address, None, None).unwrap().methods().await.unwrap();
+    let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
+    assert_eq!(names, ["Math/Add"]);
+    assert_eq!((methods[0].input.as_str(), methods[0].streams), ("AddRequest", false));
+}
+
+#[tokio::test]
+async fn nobody_there_is_a_failure_in_words() {
+    let address = {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        listener.local_addr().unwrap().to_string()
+    };
+    let error = call(&tool_at(&address, "Math/Add", Some(TOKEN)), json!({})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::Transport);
+    assert!(error.message.contains("cannot be reached") && error.message.contains(&address), "{error}");
+    // Something that speaks no gRPC.
+    let stub = silent_listener().await;
+    let tool = tool_at(&stub, "Math/Add", None).timeout(Duration::from_millis(200));
+    let error = call(&tool, json!({})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::Timeout, "{error}");
+}
+
+/// A listener that takes connections and never says a word.
+async fn silent_listener() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((socket, _)) = listener.accept().await {
+            held.push(socket);
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn statuses_become_kinds_of_failures() {
+    let server = serve(Adder::default(), Reflection::Both).await;
+    let tool = tool(&server);
+    for (code, kind) in [
+        (1, CallFault::Transport),
+        (2, CallFault::Message),
+        (3, CallFault::BadInput),
+        (4, CallFault::Timeout),
+        (5, CallFault::Message),
+        (6, CallFault::Message),
+        (7, CallFault::Unauthorized),
+        (8, CallFault::TooManyRequests),
+        (9, CallFault::Message),
+        (10, CallFault::Message),
+        (11, CallFault::BadInput),
+        (12, CallFault::NoSuchApi),
+        (13, CallFault::NotWorking),
+        (14, CallFault::Transport),
+        (15, CallFault::NotWorking),
+        (16, CallFault::Unauthorized),
+    ] {
+        let error = call(&tool, json!({"a": -1, "b": code})).await.unwrap_err();
+        assert_eq!(error.kind, kind, "{code}: {error}");
+        assert!(error.message.contains(&format!("asked for {code}")), "{code}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_left() {
+    let server = serve(Adder::default(), Reflection::Both).await;
+    let tool = tool(&server).timeout(Duration::from_millis(300));
+    let error = call(&tool, json!({"a": -2})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::Timeout, "{error}");
+}
+
+#[tokio::test]
+async fn a_token_is_sent_and_never_shown() {
+    let adder = Adder { guarded: true, ..Adder::default() };
+    let server = serve(adder.clone(), Reflection::Both).await;
+    let known = tool_at(&server.address, "Math/Add", Some(TOKEN));
+    assert_eq!(call(&known, json!({"a": 1})).await.unwrap(), r#"{"result":1}"#);
+    assert_eq!(adder.seen.lock().unwrap().last().unwrap(), &format!("Bearer {TOKEN}"));
+    let error = call(&known, json!({"a": -1, "b": 2})).await.unwrap_err();
+    assert!(error.message.contains("[redacted]") && !error.message.contains(TOKEN), "{error}");
+    let endpoint = GrpcEndpoint::new(&server.address, Secret::new(TOKEN), None).unwrap();
+    assert!(!format!("{endpoint:?}").contains(TOKEN));
+    let unknown = call(&tool_at(&server.address, "Math/Add", None), json!({"a": 1})).await.unwrap_err();
+    assert_eq!(unknown.kind, CallFault::Unauthorized);
+}

@@ -1,0 +1,4 @@
+//! Remote tools against real servers: sockets and processes.
+
+mod grpc;
+mod math;
