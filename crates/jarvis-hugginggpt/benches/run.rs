@@ -75,6 +75,7 @@ fn pipeline(chat: Option<Arc<dyn ChatModel>>) -> HuggingGpt {
         huggingface: false,
         native: Arc::new(|_| Ok(())),
         endpoints: Vec::new(),
+        tools: Vec::new(),
     };
     HuggingGpt {
         offered: sources.offered(chat.is_some()),

@@ -175,11 +175,28 @@ pub struct Sources {
     pub huggingface: bool,
     /// Which native models can work here.
     pub native: NativeCheck,
-    /// Models at configured OpenAI-compatible endpoints: always taken to be available.
+    /// Models at configured OpenAI-compatible endpoints, and tools that serve a task type: always taken to be available.
     pub endpoints: Vec<Available>,
+    /// Tools of the configuration, each a task of its own name.
+    pub tools: Vec<Tool>,
 }
 
 impl Sources {
+    /// Every name that a plan may hold: the task types, and the tools of the configuration.
+    pub fn vocabulary(&self) -> Vocabulary {
+        let builtin = jarvis_catalogue::vocabulary();
+        if self.tools.is_empty() {
+            return builtin;
+        }
+        Vocabulary::new(builtin.tools().iter().chain(&self.tools).cloned().collect())
+    }
+
+    /// The tool of the configuration that has a name.
+    pub(crate) fn tool(&self, name: &str) -> Option<Candidate> {
+        let tool = self.tools.iter().find(|tool| tool.name == name)?;
+        Some(Candidate { id: tool.name.clone(), host: Host::Tool, effective_task: tool.name.clone() })
+    }
+
     /// The task types that something can serve as configured.
     pub fn offered(&self, chat_model: bool) -> Vec<Tool> {
         let served = |task: &TaskType| {
@@ -195,7 +212,7 @@ impl Sources {
                 || !self.native(task.name).is_empty()
                 || self.catalogue.candidates(task.name, &self.wanted).iter().any(remote)
         };
-        jarvis_catalogue::tools(served).tools().to_vec()
+        jarvis_catalogue::tools(served).tools().iter().chain(&self.tools).cloned().collect()
     }
 
     /// Native models of a task that can work here, in catalogue order.
@@ -366,7 +383,7 @@ impl ModelSource for FileSource {
     }
 
     async fn tasks(&self) -> Result<Tasks, TaskError> {
-        let vocabulary = Arc::new(jarvis_catalogue::vocabulary());
+        let vocabulary = Arc::new(self.sources.vocabulary());
         Ok(Tasks { vocabulary, offered: self.sources.offered(self.chat) })
     }
 
@@ -376,6 +393,10 @@ impl ModelSource for FileSource {
 
     async fn find(&self, task: &Task, effective: &str) -> Result<Found, TaskError> {
         let Some(kind) = jarvis_catalogue::find(effective) else {
+            if let Some(chosen) = self.sources.tool(effective) {
+                let reason = "it is a tool of the configuration".to_owned();
+                return Ok(Found::Fixed { chosen, fallbacks: Vec::new(), reason });
+            }
             return Err(TaskError::new(ErrorCode::UnsupportedTask, format!("no task type `{}` is known", task.task)));
         };
         match kind.family {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{CallError, CallFault, Registry, RegistryError, ToolSource, ToolSpec};
+use crate::{CallError, CallFault, Callable, Registry, RegistryError, ToolSource, ToolSpec};
 
 pub use calculator::{CalcError, Calculator, evaluate};
 pub use count::{Count, Counts};
@@ -37,6 +37,16 @@ pub fn add_to(registry: &mut Registry) -> Result<(), RegistryError> {
         registry.add(Arc::new(function))?;
     }
     Ok(())
+}
+
+/// Whether a native tool makes a picture.
+pub fn draws(name: &str) -> bool {
+    name == plot::NAME
+}
+
+/// Whether a tool is a function of the hub. There are thirteen of them, and the calculator does what they do.
+pub fn is_of_hub(spec: &ToolSpec) -> bool {
+    spec.source == ToolSource::Native && HubFunction::all().any(|function| function.spec().name == spec.name)
 }
 
 /// What is told of a native tool.

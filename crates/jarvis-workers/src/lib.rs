@@ -17,6 +17,7 @@ mod results;
 mod router;
 #[cfg(test)]
 mod testkit;
+mod tool;
 
 pub use attach::{AttachError, MAX_TEXT, attach};
 pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TaskPrompt, call_model, stream_model};
@@ -25,6 +26,7 @@ pub use inputs::{InputLimits, Inputs};
 pub use media_endpoint::{MediaEndpoint, MediaEndpointConfig};
 pub use model_server::{ModelServer, ModelServerConfig, Sharing};
 pub use router::Workers;
+pub use tool::{ToolWorker, call_failed, inference_of, planned_tool};
 
 #[cfg(test)]
 mod settings_tests;

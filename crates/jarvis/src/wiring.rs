@@ -66,8 +66,10 @@ impl App {
 
     /// Builds everything from flags, environment and file; template answers name files this way.
     pub(crate) async fn build_naming(naming: Naming, global: &Global, printer: Printer) -> Result<App, Failure> {
-        let Loaded { config, .. } = load_config(global, printer)?;
-        let folders = Folders::of(&config)?;
+        let loaded = load_config(global, printer)?;
+        let folders = Folders::of(&loaded.config)?;
+        let tools = open_tools(&loaded, &folders, printer).await?;
+        let config = loaded.config;
         let media = Arc::new(Media::open(&folders.public).map_err(|error| {
             Failure::work(error).hint("choose another folder with --data-dir, or the configuration key `public_dir`")
         })?);
@@ -89,9 +91,12 @@ impl App {
         let catalogue = catalogue(&config, printer)?;
         let prompts = Arc::new(prompts(&config)?);
         let model = chat.as_ref().map(|chat| Arc::clone(&chat.model));
-        let tools = open_tools(&config, &folders, printer).await?;
         let agent = agent::build(&config, &tools, &media, model.clone())?;
-        let base = Base { config, media, logs, prompts, catalogue, naming };
+        if let Some(unknown) = tools.unknown_tasks().first() {
+            return Err(Failure::usage(format!("a tool is to serve `{unknown}`, and there is no such task type"))
+                .hint("docs/tools.md tells of `serves`; `jarvis models list` names the task types"));
+        }
+        let base = Base { config, media, logs, prompts, catalogue, naming, tools };
         let pipeline = Arc::new(base.pipeline(model)?);
         let endpoint = chat.and_then(|chat| chat.endpoint);
         let (config, media) = (base.config.clone(), Arc::clone(&base.media));
@@ -130,18 +135,26 @@ pub(crate) struct Base {
     prompts: Arc<Prompts>,
     catalogue: Catalogue,
     naming: Naming,
+    tools: Tools,
 }
 
 impl Base {
     /// The pipeline that plans with this chat model, or without one.
     fn pipeline(&self, chat: Option<Arc<dyn ChatModel>>) -> Result<HuggingGpt, Failure> {
-        let experts = Experts::build(&self.config, self.catalogue.clone(), &self.media, chat.clone(), &self.prompts)?;
+        let experts = Experts::build(
+            &self.config,
+            self.catalogue.clone(),
+            &self.media,
+            chat.clone(),
+            &self.prompts,
+            &self.tools,
+        )?;
         let (shown, naming) = (Arc::clone(&self.media), self.naming);
         Ok(HuggingGpt {
             offered: experts.sources.offered(chat.is_some()),
             chat,
             planner: Arc::new(Offline::new()),
-            vocabulary: Arc::new(jarvis_catalogue::vocabulary()),
+            vocabulary: Arc::new(experts.sources.vocabulary()),
             sources: Arc::new(experts.sources),
             worker: experts.worker,
             prompts: Arc::clone(&self.prompts),

@@ -178,6 +178,7 @@ impl Builder {
                 false => Err(TaskError::new(ErrorCode::NoModel, "no native models here")),
             }),
             endpoints: Vec::new(),
+            tools: Vec::new(),
         };
         let logs = tempfile::tempdir().expect("a folder");
         let script = self.does.into_iter().map(|(what, does)| (what.to_owned(), does)).collect();

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_engine::{Events, Job, Selector, Worker};
-use jarvis_net::http::blocking;
-use jarvis_net::sniff::sniff;
 use jarvis_plan::{Candidate, ErrorCode, Host, Inference, Kind, Outcome, Selection, Task, TaskError};
 use jarvis_store::Media;
-use jarvis_tools::{Artifact, CallError, CallFault, Registry, Scope, ToolSource};
+use jarvis_tools::{Registry, Scope, ToolSource};
+use jarvis_workers::{call_failed, inference_of};
 use serde_json::Value;
 
 /// The argument of a task that holds the input of the call, JSON.
@@ -40,46 +39,9 @@ impl Worker for Caller {
     async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
         let input: Value = job.arg(INPUT).and_then(|input| serde_json::from_str(input).ok()).unwrap_or_default();
         let scope = Scope { cancel: job.cancel.clone(), ..self.scope.clone() };
-        let observation = self.registry.call(&job.task.task, &input, &scope).await.map_err(failed)?;
-        let mut images: Vec<String> = Vec::new();
-        for artifact in observation.artifacts {
-            images.extend(self.keep(artifact).await?);
-        }
-        let inference = Inference::text(observation.text);
-        Ok(match images.last().cloned() {
-            Some(last) if images.len() == 1 => inference.with("generated image", last),
-            Some(last) => inference.with("generated image", last).with("images", images),
-            None => inference,
-        })
+        let called = self.registry.call(&job.task.task, &input, &scope).await;
+        inference_of(called.map_err(|error| call_failed(&error))?, &self.media).await
     }
-}
-
-impl Caller {
-    /// Puts a picture under the public root; other files are left out.
-    async fn keep(&self, artifact: Artifact) -> Result<Option<String>, TaskError> {
-        let found = sniff(&artifact.bytes).filter(|found| found.fits(Kind::Image));
-        let Some(found) = found else { return Ok(None) };
-        let media = Arc::clone(&self.media);
-        let stored = blocking(move || {
-            let stored = media.create(Kind::Image, found.extension, &artifact.bytes);
-            stored.map_err(|error| TaskError::new(ErrorCode::Internal, format!("the picture cannot be kept: {error}")))
-        });
-        stored.await.map(Some)
-    }
-}
-
-/// A failed call as the failure of a task.
-fn failed(error: CallError) -> TaskError {
-    let code = match error.kind {
-        CallFault::NoSuchApi => ErrorCode::NotFound,
-        CallFault::BadInput => ErrorCode::InvalidInput,
-        CallFault::Timeout => ErrorCode::Timeout,
-        CallFault::NotWorking | CallFault::Transport => ErrorCode::Unavailable,
-        CallFault::Unauthorized | CallFault::Unsubscribed => ErrorCode::Unauthorized,
-        CallFault::TooManyRequests | CallFault::RateLimit => ErrorCode::RateLimited,
-        CallFault::Message => ErrorCode::Upstream,
-    };
-    TaskError::new(code, error.message)
 }
 
 /// What an outcome tells the agent.

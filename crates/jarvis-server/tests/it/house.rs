@@ -221,6 +221,7 @@ fn pipeline(chat: Option<Arc<dyn ChatModel>>, worker: Arc<Scripted>) -> HuggingG
         huggingface: false,
         native: Arc::new(|_| Ok(())),
         endpoints: Vec::new(),
+        tools: Vec::new(),
     };
     HuggingGpt {
         offered: sources.offered(chat.is_some()),

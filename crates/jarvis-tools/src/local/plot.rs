@@ -22,6 +22,9 @@ use super::numbers::number;
 use super::{native, on_a_thread};
 use crate::{Artifact, CallError, CallFault, Callable, Observation, Scope, ToolSpec, font};
 
+/// The name of the tool.
+pub(super) const NAME: &str = "plot";
+
 /// The width of every chart in pixels.
 pub const WIDTH: u32 = 640;
 /// The height of every chart in pixels.
@@ -300,7 +303,7 @@ pub struct Plot {
 impl Default for Plot {
     fn default() -> Plot {
         let spec = native(
-            "plot",
+            NAME,
             "Draws a chart of labels and values as a picture: bars, a line, or points. The picture is given to the user \
              with the answer.",
             "the user asks for a chart, graph, plot or diagram, and the values are known",
@@ -346,7 +349,7 @@ impl Callable for Plot {
             CallError::new(kind, format!("Failed to generate plot: {error}"))
         };
         let chart = Chart::from_input(input).map_err(failed)?;
-        let bytes = on_a_thread("plot", move || render(&chart)).await?.map_err(failed)?;
+        let bytes = on_a_thread(NAME, move || render(&chart)).await?.map_err(failed)?;
         Ok(Observation { text: DONE.to_owned(), artifacts: vec![Artifact { mime: "image/png".to_owned(), bytes }] })
     }
 }

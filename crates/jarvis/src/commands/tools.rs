@@ -15,7 +15,7 @@ use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::{Printer, one_line};
 use crate::session::cancel_on_interrupt;
-use crate::wiring::{Folders, Tools, load_config, open_tools};
+use crate::wiring::{Folders, Tools, approve_tool, load_config, open_tools};
 
 /// `jarvis tools …`.
 #[derive(Debug, Subcommand)]
@@ -59,24 +59,25 @@ pub(crate) enum ToolsCommand {
 }
 
 pub(super) async fn run(command: ToolsCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let config = load_config(global, printer)?.config;
-    let folders = Folders::of(&config)?;
+    let loaded = load_config(global, printer)?;
+    let folders = Folders::of(&loaded.config)?;
     match command {
         ToolsCommand::Approve { name } => {
-            crate::wiring::approve_tool(&config, &folders, &name, printer).await?;
-            printer.progress(&format!("`{name}` is approved as it is now"));
+            for name in approve_tool(&loaded, &folders, &name, printer).await? {
+                printer.progress(&format!("`{name}` is approved as it is now"));
+            }
             Ok(ExitCode::SUCCESS)
         }
         ToolsCommand::List { json } => {
-            let tools = open_tools(&config, &folders, printer).await?;
+            let tools = open_tools(&loaded, &folders, printer).await?;
             list(&tools, json, printer)
         }
         ToolsCommand::Show { name, json } => {
-            let tools = open_tools(&config, &folders, printer).await?;
+            let tools = open_tools(&loaded, &folders, printer).await?;
             show(&tools, find(&tools, &name)?, json, printer)
         }
         ToolsCommand::Call { name, input, file, out, json } => {
-            let tools = open_tools(&config, &folders, printer).await?;
+            let tools = open_tools(&loaded, &folders, printer).await?;
             let input: Value = serde_json::from_str(&input).map_err(|error| {
                 let example = tools.registry.meant(&name).map(|spec| format!(", such as '{}'", spec.example));
                 Failure::usage(format!("the input is not JSON: {error}"))

@@ -9,6 +9,7 @@ use std::time::Duration;
 use jarvis_chat::ChatModel;
 use jarvis_react::{Agent, Prompts, Settings, Trace, Tracer};
 use jarvis_store::Media;
+use jarvis_tools::local;
 
 use super::Tools;
 use crate::config::Config;
@@ -23,7 +24,8 @@ pub(super) fn build(
 ) -> Result<Arc<Agent>, Failure> {
     let react = &config.react;
     let registry = match &react.tools {
-        None => Arc::clone(&tools.registry),
+        // The calculator does what the functions of the hub do, and a prompt should be short.
+        None => Arc::new(tools.registry.only(|spec| !local::is_of_hub(spec))),
         Some(wanted) => {
             if let Some(unknown) = wanted.iter().find(|name| tools.registry.spec(name).is_none()) {
                 return Err(Failure::usage(format!("`react.tools` names `{unknown}`, and there is no such tool"))

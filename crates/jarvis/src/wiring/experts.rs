@@ -14,11 +14,11 @@ use jarvis_store::Media;
 use jarvis_workers::native::{Native, Programs};
 use jarvis_workers::{
     ChatWorker, HuggingFace, HuggingFaceConfig, InputLimits, Inputs, MediaEndpoint, MediaEndpointConfig, ModelServer,
-    ModelServerConfig, PICTURE_TASKS, Sharing, TASK_STAGE, Workers,
+    ModelServerConfig, PICTURE_TASKS, Sharing, TASK_STAGE, ToolWorker, Workers,
 };
 use url::Url;
 
-use super::{HUB, ROUTER, url};
+use super::{HUB, ROUTER, Tools, url};
 use crate::config::{Config, MediaConfig, StatusApi, env_vars};
 use crate::failure::Failure;
 
@@ -38,6 +38,7 @@ impl Experts {
         media: &Arc<Media>,
         chat: Option<Arc<dyn ChatModel>>,
         prompts: &Arc<Prompts>,
+        tools: &Tools,
     ) -> Result<Experts, Failure> {
         let inputs = Arc::new(inputs(config, media)?);
         let native = Arc::new(Native::new(Arc::clone(&inputs), Programs::find()));
@@ -53,8 +54,13 @@ impl Experts {
         let base = config.huggingface.base_url.as_deref().unwrap_or(ROUTER);
         let base = url("huggingface.base_url", base)?;
 
-        let mut endpoints = Vec::new();
+        let mut endpoints = tools.serving();
         let mut workers = Workers { native: Some(Arc::clone(&native) as Arc<dyn Worker>), ..Workers::default() };
+        let planned = tools.planned();
+        if !planned.is_empty() || !endpoints.is_empty() {
+            let worker = ToolWorker::new(Arc::clone(&tools.registry), Arc::clone(&inputs));
+            workers.tool = Some(Arc::new(worker));
+        }
         if huggingface {
             let secret = token.as_ref().and_then(Secret::from_secret);
             let proxy = config.proxy.as_deref().and_then(Secret::new);
@@ -124,6 +130,7 @@ impl Experts {
             huggingface,
             native: Arc::new(move |id: &str| native.available(id)),
             endpoints,
+            tools: planned,
         };
         Ok(Experts { sources, worker: Arc::new(workers) })
     }

@@ -1,46 +1,93 @@
 //! The registry of tools: the built-in ones, and those that the configuration names.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use jarvis_tools::{Registry, local};
+use jarvis_catalogue::{Available, Model};
+use jarvis_plan::{Host, Tool};
+use jarvis_tools::config::ToolsConfig;
+use jarvis_tools::{OpenError, OpenOptions, Opened, Registry, local, open};
+use jarvis_workers::planned_tool;
 
 use super::Folders;
-use crate::config::Config;
+use crate::config::{Config, Loaded};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
 /// All tools, and which of them plans may use.
-#[derive(Debug, Clone)]
 pub(crate) struct Tools {
     /// The registry.
     pub(crate) registry: Arc<Registry>,
+    opened: Opened,
 }
 
 /// Opens the registry; what cannot be reached is a warning.
-pub(crate) async fn open_tools(_config: &Config, _folders: &Folders, _printer: Printer) -> Result<Tools, Failure> {
-    let mut registry = Registry::new();
-    local::add_to(&mut registry).map_err(Failure::work)?;
-    Ok(Tools { registry: Arc::new(registry) })
+pub(crate) async fn open_tools(loaded: &Loaded, folders: &Folders, printer: Printer) -> Result<Tools, Failure> {
+    open_with(loaded, folders, false, printer).await
 }
 
-/// Accepts the description of a remote tool as it is now.
+async fn open_with(loaded: &Loaded, folders: &Folders, refresh: bool, printer: Printer) -> Result<Tools, Failure> {
+    let mut registry = Registry::new();
+    local::add_to(&mut registry).map_err(Failure::work)?;
+    let base = loaded.path.as_deref().and_then(Path::parent).unwrap_or_else(|| Path::new(""));
+    let Config { tools, mcp_servers, .. } = &loaded.config;
+    let config = ToolsConfig { tools: tools.clone(), mcp_servers: mcp_servers.clone() };
+    let options = OpenOptions { refresh, ..OpenOptions::new(&folders.approvals, base) };
+    let opened = open(&config, registry, options).await.map_err(|error| match &error {
+        OpenError::Approvals(_) => {
+            Failure::work(error).hint("mend the file, or move it away to approve all tools anew")
+        }
+        _ => Failure::usage(error).hint("docs/tools.md tells what an entry of `tools` and `mcp_servers` must say"),
+    })?;
+    opened.warnings.iter().for_each(|warning| printer.warning(warning));
+    opened.notes.iter().for_each(|note| printer.note(note));
+    Ok(Tools { registry: Arc::new(opened.registry.clone()), opened })
+}
+
+/// Accepts the description of a remote tool, or of all tools of an MCP server, as it is now. Returns what was accepted.
 pub(crate) async fn approve_tool(
-    _config: &Config,
-    _folders: &Folders,
-    _name: &str,
-    _printer: Printer,
-) -> Result<(), Failure> {
-    Ok(())
+    loaded: &Loaded,
+    folders: &Folders,
+    name: &str,
+    printer: Printer,
+) -> Result<Vec<String>, Failure> {
+    let tools = open_with(loaded, folders, true, printer).await?;
+    tools.opened.approve(name).map_err(|error| Failure::usage(error).hint("`jarvis tools list` names the tools"))
 }
 
 impl Tools {
     /// Whether plans may use a tool.
-    pub(crate) fn is_planned(&self, _name: &str) -> bool {
-        false
+    pub(crate) fn is_planned(&self, name: &str) -> bool {
+        self.opened.planned.iter().any(|planned| planned.name == name)
     }
 
-    /// Whether a tool's description changed since it was approved.
-    pub(crate) fn changed(&self, _name: &str) -> bool {
-        false
+    /// What is offered now of a tool whose description changed since it was approved: name, description, schema.
+    pub(crate) fn changed(&self, name: &str) -> Option<serde_json::Value> {
+        let offered = self.opened.approval(name)?.offered?;
+        serde_json::to_value(offered).ok()
+    }
+
+    /// The tools as tasks of their own names.
+    pub(super) fn planned(&self) -> Vec<Tool> {
+        let specs = self.opened.planned.iter().filter_map(|planned| self.registry.spec(&planned.name));
+        specs.map(planned_tool).filter(|tool| jarvis_catalogue::find(&tool.name).is_none()).collect()
+    }
+
+    /// The tools as performers of the task types that they serve.
+    pub(super) fn serving(&self) -> Vec<Available> {
+        let served = |planned: &jarvis_tools::Planned| {
+            let task = planned.serves.as_deref()?;
+            let spec = self.registry.spec(&planned.name)?;
+            let kind = jarvis_catalogue::find(task)?;
+            let model = Model::new(&spec.name, kind.name, Host::Tool, &spec.description);
+            Some(Available { model: Arc::new(model), host: Host::Tool })
+        };
+        self.opened.planned.iter().filter_map(served).collect()
+    }
+
+    /// The task types that tools are to serve and that there are not.
+    pub(super) fn unknown_tasks(&self) -> Vec<String> {
+        let served = self.opened.planned.iter().filter_map(|planned| planned.serves.clone());
+        served.filter(|task| jarvis_catalogue::find(task).is_none()).collect()
     }
 }

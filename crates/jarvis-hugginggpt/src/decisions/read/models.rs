@@ -61,8 +61,11 @@ fn resolve(id: &str, said: Option<&str>, task: &str, sources: &Sources) -> Resul
             false => Err(Unfit { message: format!("the chat model does not serve `{task}`"), hint: fitting() }),
         };
     }
-    if sources.endpoints.iter().any(|endpoint| endpoint.model.id == id && endpoint.model.task == task) {
-        return Ok(candidate(Host::Llm));
+    if let Some(endpoint) = sources.endpoints.iter().find(|one| one.model.id == id && one.model.task == task) {
+        return Ok(candidate(endpoint.host));
+    }
+    if let Some(tool) = sources.tool(task).filter(|tool| tool.id == id) {
+        return Ok(tool);
     }
     if kind.and_then(jarvis_catalogue::TaskType::control_model).is_some_and(|model| model == id) {
         return Ok(candidate(Host::Local));

@@ -32,6 +32,7 @@ fn sources() -> Sources {
         huggingface: false,
         native: std::sync::Arc::new(|_| Ok(())),
         endpoints: Vec::new(),
+        tools: Vec::new(),
     }
 }
 
