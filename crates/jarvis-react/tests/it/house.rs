@@ -1,0 +1,169 @@
+//! An agent with its tools and a scripted endpoint.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
+use jarvis_engine::Events;
+use jarvis_plan::{Event, EventKind, RunId};
+use jarvis_react::{Agent, AskError, Asked, Prompts, Reached, Settings};
+use jarvis_store::Media;
+use jarvis_testing::chat::{FakeChat, Request, Script};
+use jarvis_tools::{CallError, CallFault, Callable, Observation, Registry, Scope, ToolSource, ToolSpec, local};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// The document of the specification's reference run.
+pub(crate) const FRUITS: &str = "apple,apple,apple,banana,apple,banana,orange,apple,apple,banana";
+
+/// A call of `plot` as a model writes it.
+pub(crate) fn plot(x: &Value, y: &Value) -> String {
+    format!("<Thought>: Count, then plot.\n<Action>: plot\n<Action Input>: {}", json!({"x": x, "y": y}))
+}
+
+/// An answer as a model writes it.
+pub(crate) fn answer(text: &str) -> String {
+    format!("<Thought>: I know the answer now\n<Final Answer>: {text}")
+}
+
+/// Replies in turn, the last of which repeats.
+pub(crate) fn script<const N: usize>(replies: [&str; N]) -> Script {
+    Script::always(replies)
+}
+
+pub(crate) struct House {
+    pub(crate) agent: Agent,
+    pub(crate) chat: FakeChat,
+    pub(crate) media: Arc<Media>,
+    _folder: TempDir,
+}
+
+impl House {
+    pub(crate) async fn new(script: Script) -> House {
+        House::with(script, |_| {}).await
+    }
+
+    pub(crate) async fn with(script: Script, change: impl FnOnce(&mut Settings)) -> House {
+        let chat = FakeChat::start(script).await;
+        let retries = Retries { max: 0, ..Retries::default() };
+        let model = OpenAi::new(OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "gpt-4o") }).unwrap();
+        let folder = TempDir::new().unwrap();
+        let media = Arc::new(Media::open(folder.path()).unwrap());
+        let mut registry = Registry::new();
+        local::add_to(&mut registry).unwrap();
+        registry = registry.only(|spec| !local::is_of_hub(spec));
+        registry.add(Arc::new(Tool::Add)).unwrap();
+        registry.add_with(Arc::new(Tool::Hang), Duration::from_millis(30)).unwrap();
+        let mut settings = Settings::default();
+        change(&mut settings);
+        let agent = Agent {
+            chat: Some(Arc::new(model) as Arc<dyn ChatModel>),
+            registry: Arc::new(registry),
+            media: Arc::clone(&media),
+            prompts: Arc::new(Prompts::builtin().unwrap()),
+            settings,
+            tracer: None,
+        };
+        House { agent, chat, media, _folder: folder }
+    }
+
+    pub(crate) async fn ask(&self, question: &str, document: &str) -> (Result<Reached, AskError>, Vec<Event>) {
+        self.ask_with(Asked::new(question, document), CancellationToken::new()).await
+    }
+
+    pub(crate) async fn ask_with(
+        &self,
+        asked: Asked,
+        cancel: CancellationToken,
+    ) -> (Result<Reached, AskError>, Vec<Event>) {
+        let (events, mut receiver) = Events::channel(RunId("run".into()));
+        let reached = self.agent.ask(&asked, &events, cancel).await;
+        drop(events);
+        let mut told = Vec::new();
+        while let Some(event) = receiver.recv().await {
+            told.push(event);
+        }
+        (reached, told)
+    }
+
+    /// The answer to a question about the fruits.
+    pub(crate) async fn reached(&self, question: &str) -> Reached {
+        self.ask(question, FRUITS).await.0.unwrap()
+    }
+
+    /// What the model was asked, call by call.
+    pub(crate) fn prompts(&self) -> Vec<String> {
+        self.chat.requests().iter().map(Request::prompt).collect()
+    }
+
+    /// The prompt of a call from the question on.
+    pub(crate) fn scratchpad(&self, call: usize) -> String {
+        let prompt = &self.prompts()[call];
+        prompt[prompt.rfind("<Question>:").unwrap()..].trim_end().to_owned()
+    }
+
+    /// A picture that was made.
+    pub(crate) fn picture(&self, url: &str) -> image::RgbImage {
+        let png = self.media.read(url, 1 << 20).unwrap();
+        assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
+        image::load_from_memory(&png).unwrap().to_rgb8()
+    }
+}
+
+/// The names of events, those of model calls and of the engine's choices left out.
+pub(crate) fn names(events: &[Event]) -> Vec<&'static str> {
+    let kinds = events.iter().map(|event| event.kind.name());
+    kinds.filter(|name| !matches!(*name, "model_call" | "model_chosen")).collect()
+}
+
+/// Whether a run was told to have ended well.
+pub(crate) fn ended_well(events: &[Event]) -> bool {
+    events.iter().any(|event| matches!(event.kind, EventKind::Done { ok: true, .. }))
+}
+
+/// Tools of the tests: one adds as the sample service does, one never answers.
+enum Tool {
+    Add,
+    Hang,
+}
+
+static ADD: LazyLock<ToolSpec> = LazyLock::new(|| spec("add"));
+static HANG: LazyLock<ToolSpec> = LazyLock::new(|| spec("hang"));
+
+fn spec(name: &str) -> ToolSpec {
+    let number = json!({"type": "integer"});
+    ToolSpec {
+        name: name.into(),
+        description: "Adds two whole numbers and gives the sum.".into(),
+        when: "a sum is needed".into(),
+        input_schema: json!({"type": "object", "properties": {"a": number, "b": number}, "required": ["a", "b"]}),
+        example: json!({"a": 5, "b": 10}),
+        source: ToolSource::Grpc,
+    }
+}
+
+#[async_trait]
+impl Callable for Tool {
+    fn spec(&self) -> &ToolSpec {
+        match self {
+            Tool::Add => &ADD,
+            Tool::Hang => &HANG,
+        }
+    }
+
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
+        let number = |name: &str| {
+            let missing = || CallError::new(CallFault::BadInput, format!("`{name}` must be a whole number"));
+            input.get(name).and_then(Value::as_i64).ok_or_else(missing)
+        };
+        match self {
+            Tool::Hang => std::future::pending().await,
+            Tool::Add => match (number("a")?, number("b")?) {
+                (0, 0) => Err(CallError::new(CallFault::Transport, "the service cannot be reached")),
+                (a, b) => Ok(Observation::text(format!("Addition Result: {}", a + b))),
+            },
+        }
+    }
+}
