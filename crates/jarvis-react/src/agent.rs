@@ -17,7 +17,7 @@ use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::document::{Document, DocumentError};
+use crate::document::{self, Document, DocumentError, PdfReader};
 use crate::prompt::{PromptError, Prompts};
 use crate::rounds::Round;
 use crate::settings::Settings;
@@ -41,6 +41,8 @@ pub struct Agent {
     pub prompts: Arc<Prompts>,
     /// Settings.
     pub settings: Settings,
+    /// Who takes the text out of PDF files.
+    pub pdf: Arc<dyn PdfReader>,
     /// Who is told of each round, documents and prompts included; usually nobody.
     pub tracer: Option<Tracer>,
 }
@@ -188,8 +190,7 @@ impl Agent {
     /// # Errors
     /// When it is no text that can be read.
     pub async fn read(&self, bytes: Bytes) -> Result<Document, DocumentError> {
-        let text = String::from_utf8(bytes.to_vec()).map_err(|_| DocumentError::NotText)?;
-        Ok(Document { text: text.into(), warnings: Vec::new() })
+        document::read(bytes, self.pdf.as_ref()).await
     }
 
     /// Answers a question. All of it is told through `events`: the thoughts, the calls and what they gave; the plan, which

@@ -1,17 +1,242 @@
-//! placeholder
+//! Documents: from bytes of any usual encoding to text.
+//!
+//! What the bytes are is decided by the bytes alone. Whatever is no text is refused with what it seems to be; nothing is
+//! replaced or guessed silently: what was not plain UTF-8 is told in the warnings.
+
+mod cyrillic;
+mod han;
+mod pdf;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
 use std::sync::Arc;
-/// A document.
-#[derive(Debug, Clone)]
+use std::time::Duration;
+
+use bytes::Bytes;
+use encoding_rs::{Encoding, GB18030, IBM866, KOI8_R, UTF_16BE, UTF_16LE, WINDOWS_1251};
+
+#[cfg(feature = "pdf")]
+pub use pdf::{InProcess, extract};
+pub use pdf::{MAX_PDF, NoPdf, PDF_TIME, PdfReader};
+
+/// A document as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Its text.
+    /// Its text, without a byte order mark; line ends are kept as they are.
     pub text: Arc<str>,
-    /// Warnings.
+    /// What the bytes were.
+    pub format: Format,
+    /// What a user should know of the reading, in words.
     pub warnings: Vec<String>,
 }
-/// Why not.
+
+/// What the bytes of a document were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// UTF-8, with or without a byte order mark.
+    Utf8,
+    /// UTF-16, little end first.
+    Utf16Le,
+    /// UTF-16, big end first.
+    Utf16Be,
+    /// GB18030, GBK or GB2312.
+    Gb18030,
+    /// Windows-1251.
+    Windows1251,
+    /// KOI8-R.
+    Koi8R,
+    /// The code page 866 of DOS.
+    Ibm866,
+    /// A PDF, whose text was taken out.
+    Pdf,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Utf8 => "UTF-8",
+            Format::Utf16Le => "UTF-16LE",
+            Format::Utf16Be => "UTF-16BE",
+            Format::Gb18030 => "GB18030",
+            Format::Windows1251 => "Windows-1251",
+            Format::Koi8R => "KOI8-R",
+            Format::Ibm866 => "IBM866",
+            Format::Pdf => "PDF",
+        })
+    }
+}
+
+/// Why there is no text. All but [`DocumentError::PdfTime`] and [`DocumentError::PdfBroken`] are faults of what was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// Not text.
-    #[error("the document is not text")]
-    NotText,
+    /// The bytes are no text.
+    #[error("the document is not text in UTF-8, UTF-16 or GB18030: it is {0}")]
+    NotText(String),
+    /// UTF-32 is not read.
+    #[error("the document is text in UTF-32, which is not read; save it as UTF-8")]
+    Utf32,
+    /// A PDF came where none is read.
+    #[error("the document is a PDF, and this server reads none; send its text")]
+    NoPdf,
+    /// The PDF is longer than what is read.
+    #[error("the PDF has {bytes} bytes, and at most {most} are read")]
+    PdfSize {
+        /// Its length.
+        bytes: usize,
+        /// What is read.
+        most: usize,
+    },
+    /// The PDF took too long.
+    #[error("the text of the PDF could not be taken out within {} s", .0.as_secs_f64())]
+    PdfTime(Duration),
+    /// The PDF is damaged, locked, or holds nothing but pictures.
+    #[error("no text could be taken out of the PDF: {0}")]
+    Pdf(String),
+    /// The reader of PDFs broke down.
+    #[error("the reader of PDFs broke down at this document")]
+    PdfBroken,
+}
+
+impl DocumentError {
+    /// Whether what was sent cannot be used, whoever reads it and however often.
+    pub fn is_invalid_input(&self) -> bool {
+        match self {
+            DocumentError::NotText(_)
+            | DocumentError::Utf32
+            | DocumentError::NoPdf
+            | DocumentError::PdfSize { .. }
+            | DocumentError::Pdf(_)
+            | DocumentError::PdfBroken => true,
+            DocumentError::PdfTime(_) => false,
+        }
+    }
+}
+
+/// Reads a document; of PDFs, what the reader takes out.
+///
+/// # Errors
+/// When the bytes are no text, or the PDF gives none.
+pub async fn read(bytes: Bytes, pdf: &dyn PdfReader) -> Result<Document, DocumentError> {
+    if !is_pdf(&bytes) {
+        return decode(&bytes);
+    }
+    let text = pdf.text(bytes).await?;
+    if text.trim().is_empty() {
+        return Err(DocumentError::Pdf("it holds no text; its pages may be pictures".to_owned()));
+    }
+    let warnings = vec!["the text was taken out of a PDF; tables and columns may be out of order".to_owned()];
+    Ok(Document { text: text.into(), format: Format::Pdf, warnings })
+}
+
+/// Whether bytes are a PDF.
+pub fn is_pdf(bytes: &[u8]) -> bool {
+    // Readers take what stands before the mark for granted, and so do the writers of such files.
+    let head = bytes.get(..1024).unwrap_or(bytes);
+    head.starts_with(b"%PDF-") || (head.contains(&0) && head.windows(5).any(|window| window == b"%PDF-"))
+}
+
+/// Reads the bytes of a text.
+///
+/// # Errors
+/// When they are no text that is known; a PDF is none.
+pub fn decode(bytes: &[u8]) -> Result<Document, DocumentError> {
+    if is_pdf(bytes) {
+        return Err(DocumentError::NoPdf);
+    }
+    if bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
+        return Err(DocumentError::Utf32);
+    }
+    let not_text = || DocumentError::NotText(jarvis_net::sniff::describe(bytes));
+    for (mark, encoding, format) in
+        [(&[0xff, 0xfe], UTF_16LE, Format::Utf16Le), (&[0xfe, 0xff], UTF_16BE, Format::Utf16Be)]
+    {
+        if let Some(rest) = bytes.strip_prefix(mark.as_slice()) {
+            let text = whole(encoding, rest).filter(|text| is_text(text)).ok_or_else(not_text)?;
+            return Ok(told(&text, format));
+        }
+    }
+    let plain = bytes.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(bytes);
+    match std::str::from_utf8(plain) {
+        Ok(text) if is_text(text) => {
+            return Ok(Document { text: text.into(), format: Format::Utf8, warnings: Vec::new() });
+        }
+        Ok(_) => {}
+        Err(error) if error.error_len().is_none() => {
+            // The file ends within a character; it must have had others of more than one byte, or it is no UTF-8.
+            let whole = plain.get(..error.valid_up_to()).and_then(|bytes| std::str::from_utf8(bytes).ok());
+            if let Some(text) = whole.filter(|text| is_text(text) && !text.is_ascii()) {
+                let warnings = vec!["the document ends in the middle of a character, which was left out".to_owned()];
+                return Ok(Document { text: text.into(), format: Format::Utf8, warnings });
+            }
+        }
+        Err(_) => {}
+    }
+    if bytes.contains(&0) {
+        let (text, format) = bare_utf16(bytes).ok_or_else(not_text)?;
+        return Ok(told(&text, format));
+    }
+    if han::is_plausible(bytes)
+        && let Some(text) = whole(GB18030, bytes).filter(|text| is_text(text))
+    {
+        return Ok(told(&text, Format::Gb18030));
+    }
+    // The beginning tells the code page; the rest is then read once.
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    let pages = [(WINDOWS_1251, Format::Windows1251), (KOI8_R, Format::Koi8R), (IBM866, Format::Ibm866)];
+    let scored = pages.map(|page| (cyrillic::share(&page.0.decode_without_bom_handling(head).0), page));
+    let best = scored.into_iter().filter(|(share, _)| *share >= cyrillic::ENOUGH).max_by(|a, b| a.0.total_cmp(&b.0));
+    let (_, (page, format)) = best.ok_or_else(not_text)?;
+    let text = whole(page, bytes).filter(|text| is_text(text)).ok_or_else(not_text)?;
+    Ok(told(&text, format))
+}
+
+/// The bytes from which a code page is told.
+const HEAD: usize = 64 << 10;
+
+/// All bytes as text; `None` if any of them is no text in the encoding.
+fn whole(encoding: &'static Encoding, bytes: &[u8]) -> Option<String> {
+    encoding.decode_without_bom_handling_and_without_replacement(bytes).map(std::borrow::Cow::into_owned)
+}
+
+fn told(text: &str, format: Format) -> Document {
+    let warnings = vec![format!("the document is not UTF-8; it was read as {format}")];
+    Document { text: text.into(), format, warnings }
+}
+
+/// Whether a text has no NUL, and hardly any other character that only machines write.
+fn is_text(text: &str) -> bool {
+    let odd = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}' | '\u{85}' | '\u{1b}' | '\u{8}');
+    let (mut odds, mut all) = (0_usize, 0_usize);
+    for c in text.chars() {
+        if c == '\0' {
+            return false;
+        }
+        all += 1;
+        odds += usize::from(odd(c));
+    }
+    odds * 50 <= all
+}
+
+/// UTF-16 without a mark: plainly so when every second byte of what is ASCII is zero.
+fn bare_utf16(bytes: &[u8]) -> Option<(String, Format)> {
+    if !bytes.len().is_multiple_of(2) {
+        return None;
+    }
+    let zeros = |side: usize| bytes.iter().skip(side).step_by(2).filter(|byte| **byte == 0).count();
+    let (first, second) = (zeros(0), zeros(1));
+    let (encoding, format, most, least) = if second > first {
+        (UTF_16LE, Format::Utf16Le, second, first)
+    } else {
+        (UTF_16BE, Format::Utf16Be, first, second)
+    };
+    // One blank or line end in twenty characters, and none of the zeros that would make a NUL.
+    if least > 0 || most * 40 < bytes.len() {
+        return None;
+    }
+    let text = whole(encoding, bytes)?;
+    let usual =
+        |c: &char| c.is_alphanumeric() || c.is_whitespace() || (c.is_ascii() && !c.is_control()) || han::is_mark(*c);
+    let all = text.chars().count();
+    (is_text(&text) && text.chars().filter(usual).count() * 20 >= all * 19).then_some((text, format))
 }

@@ -5,7 +5,7 @@
 //! through `Events` as in every run. Which door the question came through is not known here.
 
 mod agent;
-mod document;
+pub mod document;
 mod native;
 mod parse;
 mod prompt;
@@ -16,7 +16,7 @@ mod trace;
 mod unaided;
 
 pub use agent::{Agent, AskError, Asked, Finish, Reached};
-pub use document::{Document, DocumentError};
+pub use document::{Document, DocumentError, PdfReader};
 pub use parse::{Action, Parsed};
 pub use prompt::{PromptError, Prompts};
 pub use rounds::Round;

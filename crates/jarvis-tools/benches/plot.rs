@@ -21,13 +21,13 @@ fn bars(bencher: Bencher, (label, count): (&str, usize)) {
     bencher.bench(|| render(black_box(&chart)));
 }
 
-#[divan::bench(args = [12, 200, 5000])]
+#[divan::bench(args = [12, 200, 2000])]
 fn line(bencher: Bencher, count: usize) {
     let chart = chart(Kind::Line, "day", count);
     bencher.bench(|| render(black_box(&chart)));
 }
 
-#[divan::bench(args = [200, 5000])]
+#[divan::bench(args = [200, 2000])]
 fn scatter(bencher: Bencher, count: usize) {
     let chart = chart(Kind::Scatter, "day", count);
     bencher.bench(|| render(black_box(&chart)));

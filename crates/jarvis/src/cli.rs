@@ -141,6 +141,10 @@ pub(crate) enum Command {
         jarvis doctor\n  \
         jarvis doctor --llm qwen3:8b --base-url http://localhost:11434/v1    # tests that model too")]
     Doctor(DoctorArgs),
+    /// Take the text out of a PDF: from standard input to standard output
+    #[cfg(feature = "pdf")]
+    #[command(hide = true)]
+    PdfText,
     /// Print completions for a shell
     #[command(after_help = "Example:\n  jarvis completions bash > ~/.local/share/bash-completion/completions/jarvis")]
     Completions {

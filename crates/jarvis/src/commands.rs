@@ -38,6 +38,8 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
         // Handled before a runtime is needed.
         Command::Completions { .. } => Ok(ExitCode::SUCCESS),
+        #[cfg(feature = "pdf")]
+        Command::PdfText => Ok(ExitCode::SUCCESS),
     }
 }
 

@@ -24,6 +24,10 @@ fn main() -> ExitCode {
         clap_complete::generate(*shell, &mut command(), "jarvis", &mut std::io::stdout());
         return ExitCode::SUCCESS;
     }
+    #[cfg(feature = "pdf")]
+    if let Command::PdfText = &cli.command {
+        return wiring::pdf::child();
+    }
     start_logs(cli.global.verbose);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -5,6 +5,8 @@ mod chat;
 mod checks;
 mod decisions;
 mod experts;
+#[cfg(feature = "pdf")]
+pub(crate) mod pdf;
 mod tools;
 
 use std::collections::BTreeMap;

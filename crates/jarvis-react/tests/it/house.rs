@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::Events;
 use jarvis_plan::{Event, EventKind, RunId};
+use jarvis_react::document::NoPdf;
 use jarvis_react::{Agent, AskError, Asked, Prompts, Reached, Settings};
 use jarvis_store::Media;
 use jarvis_testing::chat::{FakeChat, Request, Script};
@@ -64,6 +65,7 @@ impl House {
             media: Arc::clone(&media),
             prompts: Arc::new(Prompts::builtin().unwrap()),
             settings,
+            pdf: Arc::new(NoPdf),
             tracer: None,
         };
         House { agent, chat, media, _folder: folder }

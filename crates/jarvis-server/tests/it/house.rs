@@ -16,9 +16,12 @@ use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{FileSource, HuggingGpt, Settings, Sources};
 use jarvis_plan::{ErrorCode, Inference, TaskError};
 use jarvis_planner::Offline;
-use jarvis_server::{Options, Parts};
+use jarvis_react::Agent;
+use jarvis_react::document::NoPdf;
+use jarvis_server::{Doors, GrpcOptions, Options, Parts};
 use jarvis_store::{Journal, Media};
 use jarvis_testing::chat::{FakeChat, Script};
+use jarvis_tools::{Registry, local};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
@@ -110,6 +113,8 @@ impl Worker for Scripted {
 /// A running server.
 pub(crate) struct House {
     pub(crate) url: String,
+    /// Where gRPC is served: host and port.
+    pub(crate) grpc: String,
     pub(crate) client: Client,
     pub(crate) worker: Arc<Scripted>,
     pub(crate) go: Arc<Semaphore>,
@@ -124,13 +129,21 @@ pub(crate) struct Builder {
     script: Option<Script>,
     does: HashMap<&'static str, Does>,
     pub(crate) options: Options,
+    pub(crate) grpc: GrpcOptions,
     journal: bool,
     checks: Vec<jarvis_server::Check>,
 }
 
 /// A server without a chat model.
 pub(crate) fn offline() -> Builder {
-    Builder { script: None, does: HashMap::new(), options: Options::default(), journal: true, checks: Vec::new() }
+    Builder {
+        script: None,
+        does: HashMap::new(),
+        options: Options::default(),
+        grpc: GrpcOptions::default(),
+        journal: true,
+        checks: Vec::new(),
+    }
 }
 
 /// A server whose chat model answers by script.
@@ -171,6 +184,7 @@ impl Builder {
         let model = chat.as_ref().map(|chat| model(&chat.url()));
         let go = Arc::new(Semaphore::new(0));
         let worker = Arc::new(Scripted { does: self.does, go: Some(Arc::clone(&go)), ..Scripted::default() });
+        let agent = agent(model.clone(), &media);
         let pipeline = Arc::new(pipeline(model, Arc::clone(&worker)));
         let source = FileSource::for_planning(Arc::clone(&pipeline.sources), pipeline.chat.is_some(), 5);
         let decisions = Decisions {
@@ -182,6 +196,7 @@ impl Builder {
         };
         let (for_worker, checks) = (Arc::clone(&worker), self.checks);
         let parts = Parts {
+            agent,
             pipeline,
             local_decisions: decisions.clone(),
             decisions,
@@ -199,12 +214,29 @@ impl Builder {
         };
         let listener = jarvis_server::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let grpc = jarvis_server::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
+        let grpc_address = grpc.local_addr().expect("an address").to_string();
         let stop = CancellationToken::new();
-        let serving = jarvis_server::serve(listener, parts, self.options, stop.clone());
+        let doors = Doors { http: Some(listener), grpc: Some((grpc, self.grpc)) };
+        let serving = jarvis_server::serve(doors, parts, self.options, stop.clone());
         let served = tokio::spawn(async move { serving.await.expect("it serves") });
         let client = Client::builder().timeout(PATIENCE).build().expect("a client");
-        House { url, client, worker, go, chat, stop, served, folder }
+        House { url, grpc: grpc_address, client, worker, go, chat, stop, served, folder }
     }
+}
+
+fn agent(chat: Option<Arc<dyn ChatModel>>, media: &Arc<Media>) -> Arc<Agent> {
+    let mut registry = Registry::new();
+    local::add_to(&mut registry).expect("the built-in tools");
+    Arc::new(Agent {
+        chat,
+        registry: Arc::new(registry),
+        media: Arc::clone(media),
+        prompts: Arc::new(jarvis_react::Prompts::builtin().expect("the prompts parse")),
+        settings: jarvis_react::Settings::default(),
+        pdf: Arc::new(NoPdf),
+        tracer: None,
+    })
 }
 
 fn model(url: &str) -> Arc<dyn ChatModel> {

@@ -5,6 +5,7 @@
 mod answers;
 mod decisions;
 mod doors;
+mod grpc;
 mod house;
 mod load;
 mod media;

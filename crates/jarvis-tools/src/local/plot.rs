@@ -36,7 +36,7 @@ pub const DONE: &str = "Plot generated successfully.";
 /// The most bars.
 pub const MAX_BARS: usize = 200;
 /// The most points of lines and scatters.
-pub const MAX_POINTS: usize = 5_000;
+pub const MAX_POINTS: usize = 2_000;
 /// The colour of bars, lines and points: red, green, blue.
 pub const BAR_COLOUR: [u8; 3] = [59, 117, 175];
 

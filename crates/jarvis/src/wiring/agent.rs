@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jarvis_chat::ChatModel;
-use jarvis_react::{Agent, Prompts, Settings, Trace, Tracer};
+use jarvis_react::{Agent, PdfReader, Prompts, Settings, Trace, Tracer};
 use jarvis_store::Media;
 use jarvis_tools::local;
 
@@ -45,7 +45,17 @@ pub(super) fn build(
     };
     let tracer = react.trace_file.as_deref().map(tracer).transpose()?;
     let prompts = Arc::new(Prompts::builtin().map_err(Failure::work)?);
-    Ok(Arc::new(Agent { chat, registry, media: Arc::clone(media), prompts, settings, tracer }))
+    Ok(Arc::new(Agent { chat, registry, media: Arc::clone(media), prompts, settings, pdf: pdf(), tracer }))
+}
+
+#[cfg(feature = "pdf")]
+fn pdf() -> Arc<dyn PdfReader> {
+    super::pdf::OwnProcess::new()
+}
+
+#[cfg(not(feature = "pdf"))]
+fn pdf() -> Arc<dyn PdfReader> {
+    Arc::new(jarvis_react::document::NoPdf)
 }
 
 /// Appends each round to a file, one line of JSON each.

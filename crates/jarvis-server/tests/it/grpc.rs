@@ -1,0 +1,223 @@
+//! The gRPC door over a real socket: the contract of `spec/react.md` §1 and §5.
+
+use std::time::Duration;
+
+use jarvis_proto::file_based_qa::file_based_qa_client::FileBasedQaClient;
+use jarvis_proto::file_based_qa::query_event::Event;
+use jarvis_proto::file_based_qa::{QueryRequest, QueryResponse};
+use jarvis_testing::chat::{Reply, Script};
+use secrecy::SecretString;
+use serde_json::json;
+use tonic::transport::Channel;
+use tonic::{Code, Request, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+
+use crate::house::{House, PATIENCE, offline, with_chat};
+
+const FRUITS: &str = "apple,apple,apple,banana,apple,banana,orange,apple,apple,banana";
+
+fn plot() -> String {
+    let input = json!({"x": ["apple", "banana", "orange"], "y": [6, 3, 1]});
+    format!("<Thought>: Count.\n<Action>: plot\n<Action Input>: {input}")
+}
+
+const ANSWER: &str = "<Thought>: known\n<Final Answer>: Three fruits.";
+
+async fn client(house: &House) -> FileBasedQaClient<Channel> {
+    FileBasedQaClient::connect(format!("http://{}", house.grpc)).await.unwrap()
+}
+
+fn question(question: &str, file: &[u8]) -> QueryRequest {
+    QueryRequest { question: question.into(), file_data: file.to_vec().into(), ..QueryRequest::default() }
+}
+
+async fn ask(house: &House, request: QueryRequest) -> Result<QueryResponse, Status> {
+    client(house).await.query_file(request).await.map(tonic::Response::into_inner)
+}
+
+#[tokio::test]
+async fn text_and_a_chart_come_back_together() {
+    let house = with_chat(Script::always([plot().as_str(), ANSWER])).start().await;
+    let reply = ask(&house, question("Which fruits? Draw them.", FRUITS.as_bytes())).await.unwrap();
+    assert_eq!((reply.has_text, reply.text_answer.as_str()), (true, "Three fruits."));
+    assert!(reply.has_image && reply.image_data.starts_with(b"\x89PNG\r\n\x1a\n"));
+    assert_eq!(reply.images, [reply.image_data.clone()]);
+    assert_eq!(reply.finish_reason, "final");
+    let [call, last] = &reply.steps[..] else { panic!("{:?}", reply.steps) };
+    assert_eq!((call.action.as_str(), call.observation.as_str()), ("plot", "Plot generated successfully."));
+    assert_eq!((last.thought.as_str(), last.action.as_str()), ("known", ""));
+    // The question is a run like any other: it stands in the journal.
+    house.settled().await;
+    let runs = house.get("/runs").await.json;
+    assert_eq!(runs["runs"][0]["request"], "Which fruits? Draw them.");
+}
+
+#[tokio::test]
+async fn nothing_to_say_is_said_as_the_contract_has_it() {
+    let house = with_chat(Script::always([plot().as_str(), "<Final Answer>:"])).start().await;
+    let reply = ask(&house, question("Draw", FRUITS.as_bytes())).await.unwrap();
+    assert_eq!((reply.has_text, reply.text_answer.as_str(), reply.has_image), (false, "", true));
+    let house = with_chat(Script::always(ANSWER)).start().await;
+    let reply = ask(&house, question("Which?", b"")).await.unwrap();
+    assert_eq!((reply.has_image, reply.image_data.len(), reply.images.len()), (false, 0, 0));
+}
+
+#[tokio::test]
+async fn steps_are_told_as_they_happen() {
+    let house = with_chat(Script::always([plot().as_str(), ANSWER])).start().await;
+    let request = question("Which fruits?", FRUITS.as_bytes());
+    let mut events = client(&house).await.query_file_stream(request).await.unwrap().into_inner();
+    let mut told = Vec::new();
+    while let Some(event) = events.message().await.unwrap() {
+        told.push(match event.event.unwrap() {
+            Event::Thought(text) => format!("{} thought {text}", event.step),
+            Event::Action(action) => format!("{} action {} {}", event.step, action.tool, action.input),
+            Event::Observation(text) => format!("{} observation {text}", event.step),
+            Event::Image(png) => format!("{} image {}", event.step, png.starts_with(b"\x89PNG")),
+            Event::Final(reply) => {
+                assert!(reply.has_image && reply.images.is_empty());
+                format!("{} final {}", event.step, reply.text_answer)
+            }
+            Event::Error(problem) => format!("{} error {}", event.step, problem.code),
+        });
+    }
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    1 thought Count.
+    1 action plot {"x":["apple","banana","orange"],"y":[6,3,1]}
+    1 observation Plot generated successfully.
+    1 image true
+    2 thought known
+    2 final Three fruits.
+    "#);
+    // What was made before a failure is not lost.
+    let house = with_chat(Script::always([Reply::text(plot()), Reply::error(400, "no more")])).start().await;
+    let request = question("Which fruits?", FRUITS.as_bytes());
+    let mut events = client(&house).await.query_file_stream(request).await.unwrap().into_inner();
+    let (mut images, mut error) = (0, String::new());
+    while let Some(event) = events.message().await.unwrap() {
+        match event.event.unwrap() {
+            Event::Image(_) => images += 1,
+            Event::Error(problem) => error = format!("{}: {}", problem.code, problem.message),
+            _ => {}
+        }
+    }
+    assert_eq!(images, 1);
+    assert!(error.starts_with("upstream: ") && error.contains("no more"), "{error}");
+}
+
+#[tokio::test]
+async fn failures_have_their_statuses() {
+    let cases = [
+        (Reply::error(500, "over"), Code::Unavailable),
+        (Reply::rate_limited("0"), Code::Unavailable),
+        (Reply::error(401, "wrong key"), Code::FailedPrecondition),
+        (Reply::error(404, "no such model"), Code::FailedPrecondition),
+        (Reply::html(200), Code::Unavailable),
+    ];
+    for (reply, code) in cases {
+        let house = with_chat(Script::always(reply)).start().await;
+        let status = ask(&house, question("Which?", b"x")).await.unwrap_err();
+        assert_eq!(status.code(), code, "{status:?}");
+    }
+    let house = offline().start().await;
+    for (request, words) in [
+        (question("  ", b"x"), "the question is empty"),
+        (question("What?", b"\x00\x01\x02\xff\xfe"), "is not text"),
+        (QueryRequest { language: "tlh".into(), ..question("What?", b"x") }, "`tlh` is no language"),
+        (question("What?", &vec![b'x'; (4 << 20) + 1]), "the document has 4194305 bytes"),
+    ] {
+        let status = ask(&house, request).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
+        assert!(status.message().contains(words), "{status:?}");
+    }
+    let status = ask(&house, question("What?", &vec![b'x'; 5 << 20])).await.unwrap_err();
+    assert_eq!(status.code(), Code::OutOfRange, "{status:?}");
+}
+
+#[tokio::test]
+async fn a_caller_who_waits_no_longer_ends_the_run() {
+    let house = with_chat(Script::always(Reply::never())).start().await;
+    let mut request = Request::new(question("Which?", b"x"));
+    request.set_timeout(Duration::from_millis(200));
+    let status = client(&house).await.query_file(request).await.unwrap_err();
+    assert!(matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled), "{status:?}");
+    house.settled().await;
+
+    let mut other = client(&house).await;
+    let asking = tokio::spawn(async move { other.query_file(question("Which?", b"x")).await });
+    assert!(house.chat.as_ref().unwrap().wait_requests(2).await);
+    asking.abort();
+    house.settled().await;
+
+    let mut events = client(&house).await.query_file_stream(question("Which?", b"x")).await.unwrap().into_inner();
+    assert!(house.chat.as_ref().unwrap().wait_requests(3).await);
+    assert!(tokio::time::timeout(Duration::from_millis(1), events.message()).await.is_err());
+    drop(events);
+    house.settled().await;
+    assert!(house.chat.as_ref().unwrap().wait_aborted(3).await, "each call of the model was given up");
+}
+
+#[tokio::test]
+async fn what_has_no_place_waits_or_is_refused() {
+    let house = with_chat(Script::always(Reply::never()))
+        .options(|options| (options.max_running, options.max_waiting) = (1, 1))
+        .start()
+        .await;
+    let mut first = client(&house).await;
+    let running = tokio::spawn(async move { first.query_file(question("1", b"x")).await });
+    assert!(house.chat.as_ref().unwrap().wait_requests(1).await);
+    let mut second = client(&house).await;
+    let waiting = tokio::spawn(async move { second.query_file(question("2", b"x")).await });
+    let mut third = client(&house).await;
+    let refused = async {
+        while house.get("/health").await.json["runs_live"] != 2 {
+            tokio::task::yield_now().await;
+        }
+        third.query_file(question("3", b"x")).await.unwrap_err()
+    };
+    let status = tokio::time::timeout(PATIENCE, refused).await.unwrap();
+    assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
+    running.abort();
+    waiting.abort();
+    house.settled().await;
+}
+
+#[tokio::test]
+async fn the_token_is_asked_for_and_health_is_open() {
+    let house = with_chat(Script::always(ANSWER))
+        .options(|options| options.token = Some(SecretString::from("s3cret")))
+        .start()
+        .await;
+    for (token, code) in
+        [(None, Some(Code::Unauthenticated)), (Some("wrong"), Some(Code::Unauthenticated)), (Some("s3cret"), None)]
+    {
+        let mut request = Request::new(question("Which?", b"x"));
+        if let Some(token) = token {
+            request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+        }
+        let got = client(&house).await.query_file(request).await;
+        assert_eq!(got.err().map(|status| status.code()), code, "{token:?}");
+    }
+    let channel = Channel::from_shared(format!("http://{}", house.grpc)).unwrap().connect().await.unwrap();
+    let check = HealthCheckRequest { service: "FileBasedQA".into() };
+    let health = HealthClient::new(channel).check(check).await.unwrap().into_inner();
+    assert_eq!(health.status, 1);
+}
+
+#[tokio::test]
+async fn many_questions_at_once_are_all_answered() {
+    let house =
+        with_chat(Script::new().on_containing("react", &["Plot generated"], ANSWER).on("react", plot())).start().await;
+    let one = client(&house).await;
+    let asked = (0..200).map(|_| {
+        let mut client = one.clone();
+        async move { client.query_file(question("Which fruits?", FRUITS.as_bytes())).await }
+    });
+    let replies = futures::future::join_all(asked).await;
+    assert_eq!(replies.len(), 200);
+    for reply in replies {
+        let reply = reply.unwrap().into_inner();
+        assert!(reply.has_image && reply.text_answer == "Three fruits.");
+    }
+}

@@ -1,0 +1,107 @@
+//! PDFs, read in a process of its own: one that loops is ended, one that eats memory ends itself, and none takes the server
+//! with it.
+
+use std::process::Stdio;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use jarvis_react::document::{DocumentError, MAX_PDF, PDF_TIME, PdfReader, extract};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+
+/// Readings at once.
+const AT_ONCE: usize = 4;
+
+/// The most memory that a reading may have, in bytes.
+const MAX_MEMORY: u64 = 2 << 30;
+
+/// The longest text that is taken, in bytes.
+const MAX_TEXT: u64 = 64 << 20;
+
+/// The subcommand by which this program reads a PDF from its input and writes the text to its output.
+pub(crate) const SUBCOMMAND: &str = "pdf-text";
+
+/// Reads PDFs by starting this program anew.
+pub(super) struct OwnProcess {
+    places: Semaphore,
+}
+
+impl OwnProcess {
+    pub(super) fn new() -> Arc<OwnProcess> {
+        Arc::new(OwnProcess { places: Semaphore::new(AT_ONCE) })
+    }
+
+    async fn read(&self, bytes: Bytes) -> Result<String, DocumentError> {
+        let _place = self.places.acquire().await.map_err(|_| DocumentError::PdfBroken)?;
+        let broken = |_| DocumentError::PdfBroken;
+        let program = std::env::current_exe().map_err(broken)?;
+        let mut child = Command::new(program)
+            .arg(SUBCOMMAND)
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(broken)?;
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(DocumentError::PdfBroken);
+        };
+        let (mut text, mut said) = (String::new(), String::new());
+        let mut stdout = stdout.take(MAX_TEXT);
+        let mut stderr = stderr.take(4_096);
+        let sent = async {
+            // A reader that gave up takes no more; why is in what it said.
+            let _ = stdin.write_all(&bytes).await;
+            drop(stdin);
+        };
+        let ((), read, told) = tokio::join!(sent, stdout.read_to_string(&mut text), stderr.read_to_string(&mut said));
+        let status = child.wait().await.map_err(broken)?;
+        if status.success() && read.is_ok() {
+            return Ok(text);
+        }
+        match (status.code(), told) {
+            (Some(1), Ok(_)) if !said.trim().is_empty() => Err(DocumentError::Pdf(said.trim().to_owned())),
+            _ => Err(DocumentError::PdfBroken),
+        }
+    }
+}
+
+#[async_trait]
+impl PdfReader for OwnProcess {
+    async fn text(&self, bytes: Bytes) -> Result<String, DocumentError> {
+        if bytes.len() > MAX_PDF {
+            return Err(DocumentError::PdfSize { bytes: bytes.len(), most: MAX_PDF });
+        }
+        tokio::time::timeout(PDF_TIME, self.read(bytes)).await.unwrap_or(Err(DocumentError::PdfTime(PDF_TIME)))
+    }
+}
+
+/// The child's side: a PDF from the input, its text to the output; what is wrong, in one line, to the error output.
+pub(crate) fn child() -> std::process::ExitCode {
+    use std::io::{Read, Write};
+    use std::process::ExitCode;
+    #[cfg(unix)]
+    let _ = rlimit::setrlimit(rlimit::Resource::AS, MAX_MEMORY, MAX_MEMORY);
+    // A panic is told by the exit code; its words are nobody's business.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut bytes = Vec::new();
+    if std::io::stdin().lock().take(MAX_PDF as u64 + 1).read_to_end(&mut bytes).is_err() {
+        return ExitCode::from(2);
+    }
+    match extract(&bytes) {
+        Ok(text) => match std::io::stdout().lock().write_all(text.as_bytes()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::from(2),
+        },
+        Err(DocumentError::Pdf(reason)) => {
+            let _ = writeln!(std::io::stderr().lock(), "{reason}");
+            ExitCode::from(1)
+        }
+        Err(_) => ExitCode::from(3),
+    }
+}
