@@ -14,7 +14,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, ErrorCode, Implementation, ProtocolVersion, SubscriptionFilter};
-use rmcp::service::{NotificationContext, Peer, RunningService, ServiceError};
+use rmcp::service::{ClientInitializeError, NotificationContext, Peer, RunningService, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientCacheConfig, ClientLifecycleMode, ClientServiceExt, RoleClient};
@@ -145,17 +145,39 @@ impl ClientHandler for Listener {
     }
 }
 
+/// A connection that was not made, and whether the server may be one of those that only know the earlier protocol and do not
+/// say so as they should.
+struct NotMade {
+    error: CallError,
+    maybe_old: bool,
+}
+
+impl From<CallError> for NotMade {
+    fn from(error: CallError) -> NotMade {
+        NotMade { error, maybe_old: false }
+    }
+}
+
 impl McpServer {
-    /// Starts or reaches the server.
+    /// Starts or reaches the server. Servers of both generations of the protocol are spoken with; the newer is tried first.
     pub(super) async fn connect(&self) -> Result<Connection, CallError> {
-        let signals = Signals::default();
-        let mut secrets = Vec::new();
-        let listener = Listener(signals.clone());
-        // Servers of both generations of the protocol: the newer is tried first.
-        let lifecycle = ClientLifecycleMode::Auto {
+        let either = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
+        match self.connect_by(either).await {
+            Ok(connection) => Ok(connection),
+            Err(NotMade { maybe_old: true, .. }) => {
+                self.connect_by(ClientLifecycleMode::Initialize).await.map_err(|not_made| not_made.error)
+            }
+            Err(NotMade { error, .. }) => Err(error),
+        }
+    }
+
+    async fn connect_by(&self, lifecycle: ClientLifecycleMode) -> Result<Connection, NotMade> {
+        let signals = Signals::default();
+        let mut secrets = Vec::new();
+        let listener = Listener(signals.clone());
         let mut tasks = Vec::new();
         let service = match (&self.entry.command, &self.entry.url) {
             (Some(program), None) => {
@@ -182,7 +204,9 @@ impl McpServer {
                         let said = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
                         let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
                         let words = format!("does not work: {}{said}", shorten(&error.to_string(), 200));
-                        return Err(self.refused(CallFault::NotWorking, &harmless(&words, &secrets)));
+                        let maybe_old = is_old(&error) || matches!(error, ClientInitializeError::ConnectionClosed(_));
+                        let error = self.refused(CallFault::NotWorking, &harmless(&words, &secrets));
+                        return Err(NotMade { error, maybe_old });
                     }
                 }
             }
@@ -196,11 +220,12 @@ impl McpServer {
                     } else {
                         format!("cannot be reached: {}", innermost(&error))
                     };
-                    self.refused(kind, &harmless(&words, &secrets))
+                    NotMade { maybe_old: is_old(&error), error: self.refused(kind, &harmless(&words, &secrets)) }
                 })?
             }
             (Some(_), Some(_)) | (None, None) => {
-                return Err(self.refused(CallFault::NotWorking, "needs either `command` or `url` in the configuration"));
+                let words = "needs either `command` or `url` in the configuration";
+                return Err(self.refused(CallFault::NotWorking, words).into());
             }
         };
         // What is compared with the approvals must come from the server itself.
@@ -286,6 +311,11 @@ fn same_origin() -> Policy {
             attempt.stop()
         }
     })
+}
+
+/// Whether a server knows the newer protocol only well enough to refuse it.
+fn is_old(error: &ClientInitializeError) -> bool {
+    matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. })
 }
 
 /// The innermost reason of an error; the outer ones repeat the address.
