@@ -1,6 +1,7 @@
 //! Connections to MCP servers: how they are made, and what is told when they fail.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
@@ -15,7 +16,9 @@ use reqwest::redirect::Policy;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, ErrorCode, Implementation, ProtocolVersion, SubscriptionFilter};
 use rmcp::service::{ClientInitializeError, NotificationContext, Peer, RunningService, ServiceError};
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, InsufficientScopeError, StreamableHttpClientTransportConfig,
+};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientCacheConfig, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -114,7 +117,11 @@ impl Connection {
                 };
                 (kind, format!("answers with an error: {words}"))
             }
-            ServiceError::TransportSend(_) | ServiceError::TransportClosed => {
+            ServiceError::TransportSend(error) => {
+                Signals::set(&self.signals.broken);
+                told(error.error.as_ref(), "broke the connection off")
+            }
+            ServiceError::TransportClosed => {
                 Signals::set(&self.signals.broken);
                 (CallFault::Transport, "broke the connection off".to_owned())
             }
@@ -213,13 +220,7 @@ impl McpServer {
             (None, Some(url)) => {
                 let transport = self.over_http(url, &mut secrets)?;
                 listener.serve_with_lifecycle(transport, lifecycle).await.map_err(|error| {
-                    let unauthorized = error.is_authorization_required();
-                    let kind = if unauthorized { CallFault::Unauthorized } else { CallFault::Transport };
-                    let words = if unauthorized {
-                        "does not let us in; see its `headers` in the configuration".to_owned()
-                    } else {
-                        format!("cannot be reached: {}", innermost(&error))
-                    };
+                    let (kind, words) = told(within(&error), "cannot be reached");
                     NotMade { maybe_old: is_old(&error), error: self.refused(kind, &harmless(&words, &secrets)) }
                 })?
             }
@@ -318,13 +319,34 @@ fn is_old(error: &ClientInitializeError) -> bool {
     matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. })
 }
 
-/// The innermost reason of an error; the outer ones repeat the address.
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
+/// What the transport said of a handshake that failed; the error itself where it was something else.
+fn within(error: &ClientInitializeError) -> &(dyn Error + 'static) {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => error.error.as_ref(),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => within(fallback),
+        other => other,
     }
-    shorten(&cause.to_string(), 200)
+}
+
+/// A failure of the transport as a kind and in words. The outer errors repeat the address; the innermost has the reason.
+fn told(error: &(dyn Error + 'static), what: &str) -> (CallFault, String) {
+    let mut cause = error;
+    loop {
+        let text = cause.to_string();
+        let refused = cause.is::<AuthRequiredError>()
+            || cause.is::<InsufficientScopeError>()
+            || ["HTTP 401", "HTTP 403"].iter().any(|start| text.contains(start));
+        if refused {
+            return (CallFault::Unauthorized, "does not let us in; see its `headers` in the configuration".to_owned());
+        }
+        if text.contains("HTTP 429") {
+            return (CallFault::TooManyRequests, "takes no more calls now".to_owned());
+        }
+        match cause.source() {
+            Some(inner) => cause = inner,
+            None => return (CallFault::Transport, format!("{what}: {}", shorten(&text, 200))),
+        }
+    }
 }
 
 /// Follows the news of a server of the newer protocol, which are sent to who asks for them.

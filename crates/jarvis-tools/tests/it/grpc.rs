@@ -8,7 +8,7 @@ use jarvis_tools::grpc::{GrpcEndpoint, GrpcTool, MethodName};
 use jarvis_tools::{CallError, CallFault, Callable, Observation, Scope, ToolSource, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::math::{Adder, Reflection, Running, TOKEN, serve};
+use crate::math::{Adder, Reflection, Running, TOKEN, serve, serve_bytes, serve_tls};
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -167,4 +167,34 @@ async fn a_token_is_sent_and_never_shown() {
     assert!(!format!("{endpoint:?}").contains(TOKEN));
     let unknown = call(&tool_at(&server.address, "Math/Add", None), json!({"a": 1})).await.unwrap_err();
     assert_eq!(unknown.kind, CallFault::Unauthorized);
+}
+
+#[tokio::test]
+async fn messages_are_bounded_either_way() {
+    let server = serve_bytes().await;
+    let tool = tool_at(&server.address, "FileBasedQA/QueryFile", None);
+    let fits = call(&tool, json!({"question": "3000000"})).await.unwrap();
+    assert!(fits.starts_with(r#"{"has_text":false,"text_answer":"","has_image":false,"image_data":"BwcH"#));
+    let error = call(&tool, json!({"question": "5000000"})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::Transport);
+    assert!(error.message.ends_with("answered with more than 4 MiB"), "{error}");
+    let error = call(&tool, json!({"question": "1", "file_data": "A".repeat(8 << 20)})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::BadInput);
+    assert!(error.message.contains("the limit is 4 MiB"), "{error}");
+    let error = call(&tool_at(&server.address, "FileBasedQA/QueryFileStream", None), json!({})).await.unwrap_err();
+    assert!(error.message.contains("streams"), "{error}");
+}
+
+#[tokio::test]
+async fn a_service_with_a_certificate_of_its_own_is_reached() {
+    let server = serve_tls(Adder::default()).await;
+    let tool = |ca: Option<&[u8]>| {
+        let endpoint = GrpcEndpoint::new(&server.address, None, ca).unwrap();
+        GrpcTool::new(spec(), Arc::new(endpoint), MethodName::parse("Math/Add").unwrap(), None)
+    };
+    let known = tool(Some(include_bytes!("tls/ca.pem")));
+    assert_eq!(call(&known, json!({"a": 5, "b": 10})).await.unwrap(), r#"{"result":15}"#);
+    let error = call(&tool(None), json!({"a": 5})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::Transport);
+    assert!(error.message.contains("certificate"), "{error}");
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use jarvis_testing::stub::{Canned, Stub};
 use jarvis_tools::config::{McpEntry, ToolsConfig};
 use jarvis_tools::{CallFault, OpenOptions, Opened, Registry, Scope, open};
 use serde_json::{Value, json};
@@ -228,6 +229,36 @@ async fn headers_are_sent_and_never_shown() {
     let headers = map(&[("Authorization", "${UNSET}".to_owned())]);
     let unset = self::opened(&folder.path().join("2"), McpEntry { headers, ..web(&server) }, false).await;
     assert!(unset.warnings[0].contains("needs the environment variable UNSET"), "{:?}", unset.warnings);
+}
+
+#[tokio::test]
+async fn servers_that_refuse_or_redirect_are_told() {
+    let elsewhere = Stub::start(|_| Canned::bytes("text/plain", "")).await.unwrap();
+    let to = elsewhere.url("/mcp");
+    let stub = Stub::start(move |request| match request.path.as_str() {
+        "/challenge" => Canned::bytes("text/plain", "no").status(401).header("www-authenticate", "Bearer"),
+        "/refuse" => Canned::bytes("text/plain", "not you").status(403),
+        "/busy" => Canned::bytes("text/plain", "").status(429),
+        "/moved" => Canned::redirect(&to).status(307),
+        _ => Canned::bytes("text/html", "<html>a page</html>"),
+    })
+    .await
+    .unwrap();
+    for (path, words) in [
+        ("/challenge", "does not let us in"),
+        ("/refuse", "does not let us in"),
+        ("/busy", "takes no more calls now"),
+        ("/moved", "cannot be reached"),
+        ("/page", "cannot be reached: Unexpected content type"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let headers = map(&[("Authorization", "Bearer ${SECRET}".to_owned())]);
+        let entry = McpEntry { url: Some(stub.url(path)), headers, ..McpEntry::default() };
+        let opened = opened(folder.path(), entry, false).await;
+        assert!(opened.registry.is_empty());
+        assert!(opened.warnings[0].contains(words) && !opened.warnings[0].contains(SECRET), "{:?}", opened.warnings);
+    }
+    assert!(elsewhere.requests().is_empty(), "a redirect to another origin is not followed");
 }
 
 #[tokio::test]
