@@ -38,6 +38,34 @@ pub(crate) fn python_environment(root: &Path) -> Result<()> {
     std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))
 }
 
+/// Installs the pinned packages that the tests of MCP speak with, anew where they changed. Where they cannot be had that is
+/// told, and the tests that need them are skipped.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub(crate) fn node_packages(root: &Path) -> Result<()> {
+    let (wanted, folder) = (root.join("tests/node"), root.join("target/node"));
+    let noted = folder.join("node_modules/.jarvis-lock.json");
+    let lock = wanted.join("package-lock.json");
+    let text = std::fs::read(&lock).with_context(|| format!("{} cannot be read", lock.display()))?;
+    if std::fs::read(&noted).is_ok_and(|noted| noted == text) {
+        return Ok(());
+    }
+    println!("setup: installing the packages of tests/node/package.json into target/node");
+    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    for name in ["package.json", "package-lock.json"] {
+        let (from, to) = (wanted.join(name), folder.join(name));
+        std::fs::copy(&from, &to).with_context(|| format!("{} cannot be written", to.display()))?;
+    }
+    // What is installed is only started by tests: nothing of it runs now.
+    let line = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+    if let Err(error) = quiet(Command::new("npm").args(line).current_dir(&folder)) {
+        println!("setup: {error:#}; the tests that speak with them are skipped");
+        return Ok(());
+    }
+    std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))
+}
+
 /// Runs the Python tests against the debug binary.
 ///
 /// # Errors

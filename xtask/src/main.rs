@@ -23,7 +23,8 @@ Commands:
   test    sets up what the tests need, then runs every check: format, clippy, tidy, all tests,
           Python clients and the web page against the binary
   tidy    the house rules that a program can check: floors, headers, panics, printing, manifests, licences
-  setup   the programs that the tests call and the packages of the Python tests; installs Debian packages where it may
+  setup   the programs that the tests call and the packages of tests/python and tests/node; installs Debian packages
+          where it may
   python  the Python tests alone (tests/python), against target/debug/jarvis
   web     the tests of the web page alone, by itself and against target/debug/jarvis
   bench   every benchmark of the workspace

@@ -45,7 +45,7 @@ pub(crate) const PROGRAMS: [Program; 7] = [
         ..Program::new(&["python3"], "python3-venv", "the environment of the Python tests")
     },
     Program::new(&["node"], "nodejs", "the tests of the web page"),
-    Program::new(&["npm"], "npm", "what the web page is built with"),
+    Program::new(&["npm"], "npm", "what the web page is built with, and the packages of tests/node"),
     Program::new(&["chromium", "chromium-browser", "google-chrome"], "chromium", "the tests of the web page"),
 ];
 
@@ -55,7 +55,8 @@ pub(crate) const PROGRAMS: [Program; 7] = [
 /// When one is missing and cannot be installed; the message says how to install it.
 pub(crate) fn run(root: &Path) -> Result<()> {
     programs()?;
-    crate::doors::python_environment(root)
+    crate::doors::python_environment(root)?;
+    crate::doors::node_packages(root)
 }
 
 /// The variable that names the directory of all-MiniLM-L6-v2 to the tests.

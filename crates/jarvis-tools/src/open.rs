@@ -156,12 +156,12 @@ pub enum OpenError {
         source: ApiError,
     },
     /// A tool is not taken.
-    #[error("{entry}: {source}")]
+    #[error("{entry}: {reason}")]
     Registry {
         /// The entry.
         entry: String,
         /// Why.
-        source: RegistryError,
+        reason: RegistryError,
     },
     /// The approvals cannot be used.
     #[error(transparent)]
@@ -263,7 +263,7 @@ impl Opening {
         let name = tool.spec().name.clone();
         self.registry
             .add_with(tool, timeout)
-            .map_err(|source| OpenError::Registry { entry: called.to_owned(), source })?;
+            .map_err(|reason| OpenError::Registry { entry: called.to_owned(), reason })?;
         self.plan(&name, serves);
         Ok(())
     }

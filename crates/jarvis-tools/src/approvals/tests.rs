@@ -1,3 +1,5 @@
+//! The approvals: what changes them, and what does not.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Names, addresses, descriptors, and JSON as messages.
+
 use prost_reflect::prost::Message;
 use serde_json::json;
 

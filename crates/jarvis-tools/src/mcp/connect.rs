@@ -1,6 +1,7 @@
 //! Connections to MCP servers: how they are made, and what is told when they fail.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
@@ -14,8 +15,10 @@ use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, ErrorCode, Implementation, ProtocolVersion, SubscriptionFilter};
-use rmcp::service::{NotificationContext, Peer, RunningService, ServiceError};
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::service::{ClientInitializeError, NotificationContext, Peer, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, InsufficientScopeError, StreamableHttpClientTransportConfig,
+};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientCacheConfig, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -114,7 +117,11 @@ impl Connection {
                 };
                 (kind, format!("answers with an error: {words}"))
             }
-            ServiceError::TransportSend(_) | ServiceError::TransportClosed => {
+            ServiceError::TransportSend(error) => {
+                Signals::set(&self.signals.broken);
+                told(error.error.as_ref(), "broke the connection off")
+            }
+            ServiceError::TransportClosed => {
                 Signals::set(&self.signals.broken);
                 (CallFault::Transport, "broke the connection off".to_owned())
             }
@@ -145,17 +152,39 @@ impl ClientHandler for Listener {
     }
 }
 
+/// A connection that was not made, and whether the server may be one of those that only know the earlier protocol and do not
+/// say so as they should.
+struct NotMade {
+    error: CallError,
+    maybe_old: bool,
+}
+
+impl From<CallError> for NotMade {
+    fn from(error: CallError) -> NotMade {
+        NotMade { error, maybe_old: false }
+    }
+}
+
 impl McpServer {
-    /// Starts or reaches the server.
+    /// Starts or reaches the server. Servers of both generations of the protocol are spoken with; the newer is tried first.
     pub(super) async fn connect(&self) -> Result<Connection, CallError> {
-        let signals = Signals::default();
-        let mut secrets = Vec::new();
-        let listener = Listener(signals.clone());
-        // Servers of both generations of the protocol: the newer is tried first.
-        let lifecycle = ClientLifecycleMode::Auto {
+        let either = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
         };
+        match self.connect_by(either).await {
+            Ok(connection) => Ok(connection),
+            Err(NotMade { maybe_old: true, .. }) => {
+                self.connect_by(ClientLifecycleMode::Initialize).await.map_err(|not_made| not_made.error)
+            }
+            Err(NotMade { error, .. }) => Err(error),
+        }
+    }
+
+    async fn connect_by(&self, lifecycle: ClientLifecycleMode) -> Result<Connection, NotMade> {
+        let signals = Signals::default();
+        let mut secrets = Vec::new();
+        let listener = Listener(signals.clone());
         let mut tasks = Vec::new();
         let service = match (&self.entry.command, &self.entry.url) {
             (Some(program), None) => {
@@ -182,25 +211,22 @@ impl McpServer {
                         let said = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
                         let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
                         let words = format!("does not work: {}{said}", shorten(&error.to_string(), 200));
-                        return Err(self.refused(CallFault::NotWorking, &harmless(&words, &secrets)));
+                        let maybe_old = is_old(&error) || matches!(error, ClientInitializeError::ConnectionClosed(_));
+                        let error = self.refused(CallFault::NotWorking, &harmless(&words, &secrets));
+                        return Err(NotMade { error, maybe_old });
                     }
                 }
             }
             (None, Some(url)) => {
                 let transport = self.over_http(url, &mut secrets)?;
                 listener.serve_with_lifecycle(transport, lifecycle).await.map_err(|error| {
-                    let unauthorized = error.is_authorization_required();
-                    let kind = if unauthorized { CallFault::Unauthorized } else { CallFault::Transport };
-                    let words = if unauthorized {
-                        "does not let us in; see its `headers` in the configuration".to_owned()
-                    } else {
-                        format!("cannot be reached: {}", innermost(&error))
-                    };
-                    self.refused(kind, &harmless(&words, &secrets))
+                    let (kind, words) = told(within(&error), "cannot be reached");
+                    NotMade { maybe_old: is_old(&error), error: self.refused(kind, &harmless(&words, &secrets)) }
                 })?
             }
             (Some(_), Some(_)) | (None, None) => {
-                return Err(self.refused(CallFault::NotWorking, "needs either `command` or `url` in the configuration"));
+                let words = "needs either `command` or `url` in the configuration";
+                return Err(self.refused(CallFault::NotWorking, words).into());
             }
         };
         // What is compared with the approvals must come from the server itself.
@@ -288,13 +314,39 @@ fn same_origin() -> Policy {
     })
 }
 
-/// The innermost reason of an error; the outer ones repeat the address.
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
+/// Whether a server knows the newer protocol only well enough to refuse it.
+fn is_old(error: &ClientInitializeError) -> bool {
+    matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. })
+}
+
+/// What the transport said of a handshake that failed; the error itself where it was something else.
+fn within(error: &ClientInitializeError) -> &(dyn Error + 'static) {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => error.error.as_ref(),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => within(fallback),
+        other => other,
     }
-    shorten(&cause.to_string(), 200)
+}
+
+/// A failure of the transport as a kind and in words. The outer errors repeat the address; the innermost has the reason.
+fn told(error: &(dyn Error + 'static), what: &str) -> (CallFault, String) {
+    let mut cause = error;
+    loop {
+        let text = cause.to_string();
+        let refused = cause.is::<AuthRequiredError>()
+            || cause.is::<InsufficientScopeError>()
+            || ["HTTP 401", "HTTP 403"].iter().any(|start| text.contains(start));
+        if refused {
+            return (CallFault::Unauthorized, "does not let us in; see its `headers` in the configuration".to_owned());
+        }
+        if text.contains("HTTP 429") {
+            return (CallFault::TooManyRequests, "takes no more calls now".to_owned());
+        }
+        match cause.source() {
+            Some(inner) => cause = inner,
+            None => return (CallFault::Transport, format!("{what}: {}", shorten(&text, 200))),
+        }
+    }
 }
 
 /// Follows the news of a server of the newer protocol, which are sent to who asks for them.

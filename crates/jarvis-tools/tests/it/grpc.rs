@@ -1,5 +1,6 @@
 //! Methods of gRPC services as tools.
 
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use jarvis_net::text::Secret;
 use jarvis_tools::grpc::{GrpcEndpoint, GrpcTool, MethodName};
 use jarvis_tools::{CallError, CallFault, Callable, Observation, Scope, ToolSource, ToolSpec};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::math::{Adder, Reflection, Running, TOKEN, serve};
+use crate::math::{Adder, Reflection, Running, TOKEN, serve, serve_bytes, serve_tls};
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -167,4 +169,65 @@ async fn a_token_is_sent_and_never_shown() {
     assert!(!format!("{endpoint:?}").contains(TOKEN));
     let unknown = call(&tool_at(&server.address, "Math/Add", None), json!({"a": 1})).await.unwrap_err();
     assert_eq!(unknown.kind, CallFault::Unauthorized);
+}
+
+#[tokio::test]
+async fn messages_are_bounded_either_way() {
+    let server = serve_bytes().await;
+    let tool = tool_at(&server.address, "FileBasedQA/QueryFile", None);
+    let fits = call(&tool, json!({"question": "3000000"})).await.unwrap();
+    assert!(fits.starts_with(r#"{"has_text":false,"text_answer":"","has_image":false,"image_data":"BwcH"#));
+    let error = call(&tool, json!({"question": "5000000"})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::Transport);
+    assert!(error.message.ends_with("answered with more than 4 MiB"), "{error}");
+    let error = call(&tool, json!({"question": "1", "file_data": "A".repeat(8 << 20)})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::BadInput);
+    assert!(error.message.contains("the limit is 4 MiB"), "{error}");
+    let error = call(&tool_at(&server.address, "FileBasedQA/QueryFileStream", None), json!({})).await.unwrap_err();
+    assert!(error.message.contains("streams"), "{error}");
+}
+
+#[tokio::test]
+async fn a_service_with_a_certificate_of_its_own_is_reached() {
+    let server = serve_tls(Adder::default()).await;
+    let tool = |ca: Option<&[u8]>| {
+        let endpoint = GrpcEndpoint::new(&server.address, None, ca).unwrap();
+        GrpcTool::new(spec(), Arc::new(endpoint), MethodName::parse("Math/Add").unwrap(), None)
+    };
+    let known = tool(Some(include_bytes!("tls/ca.pem")));
+    assert_eq!(call(&known, json!({"a": 5, "b": 10})).await.unwrap(), r#"{"result":15}"#);
+    let error = call(&tool(None), json!({"a": 5})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::Transport);
+    assert!(error.message.contains("certificate"), "{error}");
+}
+
+#[tokio::test]
+async fn the_sample_server_is_what_the_documents_say() {
+    // Beside the tests: target/debug/deps/it-… and target/debug/examples/math_server.
+    let program = std::env::current_exe().unwrap().parent().unwrap().with_file_name("examples").join("math_server");
+    if !program.is_file() {
+        println!("skipped: {} is not built; `cargo test` without `--test` builds it", program.display());
+        return;
+    }
+    let mut child = tokio::process::Command::new(program)
+        .args(["--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let address = lines.next_line().await.unwrap().unwrap();
+    let methods = GrpcEndpoint::new(&address, None, None).unwrap().methods().await.unwrap();
+    let mut names: Vec<(&str, bool)> = methods.iter().map(|method| (method.name.as_str(), method.streams)).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [("Math/Add", false), ("grpc.health.v1.Health/Check", false), ("grpc.health.v1.Health/Watch", true)]
+    );
+    let add = tool_at(&address, "Math/Add", None);
+    assert_eq!(call(&add, json!({"a": 5, "b": 10})).await.unwrap(), r#"{"result":15}"#);
+    let error = call(&add, json!({"a": i32::MAX, "b": 1})).await.unwrap_err();
+    assert!(error.kind == CallFault::BadInput && error.message.contains("does not fit into 32 bits"), "{error}");
+    let health = tool_at(&address, "grpc.health.v1.Health/Check", None);
+    assert_eq!(call(&health, json!({"service": "Math"})).await.unwrap(), r#"{"status":"SERVING"}"#);
 }

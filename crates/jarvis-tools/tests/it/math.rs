@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use jarvis_proto::file_based_qa::file_based_qa_server::{FileBasedQa, FileBasedQaServer};
+use jarvis_proto::file_based_qa::{QueryEvent, QueryRequest, QueryResponse};
 use jarvis_proto::math::math_server::{Math, MathServer};
 use jarvis_proto::math::{AddReply, AddRequest, DESCRIPTORS};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Identity, Server, ServerTlsConfig};
 use tonic::{Code, Request, Response, Status};
 
 /// The token that it asks for, where it asks for one.
@@ -56,6 +58,53 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.task.abort();
     }
+}
+
+/// The same over TLS, with a certificate for `localhost` that the authority in `tls/ca.pem` signed.
+pub(crate) async fn serve_tls(adder: Adder) -> Running {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    let identity = Identity::from_pem(include_str!("tls/server.pem"), include_str!("tls/server.key"));
+    let v1 = tonic_reflection::server::Builder::configure().register_encoded_file_descriptor_set(DESCRIPTORS);
+    let server = Server::builder()
+        .tls_config(ServerTlsConfig::new().identity(identity))
+        .unwrap()
+        .add_service(v1.build_v1().unwrap())
+        .add_service(MathServer::new(adder))
+        .serve_with_incoming(TcpIncoming::from(listener));
+    Running { address, task: tokio::spawn(async move { server.await.unwrap() }) }
+}
+
+/// A service whose messages hold as many bytes as one wants: it gives as many as the question says.
+pub(crate) async fn serve_bytes() -> Running {
+    struct Bytes;
+
+    #[tonic::async_trait]
+    impl FileBasedQa for Bytes {
+        async fn query_file(&self, request: Request<QueryRequest>) -> Result<Response<QueryResponse>, Status> {
+            let size = request.into_inner().question.parse().map_err(|_| Status::invalid_argument("no number"))?;
+            Ok(Response::new(QueryResponse { image_data: vec![7; size], ..QueryResponse::default() }))
+        }
+
+        type QueryFileStreamStream = futures::stream::Empty<Result<QueryEvent, Status>>;
+
+        async fn query_file_stream(
+            &self,
+            _request: Request<QueryRequest>,
+        ) -> Result<Response<Self::QueryFileStreamStream>, Status> {
+            Ok(Response::new(futures::stream::empty()))
+        }
+    }
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let v1 = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(jarvis_proto::file_based_qa::DESCRIPTORS);
+    let server = Server::builder()
+        .add_service(v1.build_v1().unwrap())
+        .add_service(FileBasedQaServer::new(Bytes).max_decoding_message_size(64 << 20))
+        .serve_with_incoming(TcpIncoming::from(listener));
+    Running { address, task: tokio::spawn(async move { server.await.unwrap() }) }
 }
 
 pub(crate) async fn serve(adder: Adder, reflection: Reflection) -> Running {

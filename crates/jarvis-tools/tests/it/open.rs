@@ -1,0 +1,282 @@
+//! Registries out of configurations.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jarvis_testing::stub::{Canned, Stub};
+use jarvis_tools::config::{GrpcEntry, McpEntry, OpenApiEntry, ToolEntry, ToolsConfig};
+use jarvis_tools::{CallFault, OpenOptions, Opened, Registry, RegistryCaller, Scope, ToolCall, ToolCaller as _, open};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::math::{Adder, Reflection, Running, serve};
+
+fn add(server: &str) -> ToolEntry {
+    ToolEntry {
+        name: "add".into(),
+        description: "Adds two whole numbers.".into(),
+        when: "two numbers are to be added".into(),
+        observation: Some("Addition Result: {result}".into()),
+        grpc: Some(GrpcEntry { endpoint: server.into(), method: "Math/Add".into(), ..GrpcEntry::default() }),
+        ..ToolEntry::default()
+    }
+}
+
+fn options(folder: &Path) -> OpenOptions {
+    OpenOptions { env: Arc::new(|_| None), ..OpenOptions::new(folder.join("approvals.json"), folder) }
+}
+
+async fn opened(folder: &Path, tools: Vec<ToolEntry>) -> Result<Opened, String> {
+    let config = ToolsConfig { tools, ..ToolsConfig::default() };
+    open(&config, Registry::new(), options(folder)).await.map_err(|error| {
+        // As the program tells it: with what caused it.
+        let mut text = error.to_string();
+        let mut cause = std::error::Error::source(&error);
+        while let Some(inner) = cause {
+            text = format!("{text}: {inner}");
+            cause = inner.source();
+        }
+        text
+    })
+}
+
+async fn call(opened: &Opened, tool: &str, input: Value) -> Result<String, (CallFault, String)> {
+    let called = opened.registry.call(tool, &input, &Scope::default()).await;
+    called.map(|observation| observation.text).map_err(|error| (error.kind, error.message))
+}
+
+async fn math() -> Running {
+    serve(Adder::default(), Reflection::Both).await
+}
+
+#[tokio::test]
+async fn a_method_is_described_by_its_service() {
+    let folder = TempDir::new().unwrap();
+    let server = math().await;
+    let opened = opened(folder.path(), vec![add(&server.address)]).await.unwrap();
+    let spec = opened.registry.spec("add").unwrap();
+    let properties = json!({"a": {"type": "integer"}, "b": {"type": "integer"}});
+    assert_eq!(spec.input_schema, json!({"type": "object", "properties": properties, "additionalProperties": false}));
+    assert_eq!(spec.example, json!({"a": 1, "b": 1}));
+    assert_eq!(call(&opened, "add", json!({"a": 5, "b": 10})).await.unwrap(), "Addition Result: 15");
+    assert_eq!((opened.planned[0].name.as_str(), opened.notes.len()), ("add", 1));
+    // What is known needs no server to be opened; and a call says that it is down.
+    let address = server.address.clone();
+    drop(server);
+    let again = self::opened(folder.path(), vec![add(&address)]).await.unwrap();
+    assert!(again.warnings.is_empty() && again.registry.spec("add").is_some(), "{:?}", again.warnings);
+    assert_eq!(call(&again, "add", json!({"a": 5})).await.unwrap_err().0, CallFault::Transport);
+    // The operator may word the description anew; that is no change of the service.
+    let server = math().await;
+    let worded = ToolEntry { description: "Sums up.".into(), ..add(&server.address) };
+    let reworded = self::opened(folder.path(), vec![worded]).await.unwrap();
+    assert!(reworded.warnings.is_empty(), "{:?}", reworded.warnings);
+    assert_eq!(call(&reworded, "add", json!({"a": 5})).await.unwrap(), "Addition Result: 5");
+}
+
+#[tokio::test]
+async fn a_schema_of_a_service_that_changed_is_refused_until_it_is_approved() {
+    let folder = TempDir::new().unwrap();
+    let server = math().await;
+    let entry = add(&server.address);
+    drop(opened(folder.path(), vec![entry.clone()]).await.unwrap());
+    // As if the service had been another one when it was approved.
+    let path = folder.path().join("approvals.json");
+    let mut kept: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let tool = &mut kept["sources"]["grpc:add"]["tools"]["add"];
+    tool["approved"]["schema"]["properties"] = json!({"x": {"type": "string"}});
+    let described = serde_json::from_value::<jarvis_tools::approvals::Described>(tool["approved"].clone()).unwrap();
+    tool["sha256"] = described.sha256("add").into();
+    std::fs::write(&path, kept.to_string()).unwrap();
+    let opened = opened(folder.path(), vec![entry]).await.unwrap();
+    let (kind, words) = call(&opened, "add", json!({"a": 1})).await.unwrap_err();
+    assert_eq!(kind, CallFault::Unauthorized);
+    assert!(words.contains("jarvis tools approve add"), "{words}");
+    assert!(opened.approval("add").unwrap().offered.is_some());
+    assert_eq!(opened.approve("add").unwrap(), ["add"]);
+    assert_eq!(call(&opened, "add", json!({"a": 1})).await.unwrap(), "Addition Result: 1");
+}
+
+#[tokio::test]
+async fn descriptors_in_a_file_need_no_service_to_open() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(
+        folder.path().join("math.proto"),
+        "syntax = \"proto3\"; service Math { rpc Add (AddRequest) returns (AddReply); }
+         message AddRequest { /* the first number */ int32 a = 1; int32 b = 2; } message AddReply { int32 result = 1; }",
+    )
+    .unwrap();
+    let server = serve(Adder::default(), Reflection::None).await;
+    let mut entry = add(&server.address);
+    entry.grpc.as_mut().unwrap().descriptor = Some("math.proto".into());
+    let opened = opened(folder.path(), vec![entry]).await.unwrap();
+    assert!(!folder.path().join("approvals.json").exists(), "a file of the operator needs no approval");
+    assert_eq!(call(&opened, "add", json!({"a": 5, "b": 10})).await.unwrap(), "Addition Result: 15");
+}
+
+#[tokio::test]
+async fn a_service_that_is_down_is_a_warning() {
+    let folder = TempDir::new().unwrap();
+    let address = {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        listener.local_addr().unwrap().to_string()
+    };
+    let bare = opened(folder.path(), vec![add(&address)]).await.unwrap();
+    assert!(bare.registry.is_empty() && bare.warnings[0].starts_with("`add` is left out"), "{:?}", bare.warnings);
+    let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+    let told = ToolEntry { input_schema: Some(schema), ..add(&address) };
+    let opened = opened(folder.path(), vec![told]).await.unwrap();
+    assert_eq!(opened.registry.spec("add").unwrap().example, json!({"a": 1}));
+    assert_eq!(call(&opened, "add", json!({"a": 5})).await.unwrap_err().0, CallFault::Transport);
+}
+
+#[tokio::test]
+async fn incomplete_entries_are_refused_by_name() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("api.json"), API).unwrap();
+    let server = math().await;
+    let good = || add(&server.address);
+    let grpc = |change: fn(&mut GrpcEntry)| {
+        let mut entry = good();
+        change(entry.grpc.as_mut().unwrap());
+        entry
+    };
+    let api = |api: OpenApiEntry| ToolEntry { grpc: None, openapi: Some(api), ..good() };
+    for (entry, words) in [
+        (ToolEntry::default(), "entry 1 of `tools` must have exactly one of `native`, `grpc` and `openapi`"),
+        (ToolEntry { native: Some("plot".into()), ..good() }, "(`plot`) must have exactly one of"),
+        (ToolEntry { native: Some("plot".into()), ..ToolEntry::default() }, "names no built-in tool; there are: none"),
+        (ToolEntry { name: String::new(), ..good() }, "entry 1 of `tools` lacks `name`"),
+        (ToolEntry { description: " ".into(), ..good() }, "entry 1 of `tools` (`add`) lacks `description`"),
+        (ToolEntry { when: String::new(), ..good() }, "(`add`) lacks `when`"),
+        (ToolEntry { example: Some(json!(5)), ..good() }, "(`add`) lacks `example`"),
+        (ToolEntry { input_schema: Some(json!([])), ..good() }, "(`add`) lacks `input_schema`"),
+        (ToolEntry { name: "a b".into(), ..good() }, "cannot be the name of a tool"),
+        (ToolEntry { timeout_s: Some(0), ..good() }, "`timeout_s` must be from 1 to 3600"),
+        (grpc(|grpc| grpc.endpoint.clear()), "lacks `grpc.endpoint`"),
+        (grpc(|grpc| grpc.method = "Add".into()), "`Add` does not name a method"),
+        (grpc(|grpc| grpc.method = "Math/Sub".into()), "has no method `Sub`"),
+        (grpc(|grpc| grpc.endpoint = "ftp://x".into()), "is not the address of a gRPC service"),
+        (grpc(|grpc| grpc.descriptor = Some("none.proto".into())), "none.proto cannot be read"),
+        (api(OpenApiEntry::default()), "lacks `openapi.base_url`"),
+        (
+            api(OpenApiEntry { base_url: Some("http://h".into()), ..OpenApiEntry::default() }),
+            "lacks `openapi.document` or `openapi.operation`",
+        ),
+        (
+            api(OpenApiEntry {
+                base_url: Some("http://h".into()),
+                operation: Some("GET /x".into()),
+                ..OpenApiEntry::default()
+            }),
+            "(`add`) lacks `input_schema`, `example`",
+        ),
+        (
+            api(OpenApiEntry {
+                document: Some("api.json".into()),
+                operation: Some("no".into()),
+                ..OpenApiEntry::default()
+            }),
+            "the document has no operation `no`",
+        ),
+    ] {
+        let error = opened(folder.path(), vec![entry]).await.unwrap_err();
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    let twice = opened(folder.path(), vec![good(), good()]).await.unwrap_err();
+    assert_eq!(twice, "entry 2 of `tools` (`add`): there are two tools named `add`");
+    for (entry, words) in [
+        (McpEntry::default(), "the entry `s` of `mcp_servers` must have exactly one of `command` and `url`"),
+        (
+            McpEntry { url: Some("http://h".into()), command: Some("x".into()), ..McpEntry::default() },
+            "must have exactly one of",
+        ),
+    ] {
+        let config =
+            ToolsConfig { mcp_servers: [("s".to_owned(), entry)].into_iter().collect(), ..ToolsConfig::default() };
+        let error = open(&config, Registry::new(), options(folder.path())).await.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    std::fs::write(folder.path().join("approvals.json"), "{").unwrap();
+    let broken = opened(folder.path(), vec![]).await.unwrap_err();
+    assert!(broken.contains("approvals.json") && broken.contains("damaged"), "{broken}");
+}
+
+const API: &str = r#"{
+  "openapi": "3.0.0", "info": {"title": "Films", "version": "1"}, "servers": [{"url": "http://127.0.0.1:9/"}],
+  "paths": {
+    "/movie/{movie_id}": {"get": {
+      "operationId": "movie-details", "summary": "Tells of a film.",
+      "parameters": [
+        {"name": "movie_id", "in": "path", "required": true, "schema": {"type": "integer"}},
+        {"name": "language", "in": "query", "schema": {"type": "string", "default": "en-US"}, "description": "A\u200b tongue."}
+      ]
+    }},
+    "/rate": {"post": {
+      "description": "Rates a film. With stars.",
+      "requestBody": {"required": true, "content": {"application/json": {"schema": {
+        "type": "object", "required": ["stars"], "properties": {"stars": {"type": "number", "minimum": 0.5, "maximum": 10}}
+      }}}}
+    }}
+  }
+}"#;
+
+#[tokio::test]
+async fn operations_of_a_document_become_tools() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("films.json"), API).unwrap();
+    let stub = Stub::start(|request| match request.path.as_str() {
+        "/movie/5" => Canned::json(&json!({"title": "Moonlight", "asked": request.query})),
+        _ => Canned::json(&json!({"rated": request.json()["stars"]})),
+    })
+    .await
+    .unwrap();
+    let whole = |operation: Option<&str>| ToolEntry {
+        name: "films".into(),
+        when: "a film is asked about".into(),
+        openapi: Some(OpenApiEntry {
+            document: Some("films.json".into()),
+            base_url: Some(stub.url("/")),
+            operation: operation.map(str::to_owned),
+            api_key_env: Some("FILMS_KEY".into()),
+        }),
+        ..ToolEntry::default()
+    };
+    let all = opened(folder.path(), vec![whole(None)]).await.unwrap();
+    let specs: Vec<_> = all.registry.specs().collect();
+    insta::assert_json_snapshot!(specs);
+    assert!(all.warnings.iter().any(|warning| warning.contains("FILMS_KEY is not set")), "{:?}", all.warnings);
+    assert!(all.warnings.iter().any(|warning| warning.contains("hidden characters")), "{:?}", all.warnings);
+    let text = call(&all, "films.movie-details", json!({"movie_id": 5, "language": "ru"})).await.unwrap();
+    assert!(text.contains("Moonlight") && text.contains("language=ru"), "{text}");
+    let (kind, words) = call(&all, "films.movie-details", json!({"movie_id": "x"})).await.unwrap_err();
+    assert!(kind == CallFault::BadInput && words.contains("movie_id"), "{words}");
+    let mut one = whole(Some("POST /rate"));
+    one.observation = Some("Rated with {rated}".into());
+    one.serves = Some("rating".into());
+    let one = opened(folder.path(), vec![one]).await.unwrap();
+    assert_eq!(one.registry.spec("films").unwrap().description, "Rates a film. With stars.");
+    assert_eq!(one.planned[0].serves.as_deref(), Some("rating"));
+    assert_eq!(call(&one, "films", json!({"stars": 7.5})).await.unwrap(), "Rated with 7.5");
+}
+
+#[tokio::test]
+async fn pipelines_call_a_registry_by_literals() {
+    let folder = TempDir::new().unwrap();
+    let server = math().await;
+    let opened = opened(folder.path(), vec![add(&server.address)]).await.unwrap();
+    let caller = RegistryCaller::new(opened.registry, Scope::default());
+    let call = |tool: &str, api: &str| ToolCall {
+        tool: tool.into(),
+        api: api.into(),
+        arguments: [("a".to_owned(), 5), ("b".to_owned(), 10)]
+            .into_iter()
+            .map(|(name, value): (String, i64)| (name, jarvis_prompt::literal::Literal::Int(value.into())))
+            .collect(),
+        ..ToolCall::default()
+    };
+    for (tool, api) in [("add", ""), ("add", "add"), ("math", "ADD")] {
+        assert_eq!(caller.call(&call(tool, api)).await.unwrap(), "Addition Result: 15");
+    }
+    assert_eq!(caller.call(&call("sub", "")).await.unwrap_err().kind, CallFault::NoSuchApi);
+}
