@@ -25,7 +25,11 @@ fn plot() -> String {
 const ANSWER: &str = "<Thought>: known\n<Final Answer>: Three fruits.";
 
 async fn client(house: &House) -> FileBasedQaClient<Channel> {
-    FileBasedQaClient::connect(format!("http://{}", house.grpc)).await.unwrap()
+    FileBasedQaClient::new(channel(house).await)
+}
+
+async fn channel(house: &House) -> Channel {
+    Channel::from_shared(format!("http://{}", house.grpc)).unwrap().connect().await.unwrap()
 }
 
 fn question(question: &str, file: &[u8]) -> QueryRequest {
@@ -199,9 +203,8 @@ async fn the_token_is_asked_for_and_health_is_open() {
         let got = client(&house).await.query_file(request).await;
         assert_eq!(got.err().map(|status| status.code()), code, "{token:?}");
     }
-    let channel = Channel::from_shared(format!("http://{}", house.grpc)).unwrap().connect().await.unwrap();
     let check = HealthCheckRequest { service: "FileBasedQA".into() };
-    let health = HealthClient::new(channel).check(check).await.unwrap().into_inner();
+    let health = HealthClient::new(channel(&house).await).check(check).await.unwrap().into_inner();
     assert_eq!(health.status, 1);
 }
 
