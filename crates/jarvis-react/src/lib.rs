@@ -2,3 +2,4 @@
 //! observation.
 
 pub mod document;
+pub mod offline;
