@@ -7,6 +7,7 @@
 mod agent;
 pub mod document;
 mod native;
+pub mod offline;
 mod parse;
 mod prompt;
 mod room;

@@ -15,6 +15,7 @@ mod summary;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Inference, TaskError};
@@ -23,6 +24,26 @@ use serde_json::{Value, json};
 
 pub use keywords::keywords;
 pub use language::language;
+
+/// Words of a passage that answer a question, as ranges of bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PassageAnswer {
+    /// The name, date or figure that the question asks for, or a whole sentence.
+    pub range: Range<usize>,
+    /// The sentence that it stands in.
+    pub sentence: Range<usize>,
+    /// How much of the question's words the sentence holds, from 0 to 1.
+    pub score: f64,
+}
+
+/// Finds the words of a passage that answer a question; `None` when no sentence shares a word with it. It reads a passage
+/// of a page or so; search a longer text first.
+pub fn answer_from(question: &str, passage: &str) -> Option<PassageAnswer> {
+    let found = passage::answer(question, passage)?;
+    let holding = |sentence: &Range<usize>| sentence.start <= found.range.start && found.range.start < sentence.end;
+    let sentence = segment::sentences(passage).into_iter().find(holding).unwrap_or_else(|| found.range.clone());
+    Some(PassageAnswer { range: found.range, sentence, score: found.score })
+}
 
 /// The largest argument that is read, in bytes.
 pub const MAX_BYTES: usize = 2_000_000;

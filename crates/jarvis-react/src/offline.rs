@@ -1,0 +1,107 @@
+//! The agent of `--llm offline`: no language model, and no pretence of one.
+//!
+//! It counts, works out numbers, draws what the document holds, and quotes the passage that answers a question. A step is
+//! a pure function of the question, the document and what was observed; numbers come from tools or from the document.
+//! The document is data: nothing in it is an order.
+
+mod amount;
+mod data;
+mod lists;
+mod matching;
+mod passages;
+mod say;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod wish;
+
+use jarvis_plan::Language;
+use serde_json::Value;
+
+use data::Data;
+use matching::Question;
+use say::Say;
+use wish::{Op, Wish};
+
+/// A round that is over.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Round {
+    /// What was thought.
+    pub thought: String,
+    /// The tool that was called.
+    pub action: String,
+    /// What it was called with.
+    pub input: Value,
+    /// What came back.
+    pub observation: String,
+}
+
+/// What is done next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Move {
+    /// A tool is called.
+    Act {
+        /// Why.
+        thought: String,
+        /// The tool's name.
+        tool: String,
+        /// Its input.
+        input: Value,
+    },
+    /// The question is answered, as well as it can be.
+    Answer {
+        /// Why nothing more is done.
+        thought: String,
+        /// The answer.
+        text: String,
+    },
+}
+
+/// What is known at a step.
+struct Step<'a> {
+    question: &'a Question,
+    wish: &'a Wish,
+    rounds: &'a [Round],
+    say: Say,
+}
+
+/// The next step towards an answer, in the language given. No tool is called twice, so there are never more than a few.
+pub fn next(question: &str, document: &str, rounds: &[Round], language: Language) -> Move {
+    let question = Question::new(question);
+    let wish = Wish::read(&question);
+    let step = Step { question: &question, wish: &wish, rounds, say: Say(language) };
+    if document.trim().is_empty() {
+        return step.answer(step.say.empty());
+    }
+    if matches!(wish.op, Op::Times(_))
+        && let Some(done) = step.times(document)
+    {
+        return done;
+    }
+    let done = match data::read(document, &question) {
+        Data::Table(table) => step.table(&table),
+        Data::List(list) => step.list(list, document),
+        Data::Prose => None,
+    };
+    let done = done.or_else(|| {
+        let numbers = wish.chart.is_some() || !matches!(wish.op, Op::Words | Op::Count | Op::Kinds | Op::Times(_));
+        let table = if numbers { data::in_sentences(document, &question) } else { None };
+        table.and_then(|table| step.table(&table))
+    });
+    done.unwrap_or_else(|| if wish.chart.is_some() { step.answer(step.say.nothing_to_draw()) } else { step.passage() })
+}
+
+impl Step<'_> {
+    /// What a tool gave, if it was called.
+    fn observed(&self, tool: &str) -> Option<&str> {
+        self.rounds.iter().rev().find(|round| round.action == tool).map(|round| round.observation.as_str())
+    }
+
+    fn act(&self, tool: &str, thought: String, input: Value) -> Move {
+        Move::Act { thought, tool: tool.to_owned(), input }
+    }
+
+    fn answer(&self, text: String) -> Move {
+        Move::Answer { thought: self.say.known(), text }
+    }
+}

@@ -1,0 +1,149 @@
+//! Labels with values: in lines, between commas, and in sentences; and bare lists of numbers.
+
+use jarvis_plan::is_han;
+
+use super::Table;
+use crate::offline::amount::Amount;
+use crate::offline::matching::{Question, folded, same, words};
+
+/// The longest label, in characters.
+const LABEL: usize = 60;
+/// The most sentences that are looked at for amounts of a thing.
+const SENTENCES: usize = 20_000;
+
+/// Pairs of labels and amounts, where there are two or more.
+pub(super) fn find(document: &str) -> Option<Table<'_>> {
+    let mut rows = Vec::new();
+    for line in document.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let parts = line.split([',', '，', ';', '；', '、', '。']).filter_map(pair);
+        let parts: Vec<(&str, &str)> = parts.collect();
+        // A comma may also stand within a label or an amount.
+        let whole = if parts.len() < 2 { pair(line) } else { None };
+        match whole {
+            Some((label, value)) => rows.push(vec![label, value]),
+            None => rows.extend(parts.into_iter().map(|(label, value)| vec![label, value])),
+        }
+    }
+    if rows.len() < 2 {
+        return None;
+    }
+    Table::new(rows, Some(false)).filter(|table| table.label == Some(0))
+}
+
+/// A label with an amount behind it.
+fn pair(text: &str) -> Option<(&str, &str)> {
+    let text = unlisted(text.trim().trim_end_matches(['。', ';', '；', ',']));
+    // Nothing that is so long is a label with an amount.
+    if text.len() > 6 * LABEL {
+        return None;
+    }
+    let parted = ["：", ":", "=", " — ", " – ", " - ", "\t"].into_iter().find_map(|mark| {
+        let (label, value) = text.rsplit_once(mark)?;
+        Amount::read(value).map(|_| (label, value))
+    });
+    let (label, value) = parted.or_else(|| {
+        let (label, value) =
+            text.split_once(|c: char| c.is_ascii_digit()).map(|(label, _)| text.split_at(label.len()))?;
+        let blank = label.ends_with(char::is_whitespace) && label.split_whitespace().count() <= 3;
+        Amount::read(value).filter(|_| blank).map(|_| (label, value))
+    })?;
+    // What stands before another colon tells of all pairs.
+    let label =
+        label.rsplit(['：', ':']).next().unwrap_or(label).trim().trim_matches(['*', '"', '`', '-', '–', '—']).trim();
+    let named =
+        label.chars().any(char::is_alphabetic) && label.chars().count() <= LABEL && !label.contains(['<', '>', '{']);
+    named.then_some((label, value.trim()))
+}
+
+/// A line without the mark of a list before it.
+fn unlisted(line: &str) -> &str {
+    let bare = line.trim_start_matches(['-', '*', '•', '·', '–']).trim_start();
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    match bare.get(digits..).and_then(|rest| rest.strip_prefix(['.', ')', '、'])) {
+        Some(rest) if (1..=3).contains(&digits) && rest.starts_with(' ') => rest.trim_start(),
+        Some(_) | None => bare,
+    }
+}
+
+/// A document that is nothing but numbers.
+pub(super) fn numbers(document: &str) -> Option<Table<'_>> {
+    let body = document
+        .rsplit_once([':', '：'])
+        .map_or(document, |(head, body)| if head.len() < 80 { body } else { document });
+    let split = |text: &'_ str, marks: &[char]| -> (usize, usize) {
+        let parts = || text.split(marks).map(str::trim).filter(|part| !part.is_empty());
+        (parts().count(), parts().filter(|part| Amount::read(part).is_some()).count())
+    };
+    for marks in
+        [&['\n', ';', '；', '、', '，'][..], &[',', '\n', '；', ';', '、', '，'], &[' ', ',', '\n', ';', '\t', '，']]
+    {
+        let (all, amounts) = split(body, marks);
+        if amounts > 1 && amounts == all {
+            let parts = body.split(marks).map(str::trim).filter(|part| !part.is_empty());
+            return Table::new(parts.map(|part| vec![part]).collect(), Some(false));
+        }
+    }
+    None
+}
+
+/// Sentences with an amount of what the question asks for, where there are two or more.
+pub(super) fn sentences<'d>(document: &'d str, question: &Question) -> Option<Table<'d>> {
+    let mut found: Vec<(Vec<&'d str>, &'d str)> = Vec::new();
+    let pieces = document.split_inclusive(['.', '。', '!', '！', '?', '？', ';', '；', '\n']);
+    for sentence in joined(pieces, document).into_iter().take(SENTENCES) {
+        let parts: Vec<&str> = sentence.split(|c: char| c.is_whitespace() || ",，:：".contains(c)).collect();
+        for (at, part) in parts.iter().enumerate() {
+            let amount = part.trim_end_matches(['.', '。']);
+            let asked = |word: &&str| {
+                let word = words(&folded(word));
+                word.iter().any(|word| {
+                    word.chars().count() > 2
+                        && !word.chars().any(is_han)
+                        && question.words().iter().any(|known| same(known, word))
+                })
+            };
+            let thing = parts.iter().skip(at + 1).take(3).any(asked);
+            let amount = amount.trim_start_matches(|c: char| !c.is_ascii_digit() && !"-$€£¥".contains(c));
+            if thing && Amount::read(amount).is_some() && amount.starts_with(|c: char| !c.is_alphabetic()) {
+                let names = parts.iter().take(at).map(|part| part.trim_matches(|c: char| !c.is_alphanumeric()));
+                found.push((names.filter(|name| !name.is_empty()).collect(), amount));
+                break;
+            }
+        }
+    }
+    if found.len() < 2 {
+        return None;
+    }
+    let common = |name: &str| {
+        let name = folded(name);
+        found.iter().filter(|(names, _)| names.iter().any(|known| folded(known) == name)).count()
+    };
+    let rows: Vec<Vec<&str>> = found
+        .iter()
+        .map(|(names, amount)| {
+            let own = names.iter().find(|name| common(name) == 1 && name.chars().count() > 2);
+            vec![own.or(names.last()).copied().unwrap_or_default(), *amount]
+        })
+        .collect();
+    Table::new(rows, Some(false)).filter(|table| table.label == Some(0))
+}
+
+/// Pieces of a text, with those put together again that a point within a number parted.
+fn joined<'d>(pieces: impl Iterator<Item = &'d str>, document: &'d str) -> Vec<&'d str> {
+    let mut joined: Vec<&str> = Vec::new();
+    let (mut start, mut end) = (0, 0);
+    for piece in pieces {
+        if end > start
+            && !piece.starts_with(char::is_whitespace)
+            && document.get(..end).is_some_and(|text| text.ends_with('.'))
+        {
+            end += piece.len();
+            continue;
+        }
+        joined.extend(document.get(start..end).filter(|sentence| !sentence.trim().is_empty()));
+        start = end;
+        end += piece.len();
+    }
+    joined.extend(document.get(start..end).filter(|sentence| !sentence.trim().is_empty()));
+    joined
+}

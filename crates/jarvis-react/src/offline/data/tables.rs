@@ -1,0 +1,98 @@
+//! Tables: Markdown's, and lines with as many fields as their neighbours.
+
+use super::Table;
+
+/// Columns beyond this many are no table.
+const WIDEST: usize = 64;
+
+/// All tables of a text, in order.
+pub(super) fn find(document: &str) -> Vec<Table<'_>> {
+    let lines: Vec<&str> = document.lines().collect();
+    let mut found = markdown(&lines);
+    if found.is_empty() {
+        for separator in ['\t', ';', '；', '|', ',', '，'] {
+            found = separated(&lines, separator);
+            if !found.is_empty() {
+                break;
+            }
+        }
+    }
+    found
+}
+
+fn markdown<'d>(lines: &[&'d str]) -> Vec<Table<'d>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let (Some(head), Some(rule)) = (lines.get(at), lines.get(at + 1)) {
+        at += 1;
+        let is_rule = rule.contains('-') && rule.contains('|') && rule.chars().all(|c| "|-: \t".contains(c));
+        if !is_rule || !head.contains('|') {
+            continue;
+        }
+        let header = bars(head);
+        let mut rows = Vec::new();
+        at += 1;
+        while let Some(line) = lines.get(at).filter(|line| line.contains('|')) {
+            let mut row = bars(line);
+            row.resize(header.len(), "");
+            rows.push(row);
+            at += 1;
+        }
+        rows.insert(0, header);
+        found.extend(Table::new(rows, Some(true)));
+    }
+    found
+}
+
+/// The cells between bars.
+fn bars(line: &str) -> Vec<&str> {
+    let line = line.trim();
+    let line = line.strip_prefix('|').unwrap_or(line);
+    line.strip_suffix('|').unwrap_or(line).split('|').map(str::trim).collect()
+}
+
+/// Runs of lines that a separator cuts into as many fields, with amounts among them.
+fn separated<'d>(lines: &[&'d str], separator: char) -> Vec<Table<'d>> {
+    let mut found = Vec::new();
+    let mut rows: Vec<Vec<&'d str>> = Vec::new();
+    let mut close = |rows: &mut Vec<Vec<&'d str>>| {
+        let rows = std::mem::take(rows);
+        if rows.len() > 1 {
+            found.extend(Table::new(rows, None).filter(|table| table.label.is_some()));
+        }
+    };
+    for line in lines {
+        let row = if line.contains(separator) { fields(line, separator) } else { Vec::new() };
+        if row.len() < 2 || row.len() > WIDEST {
+            close(&mut rows);
+            continue;
+        }
+        if rows.first().is_some_and(|first| first.len() != row.len()) {
+            close(&mut rows);
+        }
+        rows.push(row);
+    }
+    close(&mut rows);
+    found
+}
+
+/// The fields of a line; separators between quotes part nothing.
+fn fields(line: &str, separator: char) -> Vec<&str> {
+    let mut fields = Vec::new();
+    let (mut start, mut quoted) = (0, false);
+    for (at, c) in line.char_indices() {
+        if c == '"' {
+            quoted = !quoted;
+        } else if c == separator && !quoted {
+            fields.push(bare(line.get(start..at).unwrap_or_default()));
+            start = at + c.len_utf8();
+        }
+    }
+    fields.push(bare(line.get(start..).unwrap_or_default()));
+    fields
+}
+
+fn bare(field: &str) -> &str {
+    let field = field.trim();
+    field.strip_prefix('"').and_then(|field| field.strip_suffix('"')).unwrap_or(field)
+}

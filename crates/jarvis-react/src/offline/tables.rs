@@ -1,0 +1,402 @@
+//! Questions about tables and pairs of labels and values.
+
+use jarvis_tools::local::evaluate;
+use serde_json::{Value, json};
+
+use super::amount::Amount;
+use super::data::Table;
+use super::matching::Question;
+use super::say::Figure;
+use super::wish::{Bound, Op};
+use super::{Move, Step};
+
+/// Values up to which all of them are written into one expression.
+const WRITTEN: usize = 300;
+/// Names up to which rows are counted by the tool.
+const NAMED: usize = 500;
+/// The most bars; more values are drawn as a line.
+const BARS: usize = 200;
+
+/// A row with its amount in the column asked about.
+#[derive(Debug, Clone)]
+struct Entry<'d> {
+    label: &'d str,
+    cell: &'d str,
+    amount: Amount,
+}
+
+/// What the question selects of a table.
+struct Chosen<'t, 'd> {
+    rows: Vec<&'t Vec<&'d str>>,
+    /// Whether rows were named, and not all are meant.
+    named: bool,
+    column: usize,
+    /// Whether the column was named.
+    column_named: bool,
+}
+
+impl Step<'_> {
+    /// A question about a table; `None` when the table has nothing to do with it.
+    pub(super) fn table(&self, table: &Table<'_>) -> Option<Move> {
+        let chosen = self.chosen(table);
+        let text = match &self.wish.op {
+            Op::Sum if chosen.rows.len() == 1 && chosen.named => Some(self.looked_up(table, &chosen)),
+            Op::Sum => Some(self.figure(table, &chosen, Figure::Sum)?),
+            Op::Mean => Some(self.figure(table, &chosen, Figure::Mean)?),
+            Op::Median => Some(self.figure(table, &chosen, Figure::Median)?),
+            Op::Extreme { most } => {
+                Some(self.figure(table, &chosen, if *most { Figure::Most } else { Figure::Least })?)
+            }
+            Op::Difference => Some(self.figure(table, &chosen, Figure::Difference)?),
+            Op::Count | Op::Kinds | Op::Frequent { .. } | Op::Times(_) | Op::Words if self.wish.chart.is_some() => None,
+            Op::Count => Some(self.counted(table, &chosen)?),
+            Op::Kinds | Op::Frequent { .. } => {
+                let column = table.texts().find(|column| self.question.mentions(table.name(*column)) > 0.5);
+                let column = column.or_else(|| table.texts().next())?;
+                Some(self.kinds(table, column)?)
+            }
+            Op::Times(_) | Op::Words => Some(self.words(table, &chosen)?),
+        };
+        let text = match text {
+            Some(Said::Act(act)) => return Some(act),
+            Some(Said::Text(text)) => text,
+            None => String::new(),
+        };
+        let Some(kind) = self.wish.chart else { return Some(self.answer(text)) };
+        let (input, pairs) = self.chart(table, &chosen, kind)?;
+        let Some(drawn) = self.observed("plot") else {
+            return Some(self.act("plot", self.say.will_plot(), input));
+        };
+        let gap = if text.is_empty() { "" } else { " " };
+        Some(self.answer(format!("{text}{gap}{} {}", self.say.pairs(&pairs), self.about_chart(drawn))))
+    }
+
+    /// The rows and the column that the question speaks of.
+    fn chosen<'t, 'd>(&self, table: &'t Table<'d>) -> Chosen<'t, 'd> {
+        let fit = |column: usize| {
+            let name = table.name(column);
+            let said = self.question.mentions(name);
+            let kind = if !name.is_empty() && self.question.shares_kind(name) { 0.6 } else { 0.0 };
+            said + kind
+        };
+        let mut column = table.numeric.first().copied().unwrap_or_default();
+        for other in &table.numeric {
+            if fit(*other) > fit(column) {
+                column = *other;
+            }
+        }
+        let mut rows: Option<Vec<usize>> = None;
+        for texts in table.texts() {
+            let found = mentioned(self.question, table, texts);
+            if found.is_empty() {
+                continue;
+            }
+            rows = Some(match rows {
+                None => found,
+                Some(rows) => {
+                    let both: Vec<usize> = rows.iter().copied().filter(|row| found.contains(row)).collect();
+                    if both.is_empty() { rows } else { both }
+                }
+            });
+        }
+        let named = rows.is_some();
+        let mut rows: Vec<&Vec<&str>> = match rows {
+            Some(rows) => rows.into_iter().filter_map(|row| table.rows.get(row)).collect(),
+            None => table.rows.iter().collect(),
+        };
+        if let Some(bound) = self.wish.bound {
+            rows.retain(|row| {
+                row.get(column).and_then(|cell| Amount::read(cell)).is_some_and(|amount| within(bound, amount.size))
+            });
+        }
+        Chosen { rows, named, column, column_named: fit(column) > 0.3 }
+    }
+
+    fn entries<'d>(&self, table: &Table<'d>, rows: &[&Vec<&'d str>], column: usize) -> Vec<Entry<'d>> {
+        let entry = |row: &&Vec<&'d str>| {
+            let cell = row.get(column).copied()?.trim();
+            Some(Entry { label: table.label(row), cell, amount: Amount::read(cell)? })
+        };
+        rows.iter().filter_map(entry).collect()
+    }
+
+    /// A number worked out of the values by `calculator`.
+    fn figure(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>, figure: Figure) -> Option<Said> {
+        let extreme = matches!(figure, Figure::Most | Figure::Least);
+        // The best of one is no choice; the question names something else.
+        let all: Vec<&Vec<&str>> = table.rows.iter().collect();
+        let rows = if chosen.named && chosen.rows.len() < 2 && self.wish.bound.is_none() { &all } else { &chosen.rows };
+        let mut entries = self.entries(table, rows, chosen.column);
+        let first = entries.first()?.clone();
+        if entries.iter().any(|entry| !entry.amount.agrees(&first.amount)) {
+            return Some(Said::Text(self.say.units_differ()));
+        }
+        let unit = entries
+            .iter()
+            .map(|entry| &entry.amount)
+            .find(|amount| !amount.after.is_empty() || !amount.before.is_empty());
+        let unit = unit.unwrap_or(&first.amount).clone();
+        let name = table.name(chosen.column);
+        let expression = if figure == Figure::Difference {
+            if chosen.named && chosen.rows.len() == 2 {
+                entries.sort_by_key(|entry| self.question.place(entry.label));
+            } else {
+                entries.sort_by(|a, b| b.amount.size.total_cmp(&a.amount.size));
+            }
+            let (one, other) = (entries.first()?, entries.last()?);
+            format!("abs({} - {})", one.amount.plain, bracketed(&other.amount.plain))
+        } else {
+            expression(figure, &entries)?
+        };
+        let Some(observed) = self.observed("calculator") else {
+            let thought = self.say.will_calculate(figure, name);
+            return Some(Said::Act(self.act("calculator", thought, json!({"expression": expression}))));
+        };
+        let Ok(size) = observed.trim().parse::<f64>() else { return Some(Said::Text(self.say.failed(observed))) };
+        let result = unit.with(observed.trim());
+        Some(Said::Text(match figure {
+            Figure::Difference => {
+                let (one, other) = (entries.first()?, entries.last()?);
+                self.say.difference(name, (one.label, one.cell), (other.label, other.cell), &result)
+            }
+            Figure::Most | Figure::Least => {
+                let labels = entries.iter().filter(|entry| entry.amount.size == size && !entry.label.is_empty());
+                let labels: Vec<&str> = labels.map(|entry| entry.label).collect();
+                if labels.is_empty() {
+                    self.say.number(figure, name, &result, entries.len())
+                } else {
+                    self.say.extreme(extreme && figure == Figure::Most, name, &labels, &result)
+                }
+            }
+            Figure::Sum | Figure::Mean | Figure::Median => self.say.number(figure, name, &result, entries.len()),
+        }))
+    }
+
+    /// How many rows, or the value that `how many` asks for.
+    fn counted(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Option<Said> {
+        let text_named = table.texts().any(|column| self.question.mentions(table.name(column)) > 0.5);
+        let column_said = self.question.mentions(table.name(chosen.column)) > 0.5;
+        if self.wish.bound.is_none() {
+            if chosen.named && (column_said || !text_named) {
+                return if chosen.rows.len() == 1 {
+                    Some(self.looked_up(table, chosen))
+                } else {
+                    self.figure(table, chosen, Figure::Sum)
+                };
+            }
+            if chosen.column_named && !text_named && !chosen.named {
+                return self.figure(table, chosen, Figure::Sum);
+            }
+            if !text_named && !self.speaks_of_rows() {
+                return None;
+            }
+        }
+        let entries = self.entries(table, &chosen.rows, chosen.column);
+        let names: Vec<&str> = chosen.rows.iter().map(|row| table.label(row)).collect();
+        let shown: Vec<String> = if self.wish.bound.is_some() {
+            entries.iter().map(|entry| format!("{} ({})", entry.label, entry.cell)).collect()
+        } else {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
+        if names.is_empty() || names.len() > NAMED || names.iter().any(|name| name.is_empty()) {
+            return Some(Said::Text(self.say.rows(names.len(), &shown)));
+        }
+        let Some(observed) = self.observed("count") else {
+            return Some(Said::Act(self.act("count", self.say.will_count(), json!({"items": names}))));
+        };
+        // `…; 3 kinds, 4 in all`: rows with equal names are rows too.
+        let first = observed.lines().next().unwrap_or_default();
+        let total = first.rsplit(", ").next().and_then(|end| end.strip_suffix(" in all")?.parse::<usize>().ok());
+        Some(Said::Text(match total {
+            Some(total) => self.say.rows(total, &shown),
+            None => self.say.failed(observed),
+        }))
+    }
+
+    /// Whether the question asks for the rows themselves.
+    fn speaks_of_rows(&self) -> bool {
+        let known = [
+            "items",
+            "rows",
+            "lines",
+            "entries",
+            "records",
+            "products",
+            "goods",
+            "people",
+            "товаров",
+            "строк",
+            "записей",
+            "позиций",
+        ];
+        let chinese = ["商品", "项", "行", "条", "个人", "产品", "东西"];
+        self.question.words().iter().any(|word| known.contains(&word.as_str()))
+            || chinese.iter().any(|word| self.question.lower.contains(word))
+    }
+
+    /// How often each value of a column occurs.
+    fn kinds(&self, table: &Table<'_>, column: usize) -> Option<Said> {
+        let items: Vec<&str> = table.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.trim()).collect();
+        if items.len() > NAMED * 10 {
+            return None;
+        }
+        let Some(observed) = self.observed("count") else {
+            return Some(Said::Act(self.act("count", self.say.will_count(), json!({"items": items}))));
+        };
+        Some(Said::Text(self.counts(observed)))
+    }
+
+    /// The value of a named row, where no number is to be worked out.
+    fn words(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Option<Said> {
+        if !chosen.named || chosen.rows.len() > 12 {
+            return None;
+        }
+        Some(self.looked_up(table, chosen))
+    }
+
+    /// The cells that the question asks for, of the rows that it names.
+    fn looked_up(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Said {
+        let asked = |column: &usize| Some(*column) != table.label && self.question.mentions(table.name(*column)) > 0.5;
+        let mut columns: Vec<usize> = (0..table.header.len()).filter(asked).collect();
+        if columns.is_empty() && (chosen.column_named || table.numeric.len() == 1) {
+            columns.push(chosen.column);
+        }
+        if columns.is_empty() {
+            columns = (0..table.header.len()).filter(|column| Some(*column) != table.label).collect();
+        }
+        let mut pairs = Vec::new();
+        for row in &chosen.rows {
+            for column in &columns {
+                let (label, name) = (table.label(row), table.name(*column));
+                let cell = row.get(*column).copied().unwrap_or_default().trim();
+                pairs.push((self.say.cell(label, name), cell.to_owned()));
+            }
+        }
+        Said::Text(self.say.pairs(&pairs))
+    }
+
+    /// The input of `plot`, and what it shows.
+    fn chart(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>, kind: &str) -> Option<(Value, Vec<(String, String)>)> {
+        let all: Vec<&Vec<&str>> = table.rows.iter().collect();
+        let rows = if chosen.rows.len() > 1 { &chosen.rows } else { &all };
+        let group = table.texts().find(|column| {
+            Some(*column) != table.label && self.wish.grouped && self.question.mentions(table.name(*column)) > 0.5
+        });
+        let (points, by) = match group {
+            Some(group) => (grouped(rows, group, chosen.column)?, group),
+            None => {
+                let entries = self.entries(table, rows, chosen.column).into_iter();
+                let points = entries.zip(1..).map(|(entry, at)| {
+                    let label = if entry.label.is_empty() { at.to_string() } else { entry.label.to_owned() };
+                    (label, entry.amount.plain, entry.cell.to_owned())
+                });
+                (points.collect(), table.label.unwrap_or(usize::MAX))
+            }
+        };
+        let points: Vec<(String, String, String)> = points;
+        let kind = if kind == "bar" && points.len() > BARS { "line" } else { kind };
+        let (value, label) = (table.name(chosen.column), table.name(by));
+        let x: Vec<&str> = points.iter().map(|point| point.0.as_str()).collect();
+        let y: Vec<Value> = points.iter().map(|point| number(&point.1)).collect();
+        let title = self.say.title(value, label);
+        let title = if title.is_empty() { value_title(&self.question.raw) } else { title };
+        let input = json!({"x": x, "y": y, "title": title, "x_label": label, "y_label": value, "kind": kind});
+        Some((input, points.into_iter().map(|(label, _, cell)| (label, cell)).collect()))
+    }
+}
+
+/// What came of a part of the work.
+enum Said {
+    Act(Move),
+    Text(String),
+}
+
+/// A title where the columns have no names: the question itself, in short.
+fn value_title(question: &str) -> String {
+    jarvis_net::text::shorten(question, 60)
+}
+
+/// The rows that a question names by the cells of a column; whole names before parts of names.
+fn mentioned(question: &Question, table: &Table<'_>, column: usize) -> Vec<usize> {
+    let scores: Vec<f64> =
+        table.rows.iter().map(|row| row.get(column).map_or(0.0, |cell| question.mentions(cell))).collect();
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    if best < 0.5 {
+        return Vec::new();
+    }
+    let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();
+    // A word that all rows have names none of them.
+    if rows.len() == table.rows.len() { Vec::new() } else { rows }
+}
+
+fn within(bound: Bound, size: f64) -> bool {
+    (bound.itself && size == bound.number) || (if bound.above { size > bound.number } else { size < bound.number })
+}
+
+fn bracketed(number: &str) -> String {
+    if number.starts_with('-') { format!("({number})") } else { number.to_owned() }
+}
+
+/// A decimal text as a JSON number.
+fn number(plain: &str) -> Value {
+    serde_json::from_str(plain).unwrap_or_else(|_| json!(plain))
+}
+
+/// The expression of a figure. Of very many values the sums, or the extremes, of parts are written.
+fn expression(figure: Figure, entries: &[Entry<'_>]) -> Option<String> {
+    let list =
+        |entries: &[Entry<'_>]| entries.iter().map(|entry| entry.amount.plain.as_str()).collect::<Vec<_>>().join(", ");
+    let function = figure.function();
+    if entries.len() <= WRITTEN {
+        return Some(format!("{function}({})", list(entries)));
+    }
+    if figure == Figure::Median {
+        let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
+        sorted.sort_by(|a, b| a.amount.size.total_cmp(&b.amount.size));
+        let half = sorted.len() / 2;
+        let from = if sorted.len().is_multiple_of(2) { half.checked_sub(1)? } else { half };
+        let middle: Vec<&str> = sorted.get(from..=half)?.iter().map(|entry| entry.amount.plain.as_str()).collect();
+        return Some(format!("median({})", middle.join(", ")));
+    }
+    let part = if figure == Figure::Mean { "sum" } else { function };
+    let mut values: Vec<String> = entries.iter().map(|entry| entry.amount.plain.clone()).collect();
+    while values.len() > WRITTEN {
+        values = values
+            .chunks(WRITTEN)
+            .map(|chunk| evaluate(&format!("{part}({})", chunk.join(", "))).ok())
+            .collect::<Option<_>>()?;
+    }
+    let values = values.join(", ");
+    Some(if figure == Figure::Mean {
+        format!("sum({values}) / {}", entries.len())
+    } else {
+        format!("{part}({values})")
+    })
+}
+
+/// The sum of each group of rows, in the order of their first rows.
+fn grouped(rows: &[&Vec<&str>], group: usize, column: usize) -> Option<Vec<(String, String, String)>> {
+    let mut groups: indexmap::IndexMap<&str, Vec<Amount>> = indexmap::IndexMap::new();
+    for row in rows {
+        let name = row.get(group).copied().unwrap_or_default().trim();
+        let amount = row.get(column).and_then(|cell| Amount::read(cell))?;
+        let amounts = groups.entry(name).or_default();
+        if amounts.first().is_some_and(|first| !first.agrees(&amount)) {
+            return None;
+        }
+        amounts.push(amount);
+    }
+    let summed = groups.into_iter().map(|(name, amounts)| {
+        let mut values: Vec<String> = amounts.iter().map(|amount| amount.plain.clone()).collect();
+        while values.len() > 1 {
+            values = values
+                .chunks(WRITTEN)
+                .map(|chunk| evaluate(&format!("sum({})", chunk.join(", "))).ok())
+                .collect::<Option<_>>()?;
+        }
+        let sum = values.pop()?;
+        let shown = amounts.first()?.with(&sum);
+        Some((name.to_owned(), sum, shown))
+    });
+    summed.collect()
+}

@@ -1,0 +1,125 @@
+//! Questions in three languages, answered by the agent with the real tools.
+
+mod cases;
+mod documents;
+
+use std::sync::Arc;
+
+use cases::{FIRST, SECOND};
+use documents::FRUIT;
+use jarvis_tools::local::add_to;
+use jarvis_tools::{Registry, Scope};
+use serde_json::json;
+
+use super::*;
+
+/// Carries a question to its answer: the rounds, and the answer.
+async fn asked(question: &str, document: &str) -> (Vec<Round>, String) {
+    let mut registry = Registry::new();
+    add_to(&mut registry).unwrap();
+    let scope = Scope { document: Some(Arc::from(document)), ..Scope::default() };
+    let mut rounds = Vec::new();
+    loop {
+        assert!(rounds.len() < 6, "{question}: {rounds:?}");
+        match next(question, document, &rounds, Language::of(question)) {
+            Move::Answer { text, thought } => {
+                assert!(!thought.is_empty());
+                return (rounds, text);
+            }
+            Move::Act { thought, tool, input } => {
+                assert!(!thought.is_empty());
+                let done = registry.call(&tool, &input, &scope).await;
+                let observation = done.map_or_else(|error| error.to_string(), |done| done.text);
+                rounds.push(Round { thought, action: tool, input, observation });
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn questions_are_answered() {
+    let mut wrong = Vec::new();
+    for (part, cases) in [("first", FIRST), ("second", SECOND)] {
+        let mut right = 0;
+        for (question, document, tools, wanted, unwanted) in cases.iter().copied() {
+            let (rounds, answer) = asked(question, document).await;
+            let called: Vec<&str> = rounds.iter().map(|round| round.action.as_str()).collect();
+            let called = called.join(" ");
+            let lacks: Vec<_> = wanted.iter().filter(|part| !answer.contains(**part)).collect();
+            let holds: Vec<_> = unwanted.iter().filter(|part| answer.contains(**part)).collect();
+            if called == tools && lacks.is_empty() && holds.is_empty() {
+                right += 1;
+            } else {
+                wrong.push(format!("{part}: {question}\n  [{called}] {answer}\n  lacks {lacks:?}, holds {holds:?}"));
+            }
+        }
+        println!("{part}: {right} of {}", cases.len());
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn the_chain_of_the_reference_is_whole() {
+    let question = "文件中一共有几种水果？请用柱状图展示每种水果的数量";
+    let (rounds, answer) = asked(question, FRUIT).await;
+    assert_eq!(rounds[0].input, json!({}));
+    let expected = json!({"x": ["apple", "banana", "orange"], "y": [6, 3, 1], "title": "各种类的数量", "y_label": "数量", "kind": "bar"});
+    assert_eq!(rounds[1].input, expected);
+    assert_eq!(rounds[1].observation, jarvis_tools::local::plot::DONE);
+    assert_eq!(answer, "共有 3 种，总计 10 个。apple：6；banana：3；orange：1。 图中已展示。");
+}
+
+#[test]
+fn failures_of_tools_are_told() {
+    let failed = |tool: &str, observation: &str| {
+        let rounds = [Round { action: tool.into(), observation: observation.into(), ..Round::default() }];
+        let question = if tool == "count" { "How many kinds?" } else { "What is the sum of the numbers?" };
+        match next(question, if tool == "count" { FRUIT } else { "1, 2, 3" }, &rounds, Language::English) {
+            Move::Answer { text, .. } => text,
+            act @ Move::Act { .. } => panic!("{act:?}"),
+        }
+    };
+    assert!(failed("count", "Error: there is no tool `count`").contains("could not be done"));
+    assert!(failed("calculator", "Error: gone").contains("could not be done: Error: gone"));
+}
+
+/// Documents that tempt readers into quadratic work, of about so many bytes.
+fn long(bytes: usize) -> Vec<String> {
+    let rows = (0..bytes / 22).map(|at| format!("row {at},{},{}\n", at % 97, at * 3)).collect();
+    let pieces =
+        ["|", ": 1", "1 ", "a\n", "，", "apple,banana,", "x = ", "1.", "a: 5, ", "\"", "2 cats. ", documents::COMPANY];
+    let mut documents: Vec<String> = pieces.into_iter().map(|piece| piece.repeat(bytes / piece.len())).collect();
+    documents.push(rows);
+    documents
+}
+
+#[test]
+fn long_documents_are_no_more_work_than_they_are_long() {
+    let questions =
+        ["What is the total?", "Draw a chart", "How many times does row appear?", "How many cats in row 7?"];
+    for document in long(if std::env::var_os("JARVIS_LONG").is_some() { 10 << 20 } else { 200 << 10 }) {
+        for question in questions {
+            let begin = std::time::Instant::now();
+            next(question, &document, &[], Language::English);
+            println!("{:>6} ms  {question}  {:?}", begin.elapsed().as_millis(), document.get(..12));
+        }
+    }
+}
+
+#[tokio::test]
+async fn show() {
+    for (question, document, ..) in FIRST.iter().chain(SECOND) {
+        let (rounds, answer) = asked(question, document).await;
+        println!("Q {question}");
+        for round in rounds {
+            println!(
+                "   {} | {} {} | {}",
+                round.thought,
+                round.action,
+                round.input,
+                round.observation.chars().take(60).collect::<String>().replace('\n', "/")
+            );
+        }
+        println!("A {answer}\n");
+    }
+}

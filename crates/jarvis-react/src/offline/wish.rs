@@ -1,0 +1,272 @@
+//! What a question asks for: a chart, a number worked out of others, a count, or words of the document.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::matching::Question;
+
+/// What is to be found out.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Op {
+    /// How many kinds of items there are, and which.
+    Kinds,
+    /// How often something occurs; what, where the question says it.
+    Times(Option<String>),
+    /// The most frequent item, or the least.
+    Frequent { most: bool },
+    /// How many of something there are.
+    Count,
+    /// The sum.
+    Sum,
+    /// The mean.
+    Mean,
+    /// The middle value.
+    Median,
+    /// The greatest value, or the least.
+    Extreme { most: bool },
+    /// How far two values are apart.
+    Difference,
+    /// None of these.
+    Words,
+}
+
+/// A bound for values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bound {
+    /// The number.
+    pub(super) number: f64,
+    /// Whether values above it are wanted, or below.
+    pub(super) above: bool,
+    /// Whether the number itself is wanted too.
+    pub(super) itself: bool,
+}
+
+/// What a question asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Wish {
+    /// The kind of chart, as `plot` names it.
+    pub(super) chart: Option<&'static str>,
+    /// What is to be found out.
+    pub(super) op: Op,
+    /// Which values are wanted.
+    pub(super) bound: Option<Bound>,
+    /// Whether the sum of each group is wanted.
+    pub(super) grouped: bool,
+}
+
+fn pattern(text: &str) -> Option<Regex> {
+    Regex::new(text).ok()
+}
+
+/// A rule; a pattern that does not compile fits nothing, and a test says so.
+type Rule = LazyLock<Option<Regex>>;
+
+macro_rules! rule {
+    ($name:ident, $text:expr) => {
+        static $name: Rule = LazyLock::new(|| pattern($text));
+    };
+}
+
+rule!(
+    CHART,
+    r"\b(chart|graph|plot|diagram|histogram|draw|visuali[sz]e|trend)|график|диаграмм|гистограмм|нарису|построй|построить|изобраз|начерти|визуализ|[柱条折线散点饼曲形状]图|图表|画图|画出|绘制|作图|画一|画个|画张|可视化|走势"
+);
+rule!(
+    NO_CHART,
+    r"\b(no|without|don'?t|do not|not)\s+(\w+\s+)?(a |any )?(chart|graph|plot|diagram|draw)|без (график|диаграмм)|не (рису|строй|черти)|(不要|不用|不需要|无需|别)(画|绘|作|图)"
+);
+rule!(LINE, r"\bline\b|\btrend|over time|\bcurve|линейн|линия|линией|тренд|динамик|кривая|折线|曲线|趋势|走势|线图");
+rule!(SCATTER, r"\bscatter|точечн|рассеян|散点");
+rule!(TIMES, r"how (many times|often)|сколько раз|как часто|多少次|几次|出现次数");
+rule!(
+    TIMES_OF,
+    r"how (?:many times|often) (?:does|do|did|is|are|was|were|has|have) (?:the )?(?:words? |names? |phrase |term )?(.+?) (?:appear|occur|mention|used|repeat|come|found|been|in the)|сколько раз (?:в \w+ )?(?:встречается|встретилось|упоминается|упомянут\w*|повторяется|используется) ?(?:слово |имя |фраза )?(.+?)(?: в (?:тексте|файле|документе|этом).*)?[?.]*$|(?:文[件中本档章]中?|里面?|中)?(.+?)(?:这个词|这个字|一词|一共|总共)*(?:出现|提到|提及)了?(?:多少|几)次"
+);
+rule!(QUOTED, r#"["“«「『'‘]([^"”»」』'’]{1,60})["”»」』'’]"#);
+rule!(
+    KINDS,
+    r"how many (different|distinct|unique|kinds?|types?|sorts?|varieties)|number of (different|distinct|unique|kinds|types)|\bwhat (kinds?|types?|sorts?)|which (kinds?|types?|sorts?)|\bwhat \w+ (are|occur|appear) (there|in|listed)|сколько (видов|разных|различных|типов|сортов|уникальных|наименований)|как(ие|их) (виды|типы|сорта)|(几|多少|哪些|哪几)(种|类)|种类|有哪些"
+);
+rule!(
+    FREQUENT,
+    r"most (frequent|common|often|popular)|(appears?|occurs?) (the )?most|чаще (всего|всех|других)|сам(ый|ая|ое|ые) част|наиболее част|出现(次数)?最多|最常|频率最高|次数最多"
+);
+rule!(
+    RARE,
+    r"least (frequent|common|often|popular)|rarest|(appears?|occurs?) (the )?least|реже (всего|всех|других)|сам(ый|ая|ое|ые) редк|наименее част|出现(次数)?最少|最不常|次数最少"
+);
+rule!(MEAN, r"\b(average|mean|avg)\b|средн|平均|均值|均价");
+rule!(MEDIAN, r"\bmedian|медиан|中位");
+rule!(
+    DIFFERENCE,
+    r"\bdifference|how (much|many) (more|less|fewer|higher|lower|cheaper|older|bigger|larger|greater)|разниц|на сколько|насколько|相差|差(多少|距|值|额|几)|比.+(多|高|低|少|贵|便宜|大|小|重|长)(了)?(多少|几)"
+);
+rule!(
+    LEAST,
+    r"\b(min|minimum|lowest|smallest|least|worst|fewest|shortest|lightest|youngest|cheapest|coldest|slowest|weakest)\b|\bминим|наименьш|худш|меньше (всего|всех)|дешевле (всего|всех)|ниже (всего|всех)|сам(ый|ая|ое|ые|ой|ую|ого|ым|ом)\s+(дешев|дешёв|низк|маленьк|мал|плох|коротк|молод|холодн|слаб|легк|лёгк)|最(低|小|少|便宜|差|短|轻|冷|弱|慢|年轻)|倒数第一"
+);
+rule!(
+    MOST,
+    r"\b(max|maximum|highest|largest|biggest|greatest|best|top|most|longest|tallest|heaviest|oldest|warmest|hottest|fastest|peak|priciest)\b|\bмакс|наибольш|лучш|(больше|дороже|выше) (всего|всех)|сам(ый|ая|ое|ые|ой|ую|ого|ым|ом)\s|最(高|大|多|贵|好|长|重|热|强|快|老)|冠军|第一名|排名第一"
+);
+rule!(
+    SUM,
+    r"\b(total|sum|altogether|combined|overall|in all)\b|\badd (up|all)|сумм|итого|всего|общ(ая|ий|ее|ую|ей|ие|его)|вместе|总(和|计|共|额|量|收入|销售|数|分|价|成本|支出|利润|库存|人口)|合计|一共|共计|加起来|之和|求和|总的"
+);
+rule!(
+    COUNT,
+    r"\bhow (many|much)\b|\bnumber of\b|\bcount\b|сколько|количеств|число|多少|几[个名位人本次条只件天]|哪些|数量"
+);
+rule!(WHICH, r"^\s*(which|what|list|who)\b|^\s*(какие|кто|у кого|перечисли)|哪些|谁");
+rule!(GROUPED, r"\b(by|per|for each|each|every)\b|\bпо\b|кажд|按|各|每");
+rule!(
+    BOUND,
+    r"(above|over|more than|greater than|higher than|exceed\w*|at least|below|under|less than|fewer than|lower than|at most|больше|более|выше|свыше|дороже|не менее|не меньше|меньше|менее|ниже|дешевле|не более|超过|大于|高于|多于|不低于|不少于|至少|低于|小于|少于|不足|不超过|至多)\s*(?:чем\s*|than\s*|of\s*)?[$€£¥]?(-?\d[\d ,]*(?:\.\d+)?)|(-?\d[\d,]*(?:\.\d+)?)[^\d\s,，。]{0,3}(以上|以下|及以上)"
+);
+
+fn fits(rule: &Rule, text: &str) -> bool {
+    rule.as_ref().is_some_and(|rule| rule.is_match(text))
+}
+
+impl Wish {
+    /// What a question asks for.
+    pub(super) fn read(question: &Question) -> Wish {
+        let text = question.lower.as_str();
+        let drawn = fits(&CHART, text) && !fits(&NO_CHART, text);
+        let chart = drawn.then(|| {
+            if fits(&SCATTER, text) {
+                "scatter"
+            } else if fits(&LINE, text) {
+                "line"
+            } else {
+                "bar"
+            }
+        });
+        let bound = bound(text);
+        // `at least 5` asks for no least value.
+        let rest = match (&*BOUND, bound) {
+            (Some(rule), Some(_)) => rule.replace_all(text, " ").into_owned(),
+            _ => text.to_owned(),
+        };
+        let rest = rest.as_str();
+        let op = if fits(&TIMES, rest) {
+            Op::Times(of(question))
+        } else if fits(&KINDS, rest) {
+            Op::Kinds
+        } else if fits(&FREQUENT, rest) {
+            Op::Frequent { most: true }
+        } else if fits(&RARE, rest) {
+            Op::Frequent { most: false }
+        } else if fits(&MEAN, rest) {
+            Op::Mean
+        } else if fits(&MEDIAN, rest) {
+            Op::Median
+        } else if fits(&DIFFERENCE, rest) {
+            Op::Difference
+        } else if fits(&LEAST, rest) {
+            Op::Extreme { most: false }
+        } else if fits(&MOST, rest) {
+            Op::Extreme { most: true }
+        } else if fits(&SUM, rest) {
+            Op::Sum
+        } else if fits(&COUNT, rest) || (bound.is_some() && fits(&WHICH, rest)) {
+            Op::Count
+        } else {
+            Op::Words
+        };
+        Wish { chart, op, bound, grouped: fits(&GROUPED, text) }
+    }
+}
+
+/// Whether a question asks for the number of things in all.
+pub(super) fn in_all(question: &Question) -> bool {
+    fits(&SUM, &question.lower)
+}
+
+fn bound(text: &str) -> Option<Bound> {
+    let found = BOUND.as_ref()?.captures(text)?;
+    let word = found.get(1).or(found.get(4))?.as_str();
+    let number = found.get(2).or(found.get(3))?.as_str().replace([' ', ','], "").parse().ok()?;
+    let below =
+        ["below", "under", "less", "fewer", "lower", "at most", "меньше", "менее", "ниже", "дешевле", "не более"];
+    let below_zh = ["低于", "小于", "少于", "不足", "不超过", "至多", "以下"];
+    let not_less = ["at least", "не менее", "не меньше", "不低于", "不少于", "至少", "以上", "及以上"];
+    let itself = not_less.contains(&word) || ["at most", "не более", "不超过", "至多", "以下"].contains(&word);
+    let above =
+        not_less.contains(&word) || !(below.iter().any(|known| word.starts_with(known)) || below_zh.contains(&word));
+    Some(Bound { number, above, itself })
+}
+
+/// What is counted: what stands in quotes, or where the question names it.
+fn of(question: &Question) -> Option<String> {
+    let quoted = QUOTED.as_ref()?.captures(&question.raw).and_then(|found| found.get(1));
+    let named = || {
+        let found = TIMES_OF.as_ref()?.captures(&question.lower)?;
+        found.get(1).or(found.get(2)).or(found.get(3))
+    };
+    let found = quoted.or_else(named)?.as_str().trim();
+    let found = found.trim_start_matches("the ").trim_matches(|c: char| !c.is_alphanumeric());
+    (!found.is_empty() && found.chars().count() <= 60).then(|| found.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_understood() {
+        for (question, op, chart) in [
+            ("文件中一共有几种水果？请用柱状图展示每种水果的数量", Op::Kinds, Some("bar")),
+            ("Show the trend of sales", Op::Words, Some("line")),
+            ("How many kinds? Don't draw a chart", Op::Kinds, None),
+            ("不要画图，一共多少钱？", Op::Sum, None),
+            ("Нарисуй линейный график продаж", Op::Words, Some("line")),
+            ("用散点图表示", Op::Words, Some("scatter")),
+            ("Сколько раз встречается слово кот?", Op::Times(Some("кот".into())), None),
+            ("“北京”出现了几次？", Op::Times(Some("北京".into())), None),
+            ("How often does Anna appear?", Op::Times(Some("anna".into())), None),
+            ("средняя цена", Op::Mean, None),
+            ("Какая разница между A и B?", Op::Difference, None),
+            ("самый дешёвый товар", Op::Extreme { most: false }, None),
+            ("最贵的是哪个", Op::Extreme { most: true }, None),
+            ("Who is the author?", Op::Words, None),
+        ] {
+            let wish = Wish::read(&Question::new(question));
+            assert_eq!((wish.op, wish.chart), (op, chart), "{question}");
+        }
+        for (question, number, above, itself) in [
+            ("Which are above 80?", 80.0, true, false),
+            ("at least 5", 5.0, true, true),
+            ("哪些超过85分", 85.0, true, false),
+            ("60分以下的有几个", 60.0, false, true),
+            ("у кого больше 60 000", 60_000.0, true, false),
+            ("cheaper items, less than $2.50", 2.5, false, false),
+        ] {
+            assert_eq!(Wish::read(&Question::new(question)).bound, Some(Bound { number, above, itself }), "{question}");
+        }
+        let rules = [
+            &CHART,
+            &NO_CHART,
+            &LINE,
+            &SCATTER,
+            &TIMES,
+            &TIMES_OF,
+            &QUOTED,
+            &KINDS,
+            &FREQUENT,
+            &RARE,
+            &MEAN,
+            &MEDIAN,
+            &DIFFERENCE,
+            &LEAST,
+            &MOST,
+            &SUM,
+            &COUNT,
+            &WHICH,
+            &GROUPED,
+            &BOUND,
+        ];
+        assert!(rules.iter().all(|rule| rule.is_some()));
+    }
+}
