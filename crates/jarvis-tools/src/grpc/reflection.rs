@@ -136,6 +136,7 @@ impl<'a> Asking<'a> {
     async fn close_over(&mut self, files: Vec<Vec<u8>>) -> Result<DescriptorPool, CallError> {
         let mut all: Vec<FileDescriptorProto> = Vec::new();
         let mut have: HashSet<String> = HashSet::new();
+        let mut asked: HashSet<String> = HashSet::new();
         let mut wanted: VecDeque<String> = VecDeque::new();
         let mut bytes = 0;
         let mut waiting = files;
@@ -152,7 +153,8 @@ impl<'a> Asking<'a> {
                 }
             }
             let Some(name) = wanted.pop_front() else { break };
-            if have.contains(&name) {
+            // A file that comes under another name is not asked for again and again.
+            if have.contains(&name) || !asked.insert(name.clone()) {
                 continue;
             }
             // What everyone knows need not be asked for, and some servers do not have it.
@@ -163,10 +165,8 @@ impl<'a> Asking<'a> {
                 all.push(known);
                 continue;
             }
-            let reply = self.ask(MessageRequest::FileByFilename(name.clone())).await?;
+            let reply = self.ask(MessageRequest::FileByFilename(name)).await?;
             waiting = files_of(self.endpoint, reply)?;
-            // A file that comes under another name would be asked for again and again.
-            have.insert(name);
         }
         let mut pool = DescriptorPool::new();
         pool.add_file_descriptor_protos(all)

@@ -7,10 +7,11 @@ use std::time::Duration;
 use jarvis_net::text::Secret;
 use jarvis_tools::grpc::{GrpcEndpoint, GrpcTool, MethodName};
 use jarvis_tools::{CallError, CallFault, Callable, Observation, Scope, ToolSource, ToolSpec};
+use prost_reflect::prost::Message;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::math::{Adder, Reflection, Running, TOKEN, serve, serve_bytes, serve_tls};
+use crate::math::{Adder, Reflection, Running, TOKEN, serve, serve_bytes, serve_description, serve_endless, serve_tls};
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -169,6 +170,37 @@ async fn a_token_is_sent_and_never_shown() {
     assert!(!format!("{endpoint:?}").contains(TOKEN));
     let unknown = call(&tool_at(&server.address, "Math/Add", None), json!({"a": 1})).await.unwrap_err();
     assert_eq!(unknown.kind, CallFault::Unauthorized);
+}
+
+#[tokio::test]
+async fn a_description_in_many_files_is_put_together() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("a.proto", "import \"b.proto\"; service A { rpc Do (B) returns (B); }"),
+        (
+            "b.proto",
+            "import \"c.proto\"; import \"google/protobuf/timestamp.proto\"; message B { C c = 1; google.protobuf.Timestamp at = 2; }",
+        ),
+        ("c.proto", "message C { int32 size = 1; }"),
+    ] {
+        std::fs::write(folder.path().join(name), format!("syntax = \"proto3\"; {text}")).unwrap();
+    }
+    let set = protox::compile([folder.path().join("a.proto")], [folder.path()]).unwrap();
+    let server = serve_description(&set.encode_to_vec()).await;
+    let endpoint = GrpcEndpoint::new(&server.address, None, None).unwrap();
+    let pool = endpoint.reflect("A").await.unwrap();
+    let method = MethodName::parse("A/Do").unwrap().find(&pool).unwrap();
+    let c = json!({"type": "object", "properties": {"size": {"type": "integer"}}, "additionalProperties": false});
+    assert_eq!(jarvis_tools::grpc::schema_of(&method.input())["properties"]["c"], c);
+    assert_eq!(endpoint.methods().await.unwrap()[0].name, "A/Do");
+}
+
+#[tokio::test]
+async fn a_description_without_end_is_given_up() {
+    let server = serve_endless().await;
+    let error = call(&tool(&server), json!({})).await.unwrap_err();
+    assert_eq!(error.kind, CallFault::Transport);
+    assert!(error.message.ends_with("gives more than a tool can need"), "{error}");
 }
 
 #[tokio::test]

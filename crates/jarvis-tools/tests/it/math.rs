@@ -2,15 +2,22 @@
 
 use std::sync::{Arc, Mutex};
 
+use futures::StreamExt;
+use futures::stream::BoxStream;
 use jarvis_proto::file_based_qa::file_based_qa_server::{FileBasedQa, FileBasedQaServer};
 use jarvis_proto::file_based_qa::{QueryEvent, QueryRequest, QueryResponse};
 use jarvis_proto::math::math_server::{Math, MathServer};
 use jarvis_proto::math::{AddReply, AddRequest, DESCRIPTORS};
+use prost_reflect::prost::Message;
+use prost_reflect::prost_types::FileDescriptorProto;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
-use tonic::{Code, Request, Response, Status};
+use tonic::{Code, Request, Response, Status, Streaming};
+use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
+use tonic_reflection::pb::v1::server_reflection_server::{ServerReflection, ServerReflectionServer};
+use tonic_reflection::pb::v1::{FileDescriptorResponse, ServerReflectionRequest, ServerReflectionResponse};
 
 /// The token that it asks for, where it asks for one.
 pub(crate) const TOKEN: &str = "tok-5ecret";
@@ -103,6 +110,49 @@ pub(crate) async fn serve_bytes() -> Running {
     let server = Server::builder()
         .add_service(v1.build_v1().unwrap())
         .add_service(FileBasedQaServer::new(Bytes).max_decoding_message_size(64 << 20))
+        .serve_with_incoming(TcpIncoming::from(listener));
+    Running { address, task: tokio::spawn(async move { server.await.unwrap() }) }
+}
+
+/// A server that offers nothing but descriptions.
+pub(crate) async fn serve_description(set: &[u8]) -> Running {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let v1 = tonic_reflection::server::Builder::configure().register_encoded_file_descriptor_set(set);
+    let server = Server::builder().add_service(v1.build_v1().unwrap()).serve_with_incoming(TcpIncoming::from(listener));
+    Running { address, task: tokio::spawn(async move { server.await.unwrap() }) }
+}
+
+/// A service that describes itself without end: each file needs another one.
+pub(crate) async fn serve_endless() -> Running {
+    struct Endless;
+
+    #[tonic::async_trait]
+    impl ServerReflection for Endless {
+        type ServerReflectionInfoStream = BoxStream<'static, Result<ServerReflectionResponse, Status>>;
+
+        async fn server_reflection_info(
+            &self,
+            request: Request<Streaming<ServerReflectionRequest>>,
+        ) -> Result<Response<Self::ServerReflectionInfoStream>, Status> {
+            let answers = request.into_inner().enumerate().map(|(at, _)| {
+                let file = FileDescriptorProto {
+                    name: Some(format!("{at}.proto")),
+                    dependency: vec![format!("{}.proto", at + 1)],
+                    ..FileDescriptorProto::default()
+                };
+                let files = FileDescriptorResponse { file_descriptor_proto: vec![file.encode_to_vec()] };
+                let message_response = Some(MessageResponse::FileDescriptorResponse(files));
+                Ok(ServerReflectionResponse { message_response, ..ServerReflectionResponse::default() })
+            });
+            Ok(Response::new(answers.boxed()))
+        }
+    }
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let server = Server::builder()
+        .add_service(ServerReflectionServer::new(Endless))
         .serve_with_incoming(TcpIncoming::from(listener));
     Running { address, task: tokio::spawn(async move { server.await.unwrap() }) }
 }

@@ -11,6 +11,7 @@ use jarvis_tools::config::{McpEntry, ToolsConfig};
 use jarvis_tools::{CallFault, OpenOptions, Opened, Registry, Scope, open};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::io::AsyncReadExt;
 
 use crate::mcp_server::{KIND, Kind, OverHttp, StandIn, arguments, over_http};
 
@@ -170,6 +171,39 @@ async fn a_change_while_connected_is_noticed() {
     };
     let kind = tokio::time::timeout(Duration::from_secs(20), refused).await.unwrap();
     assert_eq!(kind, CallFault::Unauthorized);
+}
+
+#[tokio::test]
+async fn a_change_is_noticed_over_the_earlier_protocol_too() {
+    let folder = TempDir::new().unwrap();
+    let opened = opened(folder.path(), program("old"), false).await;
+    // The news goes before the answer, on the same line.
+    assert_eq!(call(&opened, "demo/echo", json!({"message": "swap"})).await.unwrap(), "Echo: swap");
+    let refused = async {
+        loop {
+            if let Err((kind, _)) = call(&opened, "demo/echo", json!({"message": "x"})).await {
+                return kind;
+            }
+        }
+    };
+    let kind = tokio::time::timeout(Duration::from_secs(20), refused).await.unwrap();
+    assert_eq!(kind, CallFault::Unauthorized);
+}
+
+#[tokio::test]
+async fn a_program_ends_with_who_started_it() {
+    let folder = TempDir::new().unwrap();
+    for kind in ["usual", "stubborn"] {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut entry = program(kind);
+        entry.env.insert("WATCH".into(), listener.local_addr().unwrap().to_string());
+        let opened = opened(&folder.path().join(kind), entry, false).await;
+        assert!(call(&opened, "demo/echo", json!({"message": "x"})).await.is_ok());
+        let (mut watched, _) = listener.accept().await.unwrap();
+        drop(opened);
+        let ended = tokio::time::timeout(Duration::from_secs(20), watched.read(&mut [0])).await;
+        assert!(matches!(ended.unwrap(), Ok(0) | Err(_)), "{kind}");
+    }
 }
 
 #[tokio::test]

@@ -124,7 +124,15 @@ impl ServerHandler for StandIn {
         match &*request.name {
             "echo" => {
                 let message = request.arguments.as_ref().and_then(|fields| fields.get("message")?.as_str());
-                text(format!("Echo: {}", message.unwrap_or_default()))
+                let message = message.unwrap_or_default();
+                if message == "swap" {
+                    self.described.send_replace("Echoes something else.".into());
+                    // Who speaks the newer protocol hears of it by its subscription.
+                    if self.kind == Kind::Old {
+                        context.peer.notify_tool_list_changed().await.unwrap();
+                    }
+                }
+                text(format!("Echo: {message}"))
             }
             "picture" => Ok(CallToolResult::success(vec![
                 ContentBlock::text("Here it is."),
@@ -207,6 +215,9 @@ pub(crate) fn arguments() -> Vec<String> {
 #[tokio::test]
 async fn stand_in() {
     let Ok(kind) = std::env::var(KIND) else { return };
+    // Whoever listens there sees the end of this process.
+    let _watched = std::env::var("WATCH").ok().map(|address| std::net::TcpStream::connect(address).unwrap());
+    let stubborn = kind == "stubborn";
     let kind = match kind.as_str() {
         "old" => Kind::Old,
         "endless" => Kind::Endless,
@@ -216,9 +227,10 @@ async fn stand_in() {
     println!();
     eprintln!("the stand-in starts");
     let server = StandIn::new(kind);
-    if let Ok(description) = std::env::var("ECHO_DESCRIPTION") {
-        server.described.send_replace(description);
-    }
     let running = server.serve(rmcp::transport::stdio()).await.unwrap();
     running.waiting().await.unwrap();
+    if stubborn {
+        // The end of its input does not end it.
+        std::future::pending::<()>().await;
+    }
 }
