@@ -202,4 +202,16 @@ mod tests {
             assert_eq!(first_sentence(text), first);
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn cleaning_twice_changes_nothing(text in "(\\PC|[\u{200b}\u{202e}\u{e0041}\r\n\t\u{1b} ]){0,60}", max in 1..50_usize) {
+            let mut found = Found::default();
+            let once = clean(&text, max, &mut found);
+            proptest::prop_assert!(once.chars().count() <= max + 1 && !once.chars().any(is_hidden));
+            let mut again = Found::default();
+            proptest::prop_assert_eq!(clean(&once, max + 1, &mut again), once);
+            proptest::prop_assert!(!again.hidden);
+        }
+    }
 }

@@ -270,6 +270,8 @@ impl McpServer {
     ) -> Result<StreamableHttpClientTransport<reqwest::Client>, CallError> {
         let address = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let address = address.ok_or_else(|| self.refused(CallFault::NotWorking, "has no usable `url`"))?;
+        // Errors of the transport may hold the address, and some addresses hold a key.
+        secrets.extend([address.password(), address.query()].into_iter().flatten().filter_map(Secret::new));
         let mut headers = HashMap::new();
         for (name, value) in &self.entry.headers {
             let value = self.expanded(value, secrets)?;
