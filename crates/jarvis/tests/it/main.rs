@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod ask;
 mod conversations;
 mod doors;
 mod easytool_call;
@@ -22,3 +23,4 @@ mod taskbench_graph;
 mod taskbench_infer;
 mod taskbench_inspect;
 mod taskbench_report;
+mod tools;

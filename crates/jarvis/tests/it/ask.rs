@@ -1,0 +1,207 @@
+//! `jarvis ask`: in this process, without and with a model, and against a server over gRPC.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use base64::Engine as _;
+use jarvis_testing::chat::{FakeChat, Reply, Script};
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+/// The document of the specification's reference run.
+const FRUITS: &str = "apple,apple,apple,banana,apple,banana,orange,apple,apple,banana";
+
+const ANSWER: &str = "<Thought>: known\n<Final Answer>: Three fruits.";
+
+fn plot() -> String {
+    let input = json!({"x": ["apple", "banana", "orange"], "y": [6, 3, 1]});
+    format!("<Thought>: Count.\n<Action>: plot\n<Action Input>: {input}")
+}
+
+/// A gRPC server that runs until it is dropped.
+struct Server {
+    child: Child,
+    addr: String,
+}
+
+impl Server {
+    fn start(house: &House, args: &[&str]) -> Server {
+        let mut child = house
+            .command(&[&["serve", "--no-http", "--grpc", "127.0.0.1:0"], args].concat())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary starts");
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut port).expect("a line");
+        let port: u16 = port.trim().parse().expect("the first line on stdout is the port");
+        Server { child, addr: format!("127.0.0.1:{port}") }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn the_reference_run_without_a_model() {
+    let house = House::new();
+    house.file("fruits.txt", FRUITS);
+    let question = "文件中一共有几种水果？请用柱状图展示每种水果的数量";
+    let (code, document) =
+        house.json(&["ask", question, "--file", "fruits.txt", "--chart", "chart.png", "--json", "--llm", "offline"]);
+    assert_eq!((code, &document["has_text"], &document["has_image"]), (0, &json!(true), &json!(true)), "{document}");
+    let text = document["text_answer"].as_str().expect("a text");
+    for part in ["3", "apple", "6", "banana", "orange", "1"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let png = std::fs::read(house.work().join("chart.png")).expect("the chart");
+    let inside = base64::engine::general_purpose::STANDARD.decode(document["image_data"].as_str().expect("a picture"));
+    assert_eq!(inside.expect("base64"), png);
+    assert_eq!(image::load_from_memory(&png).expect("a PNG").width(), 640);
+    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    assert_eq!(
+        (&runs[0]["request"], &runs[0]["status"], &runs[0]["tasks"]),
+        (&json!(question), &json!("done"), &json!(2))
+    );
+}
+
+#[test]
+fn it_tells_what_it_does() {
+    let house = House::new();
+    house.file("sales.csv", "month,revenue\nJan,10\nFeb,25.5\nMar,-3\n");
+    insta::assert_snapshot!(house.told(&["ask", "what was the total revenue?", "--file", "sales.csv"]), @"");
+    let shown = house.told(&["runs", "list"]);
+    assert!(shown.contains("what was the total revenue?"), "{shown}");
+}
+
+#[test]
+fn wrong_use_is_told() {
+    let house = House::new();
+    house.file("binary.bin", [0u8, 1, 2, 255, 254, 0, 0, 7]);
+    house.file("a.txt", "a");
+    for (args, words) in [
+        (vec!["ask", "what?", "--file", "nosuch.txt"], "cannot read the document `nosuch.txt`"),
+        (vec!["ask", "what?", "--file", "binary.bin"], "is not text"),
+        (vec!["ask", " ", "--file", "a.txt"], "the request is empty"),
+        (vec!["ask", "what?"], "--file"),
+    ] {
+        let ended = house.run(&args);
+        assert_eq!(ended.code, 2, "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(words) && ended.stdout.is_empty(), "{args:?}: {}", ended.stderr);
+    }
+    let ended = house.run(&["ask", "what?", "--file", "a.txt", "--addr", "127.0.0.1:1"]);
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("cannot be reached") && ended.stderr.contains("hint: "), "{}", ended.stderr);
+}
+
+#[test]
+fn a_model_answers_through_its_endpoint() {
+    let chat = FakeChat::spawn(Script::always([plot().as_str(), ANSWER]));
+    let house = House::new();
+    house.file("fruits.txt", FRUITS);
+    house.file("jarvis.yaml", "react:\n  trace_file: trace.jsonl\n  tools: [plot, count]\n");
+    let args = ["ask", "Which fruits?", "--file", "fruits.txt", "--llm", "gpt-4o", "--base-url", &chat.url()];
+    let ended = house.run(&[&args[..], &["--config", "jarvis.yaml", "--chart", "chart.png"]].concat());
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "Three fruits.\n"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("1. action: plot {\"x\":") && ended.stderr.contains("the chart is in chart.png"));
+    let prompt = chat.requests()[0].prompt();
+    assert!(prompt.contains("one of: plot, count\n"), "{prompt}");
+    let trace = std::fs::read_to_string(house.work().join("trace.jsonl")).expect("a trace");
+    let rounds: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((rounds.len(), &rounds[0]["observation"]), (2, &json!("Plot generated successfully.")));
+    // What it may use is checked before anything is asked.
+    house.file("wrong.yaml", "react:\n  tools: [draw]\n");
+    let ended = house.run(&[&args[..], &["--config", "wrong.yaml"]].concat());
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("`react.tools` names `draw`"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_failing_endpoint_is_told() {
+    let chat = FakeChat::spawn(Script::always(Reply::error(401, "wrong key")));
+    let house = House::new();
+    house.file("a.txt", "a");
+    let (code, document) =
+        house.json(&["ask", "what?", "--file", "a.txt", "--llm", "gpt-4o", "--base-url", &chat.url(), "--json"]);
+    assert_eq!((code, &document["error"]["code"]), (1, &json!("unauthorized")), "{document}");
+}
+
+#[test]
+fn a_server_answers_as_this_process_does() {
+    let script = Script::new().on_containing("react", &["Plot generated"], ANSWER).on("react", plot());
+    let chat = FakeChat::spawn(script);
+    let house = House::new().env("JARVIS_TOKEN", "a-long-token");
+    house.file("fruits.txt", FRUITS);
+    let server = Server::start(&house, &["--llm", "gpt-4o", "--base-url", &chat.url()]);
+    let args = ["ask", "Which fruits?", "--file", "fruits.txt", "--addr", &server.addr, "--chart", "chart.png"];
+    let (code, document) = house.json(&[&args[..], &["--json"]].concat());
+    assert_eq!((code, &document["text_answer"]), (0, &json!("Three fruits.")), "{document}");
+    assert_eq!((&document["images"], &document["finish_reason"]), (&json!(1), &json!("final")));
+    assert!(house.work().join("chart.png").is_file());
+    let ended = house.run(&args);
+    assert!(ended.stderr.contains("1. observation: Plot generated successfully."), "{}", ended.stderr);
+    // Another who does not know the token.
+    let stranger = House::new();
+    stranger.file("fruits.txt", FRUITS);
+    let ended = stranger.run(&args);
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("JARVIS_TOKEN"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_grpc_server_is_not_opened_to_strangers() {
+    let house = House::new();
+    let ended = house.run(&["serve", "--no-http", "--grpc", "0.0.0.0:0"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("can be reached from other machines"), "{}", ended.stderr);
+    house.file("tls.yaml", "grpc:\n  tls_cert: cert.pem\n");
+    let ended = house.run(&["serve", "--no-http", "--grpc", "127.0.0.1:0", "--config", "tls.yaml"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("TLS needs both"), "{}", ended.stderr);
+}
+
+#[cfg(feature = "pdf")]
+#[test]
+fn pdfs_are_read_in_a_process_of_their_own() {
+    let house = House::new();
+    house.file("note.pdf", pdf("The company was founded in 1998 in Kazan."));
+    let ended = house.run(&["ask", "When was the company founded?", "--file", "note.pdf"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("1998"), "{}", ended.stdout);
+    house.file("broken.pdf", b"%PDF-1.7\nnothing of the kind\n%%EOF");
+    let ended = house.run(&["ask", "When?", "--file", "broken.pdf"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("no text could be taken out of the PDF"), "{}", ended.stderr);
+}
+
+/// A PDF of one page with one line.
+#[cfg(feature = "pdf")]
+fn pdf(line: &str) -> Vec<u8> {
+    let content = format!("BT /F1 12 Tf 72 720 Td ({line}) Tj ET");
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>"
+            .to_owned(),
+        format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len()),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
+    ];
+    let mut file = b"%PDF-1.4\n".to_vec();
+    let mut places = Vec::new();
+    for (at, object) in objects.iter().enumerate() {
+        places.push(file.len());
+        file.extend(format!("{} 0 obj\n{object}\nendobj\n", at + 1).bytes());
+    }
+    let table = file.len();
+    file.extend(format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1).bytes());
+    places.iter().for_each(|place| file.extend(format!("{place:010} 00000 n \n").bytes()));
+    let end = format!("trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n", objects.len() + 1);
+    file.extend(end.bytes());
+    file
+}

@@ -1,0 +1,203 @@
+//! `jarvis tools`, and remote tools in every pipeline: a gRPC service stands for them all.
+
+use std::net::SocketAddr;
+
+use jarvis_proto::math::math_server::{Math, MathServer};
+use jarvis_proto::math::{AddReply, AddRequest, DESCRIPTORS};
+use jarvis_testing::chat::{FakeChat, Script};
+use serde_json::{Value, json};
+use tonic::transport::server::TcpIncoming;
+use tonic::{Request, Response, Status};
+
+use crate::house::{House, outcomes};
+
+struct Adder;
+
+#[tonic::async_trait]
+impl Math for Adder {
+    async fn add(&self, request: Request<AddRequest>) -> Result<Response<AddReply>, Status> {
+        let AddRequest { a, b } = request.into_inner();
+        Ok(Response::new(AddReply { result: a + b }))
+    }
+}
+
+/// The sample service with reflection, for as long as the tests run.
+fn math_server() -> SocketAddr {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            sender.send(listener.local_addr().expect("an address")).expect("somebody waits");
+            let reflection = tonic_reflection::server::Builder::configure()
+                .register_encoded_file_descriptor_set(DESCRIPTORS)
+                .build_v1()
+                .expect("descriptors");
+            let server =
+                tonic::transport::Server::builder().add_service(MathServer::new(Adder)).add_service(reflection);
+            server.serve_with_incoming(TcpIncoming::from(listener)).await.expect("it serves");
+        });
+    });
+    receiver.recv().expect("the server starts")
+}
+
+/// A house whose configuration names the sample service.
+fn house() -> House {
+    let house = House::new();
+    let address = math_server();
+    house.file(
+        "jarvis.yaml",
+        format!(
+            "tools:\n  \
+             - name: add\n    \
+               description: Adds two whole numbers and gives the sum.\n    \
+               when: the exact sum of two whole numbers is needed\n    \
+               input_schema: {{type: object, properties: {{a: {{type: integer}}, b: {{type: integer}}}}, required: [a, b]}}\n    \
+               example: {{a: 5, b: 10}}\n    \
+               observation: 'Addition Result: {{result}}'\n    \
+               grpc: {{endpoint: '{address}', method: Math/Add}}\n  \
+             - native: plot\n"
+        ),
+    );
+    house
+}
+
+const CONFIG: [&str; 2] = ["--config", "jarvis.yaml"];
+
+#[test]
+fn tools_are_listed_shown_and_called() {
+    let house = house();
+    let (code, list) = house.json(&[&["tools", "list", "--json"], &CONFIG[..]].concat());
+    assert_eq!(code, 0);
+    let tools = list["tools"].as_array().expect("tools");
+    let row = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name}"));
+    for tool in tools {
+        for part in ["name", "description", "when", "input_format", "example"] {
+            assert!(!tool[part].is_null() && tool[part] != "", "{tool} lacks {part}");
+        }
+    }
+    assert_eq!((&row("add")["source"], &row("add")["planned"]), (&json!("grpc"), &json!(true)));
+    assert_eq!((&row("plot")["planned"], &row("calculator")["planned"]), (&json!(true), &json!(false)));
+
+    let call = |name: &str, input: &str| house.told(&[&["tools", "call", name, input], &CONFIG[..]].concat());
+    insta::assert_snapshot!(call("add", r#"{"a":5,"b":10}"#), @r"
+    exit 0
+    --- stdout
+    Addition Result: 15
+    --- stderr
+    ");
+    insta::assert_snapshot!(call("calculator", r#"{"expression": "(17 + 4) * 2"}"#), @r"
+    exit 0
+    --- stdout
+    42
+    --- stderr
+    ");
+    assert!(call("add", r#"{"a":5,"c":10}"#).starts_with("exit 1\n"));
+    assert!(call("ad", "{}").starts_with("exit 2\n"));
+    assert!(call("add", "{a").contains("the input is not JSON"));
+    let ended = house.run(&["tools", "call", "plot", r#"{"x": ["a"], "y": [1]}"#, "--out", "chart.png"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "Plot generated successfully.\n"));
+    assert!(image::open(house.work().join("chart.png")).is_ok());
+    house.file("fruits.txt", "pear,pear,fig");
+    let ended = house.run(&["tools", "call", "count", "{}", "--file", "fruits.txt"]);
+    assert!(ended.stdout.starts_with("pear: 2, fig: 1"), "{}", ended.stdout);
+    let shown = house.run(&["tools", "show", "plot"]).stdout;
+    assert!(shown.contains("Use it when:") && shown.contains("Example: jarvis tools call plot '"), "{shown}");
+}
+
+#[test]
+fn a_tool_that_is_not_wholly_described_is_refused() {
+    let house = House::new();
+    let entry = |without: &str| {
+        let lines = [
+            "name: add",
+            "description: Adds.",
+            "when: sums are needed",
+            "input_schema: {type: object}",
+            "example: {a: 1}",
+        ];
+        let kept: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with(without)).collect();
+        format!("tools:\n  - {}\n    grpc: {{endpoint: '127.0.0.1:1', method: Math/Add}}\n", kept.join("\n    "))
+    };
+    for without in ["name", "description", "when", "example"] {
+        house.file("jarvis.yaml", entry(&format!("{without}:")));
+        let ended = house.run(&["tools", "list", "--config", "jarvis.yaml"]);
+        assert_eq!(ended.code, 2, "without {without}: {}", ended.stderr);
+        assert!(ended.stderr.contains(&format!("lacks `{without}`")), "{}", ended.stderr);
+    }
+    // What cannot be reached is no fault of the configuration, and is told when it is called.
+    house.file("jarvis.yaml", entry("nothing"));
+    assert_eq!(house.run(&["tools", "list", "--config", "jarvis.yaml"]).code, 0);
+    let ended = house.run(&["tools", "call", "add", "{\"a\": 1}", "--config", "jarvis.yaml"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+}
+
+#[test]
+fn an_agent_calls_a_remote_procedure() {
+    let chat = FakeChat::spawn(Script::always([
+        "<Thought>: Add.\n<Action>: add\n<Action Input>: {\"a\": 5, \"b\": 10}",
+        "<Thought>: known\n<Final Answer>: Fifteen.",
+    ]));
+    let house = house();
+    house.file("numbers.txt", "5 and 10");
+    let args = ["ask", "What is their sum?", "--file", "numbers.txt", "--llm", "gpt-4o", "--base-url", &chat.url()];
+    let (code, document) = house.json(&[&args[..], &["--json"], &CONFIG[..]].concat());
+    assert_eq!((code, &document["steps"][0]["observation"]), (0, &json!("Addition Result: 15")), "{document}");
+}
+
+#[test]
+fn a_plan_uses_the_tools_of_the_configuration() {
+    let plan = json!([
+        {"task": "add", "id": 0, "dep": [-1], "args": {"a": "5", "b": "10"}},
+        {"task": "plot", "id": 1, "dep": [-1], "args": {"x": "[\"pear\", \"fig\"]", "y": "[2, 1]"}},
+    ]);
+    let script = Script::new().on("parse_task", plan.to_string()).otherwise("Fifteen, and a chart.");
+    let chat = FakeChat::spawn(script);
+    let house = house();
+    let args = ["run", "add 5 and 10, and draw a chart", "--llm", "gpt-4o", "--base-url", &chat.url(), "--json"];
+    let (code, document) = house.json(&[&args[..], &CONFIG[..]].concat());
+    assert_eq!(code, 0, "{document}");
+    assert_eq!(outcomes(&document), ["0 add succeeded add", "1 plot succeeded plot"]);
+    let host = |at: usize| document["outcomes"][at]["host"].clone();
+    assert_eq!((host(0), host(1)), (json!("tool"), json!("tool")));
+    assert_eq!(document["outcomes"][0]["outputs"][0]["text"], "Addition Result: 15");
+    assert_eq!(document["outcomes"][1]["outputs"][0]["kind"], "image");
+    // The planning model is told of them.
+    let prompt = chat.requests_of("parse_task")[0].prompt();
+    assert!(prompt.contains("add") && prompt.contains("Adds two whole numbers"), "{prompt}");
+    // A decision names the tool too, and runs as it stands.
+    let (_, decided) =
+        house.json(&[&["plan", "add 5 and 10", "--llm", "gpt-4o", "--base-url", &chat.url()], &CONFIG[..]].concat());
+    assert_eq!(decided.pointer("/execution_config/tasks/0/model_id"), Some(&json!("add")), "{decided}");
+    house.file("plan.json", decided.to_string());
+    let (code, document) = house.json(&[&["run", "--plan", "plan.json", "--json"], &CONFIG[..]].concat());
+    assert_eq!((code, outcomes(&document)[0].as_str()), (0, "0 add succeeded add"), "{document}");
+}
+
+#[test]
+fn a_tool_serves_a_task_type() {
+    let house = House::new();
+    let address = math_server();
+    house.file(
+        "jarvis.yaml",
+        format!(
+            "tools:\n  - name: adder\n    description: Adds.\n    when: sums are needed\n    \
+             input_schema: {{type: object, properties: {{a: {{type: integer}}}}, required: [a]}}\n    \
+             example: {{a: 1}}\n    serves: text2text-generation\n    \
+             grpc: {{endpoint: '{address}', method: Math/Add}}\n"
+        ),
+    );
+    let plan = json!([{"task": "text2text-generation", "id": 0, "dep": [-1], "args": {"text": "7"}}]);
+    let chat = FakeChat::spawn(
+        Script::new().on("parse_task", plan.to_string()).otherwise("{\"id\": \"adder\", \"reason\": \"r\"}"),
+    );
+    let args = ["run", "do it", "--llm", "gpt-4o", "--base-url", &chat.url(), "--json"];
+    let (_, document) = house.json(&[&args[..], &CONFIG[..]].concat());
+    let models: Vec<Value> =
+        document["outcomes"].as_array().expect("outcomes").iter().map(|o| o["status"].clone()).collect();
+    assert_eq!(models, [json!("succeeded")], "{document}");
+    house.file("wrong.yaml", "tools:\n  - native: plot\n    serves: nonsense\n");
+    let ended = house.run(&["run", "do it", "--config", "wrong.yaml"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("a tool is to serve `nonsense`"), "{}", ended.stderr);
+}
