@@ -14,13 +14,15 @@ pub(crate) struct Progress {
     bars: Option<MultiProgress>,
     running: HashMap<TaskId, ProgressBar>,
     waiting: Option<ProgressBar>,
+    /// Whether rounds of an agent are shown; the tasks that come of them need no lines of their own.
+    rounds: bool,
 }
 
 impl Progress {
     /// Progress on this printer's terms.
     pub(crate) fn new(printer: Printer) -> Progress {
         let bars = printer.draws().then(MultiProgress::new);
-        Progress { printer, bars, running: HashMap::new(), waiting: None }
+        Progress { printer, bars, running: HashMap::new(), waiting: None, rounds: false }
     }
 
     /// Shows one event.
@@ -30,8 +32,10 @@ impl Progress {
             EventKind::RunStarted { planner, model, .. } => match planner.as_str() {
                 "offline" => self.wait("planning with the offline planner"),
                 "plan" => {}
+                "react" => self.rounds = true,
                 _ => self.wait(&format!("planning with {model}")),
             },
+            EventKind::Plan { .. } | EventKind::TaskStarted { .. } | EventKind::TaskFinished { .. } if self.rounds => {}
             EventKind::Plan { plan } => {
                 self.settle();
                 let tasks: Vec<String> = plan

@@ -54,11 +54,8 @@ impl Opening {
                 let input = name.find(pool).map_err(failed)?.input();
                 fill(&mut spec, entry, || schema_of(&input), || example_of(&input));
             }
-            // What the operator says of the input needs nobody's word.
-            None if entry.input_schema.is_some() => {
-                let schema = spec.input_schema.clone();
-                fill(&mut spec, entry, Value::default, || example_from(&schema));
-            }
+            // What the operator says of the input needs nobody's word, and must be said to the end.
+            None if entry.input_schema.is_some() => {}
             None => {
                 let placeholder = ToolSpec { input_schema: serde_json::json!({}), ..spec.clone() };
                 let example = entry.example.clone().unwrap_or_else(|| serde_json::json!({}));

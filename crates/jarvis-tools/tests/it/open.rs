@@ -124,9 +124,9 @@ async fn a_service_that_is_down_is_a_warning() {
     let bare = opened(folder.path(), vec![add(&address)]).await.unwrap();
     assert!(bare.registry.is_empty() && bare.warnings[0].starts_with("`add` is left out"), "{:?}", bare.warnings);
     let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
-    let told = ToolEntry { input_schema: Some(schema), ..add(&address) };
+    let example = Some(json!({"a": 1}));
+    let told = ToolEntry { input_schema: Some(schema), example, ..add(&address) };
     let opened = opened(folder.path(), vec![told]).await.unwrap();
-    assert_eq!(opened.registry.spec("add").unwrap().example, json!({"a": 1}));
     assert_eq!(call(&opened, "add", json!({"a": 5})).await.unwrap_err().0, CallFault::Transport);
 }
 
@@ -150,7 +150,11 @@ async fn incomplete_entries_are_refused_by_name() {
         (ToolEntry { description: " ".into(), ..good() }, "entry 1 of `tools` (`add`) lacks `description`"),
         (ToolEntry { when: String::new(), ..good() }, "(`add`) lacks `when`"),
         (ToolEntry { example: Some(json!(5)), ..good() }, "(`add`) lacks `example`"),
-        (ToolEntry { input_schema: Some(json!([])), ..good() }, "(`add`) lacks `input_schema`"),
+        (
+            ToolEntry { input_schema: Some(json!([])), example: Some(json!({})), ..good() },
+            "(`add`) lacks `input_schema`",
+        ),
+        (ToolEntry { input_schema: Some(json!({})), ..good() }, "(`add`) lacks `example`"),
         (ToolEntry { name: "a b".into(), ..good() }, "cannot be the name of a tool"),
         (ToolEntry { timeout_s: Some(0), ..good() }, "`timeout_s` must be from 1 to 3600"),
         (grpc(|grpc| grpc.endpoint.clear()), "lacks `grpc.endpoint`"),

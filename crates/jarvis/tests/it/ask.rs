@@ -75,7 +75,16 @@ fn the_reference_run_without_a_model() {
 fn it_tells_what_it_does() {
     let house = House::new();
     house.file("sales.csv", "month,revenue\nJan,10\nFeb,25.5\nMar,-3\n");
-    insta::assert_snapshot!(house.told(&["ask", "what was the total revenue?", "--file", "sales.csv"]), @"");
+    insta::assert_snapshot!(house.told(&["ask", "what was the total revenue?", "--file", "sales.csv"]), @r#"
+    exit 0
+    --- stdout
+    The sum of “revenue” is 32.5 (3 values).
+    --- stderr
+    1. thought: The document holds the values of “revenue”; their sum must be calculated.
+    1. action: calculator {"expression":"sum(10, 25.5, -3)"}
+    1. observation: 32.5
+    2. thought: I know what can be said.
+    "#);
     let shown = house.told(&["runs", "list"]);
     assert!(shown.contains("what was the total revenue?"), "{shown}");
 }

@@ -183,11 +183,11 @@ fn a_tool_serves_a_task_type() {
         format!(
             "tools:\n  - name: adder\n    description: Adds.\n    when: sums are needed\n    \
              input_schema: {{type: object, properties: {{a: {{type: integer}}}}, required: [a]}}\n    \
-             example: {{a: 1}}\n    serves: text2text-generation\n    \
+             example: {{a: 1}}\n    serves: token-classification\n    \
              grpc: {{endpoint: '{address}', method: Math/Add}}\n"
         ),
     );
-    let plan = json!([{"task": "text2text-generation", "id": 0, "dep": [-1], "args": {"text": "7"}}]);
+    let plan = json!([{"task": "token-classification", "id": 0, "dep": [-1], "args": {"text": "7"}}]);
     let chat = FakeChat::spawn(
         Script::new().on("parse_task", plan.to_string()).otherwise("{\"id\": \"adder\", \"reason\": \"r\"}"),
     );
