@@ -20,7 +20,7 @@ impl Amount {
     /// The amount that a text is; `None` when it is more than one number with a unit.
     pub(super) fn read(text: &str) -> Option<Amount> {
         let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '"' | '`' | '_'));
-        if text.len() > 80 {
+        if text.len() > 80 || !may_hold_digit(text) {
             return None;
         }
         let narrow: String = text.chars().map(narrow).collect();
@@ -66,6 +66,12 @@ impl Amount {
         };
         same(&self.before, &other.before) && same(&self.after, &other.after)
     }
+}
+
+/// Whether a text may hold a digit, full-width ones included.
+pub(super) fn may_hold_digit(text: &str) -> bool {
+    // Full-width forms are the only characters that begin with this byte, next to a few rare ones.
+    text.bytes().any(|byte| byte.is_ascii_digit() || byte == 0xef)
 }
 
 fn narrow(c: char) -> char {

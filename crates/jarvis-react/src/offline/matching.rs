@@ -41,6 +41,19 @@ impl Question {
         if parts.is_empty() { 0.0 } else { known as f64 / parts.len() as f64 }
     }
 
+    /// How much the question names something: all its words, or one of them as names are written.
+    pub(super) fn names(&self, phrase: &str) -> f64 {
+        let said = self.mentions(phrase);
+        if said == 1.0 || said == 0.0 {
+            return said;
+        }
+        let parts = words(&folded(phrase));
+        let mut rest = self.raw.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1);
+        let named =
+            rest.any(|word| word.starts_with(char::is_uppercase) && parts.iter().any(|part| same(part, &folded(word))));
+        if named { said } else { 0.0 }
+    }
+
     /// Where the question first speaks of a phrase that it mentions.
     pub(super) fn place(&self, phrase: &str) -> usize {
         let parts = words(&folded(phrase));
@@ -57,7 +70,7 @@ impl Question {
         }
     }
 
-    /// The words of meaning: those that are no function words of asking.
+    /// Its words, folded.
     pub(super) fn words(&self) -> &[String] {
         &self.words
     }

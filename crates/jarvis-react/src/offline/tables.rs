@@ -39,6 +39,13 @@ impl Step<'_> {
     /// A question about a table; `None` when the table has nothing to do with it.
     pub(super) fn table(&self, table: &Table<'_>) -> Option<Move> {
         let chosen = self.chosen(table);
+        // Pairs that stand here and there between other lines belong together in nothing.
+        if table.sparse
+            && (self.wish.chart.is_some() || !matches!(self.wish.op, Op::Count | Op::Words))
+            && !chosen.named
+        {
+            return None;
+        }
         let text = match &self.wish.op {
             Op::Sum if chosen.rows.len() == 1 && chosen.named => Some(self.looked_up(table, &chosen)),
             Op::Sum => Some(self.figure(table, &chosen, Figure::Sum)?),
@@ -177,8 +184,11 @@ impl Step<'_> {
         let text_named = table.texts().any(|column| self.question.mentions(table.name(column)) > 0.5);
         let column_said = self.question.mentions(table.name(chosen.column)) > 0.5;
         if self.wish.bound.is_none() {
-            if chosen.named && (column_said || !text_named) {
-                return if chosen.rows.len() == 1 {
+            let headed = !table.name(chosen.column).is_empty();
+            let of_rows =
+                text_named || (headed && !chosen.column_named && (chosen.rows.len() > 1 || self.speaks_of_rows()));
+            if chosen.named && (column_said || !of_rows) {
+                return if chosen.rows.len() == 1 || !headed {
                     Some(self.looked_up(table, chosen))
                 } else {
                     self.figure(table, chosen, Figure::Sum)
@@ -187,7 +197,7 @@ impl Step<'_> {
             if chosen.column_named && !text_named && !chosen.named {
                 return self.figure(table, chosen, Figure::Sum);
             }
-            if !text_named && !self.speaks_of_rows() {
+            if !of_rows && !self.speaks_of_rows() || (!chosen.named && !text_named && !self.speaks_of_rows()) {
                 return None;
             }
         }
@@ -318,10 +328,18 @@ fn value_title(question: &str) -> String {
 
 /// The rows that a question names by the cells of a column; whole names before parts of names.
 fn mentioned(question: &Question, table: &Table<'_>, column: usize) -> Vec<usize> {
-    let scores: Vec<f64> =
-        table.rows.iter().map(|row| row.get(column).map_or(0.0, |cell| question.mentions(cell))).collect();
+    // A word that is the name of an amount names no row.
+    let taken =
+        |cell: &str| table.numeric.iter().any(|numeric| Question::new(table.name(*numeric)).mentions(cell) == 1.0);
+    let scores: Vec<f64> = table
+        .rows
+        .iter()
+        .map(|row| row.get(column).map_or(0.0, |cell| question.names(cell)))
+        .zip(&table.rows)
+        .map(|(score, row)| if score > 0.0 && row.get(column).is_some_and(|cell| taken(cell)) { 0.0 } else { score })
+        .collect();
     let best = scores.iter().copied().fold(0.0, f64::max);
-    if best < 0.5 {
+    if best < 0.3 {
         return Vec::new();
     }
     let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();
