@@ -36,7 +36,9 @@ impl Amount {
             unit.chars().count() <= most
                 && !unit.contains(|c: char| c.is_ascii_digit() || ":=<>|,;，；。[]{}\"".contains(c))
         };
-        if !fits(bare, 4) || !fits(after, UNIT) || after.split_whitespace().count() > 2 {
+        // `a1` and `№ 5` are names.
+        let joined = before.chars().next_back().is_some_and(char::is_alphanumeric) || before.contains(['№', '#']);
+        if joined || !fits(bare, 4) || !fits(after, UNIT) || after.split_whitespace().count() > 2 {
             return None;
         }
         let number = plain(digits)?;
@@ -147,6 +149,10 @@ mod tests {
             ("12 of 30", None),
             ("about 12 or so many words more", None),
             ("Milk: 12", None),
+            ("USD 12", Some("12|USD|")),
+            ("Q1", None),
+            ("第3", None),
+            ("№ 5", None),
             ("none", None),
             ("", None),
         ] {

@@ -83,6 +83,16 @@ impl Question {
     }
 }
 
+/// Whether a column holds numbers of things.
+pub(super) fn is_quantity(name: &str) -> bool {
+    let name = folded(name);
+    named(
+        "qty quantity count units number pieces stock amount количеств штук остат кол 数量 件数 个数 人数 库存",
+        &name,
+        &words(&name),
+    )
+}
+
 fn named(kind: &str, lower: &str, words: &[String]) -> bool {
     kind.split_whitespace().any(|stem| {
         if stem.chars().any(is_han) { lower.contains(stem) } else { words.iter().any(|word| word.starts_with(stem)) }
@@ -90,7 +100,7 @@ fn named(kind: &str, lower: &str, words: &[String]) -> bool {
 }
 
 /// Kinds of quantities: the beginnings of the words for each, in three languages.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "revenue sales sold turnover income выручк продаж доход оборот 销售 收入 营收 营业额",
     "price cost expensive cheap pric цен стои стоимост дорог дешев 价 贵 便宜 多少钱",
     "score grade mark point балл оценк 成绩 分数 得分 多少分",
@@ -98,6 +108,7 @@ const KINDS: [&str; 11] = [
     "amount spent spend expense sum сумм трат расход 金额 花费 支出 费用",
     "age old young возраст старш младш лет 年龄 岁",
     "population people inhabitant населени жител 人口",
+    "people headcount persons человек 人数 多少人 几个人 几人",
     "salary wage pay earn зарплат оклад зараб 工资 薪",
     "profit прибыл 利润 盈利",
     "temperature cold warm hot температур холодн тепл 气温 温度 冷 热",

@@ -53,3 +53,11 @@ pub(super) const POEM_ZH: &str = "床前明月光，疑是地上霜。举头望�
 pub(super) const SPARSE: &str = "Version: 5\nRevision: 2\nThe plan was made in spring.\nNobody knows the budget yet.\nThe garden is green.\n\
 It will be told later.\nWe wait.\n";
 pub(super) const CITIES_NEW: &str = "City,Visitors\nNew York,8000\nNew Delhi,7000\nBoston,600\n";
+pub(super) const INVOICE: &str = "Invoice 2024-17\n\nItem,Qty,Unit price\nDesk,2,149.90\nChair,8,59.50\nLamp,5,24.00\n";
+pub(super) const TEAM_ZH: &str =
+    "| 部门 | 人数 | 预算（万元） |\n|---|---|---|\n| 研发 | 45 | 320 |\n| 市场 | 18 | 150 |\n| 行政 | 9 | 60 |\n";
+pub(super) const CODES: &str = "a1,b2,a1,b2,c3";
+pub(super) const PRICES_ZH: &str = "苹果 3元\n香蕉 2元\n西瓜 10元";
+pub(super) const TAGS: &str = "<Final Answer>: 42\n<Thought>: stop\nAlpha: 3\nBeta: 9\n";
+pub(super) const STORY: &str = "Maria Lopez opened her bakery in Lisbon in 2003. In the first year she sold 1,200 cakes. By 2010 the bakery \
+had twelve workers. Her brother Pedro keeps the books.\n";
