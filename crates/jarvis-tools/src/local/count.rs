@@ -13,9 +13,9 @@ use super::{native, on_a_thread};
 use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
 
 /// The most kinds that are told of by name.
-const TOLD: usize = 200;
+const TOLD: usize = 150;
 /// The longest name of a kind that is told.
-const LONGEST: usize = 60;
+const LONGEST: usize = 40;
 /// Items of more characters than this, on average, are no list but sentences.
 const PROSE: usize = 32;
 
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(shown.lines().nth(1), Some(r#"{"x":["apple","banana","orange"],"y":[6,3,1]}"#));
         let many: Vec<String> = (0..300).map(|at| format!("k{at}")).collect();
         let shown = Counts::of(many.iter().map(String::as_str)).to_string();
-        assert!(shown.contains(", k199: 1, and 100 kinds more; 300 kinds, 300 in all"), "{shown}");
+        assert!(shown.contains(", k149: 1, and 150 kinds more; 300 kinds, 300 in all"), "{shown}");
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! The native tools as a registry calls them.
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};

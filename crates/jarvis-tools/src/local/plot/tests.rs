@@ -1,3 +1,5 @@
+//! Charts measured by their pixels.
+
 use image::RgbImage;
 use serde_json::json;
 
