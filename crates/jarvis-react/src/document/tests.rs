@@ -1,3 +1,5 @@
+//! Encodings by the dozen, files that are none, and PDFs written by hand.
+
 use super::*;
 
 const RUSSIAN: &str = "Продажи компании за первый квартал выросли, а прибыль снизилась. Цена: 1 200 руб.\r\n";

@@ -20,7 +20,7 @@ impl Amount {
     /// The amount that a text is; `None` when it is more than one number with a unit.
     pub(super) fn read(text: &str) -> Option<Amount> {
         let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '"' | '`' | '_'));
-        if text.len() > 80 {
+        if text.len() > 80 || !may_hold_digit(text) {
             return None;
         }
         let narrow: String = text.chars().map(narrow).collect();
@@ -36,7 +36,9 @@ impl Amount {
             unit.chars().count() <= most
                 && !unit.contains(|c: char| c.is_ascii_digit() || ":=<>|,;，；。[]{}\"".contains(c))
         };
-        if !fits(bare, 4) || !fits(after, UNIT) || after.split_whitespace().count() > 2 {
+        // `a1` and `№ 5` are names.
+        let joined = before.chars().next_back().is_some_and(char::is_alphanumeric) || before.contains(['№', '#']);
+        if joined || !fits(bare, 4) || !fits(after, UNIT) || after.split_whitespace().count() > 2 {
             return None;
         }
         let number = plain(digits)?;
@@ -66,6 +68,12 @@ impl Amount {
         };
         same(&self.before, &other.before) && same(&self.after, &other.after)
     }
+}
+
+/// Whether a text may hold a digit, full-width ones included.
+pub(super) fn may_hold_digit(text: &str) -> bool {
+    // Full-width forms are the only characters that begin with this byte, next to a few rare ones.
+    text.bytes().any(|byte| byte.is_ascii_digit() || byte == 0xef)
 }
 
 fn narrow(c: char) -> char {
@@ -141,6 +149,10 @@ mod tests {
             ("12 of 30", None),
             ("about 12 or so many words more", None),
             ("Milk: 12", None),
+            ("USD 12", Some("12|USD|")),
+            ("Q1", None),
+            ("第3", None),
+            ("№ 5", None),
             ("none", None),
             ("", None),
         ] {

@@ -18,6 +18,8 @@ pub(super) struct Table<'d> {
     pub(super) label: Option<usize>,
     /// The columns of amounts.
     pub(super) numeric: Vec<usize>,
+    /// Whether it was gathered from a text that is mostly something else.
+    pub(super) sparse: bool,
 }
 
 /// What a document holds.
@@ -78,7 +80,7 @@ impl<'d> Table<'d> {
         if let Some(label) = label {
             rows.retain(|row| !row.get(label).is_some_and(|cell| is_total(cell)));
         }
-        (!numeric.is_empty() && !rows.is_empty()).then_some(Table { header, rows, label, numeric })
+        (!numeric.is_empty() && !rows.is_empty()).then_some(Table { header, rows, label, numeric, sparse: false })
     }
 
     /// The name of a column.

@@ -39,11 +39,15 @@ impl Step<'_> {
         let Op::Times(Some(of)) = &self.wish.op else { return None };
         let at = document.get(..2 << 20).unwrap_or(document).to_lowercase().find(of.as_str());
         // As the document writes it.
-        let of = at.and_then(|at| document.get(at..at + of.len())).unwrap_or(of);
+        let written = at.and_then(|at| document.get(at..at + of.len()));
+        let of = written.filter(|written| written.to_lowercase() == *of).unwrap_or(of);
         let Some(observed) = self.observed("count") else {
             return Some(self.act("count", self.say.will_count(), json!({"of": of})));
         };
-        Some(self.answer(match number_after(observed) {
+        // As a part of other items it occurs too.
+        let first = observed.lines().next().unwrap_or_default();
+        let told = first.strip_suffix(" in the text").and_then(|told| told.rsplit([' ', ';']).next());
+        Some(self.answer(match told.map(str::to_owned).or_else(|| number_after(observed)) {
             Some(count) => self.say.times(of, &count),
             None => self.say.failed(observed),
         }))

@@ -41,6 +41,19 @@ impl Question {
         if parts.is_empty() { 0.0 } else { known as f64 / parts.len() as f64 }
     }
 
+    /// How much the question names something: all its words, or one of them as names are written.
+    pub(super) fn names(&self, phrase: &str) -> f64 {
+        let said = self.mentions(phrase);
+        if said == 1.0 || said == 0.0 {
+            return said;
+        }
+        let parts = words(&folded(phrase));
+        let mut rest = self.raw.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1);
+        let named =
+            rest.any(|word| word.starts_with(char::is_uppercase) && parts.iter().any(|part| same(part, &folded(word))));
+        if named { said } else { 0.0 }
+    }
+
     /// Where the question first speaks of a phrase that it mentions.
     pub(super) fn place(&self, phrase: &str) -> usize {
         let parts = words(&folded(phrase));
@@ -57,7 +70,7 @@ impl Question {
         }
     }
 
-    /// The words of meaning: those that are no function words of asking.
+    /// Its words, folded.
     pub(super) fn words(&self) -> &[String] {
         &self.words
     }
@@ -70,6 +83,16 @@ impl Question {
     }
 }
 
+/// Whether a column holds numbers of things.
+pub(super) fn is_quantity(name: &str) -> bool {
+    let name = folded(name);
+    named(
+        "qty quantity count units number pieces stock amount количеств штук остат кол 数量 件数 个数 人数 库存",
+        &name,
+        &words(&name),
+    )
+}
+
 fn named(kind: &str, lower: &str, words: &[String]) -> bool {
     kind.split_whitespace().any(|stem| {
         if stem.chars().any(is_han) { lower.contains(stem) } else { words.iter().any(|word| word.starts_with(stem)) }
@@ -77,7 +100,7 @@ fn named(kind: &str, lower: &str, words: &[String]) -> bool {
 }
 
 /// Kinds of quantities: the beginnings of the words for each, in three languages.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "revenue sales sold turnover income выручк продаж доход оборот 销售 收入 营收 营业额",
     "price cost expensive cheap pric цен стои стоимост дорог дешев 价 贵 便宜 多少钱",
     "score grade mark point балл оценк 成绩 分数 得分 多少分",
@@ -85,6 +108,7 @@ const KINDS: [&str; 11] = [
     "amount spent spend expense sum сумм трат расход 金额 花费 支出 费用",
     "age old young возраст старш младш лет 年龄 岁",
     "population people inhabitant населени жител 人口",
+    "people headcount persons человек 人数 多少人 几个人 几人",
     "salary wage pay earn зарплат оклад зараб 工资 薪",
     "profit прибыл 利润 盈利",
     "temperature cold warm hot температур холодн тепл 气温 温度 冷 热",

@@ -36,6 +36,10 @@ impl Step<'_> {
         let (answer, sentence) = (words(found.range), words(found.sentence));
         let [whole, narrowed] = SURE;
         let sure = if answer == sentence { whole } else { narrowed };
-        self.answer(if found.score < sure { self.say.nearest(&sentence) } else { self.say.quoted(&answer, &sentence) })
+        self.answer(if found.lacks || found.score < sure {
+            self.say.nearest(&sentence)
+        } else {
+            self.say.quoted(&answer, &sentence)
+        })
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::amount::Amount;
 use super::data::Table;
-use super::matching::Question;
+use super::matching::{Question, is_quantity};
 use super::say::Figure;
 use super::wish::{Bound, Op};
 use super::{Move, Step};
@@ -31,14 +31,23 @@ struct Chosen<'t, 'd> {
     /// Whether rows were named, and not all are meant.
     named: bool,
     column: usize,
-    /// Whether the column was named.
-    column_named: bool,
+    /// Whether the column was named, or what it holds.
+    column_said: bool,
+    /// Whether it is the only column that can be meant.
+    column_meant: bool,
 }
 
 impl Step<'_> {
     /// A question about a table; `None` when the table has nothing to do with it.
     pub(super) fn table(&self, table: &Table<'_>) -> Option<Move> {
         let chosen = self.chosen(table);
+        // Pairs that stand here and there between other lines belong together in nothing.
+        if table.sparse
+            && (self.wish.chart.is_some() || !matches!(self.wish.op, Op::Count | Op::Words))
+            && !chosen.named
+        {
+            return None;
+        }
         let text = match &self.wish.op {
             Op::Sum if chosen.rows.len() == 1 && chosen.named => Some(self.looked_up(table, &chosen)),
             Op::Sum => Some(self.figure(table, &chosen, Figure::Sum)?),
@@ -85,6 +94,14 @@ impl Step<'_> {
                 column = *other;
             }
         }
+        let column_said = fit(column) > 0.3;
+        // `How many chairs` asks for their number rather than for their price.
+        let quantity = table.numeric.iter().copied().find(|column| is_quantity(table.name(*column)));
+        let of_things = self.wish.op == Op::Count && !column_said;
+        let column_meant = column_said || (of_things && quantity.is_some());
+        if let (true, Some(quantity)) = (of_things, quantity) {
+            column = quantity;
+        }
         let mut rows: Option<Vec<usize>> = None;
         for texts in table.texts() {
             let found = mentioned(self.question, table, texts);
@@ -109,7 +126,7 @@ impl Step<'_> {
                 row.get(column).and_then(|cell| Amount::read(cell)).is_some_and(|amount| within(bound, amount.size))
             });
         }
-        Chosen { rows, named, column, column_named: fit(column) > 0.3 }
+        Chosen { rows, named, column, column_said, column_meant }
     }
 
     fn entries<'d>(&self, table: &Table<'d>, rows: &[&Vec<&'d str>], column: usize) -> Vec<Entry<'d>> {
@@ -177,17 +194,20 @@ impl Step<'_> {
         let text_named = table.texts().any(|column| self.question.mentions(table.name(column)) > 0.5);
         let column_said = self.question.mentions(table.name(chosen.column)) > 0.5;
         if self.wish.bound.is_none() {
-            if chosen.named && (column_said || !text_named) {
-                return if chosen.rows.len() == 1 {
+            let headed = !table.name(chosen.column).is_empty();
+            let of_rows = (text_named && !chosen.column_said)
+                || (headed && !chosen.column_said && (chosen.rows.len() > 1 || self.speaks_of_rows()));
+            if chosen.named && (column_said || !of_rows) {
+                return if chosen.rows.len() == 1 || !headed {
                     Some(self.looked_up(table, chosen))
                 } else {
                     self.figure(table, chosen, Figure::Sum)
                 };
             }
-            if chosen.column_named && !text_named && !chosen.named {
+            if chosen.column_said && !text_named && !chosen.named {
                 return self.figure(table, chosen, Figure::Sum);
             }
-            if !text_named && !self.speaks_of_rows() {
+            if !of_rows && !self.speaks_of_rows() || (!chosen.named && !text_named && !self.speaks_of_rows()) {
                 return None;
             }
         }
@@ -258,7 +278,7 @@ impl Step<'_> {
     fn looked_up(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Said {
         let asked = |column: &usize| Some(*column) != table.label && self.question.mentions(table.name(*column)) > 0.5;
         let mut columns: Vec<usize> = (0..table.header.len()).filter(asked).collect();
-        if columns.is_empty() && (chosen.column_named || table.numeric.len() == 1) {
+        if columns.is_empty() && (chosen.column_meant || table.numeric.len() == 1) {
             columns.push(chosen.column);
         }
         if columns.is_empty() {
@@ -318,10 +338,18 @@ fn value_title(question: &str) -> String {
 
 /// The rows that a question names by the cells of a column; whole names before parts of names.
 fn mentioned(question: &Question, table: &Table<'_>, column: usize) -> Vec<usize> {
-    let scores: Vec<f64> =
-        table.rows.iter().map(|row| row.get(column).map_or(0.0, |cell| question.mentions(cell))).collect();
+    // A word that is the name of an amount names no row.
+    let taken =
+        |cell: &str| table.numeric.iter().any(|numeric| Question::new(table.name(*numeric)).mentions(cell) == 1.0);
+    let scores: Vec<f64> = table
+        .rows
+        .iter()
+        .map(|row| row.get(column).map_or(0.0, |cell| question.names(cell)))
+        .zip(&table.rows)
+        .map(|(score, row)| if score > 0.0 && row.get(column).is_some_and(|cell| taken(cell)) { 0.0 } else { score })
+        .collect();
     let best = scores.iter().copied().fold(0.0, f64::max);
-    if best < 0.5 {
+    if best < 0.3 {
         return Vec::new();
     }
     let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();

@@ -70,7 +70,7 @@ macro_rules! rule {
 
 rule!(
     CHART,
-    r"\b(chart|graph|plot|diagram|histogram|draw|visuali[sz]e|trend)|график|диаграмм|гистограмм|нарису|построй|построить|изобраз|начерти|визуализ|[柱条折线散点饼曲形状]图|图表|画图|画出|绘制|作图|画一|画个|画张|可视化|走势"
+    r"\b(chart|graph|plot|diagram|histogram|draw|visuali[sz]e|trend)|график|диаграмм|гистограмм|нарису|построй|построить|изобраз|начерти|визуализ|[柱条折线散点饼曲形状]图|图表|画图|画出|画.{0,6}图|绘制|作图|画一|画个|画张|可视化|走势"
 );
 rule!(
     NO_CHART,

@@ -13,9 +13,9 @@ use super::{native, on_a_thread};
 use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
 
 /// The most kinds that are told of by name.
-const TOLD: usize = 200;
+const TOLD: usize = 150;
 /// The longest name of a kind that is told.
-const LONGEST: usize = 60;
+const LONGEST: usize = 40;
 /// Items of more characters than this, on average, are no list but sentences.
 const PROSE: usize = 32;
 
@@ -51,6 +51,7 @@ impl Counts {
         match separator {
             Some(separator) if !separator.is_empty() => Counts::of(text.split(separator)),
             Some(_) | None => {
+                let text = unheaded(text);
                 let between = |c: char| matches!(c, ',' | '，' | '、' | ';' | '；' | '|' | '\t' | '\n');
                 let (mut parts, mut chars) = (0, 0);
                 for part in text.split(between).map(str::trim).filter(|part| !part.is_empty()) {
@@ -95,6 +96,18 @@ impl fmt::Display for Counts {
         write!(f, "{gap}{} {kinds}, {} in all", self.kinds.len(), self.total())?;
         let counts: Vec<usize> = shown.iter().map(|kind| kind.1).collect();
         if shown.is_empty() { Ok(()) } else { write!(f, "\n{}", json!({"x": names, "y": counts})) }
+    }
+}
+
+/// A list without the heading before its only colon.
+fn unheaded(text: &str) -> &str {
+    match text.split_once([':', '：']) {
+        Some((head, rest))
+            if !head.contains([',', '，', '、', ';', '；', '|', '\t']) && !rest.contains([':', '：']) =>
+        {
+            rest
+        }
+        Some(_) | None => text,
     }
 }
 
@@ -217,14 +230,16 @@ fn tell(counted: &Counted, separator: Option<&str>, of: Option<&str>) -> String 
     let Some(of) = of else { return counts.to_string() };
     let name = shorten(of, LONGEST);
     let mut told = String::new();
-    match (counts.get(of), counted) {
-        (0, Counted::Text(text)) => {
-            let _ = write!(told, "{name}: {} in the text", occurrences(text, of));
-        }
-        (items, Counted::Items(_) | Counted::Text(_)) => {
-            let _ = write!(told, "{name}: {items} of {} items", counts.total());
-        }
-    }
+    let items = counts.get(of);
+    let in_text = match counted {
+        Counted::Items(_) => items,
+        Counted::Text(text) => occurrences(text, of),
+    };
+    let _ = match items {
+        0 if in_text > 0 => write!(told, "{name}: {in_text} in the text"),
+        items if in_text > items => write!(told, "{name}: {items} of {} items; {in_text} in the text", counts.total()),
+        items => write!(told, "{name}: {items} of {} items", counts.total()),
+    };
     told
 }
 
@@ -248,6 +263,8 @@ mod tests {
         check("a b,A  B,ＡＢ,ab", None, "a b: 2, ＡＢ: 2; 2 kinds, 4 in all");
         check("a-b-a", Some("-"), "a: 2, b: 1; 2 kinds, 3 in all");
         check("\"x\", 'x', x.", None, "x: 3; 1 kind, 3 in all");
+        check("Животные: кот, собака, кот", None, "кот: 2, собака: 1; 2 kinds, 3 in all");
+        check("a: 1, b: 2", None, "a: 1: 1, b: 2: 1; 2 kinds, 2 in all");
         check("", None, "0 kinds, 0 in all");
         check(", ,;", None, "0 kinds, 0 in all");
         let prose = "The cat sat on the mat with a cat, and then it slept there for the whole day long.";
@@ -256,7 +273,7 @@ mod tests {
         assert_eq!(shown.lines().nth(1), Some(r#"{"x":["apple","banana","orange"],"y":[6,3,1]}"#));
         let many: Vec<String> = (0..300).map(|at| format!("k{at}")).collect();
         let shown = Counts::of(many.iter().map(String::as_str)).to_string();
-        assert!(shown.contains(", k199: 1, and 100 kinds more; 300 kinds, 300 in all"), "{shown}");
+        assert!(shown.contains(", k149: 1, and 150 kinds more; 300 kinds, 300 in all"), "{shown}");
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! The native tools as a registry calls them.
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -53,6 +55,7 @@ async fn calls_are_answered() {
     )
     .await;
     check("count", json!({"of": "Banana"}), fruit, Ok("Banana: 3 of 10 items")).await;
+    check("count", json!({"of": "fig"}), "a fig tree, fig, fig jam", Ok("fig: 1 of 3 items; 3 in the text")).await;
     check("count", json!({"of": "cat"}), "A cat sat, and the cat ate.", Ok("cat: 2 in the text")).await;
     check("count", json!({"items": [[]]}), "", Err("`items` must be a list of texts or numbers")).await;
     check("count", json!({"text": []}), "", Err("`text` must be a text")).await;
@@ -234,4 +237,12 @@ fn expressions_are_worked_out() {
     }
     let long = format!("sum({}1)", "1.25, ".repeat(3_000));
     assert_eq!(evaluate(&long).as_deref(), Ok("3751"));
+}
+
+proptest::proptest! {
+    /// Whatever is written, there is a result or a reason.
+    #[test]
+    fn no_expression_breaks_the_calculator(expression in "([0-9.,()+*/%^!eE \\[\\]-]|sum\\(|median\\(|round\\(|sqrt\\(|log\\(|floor\\(|9\\^9|\\*\\*|//|[×÷−π，（）]){0,24}") {
+        let _ = evaluate(&expression);
+    }
 }

@@ -34,6 +34,8 @@ pub struct PassageAnswer {
     pub sentence: Range<usize>,
     /// How much of the question's words the sentence holds, from 0 to 1.
     pub score: f64,
+    /// Whether the question asks for a name, date or figure that the sentence does not have.
+    pub lacks: bool,
 }
 
 /// Finds the words of a passage that answer a question; `None` when no sentence shares a word with it. It reads a passage
@@ -42,7 +44,7 @@ pub fn answer_from(question: &str, passage: &str) -> Option<PassageAnswer> {
     let found = passage::answer(question, passage)?;
     let holding = |sentence: &Range<usize>| sentence.start <= found.range.start && found.range.start < sentence.end;
     let sentence = segment::sentences(passage).into_iter().find(holding).unwrap_or_else(|| found.range.clone());
-    Some(PassageAnswer { range: found.range, sentence, score: found.score })
+    Some(PassageAnswer { range: found.range, sentence, score: found.score, lacks: found.lacks })
 }
 
 /// The largest argument that is read, in bytes.

@@ -3,38 +3,45 @@
 use jarvis_plan::is_han;
 
 use super::Table;
-use crate::offline::amount::Amount;
+use crate::offline::amount::{Amount, may_hold_digit};
 use crate::offline::matching::{Question, folded, same, words};
 
 /// The longest label, in characters.
 const LABEL: usize = 60;
+/// The most values that are read; with more a document is no list that a question is asked about.
+const MOST: usize = 500_000;
 /// The most sentences that are looked at for amounts of a thing.
 const SENTENCES: usize = 20_000;
 
 /// Pairs of labels and amounts, where there are two or more.
 pub(super) fn find(document: &str) -> Option<Table<'_>> {
     let mut rows = Vec::new();
+    let (mut lines, mut telling) = (0_usize, 0_usize);
     for line in document.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let parts = line.split([',', '，', ';', '；', '、', '。']).filter_map(pair);
         let parts: Vec<(&str, &str)> = parts.collect();
         // A comma may also stand within a label or an amount.
         let whole = if parts.len() < 2 { pair(line) } else { None };
+        lines += 1;
+        telling += usize::from(whole.is_some() || !parts.is_empty());
         match whole {
             Some((label, value)) => rows.push(vec![label, value]),
             None => rows.extend(parts.into_iter().map(|(label, value)| vec![label, value])),
         }
     }
-    if rows.len() < 2 {
+    if !(2..=MOST).contains(&rows.len()) {
         return None;
     }
-    Table::new(rows, Some(false)).filter(|table| table.label == Some(0))
+    let mut table = Table::new(rows, Some(false)).filter(|table| table.label == Some(0))?;
+    table.sparse = telling * 2 < lines;
+    Some(table)
 }
 
 /// A label with an amount behind it.
 fn pair(text: &str) -> Option<(&str, &str)> {
     let text = unlisted(text.trim().trim_end_matches(['。', ';', '；', ',']));
-    // Nothing that is so long is a label with an amount.
-    if text.len() > 6 * LABEL {
+    // Nothing that is so long is a label with an amount, and nothing without a digit.
+    if text.len() > 6 * LABEL || !may_hold_digit(text) {
         return None;
     }
     let parted = ["：", ":", "=", " — ", " – ", " - ", "\t"].into_iter().find_map(|mark| {
@@ -70,17 +77,13 @@ pub(super) fn numbers(document: &str) -> Option<Table<'_>> {
     let body = document
         .rsplit_once([':', '：'])
         .map_or(document, |(head, body)| if head.len() < 80 { body } else { document });
-    let split = |text: &'_ str, marks: &[char]| -> (usize, usize) {
-        let parts = || text.split(marks).map(str::trim).filter(|part| !part.is_empty());
-        (parts().count(), parts().filter(|part| Amount::read(part).is_some()).count())
-    };
     for marks in
         [&['\n', ';', '；', '、', '，'][..], &[',', '\n', '；', ';', '、', '，'], &[' ', ',', '\n', ';', '\t', '，']]
     {
-        let (all, amounts) = split(body, marks);
-        if amounts > 1 && amounts == all {
-            let parts = body.split(marks).map(str::trim).filter(|part| !part.is_empty());
-            return Table::new(parts.map(|part| vec![part]).collect(), Some(false));
+        let parts = || body.split(marks).map(str::trim).filter(|part| !part.is_empty());
+        let wrong = parts().nth(1).is_none() || parts().nth(MOST).is_some();
+        if !wrong && parts().all(|part| Amount::read(part).is_some()) {
+            return Table::new(parts().map(|part| vec![part]).collect(), Some(false));
         }
     }
     None

@@ -11,7 +11,10 @@ pub(super) fn find(document: &str) -> Vec<Table<'_>> {
     let mut found = markdown(&lines);
     if found.is_empty() {
         for separator in ['\t', ';', '；', '|', ',', '，'] {
-            found = separated(&lines, separator);
+            // What stands in no line parts none.
+            if document.contains(separator) {
+                found = separated(&lines, separator);
+            }
             if !found.is_empty() {
                 break;
             }

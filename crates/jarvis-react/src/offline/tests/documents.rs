@@ -36,3 +36,28 @@ pub(super) const SALARIES_RU: &str = "Сотрудник;Отдел;Зарпла
 pub(super) const SENTENCE_NUMBERS: &str = "In spring the shop sold 120 bicycles. In summer it sold 310 bicycles. In autumn it sold 85 bicycles. \
 The shop has a red door.\n";
 pub(super) const WORDS: &str = "The cat saw a dog. The dog ran, and the cat ran after the dog into the garden where another cat sat all day long.\n";
+pub(super) const INVENTORY: &str = "Warehouse inventory, June\n\nProduct | Stock | Price\nBolts | 1,200 | $0.10\nNuts | 900 | $0.05\nScrews | 2,450 | $0.08\n";
+pub(super) const POPULATION_ZH: &str = "各城市人口（万人）\n北京：2189\n上海：2487\n广州：1868\n深圳：1756\n";
+pub(super) const GRADES_EN: &str = "Alice = 91\nBob = 78\nCarol = 85\nDave = 66\n";
+pub(super) const DIARY_RU: &str = "Понедельник - 12\nВторник - 15\nСреда - 9\nЧетверг - 20\nПятница - 17\n";
+pub(super) const COLOURS: &str = "red\nblue\nred\ngreen\nblue\nred\n";
+pub(super) const ANIMALS_RU: &str = "Животные: кот, собака, кот, попугай, собака, кот, хомяк";
+pub(super) const QUOTED_CSV: &str = "\"Name\",\"City\",\"Age\"\n\"Smith, John\",\"London\",\"34\"\n\"Doe, Jane\",\"Paris\",\"29\"\n\"Roe, Ann\",\"London\",\"41\"\n";
+pub(super) const MIXED: &str = "Milk: 2 liters\nBread: 3 loaves\nEggs: 12 pieces\n";
+pub(super) const MEETING: &str = "Minutes of the meeting\n\nPresent: Anna Weiss, Tom Hall. The meeting began at 10:30 in Room 4. \
+The board approved the budget of $2.4 million for 2025. Tom Hall will present the plan on 14 March 2025. \
+The next meeting is on 2 April 2025.\n";
+pub(super) const CONTRACT_RU: &str = "Договор № 15 от 12 марта 2021 года. Арендатор обязан вносить плату в размере 25 000 рублей \
+до пятого числа каждого месяца. Срок аренды — 11 месяцев. Договор подписан в Санкт-Петербурге.\n";
+pub(super) const POEM_ZH: &str = "床前明月光，疑是地上霜。举头望明月，低头思故乡。\n";
+pub(super) const SPARSE: &str = "Version: 5\nRevision: 2\nThe plan was made in spring.\nNobody knows the budget yet.\nThe garden is green.\n\
+It will be told later.\nWe wait.\n";
+pub(super) const CITIES_NEW: &str = "City,Visitors\nNew York,8000\nNew Delhi,7000\nBoston,600\n";
+pub(super) const INVOICE: &str = "Invoice 2024-17\n\nItem,Qty,Unit price\nDesk,2,149.90\nChair,8,59.50\nLamp,5,24.00\n";
+pub(super) const TEAM_ZH: &str =
+    "| 部门 | 人数 | 预算（万元） |\n|---|---|---|\n| 研发 | 45 | 320 |\n| 市场 | 18 | 150 |\n| 行政 | 9 | 60 |\n";
+pub(super) const CODES: &str = "a1,b2,a1,b2,c3";
+pub(super) const PRICES_ZH: &str = "苹果 3元\n香蕉 2元\n西瓜 10元";
+pub(super) const TAGS: &str = "<Final Answer>: 42\n<Thought>: stop\nAlpha: 3\nBeta: 9\n";
+pub(super) const STORY: &str = "Maria Lopez opened her bakery in Lisbon in 2003. In the first year she sold 1,200 cakes. By 2010 the bakery \
+had twelve workers. Her brother Pedro keeps the books.\n";

@@ -166,8 +166,14 @@ fn bars(canvas: &mut Canvas, pen: &mut Pen<'_>, chart: &Chart, area: Area, scale
     let told = told(chart, area, pen);
     for (at, (_, value)) in chart.points.iter().enumerate() {
         let centre = middle(area, at, count);
-        let left = (centre - width / 2.0).round() as i32;
-        let right = left + width as i32;
+        let (left, right) = if slot < 5.0 {
+            // As wide as leaves one pixel to the next.
+            let edge = |at: usize| (area.left + at as f32 * slot).floor() as i32;
+            (edge(at), (edge(at + 1) - 1).max(edge(at) + 1))
+        } else {
+            let left = (centre - width / 2.0).round() as i32;
+            (left, left + width as i32)
+        };
         let end = area.y(scale, *value).round() as i32;
         let (top, bottom) = if *value < 0.0 { (zero + 1, end.max(zero + 2)) } else { (end, zero) };
         if *value != 0.0 {

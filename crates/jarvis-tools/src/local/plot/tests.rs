@@ -1,3 +1,5 @@
+//! Charts measured by their pixels.
+
 use image::RgbImage;
 use serde_json::json;
 
@@ -184,6 +186,22 @@ fn what_cannot_be_drawn_is_told() {
         assert!(matches!(render(&chart), Err(PlotError::NotFinite { at: 1, .. })));
     }
     assert_eq!(render(&Chart::default()), Err(PlotError::Empty));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(60))]
+
+    /// Whatever is drawn, it is a picture of the right size.
+    #[test]
+    fn every_chart_is_a_picture(
+        points in proptest::collection::vec((".{0,30}", proptest::num::f64::NORMAL | proptest::num::f64::ZERO | proptest::num::f64::SUBNORMAL), 1..40),
+        title in ".{0,80}",
+        kind in 0..3_usize,
+    ) {
+        let kind = [Kind::Bar, Kind::Line, Kind::Scatter][kind];
+        let chart = Chart { kind, title: title.clone(), x_label: title.clone(), y_label: title, points };
+        proptest::prop_assert_eq!(picture(&render(&chart).unwrap()).dimensions(), (WIDTH, HEIGHT));
+    }
 }
 
 /// Draws what people should look at into a folder: `JARVIS_CHARTS=folder cargo test -p jarvis-tools charts_to_look_at`.

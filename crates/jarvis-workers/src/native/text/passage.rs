@@ -22,6 +22,8 @@ pub(super) struct Found {
     /// The weight of the question's words that the sentence holds, as a share from 0 to 1; less where the sentence has
     /// nothing of the kind asked for.
     pub(super) score: f64,
+    /// Whether the question asks for a name, date or figure that the sentence does not have.
+    pub(super) lacks: bool,
 }
 
 /// What kind of thing answers the question, best kind first, by how it asks.
@@ -119,13 +121,13 @@ pub(super) fn answer(question: &str, context: &str) -> Option<Found> {
         for (at, score) in scored.iter().take(5) {
             let Some(range) = ranges.get(*at).filter(|_| *score >= 0.4 * top) else { continue };
             if let Some(narrow) = narrow(context, range, question, groups, &asked, language) {
-                return Some(Found { range: narrow, score: share(*at) });
+                return Some(Found { range: narrow, score: share(*at), lacks: false });
             }
         }
     }
     let (at, _) = scored.first()?;
     let certainty = if groups.is_some() { 0.5 } else { 0.8 };
-    Some(Found { range: ranges.get(*at)?.clone(), score: certainty * share(*at) })
+    Some(Found { range: ranges.get(*at)?.clone(), score: certainty * share(*at), lacks: groups.is_some() })
 }
 
 /// How often each word of the question stands in a sentence.
