@@ -6,6 +6,7 @@
 
 mod client;
 mod model;
+mod questions;
 mod rate;
 mod server;
 mod streams;
@@ -40,6 +41,9 @@ struct Args {
     /// Concurrent event streams
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     streams: usize,
+    /// Questions at the same time
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    questions: usize,
     /// More flags for `jarvis serve`
     #[arg(last = true, value_name = "FLAG")]
     serve: Vec<String>,
@@ -61,10 +65,20 @@ enum What {
     Slow,
     /// More runs than there are places
     Overload,
+    /// Questions about documents over gRPC
+    Questions,
 }
 
-const ALL: [What; 7] =
-    [What::Offline, What::Replay, What::Socket, What::Memory, What::Streams, What::Slow, What::Overload];
+const ALL: [What; 8] = [
+    What::Offline,
+    What::Replay,
+    What::Socket,
+    What::Memory,
+    What::Streams,
+    What::Slow,
+    What::Overload,
+    What::Questions,
+];
 
 fn main() -> Result<()> {
     let args = Args::parse();
@@ -85,6 +99,7 @@ async fn measure(args: &Args) -> Result<()> {
             What::Streams => streams::many(args.streams, &args.binary, &args.serve).await?,
             What::Slow => streams::unread(&args.binary, &args.serve).await?,
             What::Overload => overload(args).await?,
+            What::Questions => questions::ask(args.questions, &args.binary, &args.serve).await?,
         };
         wrong.extend(found);
     }

@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Offline,
     /// A recording.
     Replay,
+    /// Recorded, for the document agent: a chart, then the answer.
+    Agent,
     /// An endpoint that answers at once.
     Socket,
     /// An endpoint whose last stage answers only after [`Model::release`].
@@ -39,6 +41,11 @@ const PLAN: &str =
     r#"[{"task": "text-classification", "id": 0, "dep": [-1], "args": {"text": "I love this house and its garden"}}]"#;
 const CHOICE: &str = r#"{"id": "native/sentiment", "reason": "it works here"}"#;
 const ANSWER: &str = "The text is positive: it speaks of love for a house and its garden.";
+
+/// What the agent's model says first, and once there is a chart.
+const CALL: &str = "<Thought>: Count.\n<Action>: plot\n<Action Input>: \
+                    {\"x\": [\"apple\", \"banana\", \"orange\"], \"y\": [6, 3, 1]}";
+const KNOWN: &str = "<Thought>: known\n<Final Answer>: Three kinds.";
 
 /// A model, and what is to be kept alive for it.
 pub(crate) struct Model {
@@ -64,6 +71,17 @@ impl Model {
                 let mut file = tempfile::Builder::new().suffix(".jsonl").tempfile()?;
                 for (stage, reply) in [("parse_task", PLAN), ("choose_model", CHOICE), ("response_results", ANSWER)] {
                     writeln!(file, "{}", json!({"stage": stage, "contains": [], "reply": reply, "sticky": true}))?;
+                }
+                file.flush()?;
+                let flags = vec!["--llm".to_owned(), format!("replay:{}", file.path().display())];
+                recording = Some(file);
+                flags
+            }
+            Kind::Agent => {
+                let mut file = tempfile::Builder::new().suffix(".jsonl").tempfile()?;
+                for (part, reply) in [("Plot generated", KNOWN), ("", CALL)] {
+                    let line = json!({"stage": "react", "contains": [part], "reply": reply, "sticky": true});
+                    writeln!(file, "{line}")?;
                 }
                 file.flush()?;
                 let flags = vec!["--llm".to_owned(), format!("replay:{}", file.path().display())];
@@ -97,7 +115,7 @@ impl Model {
     pub(crate) fn request(&self) -> Bytes {
         let text = match self.kind {
             Kind::Offline => "what is the sentiment of: I love this house and its garden",
-            Kind::Replay | Kind::Socket | Kind::Held | Kind::Long => "Is this meant kindly?",
+            Kind::Replay | Kind::Agent | Kind::Socket | Kind::Held | Kind::Long => "Is this meant kindly?",
         };
         Bytes::from(json!({"messages": [{"role": "user", "content": text}]}).to_string())
     }

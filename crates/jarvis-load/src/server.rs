@@ -60,6 +60,21 @@ impl Server {
         }
     }
 
+    /// Where it serves gRPC, once it has said so.
+    pub(crate) async fn grpc(&self) -> Option<String> {
+        let said = || {
+            let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            told.iter().find_map(|line| Some(line.split_once("gRPC at ")?.1.trim().to_owned()))
+        };
+        for _ in 0..100 {
+            if let Some(address) = said() {
+                return Some(address);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        None
+    }
+
     /// Its memory now.
     pub(crate) fn memory(&self) -> Result<Memory> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid))
