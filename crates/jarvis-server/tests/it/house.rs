@@ -16,9 +16,11 @@ use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{FileSource, HuggingGpt, Settings, Sources};
 use jarvis_plan::{ErrorCode, Inference, TaskError};
 use jarvis_planner::Offline;
-use jarvis_server::{Options, Parts};
+use jarvis_react::Agent;
+use jarvis_server::{Doors, Options, Parts};
 use jarvis_store::{Journal, Media};
 use jarvis_testing::chat::{FakeChat, Script};
+use jarvis_tools::{Registry, local};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
@@ -171,6 +173,7 @@ impl Builder {
         let model = chat.as_ref().map(|chat| model(&chat.url()));
         let go = Arc::new(Semaphore::new(0));
         let worker = Arc::new(Scripted { does: self.does, go: Some(Arc::clone(&go)), ..Scripted::default() });
+        let agent = Arc::new(agent(model.clone(), &media));
         let pipeline = Arc::new(pipeline(model, Arc::clone(&worker)));
         let source = FileSource::for_planning(Arc::clone(&pipeline.sources), pipeline.chat.is_some(), 5);
         let decisions = Decisions {
@@ -183,6 +186,7 @@ impl Builder {
         let (for_worker, checks) = (Arc::clone(&worker), self.checks);
         let parts = Parts {
             pipeline,
+            agent,
             local_decisions: decisions.clone(),
             decisions,
             format: Format::Config,
@@ -200,7 +204,8 @@ impl Builder {
         let listener = jarvis_server::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let stop = CancellationToken::new();
-        let serving = jarvis_server::serve(listener, parts, self.options, stop.clone());
+        let doors = Doors { http: Some(listener), ..Doors::default() };
+        let serving = jarvis_server::serve(doors, parts, self.options, stop.clone());
         let served = tokio::spawn(async move { serving.await.expect("it serves") });
         let client = Client::builder().timeout(PATIENCE).build().expect("a client");
         House { url, client, worker, go, chat, stop, served, folder }
@@ -210,6 +215,19 @@ impl Builder {
 fn model(url: &str) -> Arc<dyn ChatModel> {
     let retries = Retries { max: 0, ..Retries::default() };
     Arc::new(OpenAi::new(OpenAiConfig { retries, ..OpenAiConfig::new(url, "gpt-4") }).expect("the client builds"))
+}
+
+fn agent(chat: Option<Arc<dyn ChatModel>>, media: &Arc<Media>) -> Agent {
+    let mut registry = Registry::new();
+    local::add_to(&mut registry).expect("the names are free");
+    Agent {
+        chat,
+        registry: Arc::new(registry),
+        media: Arc::clone(media),
+        prompts: Arc::new(jarvis_react::Prompts::builtin().expect("the prompts parse")),
+        settings: jarvis_react::Settings::default(),
+        tracer: None,
+    }
 }
 
 fn pipeline(chat: Option<Arc<dyn ChatModel>>, worker: Arc<Scripted>) -> HuggingGpt {
