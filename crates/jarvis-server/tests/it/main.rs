@@ -7,6 +7,7 @@ mod decisions;
 mod doors;
 mod house;
 mod load;
+mod mcp;
 mod media;
 mod openai;
 mod runs;
