@@ -1,6 +1,7 @@
 //! The tools' work: a call becomes a run, and its end a result.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::request::Parts;
 use futures::FutureExt;
@@ -10,6 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use super::content::Naming;
 use super::{Jarvis, args, progress};
@@ -17,6 +19,9 @@ use crate::error::ApiError;
 use crate::routes::pipeline::{self, Told};
 use crate::runs::{Ended, Keep, Started, Work};
 use crate::wire::ask::{Ask, Attachment, AttachmentKind, MOST_ATTACHMENTS, Message, Speaker};
+
+/// How long what is left to tell of a run may keep back its result.
+const LATE: Duration = Duration::from_secs(2);
 
 /// The context of a call.
 type Context = RequestContext<RoleServer>;
@@ -193,13 +198,25 @@ impl Jarvis {
 /// Waits for the end of a run, and tells of it meanwhile where that was asked for.
 async fn told<T>(started: Started<T>, context: &Context) -> Result<(String, Ended<T>), ErrorData> {
     let log = Arc::clone(&started.live.log);
+    let (over, is_over) = oneshot::channel::<()>();
+    let waiting = async {
+        let ended = pipeline::wait(started).await;
+        drop(over);
+        ended
+    };
     let telling = async {
-        if let Some(token) = context.meta.get_progress_token() {
-            progress::tell(log, token, &context.peer).await;
+        let Some(token) = context.meta.get_progress_token() else { return };
+        // A client that takes nothing more, such as one that closed standard input, may still want the result.
+        let late = async {
+            let _ = is_over.await;
+            tokio::time::sleep(LATE).await;
+        };
+        tokio::select! {
+            () = progress::tell(log, token, &context.peer) => {}
+            () = late => {}
         }
     };
-    // The log is closed before the run's end is told, so nothing is told after it.
-    let (ended, ()) = tokio::join!(pipeline::wait(started), telling);
+    let (ended, ()) = tokio::join!(waiting, telling);
     ended.map_err(refused)
 }
 
