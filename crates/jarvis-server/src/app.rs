@@ -9,6 +9,7 @@ use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::get;
+use tokio_util::sync::CancellationToken;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::timeout::RequestBodyTimeoutLayer;
@@ -20,14 +21,15 @@ use utoipa_axum::routes;
 
 use crate::error::ApiError;
 use crate::guard;
+use crate::mcp;
 use crate::routes::{decisions, health, media, models, openai, page, pipeline, plans, runs, session, upload};
 use crate::state::Server;
 
 /// How long a client may take between two pieces of a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// Every route, with its checks and limits.
-pub(crate) fn app(server: Server) -> Router {
+/// Every route, with its checks and limits. `closed` says that every connection has ended.
+pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
     let options = &server.options;
     let json = OpenApiRouter::new()
         .routes(routes!(pipeline::answer))
@@ -55,14 +57,14 @@ pub(crate) fn app(server: Server) -> Router {
     let large = OpenApiRouter::new()
         .routes(routes!(openai::complete))
         .routes(routes!(upload::upload))
-        // A file in base64 is a third longer, and the form around it takes a little.
-        .layer(DefaultBodyLimit::max(options.max_upload / 3 * 4 + (64 << 10)));
+        .layer(DefaultBodyLimit::max(guard::most_with_files(options)));
     let plain = OpenApiRouter::new()
         .route("/v1/models/{id}", get(openai::model))
         // Some clients do not escape the stroke in a model's id.
         .route("/v1/models/{owner}/{name}", get(openai::model_of_owner))
         .routes(routes!(media::sound))
-        .routes(routes!(media::video));
+        .routes(routes!(media::video))
+        .route("/mcp", mcp::route(&server, closed));
     let guarded =
         json.merge(large).merge(plain).route_layer(middleware::from_fn_with_state(server.clone(), guard::token));
     let open = OpenApiRouter::new()
@@ -122,9 +124,13 @@ fn cors(origins: &[String]) -> CorsLayer {
             header::AUTHORIZATION,
             header::CONTENT_TYPE,
             HeaderName::from_static("last-event-id"),
+            HeaderName::from_static("mcp-method"),
+            HeaderName::from_static("mcp-name"),
+            HeaderName::from_static("mcp-protocol-version"),
+            HeaderName::from_static("mcp-session-id"),
             HeaderName::from_static("x-request-id"),
         ])
-        .expose_headers([HeaderName::from_static("x-request-id"), HeaderName::from_static("x-run-id")])
+        .expose_headers(["mcp-session-id", "x-request-id", "x-run-id"].map(HeaderName::from_static))
         .max_age(Duration::from_secs(3600))
 }
 

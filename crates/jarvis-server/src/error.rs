@@ -92,6 +92,11 @@ impl ApiError {
         &self.0.message
     }
 
+    /// What to try, where something can be tried.
+    pub(crate) fn hint_text(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> ApiError {
         ApiError(Box::new(Fields {
             status,

@@ -71,6 +71,11 @@ pub(crate) async fn dress(request: Request, next: Next) -> Response {
     response
 }
 
+/// The most bytes of a body with files in it: in base64 they are a third longer, and what is around them takes a little.
+pub(crate) fn most_with_files(options: &Options) -> usize {
+    options.max_upload / 3 * 4 + (64 << 10)
+}
+
 /// True for a body that may be too long to be read for the sake of the connection alone.
 fn is_bulky(headers: &HeaderMap) -> bool {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-//! The doors of jarvis: HTTP with event streams, the OpenAI protocol, and the web page.
+//! The doors of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP.
 //!
 //! A door turns what came over the wire into the words of `jarvis-plan`, calls a pipeline, and turns what comes back into
 //! its wire twin. What a request means, and how it is carried out, is decided below.
@@ -9,6 +9,7 @@ mod extract;
 mod grpc;
 mod guard;
 mod listen;
+mod mcp;
 mod metrics;
 mod options;
 mod routes;
@@ -48,6 +49,9 @@ pub enum ServeError {
     /// The gRPC door failed.
     #[error("gRPC cannot be served: {0}")]
     Grpc(String),
+    /// The MCP door failed.
+    #[error("MCP cannot be served: {0}")]
+    Mcp(String),
     /// The socket failed.
     #[error("cannot serve at the address: {0}")]
     Socket(#[from] std::io::Error),
@@ -63,6 +67,7 @@ impl ServeError {
             }
             ServeError::Tls(_) => "name a certificate chain and its private key, both in PEM",
             ServeError::Grpc(_) => "choose another address with --grpc",
+            ServeError::Mcp(_) => "start `jarvis mcp` from an MCP client, which speaks its protocol",
             ServeError::Socket(_) => "choose another address with --http",
         }
     }
@@ -112,8 +117,10 @@ pub async fn serve(doors: Doors, parts: Parts, options: Options, stop: Cancellat
     let drained = drained.boxed().shared();
     let http = async {
         if let Some(listener) = doors.http {
-            let app = app::app(server.clone());
+            let closed = CancellationToken::new();
+            let app = app::app(server.clone(), closed.clone());
             listen::serve(listener, app, connections, write, stop.clone(), drained.clone()).await;
+            closed.cancel();
         }
         Ok(())
     };
@@ -134,4 +141,13 @@ pub async fn serve(doors: Doors, parts: Parts, options: Options, stop: Cancellat
         ended
     });
     http.and(grpc)
+}
+
+/// Serves one MCP client over standard input and output, until it closes them or `stop` is cancelled; what still runs then
+/// is cancelled. Nothing else may be written to standard output meanwhile.
+///
+/// # Errors
+/// When what comes is not the protocol, or a part of it breaks.
+pub async fn mcp_stdio(parts: Parts, options: Options, stop: CancellationToken) -> Result<(), ServeError> {
+    mcp::stdio(state::Server::new(parts, options), stop).await
 }

@@ -91,7 +91,7 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Ask about a document: thought, action and observation, with charts
     Ask(AskArgs),
-    /// Serve HTTP (the web page, the API, an OpenAI-compatible endpoint) and gRPC
+    /// Serve HTTP (the web page, the API, an OpenAI-compatible endpoint, MCP) and gRPC
     #[command(after_help = "Examples:\n  \
         jarvis serve    # then open http://127.0.0.1:8004/\n  \
         jarvis serve --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
@@ -99,8 +99,20 @@ pub(crate) enum Command {
         JARVIS_TOKEN=… jarvis serve --http 0.0.0.0:8004    # other machines need the token\n  \
         curl -s http://127.0.0.1:8004/hugginggpt -H 'Content-Type: application/json' \\\n    \
           -d '{\"messages\": [{\"role\": \"user\", \"content\": \"read this aloud: hello\"}]}'\n\n\
-        The API is described at /docs and /openapi.json. On an address that other machines can reach, a token is required.")]
+        The API is described at /docs and /openapi.json; MCP clients call /mcp. On an address that other machines can reach, a token is required.")]
     Serve(ServeArgs),
+    /// Be an MCP server for one client, over standard input and output
+    #[command(after_help = "An MCP client starts this itself. In its configuration:\n  \
+        {\"mcpServers\": {\"jarvis\": {\"command\": \"jarvis\", \"args\": [\"mcp\"]}}}\n\n\
+        with a chat model:\n  \
+        {\"mcpServers\": {\"jarvis\": {\"command\": \"jarvis\",\n    \
+          \"args\": [\"mcp\", \"--llm\", \"qwen3:8b\", \"--base-url\", \"http://localhost:11434/v1\"]}}}\n\n\
+        Try it:\n  \
+        npx @modelcontextprotocol/inspector --cli jarvis mcp --method tools/list\n\n\
+        The tools are `run` (do a request), `plan` (decide only) and `ask` (a question about a document). `jarvis serve`\n\
+        serves the same at /mcp, for clients that speak HTTP. Standard output holds the protocol and nothing else;\n\
+        logs go to stderr. It ends when standard input is closed.")]
+    Mcp,
     /// The tools: built-in, gRPC, HTTP APIs, MCP servers; call one
     #[command(after_help = "Examples:\n  \
         jarvis tools call calculator '{\"expression\": \"(17 + 4) * 2\"}'\n  \

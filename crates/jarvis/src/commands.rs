@@ -4,6 +4,7 @@ pub(crate) mod ask;
 mod chat;
 mod doctor;
 pub(crate) mod easytool;
+mod mcp;
 mod models;
 mod plan;
 mod run;
@@ -30,6 +31,7 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Ask(args) => ask::run(args, &cli.global, printer).await,
         Command::Tools(command) => tools::run(command, &cli.global, printer).await,
         Command::Serve(args) => serve::run(args, &cli.global, printer).await,
+        Command::Mcp => mcp::run(&cli.global, printer).await,
         Command::Plan(args) => plan::run(args, &cli.global, printer).await,
         Command::Models(command) => models::run(command, &cli.global, printer).await,
         Command::Runs(command) => runs::run(command, &cli.global, printer),

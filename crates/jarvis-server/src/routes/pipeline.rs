@@ -1,5 +1,6 @@
 //! The original's three routes, and the same with events: `/hugginggpt`, `/tasks`, `/results`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Json;
@@ -8,7 +9,7 @@ use axum::response::Response;
 use futures::FutureExt;
 use jarvis_hugginggpt::results::results_map;
 use jarvis_hugginggpt::{About, HuggingGpt, Planned, Run, RunDocument, RunError};
-use jarvis_plan::{Outcome, Request, export};
+use jarvis_plan::{Outcome, Request, Usage, export};
 use serde_json::Value;
 
 use crate::error::{ApiError, ErrorBody};
@@ -148,17 +149,28 @@ pub(crate) struct Told<'a> {
 impl Told<'_> {
     pub(crate) fn answer(&self, ended: Ended<Result<Run, RunError>>) -> Result<AnswerReply, ApiError> {
         let run = ended.result??;
+        // Where files are on the server's disk is not the caller's business.
+        let document = self.document(&run, ended.usage, ended.ms, |_| None);
+        Ok(AnswerReply { message: run.answer.text, run: document })
+    }
+
+    /// The document of the run; `disk` maps a display path to the file on disk.
+    pub(crate) fn document(
+        &self,
+        run: &Run,
+        usage: Usage,
+        ms: u64,
+        disk: impl Fn(&str) -> Option<PathBuf>,
+    ) -> RunDocument {
         let about = About {
             run_id: &self.run_id,
             request: &self.asked.request.text,
             planner: self.asked.planner,
             model: &self.asked.pipeline.model_name(),
-            usage: ended.usage,
-            ms: ended.ms,
+            usage,
+            ms,
         };
-        // Where files are on the server's disk is not the caller's business.
-        let document = RunDocument::new(&run, about, |_| None);
-        Ok(AnswerReply { message: run.answer.text, run: document })
+        RunDocument::new(run, about, disk)
     }
 }
 

@@ -8,6 +8,7 @@ mod doors;
 mod grpc;
 mod house;
 mod load;
+mod mcp;
 mod media;
 mod openai;
 mod runs;

@@ -44,11 +44,21 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         },
         if options.token.is_some() { "needed" } else { "not needed" },
     ));
+    let parts = parts(app)?;
+    let stop = CancellationToken::new();
+    tokio::spawn(stop_on_signal(stop.clone(), printer));
+    jarvis_server::serve(doors, parts, options, stop).await.map_err(refused)?;
+    printer.progress("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the doors open to.
+pub(super) fn parts(app: App) -> Result<Parts, Failure> {
     let decisions = app.decisions()?;
     let service = app.config.decisions.model_api_base_url.is_some();
     let checks = checks(&app, service.then(|| Arc::clone(&decisions.source)));
     let for_caller = Arc::new(app.for_caller());
-    let parts = Parts {
+    Ok(Parts {
         decisions,
         local_decisions: app.local_decisions()?,
         format: app.config.decisions.format,
@@ -58,12 +68,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
         journal: app.journal,
         for_caller,
         checks,
-    };
-    let stop = CancellationToken::new();
-    tokio::spawn(stop_on_signal(stop.clone(), printer));
-    jarvis_server::serve(doors, parts, options, stop).await.map_err(refused)?;
-    printer.progress("stopped");
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// Opens the doors that were asked for, and says where they are.
@@ -125,11 +130,12 @@ fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> {
     Ok(GrpcOptions { max_file: config.max_file_bytes, tls })
 }
 
-fn refused(error: ServeError) -> Failure {
+/// A door that did not open.
+pub(super) fn refused(error: ServeError) -> Failure {
     let hint = error.hint();
     match &error {
         ServeError::Open { .. } | ServeError::Origin(_) | ServeError::Tls(_) => Failure::usage(error).hint(hint),
-        ServeError::Socket(_) | ServeError::Grpc(_) => Failure::work(error).hint(hint),
+        ServeError::Socket(_) | ServeError::Grpc(_) | ServeError::Mcp(_) => Failure::work(error).hint(hint),
     }
 }
 
@@ -172,7 +178,8 @@ fn split(text: &str, default: u16) -> Result<(String, u16), Failure> {
     }
 }
 
-fn options(config: &Config) -> Options {
+/// How the doors are set up.
+pub(super) fn options(config: &Config) -> Options {
     let server = &config.server;
     Options {
         token: secret(&[server.token_env.as_deref().unwrap_or(env_vars::TOKEN)]),

@@ -12,6 +12,7 @@ mod easytool_retrieve;
 mod easytool_score;
 mod hostile;
 mod house;
+mod mcp;
 mod models;
 mod offline;
 mod pipelines;

@@ -1,0 +1,276 @@
+//! The tools' work: a call becomes a run, and its end a result.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::request::Parts;
+use futures::FutureExt;
+use jarvis_hugginggpt::decisions::{Decision, DecisionError};
+use jarvis_react::{AskError, Asked, Reached, Round};
+use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::content::Naming;
+use super::{Jarvis, args, progress};
+use crate::error::ApiError;
+use crate::routes::pipeline::{self, Told};
+use crate::runs::{Ended, Keep, Started, Work};
+use crate::wire::ask::{Ask, Attachment, AttachmentKind, MOST_ATTACHMENTS, Message, Speaker};
+
+/// How long what is left to tell of a run may keep back its result.
+const LATE: Duration = Duration::from_secs(2);
+
+/// The context of a call.
+type Context = RequestContext<RoleServer>;
+
+impl Jarvis {
+    pub(super) async fn carry_out(&self, call: args::Call, context: &Context) -> Result<CallToolResult, ErrorData> {
+        match call {
+            args::Call::Run(run) => self.run(run, context).await,
+            args::Call::Plan(run) => self.plan(run, context).await,
+            args::Call::Ask(ask) => self.ask(ask, context).await,
+        }
+    }
+
+    async fn run(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {
+        let asked = self.asked(run).await?;
+        let started = asked.start(&self.server).map_err(refused)?;
+        let (run_id, ended) = told(started, context).await?;
+        let Ended { result, usage, ms } = ended;
+        let run = match result {
+            Ok(Ok(run)) => run,
+            Ok(Err(error)) => return Ok(failed(&error.into())),
+            Err(lost) => return Ok(failed(&lost.into())),
+        };
+        let naming = self.naming(context);
+        let document = Told { run_id, asked: &asked }.document(&run, usage, ms, |url| naming.disk(url));
+        let mut content = vec![ContentBlock::text(run.answer.text.clone())];
+        content.extend(naming.blocks(run.answer.resources.iter().map(|made| made.url.clone()).collect()).await);
+        let mut result = if run.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
+        result.structured_content = serde_json::to_value(&document).ok();
+        Ok(result)
+    }
+
+    async fn plan(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {
+        let asked = self.asked(run).await?;
+        let decisions = self.server.parts.decisions.clone();
+        let request = Arc::clone(&asked.request);
+        let work: Work<Result<Decision, DecisionError>> =
+            Box::new(move |events, cancel| async move { decisions.decide(request, &events, cancel).await }.boxed());
+        let started = self.server.runs.start(&asked.request.text, Keep::Nothing, work).map_err(refused)?;
+        let (_, ended) = told(started, context).await?;
+        let decision = match ended.result {
+            Ok(Ok(decision)) => decision,
+            Ok(Err(error)) => return Ok(failed(&error.into())),
+            Err(lost) => return Ok(failed(&lost.into())),
+        };
+        let mut document = decision.execution_config();
+        if let Some(fields) = document.as_object_mut() {
+            fields.insert("plan_id".to_owned(), json!(decision.plan_id));
+        }
+        let mut result = CallToolResult::success(vec![ContentBlock::text(in_words(&document))]);
+        result.structured_content = Some(document);
+        Ok(result)
+    }
+
+    async fn ask(&self, ask: args::Ask, context: &Context) -> Result<CallToolResult, ErrorData> {
+        let most = self.server.options.max_upload;
+        let bytes = match (ask.document, ask.document_base64) {
+            (Some(text), None) => text.into_bytes(),
+            (None, Some(data)) => args::bytes("document_base64", &data, most)?,
+            (None, None) => Vec::new(),
+            (Some(_), Some(_)) => return Err(args::wrong("give `document` or `document_base64`, not both")),
+        };
+        if bytes.len() > most {
+            return Err(args::wrong(format!("the document has {} bytes, and {most} are taken at most", bytes.len())));
+        }
+        let agent = Arc::clone(&self.server.parts.agent);
+        let document = agent
+            .read(bytes.into())
+            .await
+            .map_err(|error| args::wrong(format!("the document cannot be read: {error}")))?;
+        let asked = Asked {
+            question: ask.question,
+            document: document.text,
+            language: ask.language.map(Into::into),
+            max_steps: ask.max_steps,
+            deadline: None,
+            warnings: document.warnings,
+        };
+        let question = asked.question.clone();
+        let work: Work<Result<Reached, AskError>> =
+            Box::new(move |events, cancel| async move { agent.ask(&asked, &events, cancel).await }.boxed());
+        let started = self.server.runs.start(&question, Keep::Events, work).map_err(refused)?;
+        let (_, ended) = told(started, context).await?;
+        let reached = match ended.result {
+            Ok(Ok(reached)) => reached,
+            Ok(Err(error)) => return Ok(result_of(&error.whole(), error.hint())),
+            Err(lost) => return Ok(failed(&lost.into())),
+        };
+        let Reached { text, images, rounds, finish, warnings, .. } = reached;
+        let document = json!({
+            "text_answer": text,
+            "finish_reason": finish.as_str(),
+            "steps": rounds.iter().map(step).collect::<Vec<_>>(),
+            "images": images,
+            "warnings": warnings,
+        });
+        let none = text.is_empty() && images.is_empty();
+        let said = if none { "there is no answer".to_owned() } else { text };
+        let mut content = Vec::new();
+        if !said.is_empty() {
+            content.push(ContentBlock::text(said));
+        }
+        content.extend(self.naming(context).blocks(images).await);
+        let mut result = if none { CallToolResult::error(content) } else { CallToolResult::success(content) };
+        result.structured_content = Some(document);
+        Ok(result)
+    }
+
+    fn naming(&self, context: &Context) -> Naming {
+        Naming::new(&self.server.parts.media, self.client, context.extensions.get::<Parts>())
+    }
+
+    /// What is asked of the pipeline, its files taken in.
+    async fn asked(&self, run: args::Run) -> Result<pipeline::Asked, ErrorData> {
+        if run.files.len() > MOST_ATTACHMENTS {
+            return Err(args::wrong(format!("a request may have {MOST_ATTACHMENTS} files")));
+        }
+        let mut attachments = Vec::with_capacity(run.files.len());
+        for (at, file) in run.files.into_iter().enumerate() {
+            attachments.push(self.attached(&format!("files[{at}]"), file).await?);
+        }
+        let ask = Ask {
+            messages: vec![Message { role: Speaker::User, content: run.request }],
+            attachments,
+            return_decisions: false,
+            detached: false,
+            api_endpoint: None,
+            api_key: None,
+        };
+        pipeline::Asked::of(&self.server, &ask).map_err(|error| args::wrong(in_full(&error)))
+    }
+
+    /// A file as an attachment: bytes are taken in as an upload's are.
+    async fn attached(&self, at: &str, file: args::File) -> Result<Attachment, ErrorData> {
+        let args::File { name, data, text, url, kind } = file;
+        match (data, text, url) {
+            (Some(data), None, None) => {
+                let name = name.ok_or_else(|| args::wrong(format!("`{at}` has no `name`, such as photo.jpg")))?;
+                let bytes = args::bytes(&format!("{at}.data"), &data, self.server.options.max_upload)?;
+                if bytes.is_empty() {
+                    return Err(args::wrong(format!("`{at}` is empty")));
+                }
+                let size = bytes.len() as u64;
+                let media = Arc::clone(&self.server.parts.media);
+                let taken = tokio::task::spawn_blocking(move || {
+                    // Whatever path is before the name is no business of ours.
+                    let name = name.rsplit(['/', '\\']).next().unwrap_or("file");
+                    let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
+                    jarvis_workers::attach(&name, bytes, &media)
+                });
+                let taken = taken.await.map_err(|_| ErrorData::internal_error("the file cannot be stored", None))?;
+                let resource =
+                    taken.map_err(ApiError::from).map_err(|error| match error.status().is_server_error() {
+                        true => refused(error),
+                        false => args::wrong(format!("`{at}`: {}", in_full(&error))),
+                    })?;
+                self.server.metrics.uploaded.inc_by(size);
+                Ok(Attachment::of(&resource))
+            }
+            (None, Some(text), None) => {
+                let kind = kind.unwrap_or(AttachmentKind::Text);
+                Ok(Attachment { kind, path: None, text: Some(text), url: None, name })
+            }
+            (None, None, Some(url)) => {
+                let kind = kind
+                    .ok_or_else(|| args::wrong(format!("`{at}` has no `kind`: text, image, audio, video or json")))?;
+                Ok(Attachment { kind, path: None, text: None, url: Some(url), name })
+            }
+            _ => Err(args::wrong(format!("`{at}` needs exactly one of `data`, `text` and `url`"))),
+        }
+    }
+}
+
+/// Waits for the end of a run, and tells of it meanwhile where that was asked for.
+async fn told<T>(started: Started<T>, context: &Context) -> Result<(String, Ended<T>), ErrorData> {
+    let log = Arc::clone(&started.live.log);
+    let (over, is_over) = oneshot::channel::<()>();
+    let waiting = async {
+        let ended = pipeline::wait(started).await;
+        drop(over);
+        ended
+    };
+    let telling = async {
+        let Some(token) = context.meta.get_progress_token() else { return };
+        // A client that takes nothing more, such as one that closed standard input, may still want the result.
+        let late = async {
+            let _ = is_over.await;
+            tokio::time::sleep(LATE).await;
+        };
+        tokio::select! {
+            () = progress::tell(log, token, &context.peer) => {}
+            () = late => {}
+        }
+    };
+    let (ended, ()) = tokio::join!(waiting, telling);
+    ended.map_err(refused)
+}
+
+/// A run that was not taken, or that broke off.
+fn refused(error: ApiError) -> ErrorData {
+    let data = json!({"code": error.code(), "retry": matches!(error.code(), "overloaded" | "stopping")});
+    ErrorData::internal_error(in_full(&error), Some(data))
+}
+
+/// A run without an answer, as the model that asked can read it.
+fn failed(error: &ApiError) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(in_full(error))])
+}
+
+fn result_of(message: &str, hint: Option<&str>) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(with_hint(message, hint))])
+}
+
+fn in_full(error: &ApiError) -> String {
+    with_hint(error.message(), error.hint_text())
+}
+
+fn with_hint(message: &str, hint: Option<&str>) -> String {
+    match hint {
+        Some(hint) => format!("{message}; {hint}"),
+        None => message.to_owned(),
+    }
+}
+
+fn step(round: &Round) -> Value {
+    json!({"thought": round.thought, "action": round.action, "action_input": round.input, "observation": round.observation})
+}
+
+/// A plan as a short list.
+fn in_words(document: &Value) -> String {
+    let tasks = document.pointer("/execution_config/tasks").and_then(Value::as_array);
+    let tasks = tasks.map(Vec::as_slice).unwrap_or_default();
+    if tasks.is_empty() {
+        return "No task was planned: nothing in the request fits a known task type".to_owned();
+    }
+    let field = |task: &Value, name: &str| task.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let lines = tasks.iter().map(|task| {
+        let after: Vec<String> = task
+            .get("dependencies")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_i64)
+            .filter(|id| *id >= 0)
+            .map(|id| id.to_string())
+            .collect();
+        let after = if after.is_empty() { String::new() } else { format!(", after {}", after.join(", ")) };
+        let id = task.get("task_id").map(Value::to_string).unwrap_or_default();
+        format!("{id}. {}: {}{after}", field(task, "task_type"), field(task, "model_id"))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,85 @@
+//! What a client that asked for it is told while its call goes on.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use jarvis_net::text::shorten;
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::Peer;
+use serde_json::Value;
+
+use crate::runs::Log;
+
+/// The longest message, in characters.
+const LONGEST: usize = 300;
+
+/// Tells the events of a run until it ends, in the order in which they come, numbered from 1. A client that does not
+/// take them ends it.
+pub(super) async fn tell(log: Arc<Log>, token: ProgressToken, peer: &Peer<RoleServer>) {
+    let mut told = 0_u32;
+    let mut frames = std::pin::pin!(log.follow(0));
+    while let Some(frame) = frames.next().await {
+        let event = serde_json::from_str(&frame.data).unwrap_or_default();
+        let Some(message) = message(&frame.name, &event) else { continue };
+        told += 1;
+        let progress =
+            ProgressNotificationParam::new(token.clone(), f64::from(told)).with_message(shorten(&message, LONGEST));
+        if peer.notify_progress(progress).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// An event in a sentence; `None` for one that is not worth telling.
+fn message(name: &str, event: &Value) -> Option<String> {
+    let text = |pointer: &str| match event.pointer(pointer) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Null) | None => String::new(),
+        Some(other) => other.to_string(),
+    };
+    Some(match name {
+        "queued" => format!("waiting for a place; {} before this one", text("/ahead")),
+        "plan" => {
+            let tasks = event.pointer("/plan/tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let names: Vec<&str> = tasks.iter().filter_map(|task| task.get("task")?.as_str()).collect();
+            match names.as_slice() {
+                [] => "planned: no task is needed".to_owned(),
+                names => format!("planned: {}", names.join(", ")),
+            }
+        }
+        "model_chosen" => format!("task {}: chose {}", text("/selection/task"), text("/selection/chosen/id")),
+        "task_started" => format!("task {} ({}) started with {}", text("/id"), text("/task"), text("/model")),
+        "task_attempt" => format!("task {}: {} failed", text("/id"), text("/attempt/candidate/id")),
+        "task_finished" => {
+            format!("task {} ({}) ended: {}", text("/outcome/id"), text("/outcome/task"), text("/outcome/status"))
+        }
+        "thought" => format!("thought: {}", text("/text")),
+        "action" => format!("action: {} {}", text("/tool"), text("/input")),
+        "observation" => format!("observation: {}", text("/text")),
+        "answer" => "the answer stands".to_owned(),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::message;
+
+    #[test]
+    fn events_are_told_in_a_sentence() {
+        for (name, event, want) in [
+            ("queued", json!({"ahead": 2}), Some("waiting for a place; 2 before this one")),
+            ("plan", json!({"plan": {"tasks": [{"task": "a"}, {"task": "b"}]}}), Some("planned: a, b")),
+            ("plan", json!({"plan": {"tasks": []}}), Some("planned: no task is needed")),
+            ("task_started", json!({"id": 0, "task": "a", "model": "m"}), Some("task 0 (a) started with m")),
+            ("action", json!({"step": 1, "tool": "plot", "input": "{}"}), Some("action: plot {}")),
+            ("token", json!({"text": "x"}), None),
+            ("done", json!({}), None),
+        ] {
+            assert_eq!(message(name, &event).as_deref(), want, "{name}");
+        }
+    }
+}
