@@ -9,7 +9,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let protos = ["file_based_qa", "math"];
     for proto in protos {
         let file = format!("proto/{proto}.proto");
-        println!("cargo:rerun-if-changed={file}");
         let descriptors = protox::compile([&file], ["proto"])?;
         // Neither file has a package, so each gets a folder of its own: the generated file is `_.rs` for both.
         let folder = out.join(proto);
