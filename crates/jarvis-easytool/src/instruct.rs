@@ -13,6 +13,7 @@ mod memo;
 mod model;
 mod needs;
 mod offline;
+mod registry;
 mod report;
 mod stages;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use endpoint::check_endpoint;
 pub use error::InstructError;
 pub use jarvis_catalogue::openapi::ArgumentFault;
 pub use memo::Memo;
+pub use registry::of_registry;
 pub use report::{Fallback, InstructReport, count_tokens};
 
 /// Where an Example came from that no model wrote: the document's declared defaults, after a model had failed.

@@ -201,3 +201,26 @@ fn a_tool_serves_a_task_type() {
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("a tool is to serve `nonsense`"), "{}", ended.stderr);
 }
+
+#[test]
+fn questions_with_tools_use_the_registry() {
+    let chat = FakeChat::spawn(
+        Script::new()
+            .on("task_decompose", json!({"Tasks": ["Add 5 and 10"]}).to_string())
+            .on("task_topology", json!({"Tasks": [{"task": "Add 5 and 10", "id": 0, "dep": [-1]}]}).to_string())
+            .on("choose_tool", "{\"ID\": 17}")
+            .on("choose_api", json!({"apis": ["add"]}).to_string())
+            .on("choose_parameter", json!({"Parameters": {"a": 5, "b": 10}}).to_string())
+            .on("answer_check", json!({"Choice": "Yes"}).to_string())
+            .otherwise("The sum is 15."),
+    );
+    let house = house();
+    house.file("questions.json", json!([{"query": "What is 5 + 10?", "query_id": 1}]).to_string());
+    let args = ["easytool", "toolbench", "--group", "G3", "--data", "questions.json", "--registry"];
+    let ended = house.run(&[&args[..], &["--llm", "gpt-4o", "--base-url", &chat.url()], &CONFIG[..]].concat());
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    let offered = chat.requests_of("choose_tool")[0].prompt();
+    assert!(offered.contains("Adds two whole numbers") && offered.contains("Draws a chart"), "{offered}");
+    let answered = chat.requests_of("answer_generation")[0].prompt();
+    assert!(answered.contains("Addition Result: 15"), "{answered}");
+}

@@ -9,12 +9,12 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use jarvis_easytool::batch;
 use jarvis_easytool::data::{OfferedTool, ToolbenchItem, add_tool_dic, read_toolbench};
-use jarvis_easytool::instruct::{Instructions, Shape};
+use jarvis_easytool::instruct::{Instructions, Shape, of_registry};
 use jarvis_easytool::instructions::{ToolInstruction, read_tools};
 use jarvis_easytool::solve::Offer;
 use jarvis_easytool::stage::{Limits, Untraced};
 use jarvis_easytool::toolbench::{Candidates, Query, Toolbench};
-use jarvis_tools::{RapidConfig, RapidServer, ToolCaller};
+use jarvis_tools::{RapidConfig, RapidServer, Registry, RegistryCaller, Scope, ToolCaller};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +25,7 @@ use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::cancel_on_interrupt;
+use crate::wiring::{Folders, load_config, open_tools};
 
 /// `jarvis easytool toolbench`.
 #[derive(Debug, Args)]
@@ -35,6 +36,7 @@ use crate::session::cancel_on_interrupt;
       --retrieve --top-k 5 --server http://localhost:8080 --llm gpt-4o-mini\n  \
     jarvis easytool toolbench --group G3 --data questions.json --openapi library.yaml --api-url http://localhost:9000 \\\n    \
       --llm qwen3:8b --base-url http://localhost:11434/v1\n  \
+    jarvis easytool toolbench --group G3 --data questions.json --registry --llm gpt-4o-mini    # MCP, gRPC, built-in\n  \
     jarvis easytool mock --answers answers.jsonl    # a server to try it on\n\n\
     DATA is a list, or one a line, of {\"query\", \"query_id\", \"api_list\"}; where `Tool_dic` is missing it is made from \
     `api_list`, as `jarvis easytool prepare` makes it. With one tool source of yours and no `api_list`, all its tools are \
@@ -48,8 +50,11 @@ pub(crate) struct ToolbenchArgs {
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
     /// The tools' instructions [default: made from --openapi]
-    #[arg(long, value_name = "FILE", required_unless_present = "openapi")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["openapi", "registry"])]
     tools: Option<PathBuf>,
+    /// Use the tools of `jarvis tools list`: built-in ones and those of the configuration
+    #[arg(long, conflicts_with_all = ["tools", "openapi", "server"])]
+    registry: bool,
     /// Find the tools of each subtask among all tools, whatever the data says
     #[arg(long)]
     retrieve: bool,
@@ -60,7 +65,7 @@ pub(crate) struct ToolbenchArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=100))]
     retrieval_num: u8,
     /// The ToolBench server; `/rapidapi` is added
-    #[arg(long, value_name = "URL", conflicts_with = "openapi", required_unless_present = "openapi")]
+    #[arg(long, value_name = "URL", conflicts_with = "openapi", required_unless_present_any = ["openapi", "registry"])]
     server: Option<String>,
     /// The environment variable that holds the server's key
     #[arg(long, value_name = "VAR", requires = "server")]
@@ -97,7 +102,12 @@ impl Group {
 
 pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let mut items = read_toolbench(&args.data).map_err(Failure::usage)?;
+    let registry = match args.registry {
+        true => Some(registry(global, printer).await?),
+        false => None,
+    };
     let tools = match (&args.tools, &args.api.openapi) {
+        _ if registry.is_some() => registry.as_ref().map(of_registry).unwrap_or_default(),
         (Some(path), _) => read_tools(path).map_err(Failure::usage)?,
         (None, Some(path)) => match instructions(path, Shape::Tools).await? {
             Instructions::Tools(tools) => tools,
@@ -112,7 +122,10 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     }
     offer_tools(&mut items, &tools, printer);
     let asked = asked(global, printer)?;
-    let caller = caller(&args).await?;
+    let caller = match registry {
+        Some(registry) => Arc::new(RegistryCaller::new(registry, Scope::default())),
+        None => caller(&args).await?,
+    };
     let mut pipeline =
         Toolbench::new(Arc::clone(&asked.model), caller, Arc::new(Untraced), tools.clone()).map_err(Failure::work)?;
     let own = Limits { tool_attempts: usize::from(args.retrieval_num), ..pipeline.limits };
@@ -185,6 +198,13 @@ fn query(item: ToolbenchItem) -> Query {
         tools: item.tool_dic.into_iter().map(offer).collect(),
         categories,
     }
+}
+
+/// The tools of this machine: built-in ones and those of the configuration.
+async fn registry(global: &Global, printer: Printer) -> Result<Registry, Failure> {
+    let loaded = load_config(global, printer)?;
+    let tools = open_tools(&loaded, &Folders::of(&loaded.config)?, printer).await?;
+    Ok((*tools.registry).clone())
 }
 
 /// Who carries out calls.
