@@ -46,7 +46,7 @@ async fn text_and_a_chart_come_back_together() {
     let reply = ask(&house, question("Which fruits? Draw them.", FRUITS.as_bytes())).await.unwrap();
     assert_eq!((reply.has_text, reply.text_answer.as_str()), (true, "Three fruits."));
     assert!(reply.has_image && reply.image_data.starts_with(b"\x89PNG\r\n\x1a\n"));
-    assert_eq!(reply.images, [reply.image_data.clone()]);
+    assert_eq!(reply.images, std::slice::from_ref(&reply.image_data));
     assert_eq!(reply.finish_reason, "final");
     let [call, last] = &reply.steps[..] else { panic!("{:?}", reply.steps) };
     assert_eq!((call.action.as_str(), call.observation.as_str()), ("plot", "Plot generated successfully."));
