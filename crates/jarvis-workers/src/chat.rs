@@ -102,7 +102,11 @@ impl<'a> Call<'a> {
 
     fn end(mut self, done: &Result<ChatReply, ChatError>) {
         match done {
-            Ok(reply) => self.tell(reply.usage, reply.text.clone(), true),
+            Ok(reply) => {
+                let calls = reply.tool_uses.iter().map(|call| format!("{} {}", call.name, call.arguments));
+                let said: Vec<String> = std::iter::once(reply.text.clone()).chain(calls).collect();
+                self.tell(reply.usage, said.join("\n").trim().to_owned(), true);
+            }
             Err(error) => self.tell(TokenUsage::default(), error.to_string(), false),
         }
     }

@@ -35,6 +35,38 @@ fn pictures_become_parts() {
 }
 
 #[test]
+fn tools_and_what_they_gave_stand_as_the_protocol_has_them() {
+    let call = ToolUse { id: "c1".into(), name: "add".into(), arguments: "{\"a\": 5}".into() };
+    let said = Message { role: Role::Assistant, parts: vec![Part::Text("Add.".into()), Part::ToolUse(call)] };
+    let given = Part::ToolResult { id: "c1".into(), text: "5".into() };
+    let given = Message { role: Role::User, parts: vec![given] };
+    let tool = ToolOffer { name: "add".into(), description: "Adds.".into(), schema: json!({"type": "object"}) };
+    let request = ChatRequest { messages: vec![said, given], tools: vec![tool], ..ChatRequest::default() };
+    insta::assert_snapshot!(Value::from(chat_body(&request, "m", false)), @r#"{"model":"m","messages":[{"role":"assistant","content":"Add.","tool_calls":[{"id":"c1","type":"function","function":{"name":"add","arguments":"{\"a\": 5}"}}]},{"role":"tool","tool_call_id":"c1","content":"5"}],"tools":[{"type":"function","function":{"name":"add","description":"Adds.","parameters":{"type":"object"}}}]}"#);
+}
+
+#[test]
+fn calls_of_tools_are_read_leniently() {
+    let check = |calls: Value, expected: &[(&str, &str, &str)]| {
+        let message = json!({"content": null, "tool_calls": calls});
+        let text = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).to_string();
+        let reply = Reply::read(&text, 200).and_then(|reply| reply.whole(&text)).unwrap();
+        let got: Vec<(&str, &str, &str)> = reply
+            .tool_uses
+            .iter()
+            .map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.as_str()))
+            .collect();
+        assert_eq!((reply.text.as_str(), got.as_slice()), ("", expected), "{text}");
+    };
+    let function = |arguments: Value| json!({"name": "add", "arguments": arguments});
+    check(json!([{"id": "c1", "function": function(json!("{}"))}]), &[("c1", "add", "{}")]);
+    // Without an id, with the arguments as JSON, with none.
+    check(json!([{"function": function(json!({"a": 5}))}]), &[("call_0", "add", "{\"a\":5}")]);
+    check(json!([{"id": "", "function": function(json!(null))}]), &[("call_0", "add", "")]);
+    check(json!([{"id": "x"}, {"id": "y", "function": function(json!("{}"))}]), &[("y", "add", "{}")]);
+}
+
+#[test]
 fn completion_prompt_tags_all_but_the_first_system_text() {
     let messages = [
         Message::text(Role::System, "S1"),
