@@ -110,8 +110,9 @@ pub(crate) enum Command {
         Try it:\n  \
         npx @modelcontextprotocol/inspector --cli jarvis mcp --method tools/list\n\n\
         The tools are `run` (do a request), `plan` (decide only) and `ask` (a question about a document).\n\
-        `jarvis serve` serves the same at /mcp, for clients that speak HTTP. Standard output holds the protocol and\n\
-        nothing else; logs go to stderr. It ends when standard input is closed.")]
+        `jarvis serve` serves the same at /mcp, for clients that speak HTTP.\n\n\
+        Standard output holds the protocol and nothing else; logs go to stderr.\n\
+        It ends when standard input is closed.")]
     Mcp,
     /// The tools: built-in, gRPC, HTTP APIs, MCP servers; call one
     #[command(after_help = "Examples:\n  \
