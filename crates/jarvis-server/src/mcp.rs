@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -40,7 +41,7 @@ use crate::state::Server;
 const MOST_SESSIONS: usize = 1_024;
 
 /// How long a session may lie idle; a call that tells nothing on its way is idle too.
-const IDLE: Duration = Duration::from_secs(60 * 60);
+const IDLE: Duration = Duration::from_secs(30 * 60);
 
 /// What a client's model is told of jarvis as a whole.
 const INSTRUCTIONS: &str = "jarvis does work with expert models on its own: pictures (describe, segment, detect, edges, \
@@ -151,7 +152,10 @@ async fn watched(State(sessions): State<Sessions>, mut request: Request, next: N
     // Only a request that opens a session has neither.
     let opens = !headers.contains_key("mcp-session-id") && !headers.contains_key("mcp-method");
     if opens && sessions.sessions.read().await.len() >= MOST_SESSIONS {
-        return ApiError::overloaded(60).into_response();
+        let message = format!("there are {MOST_SESSIONS} sessions, and no room for another");
+        return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
+            .hint("end sessions with DELETE, or use the protocol of 2026-07-28, which needs none")
+            .into_response();
     }
     let gone = CancellationToken::new();
     request.extensions_mut().insert(Gone(gone.clone()));

@@ -109,9 +109,10 @@ pub(crate) enum Command {
           \"args\": [\"mcp\", \"--llm\", \"qwen3:8b\", \"--base-url\", \"http://localhost:11434/v1\"]}}}\n\n\
         Try it:\n  \
         npx @modelcontextprotocol/inspector --cli jarvis mcp --method tools/list\n\n\
-        The tools are `run` (do a request), `plan` (decide only) and `ask` (a question about a document). `jarvis serve`\n\
-        serves the same at /mcp, for clients that speak HTTP. Standard output holds the protocol and nothing else;\n\
-        logs go to stderr. It ends when standard input is closed.")]
+        The tools are `run` (do a request), `plan` (decide only) and `ask` (a question about a document).\n\
+        `jarvis serve` serves the same at /mcp, for clients that speak HTTP.\n\n\
+        Standard output holds the protocol and nothing else; logs go to stderr.\n\
+        It ends when standard input is closed.")]
     Mcp,
     /// The tools: built-in, gRPC, HTTP APIs, MCP servers; call one
     #[command(after_help = "Examples:\n  \

@@ -94,3 +94,6 @@ impl Naming {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -105,7 +105,7 @@ fn started(house: &House, args: &[&str]) -> Child {
         .command(&[&["mcp"], args].concat())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(Stdio::null())
         .spawn()
         .expect("the binary starts")
 }
@@ -124,25 +124,29 @@ fn hello() -> String {
 fn standard_output_holds_the_protocol_and_nothing_else() {
     let house = House::new().env("JARVIS_LOG", "debug");
     let mut child = started(&house, &["-vv"]);
-    let arguments =
-        json!({"name": "run", "arguments": {"request": "tell the mood of: I love it"}, "_meta": {"progressToken": 7}});
-    let said = hello() + &request(2, "tools/call", arguments) + &request(3, "tools/call", json!({"name": "sing"}));
-    child.stdin.take().expect("a pipe").write_all(said.as_bytes()).expect("it reads");
-    // Standard input is closed by now: what was asked is still answered, and then it ends.
-    let ended = child.wait_with_output().expect("it ends");
-    assert_eq!(ended.status.code(), Some(0));
-    let lines: Vec<Value> = String::from_utf8(ended.stdout)
-        .expect("text")
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not of the protocol: {line}")))
-        .collect();
-    assert!(lines.iter().all(|line| line["jsonrpc"] == "2.0"), "{lines:?}");
-    let answer = |id: u32| lines.iter().find(|line| line["id"] == id).unwrap_or_else(|| panic!("{id}: {lines:?}"));
-    assert_eq!(answer(1)["result"]["serverInfo"]["name"], "jarvis");
-    assert_eq!(answer(2)["result"]["isError"], false);
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map(|line| {
+        let line = line.expect("text");
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not of the protocol: {line}"));
+        assert_eq!(message["jsonrpc"], "2.0", "{line}");
+        message
+    });
+    let run = json!({"name": "run", "arguments": {"request": "tell the mood of: I love it"}});
+    let mut told_of = run.clone();
+    told_of["_meta"] = json!({"progressToken": 7});
+    stdin.write_all((hello() + &request(2, "tools/call", told_of)).as_bytes()).expect("it reads");
+    let said: Vec<Value> = lines.by_ref().take_while(|message| message["id"] != 2).collect();
+    assert_eq!(said[0]["result"]["serverInfo"]["name"], "jarvis");
+    assert!(said.len() > 2 && said[1..].iter().all(|note| note["params"]["progressToken"] == 7), "{said:?}");
+    // What was asked before standard input was closed is still answered, and then it ends.
+    let asked = request(3, "tools/call", json!({"name": "sing"})) + &request(4, "tools/call", run);
+    stdin.write_all(asked.as_bytes()).expect("it reads");
+    drop(stdin);
+    let last: Vec<Value> = lines.collect();
+    let answer = |id: u32| last.iter().find(|line| line["id"] == id).unwrap_or_else(|| panic!("{id}: {last:?}"));
     assert_eq!(answer(3)["error"]["code"], -32602);
-    let progress: Vec<&Value> = lines.iter().filter(|line| line["method"] == "notifications/progress").collect();
-    assert!(progress.len() > 1 && progress.iter().all(|note| note["params"]["progressToken"] == 7), "{progress:?}");
+    assert_eq!(answer(4)["result"]["isError"], false);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
 
 #[cfg(unix)]
