@@ -271,6 +271,21 @@ impl FileSource {
             }
     }
 
+    /// A tool of the configuration that serves a task which otherwise has one performer: whoever configured it wants it used.
+    fn tool_for(&self, kind: &TaskType) -> Option<Found> {
+        let controlled = matches!(kind.family, Family::Control | Family::ControlGeneration);
+        if !controlled && !self.is_served(kind) {
+            return None;
+        }
+        let serves = |one: &&Available| one.host == Host::Tool && one.model.task == kind.name;
+        let chosen = self.sources.endpoints.iter().find(serves)?.candidate(kind.name);
+        let chat = Candidate { id: CHAT_MODEL_ID.into(), host: Host::Llm, effective_task: kind.name.into() };
+        let native = self.sources.native(kind.name);
+        let fallbacks = (!controlled).then_some(chat).into_iter();
+        let fallbacks = fallbacks.chain(native.iter().map(|model| model.candidate(kind.name))).collect();
+        Some(Found::Fixed { chosen, fallbacks, reason: "the configuration says that this tool serves it".into() })
+    }
+
     /// Control tasks run on the model server, or natively; there is nothing to probe and nothing to ask.
     fn control(&self, kind: &TaskType) -> Result<Found, TaskError> {
         let mut candidates = Vec::new();
@@ -399,6 +414,9 @@ impl ModelSource for FileSource {
             }
             return Err(TaskError::new(ErrorCode::UnsupportedTask, format!("no task type `{}` is known", task.task)));
         };
+        if let Some(found) = self.tool_for(kind) {
+            return Ok(found);
+        }
         match kind.family {
             Family::Control | Family::ControlGeneration => self.control(kind),
             Family::ChatServed | Family::Ordinary if self.is_served(kind) => Ok(Found::Fixed {

@@ -30,6 +30,7 @@ use walk::{Walk, Walked};
 pub(crate) const STAGE: &str = "react";
 
 /// Answers questions about documents. Cheap to share; holds nothing of any one question.
+#[derive(Clone)]
 pub struct Agent {
     /// The chat model; without one the offline agent answers what can be found and counted.
     pub chat: Option<Arc<dyn ChatModel>>,

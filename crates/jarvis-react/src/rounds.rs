@@ -42,13 +42,20 @@ pub(crate) fn scratchpad(rounds: &[Round], skip: usize) -> String {
         text.push_str("<Observation>: […]\n");
     }
     for round in rounds.iter().skip(skip) {
-        if !round.thought.is_empty() {
-            text.push_str(&format!("<Thought>: {}\n", round.thought));
-        }
-        if !round.action.is_empty() {
-            text.push_str(&format!("<Action>: {}\n<Action Input>: {}\n", round.action, round.input));
-        }
+        text.push_str(&said(round));
         text.push_str(&format!("<Observation>: {}\n", tame(&round.observation)));
+    }
+    text
+}
+
+/// What the model said in a round: thought, action and input, each on a line of its own.
+pub(crate) fn said(round: &Round) -> String {
+    let mut text = String::new();
+    if !round.thought.is_empty() {
+        text.push_str(&format!("<Thought>: {}\n", round.thought));
+    }
+    if !round.action.is_empty() {
+        text.push_str(&format!("<Action>: {}\n<Action Input>: {}\n", round.action, round.input));
     }
     text
 }

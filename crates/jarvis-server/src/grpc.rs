@@ -19,6 +19,7 @@ use tonic::transport::{Certificate, Identity, Server as Transport, ServerTlsConf
 
 use crate::ServeError;
 use crate::guard;
+use crate::listen::CLOSING_TIME;
 use crate::state::Server;
 
 use service::Questions;
@@ -31,6 +32,9 @@ const MAX_ANSWER: usize = 64 << 20;
 
 /// How often an idle connection is asked whether anyone is there, and how long the answer may take.
 const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// How long a client may take for the handshake of TLS.
+const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
 /// The largest head of a call, in bytes.
 const MAX_HEAD: u32 = 16 << 10;
@@ -73,7 +77,7 @@ pub(crate) async fn serve(
     server: Server,
     options: GrpcOptions,
     stop: CancellationToken,
-    drained: impl Future<Output = ()>,
+    drained: impl Future<Output = ()> + Clone,
 ) -> Result<(), ServeError> {
     let connections = server.options.max_connections;
     let questions = FileBasedQaServer::new(Questions { server: server.clone(), max_file: options.max_file })
@@ -103,7 +107,8 @@ pub(crate) async fn serve(
         .http2_max_header_list_size(MAX_HEAD)
         .max_concurrent_streams(1_024);
     if let Some(tls) = options.tls {
-        let mut config = ServerTlsConfig::new().identity(Identity::from_pem(&tls.certificate, &tls.key));
+        let mut config =
+            ServerTlsConfig::new().identity(Identity::from_pem(&tls.certificate, &tls.key)).timeout(HANDSHAKE_TIME);
         if let Some(ca) = &tls.client_ca {
             config = config.client_ca_root(Certificate::from_pem(ca));
         }
@@ -115,11 +120,22 @@ pub(crate) async fn serve(
         .add_service(InterceptedService::new(reflection, token.clone()))
         .add_service(InterceptedService::new(older, token));
     let incoming = socket::incoming(listener, connections, stop.clone());
+    let in_flight = drained.clone();
     let ended = async {
         stop.cancelled().await;
         // Nobody should send more here; what goes on comes to its end first.
         reporter.set_not_serving::<FileBasedQaServer<Questions>>().await;
-        drained.await;
+        in_flight.await;
     };
-    router.serve_with_incoming_shutdown(incoming, ended).await.map_err(|error| ServeError::Grpc(status::causes(&error)))
+    let late = async {
+        drained.await;
+        tokio::time::sleep(CLOSING_TIME).await;
+    };
+    tokio::select! {
+        served = router.serve_with_incoming_shutdown(incoming, ended) => {
+            served.map_err(|error| ServeError::Grpc(status::causes(&error)))
+        }
+        // Clients that keep their connections open, or never began, are not waited for longer.
+        () = late => Ok(()),
+    }
 }

@@ -22,7 +22,7 @@ const BACKLOG: u32 = 4096;
 /// How long to wait after the system had no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 /// How long connections may take to end once every run has.
-const CLOSING_TIME: Duration = Duration::from_secs(5);
+pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(5);
 
 /// Serves until `stop` is cancelled; then takes no more connections, waits for `drained`, and lets open ones end.
 pub(crate) async fn serve(

@@ -277,6 +277,11 @@ impl Runs {
         self.lock().values().filter(|live| !live.is_waiting()).cloned().collect()
     }
 
+    /// Whether it takes no more runs.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
     /// Takes no more runs, and waits until none is left; after `drain` those left are cancelled.
     pub(crate) async fn drain(&self, drain: std::time::Duration) {
         self.closing.store(true, Ordering::Relaxed);

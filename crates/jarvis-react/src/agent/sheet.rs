@@ -10,7 +10,7 @@ use super::{Agent, AskError, Asked};
 use crate::native::WireNames;
 use crate::prompt::{self, Filling, Prompts, Which};
 use crate::room::{self, Room, without_middle};
-use crate::rounds::{Round, json_scratchpad, scratchpad, tame};
+use crate::rounds::{Round, json_scratchpad, said, scratchpad, tame};
 use crate::settings::{Format, PromptLanguage};
 
 /// What the prompts of one question are made of; nothing of it changes from round to round.
@@ -108,7 +108,9 @@ impl Sheet {
         };
         let mut messages = self.prompts.messages(which, self.language, &filling)?;
         if which == Which::Round(Format::NativeTools) {
-            messages.extend(self.exchange(rounds.get(room.skip..).unwrap_or_default()));
+            // Calls made in one breath stay or go together: an endpoint takes no result without its call.
+            let begins = (room.skip..rounds.len()).find(|at| rounds.get(*at).is_some_and(|round| !round.follows));
+            messages.extend(self.exchange(begins.and_then(|at| rounds.get(at..)).unwrap_or_default()));
         }
         Ok(messages)
     }
@@ -135,10 +137,11 @@ impl Sheet {
                     }
                     results.push(Message { role: Role::User, parts: vec![result] });
                 }
+                // A call that was written out, or none.
                 None => {
                     messages.append(&mut results);
-                    messages.push(Message::text(Role::Assistant, round.thought.clone()));
-                    messages.push(Message::text(Role::User, tame(&round.observation)));
+                    messages.push(Message::text(Role::Assistant, said(round)));
+                    messages.push(Message::text(Role::User, format!("<Observation>: {}", tame(&round.observation))));
                 }
             }
         }

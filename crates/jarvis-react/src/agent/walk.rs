@@ -165,7 +165,8 @@ impl<'a> Walk<'a> {
             Err(error) => return Err(error),
         };
         self.trace(step, &thought, 0);
-        let parsed = parse_tags(&thought.output);
+        let in_json = Some(parse_json(&thought.output)).filter(|read| read.answer.is_some());
+        let parsed = in_json.unwrap_or_else(|| parse_tags(&thought.output));
         let plain = parsed.actions.is_empty().then(|| without_reasoning(&thought.output).trim().to_owned());
         Ok(parsed.answer.or(plain).unwrap_or_default())
     }
@@ -251,19 +252,20 @@ impl<'a> Walk<'a> {
                     round.ms = outcome.ms;
                 }
             }
-            return Ok(self.observe(step, rows) && well);
+            self.observe(step, rows);
+            return Ok(well);
         }
         self.observe(step, rows);
         Ok(false)
     }
 
-    fn observe(&mut self, step: u32, rows: Vec<(Round, Option<TaskId>)>) -> bool {
+    /// Tells what came back, and keeps it.
+    fn observe(&mut self, step: u32, rows: Vec<(Round, Option<TaskId>)>) {
         for (round, _) in rows {
             let (text, images) = (round.observation.clone(), round.images.clone());
             self.events.emit(EventKind::Observation { step, text, images });
             self.rounds.push(round);
         }
-        true
     }
 
     /// The tool's name and its input, or what the model is told instead of a call.

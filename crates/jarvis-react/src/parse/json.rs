@@ -13,7 +13,8 @@ const ANSWER: [&str; 6] = ["final_answer", "answer", "final", "最终答案", "�
 /// Takes a reply in JSON apart. Without an object in it, everything is thought.
 pub(crate) fn parse_json(output: &str) -> Parsed {
     let output = without_reasoning(output).trim();
-    let Ok(read) = read_json(output, Want::Object) else {
+    // What follows the first object is the model's invention: an observation, and what it concludes from it.
+    let Ok(read) = read_json(first_object(output), Want::Object) else {
         return Parsed { thought: output.to_owned(), ..Parsed::default() };
     };
     let Value::Object(fields) = read.value else { return Parsed::default() };
@@ -31,6 +32,27 @@ pub(crate) fn parse_json(output: &str) -> Parsed {
     let invented = field(&fields, &["observation", "观察"]).is_some_and(|observed| !observed.is_null());
     let answer = answer.filter(|_| !(invented && action.is_some()));
     Parsed { thought, actions: action.into_iter().collect(), answer, invented }
+}
+
+/// The text up to the end of its first object; all of it when no object ends.
+fn first_object(text: &str) -> &str {
+    let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' if depth > 0 => quoted = !quoted,
+            b'{' if !quoted => depth += 1,
+            b'}' if !quoted && depth > 0 => {
+                depth -= 1;
+                if depth == 0 {
+                    return text.get(..=at).unwrap_or(text);
+                }
+            }
+            _ => {}
+        }
+    }
+    text
 }
 
 /// The field of the first of these names, without regard to case, blanks and dashes.

@@ -116,5 +116,8 @@ fn json_replies_are_read() {
         r#"{"thought": "T", "action": "plot", "action_input": {"x": [1]}, "observation": "ok", "final_answer": "x"}"#,
         ("T", plot(), None),
     );
+    let inventing =
+        "{\"action\": \"plot\", \"action_input\": {\"x\": [1],}}\n{\"observation\": \"9\"}\n{\"final_answer\": \"9\"}";
+    check(inventing, ("", plot(), None));
     check("no object", ("no object", None, None));
 }

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures::{FutureExt, Stream, StreamExt};
 use jarvis_engine::Events;
@@ -12,7 +13,7 @@ use jarvis_proto::file_based_qa::query_event::Event as Told;
 use jarvis_proto::file_based_qa::{Action, Problem, QueryEvent, QueryRequest, QueryResponse, Step};
 use jarvis_react::{AskError, Asked, Reached};
 use jarvis_store::Media;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
@@ -25,6 +26,9 @@ pub(super) const MODEST: usize = (4 << 20) - (256 << 10);
 
 /// The largest picture that is sent, in bytes.
 const MAX_IMAGE: u64 = 32 << 20;
+
+/// How long a run whose time is up may take to say so.
+const LAST_WORDS: Duration = Duration::from_millis(5);
 
 /// Events that may wait for a slow reader.
 const WAITING: usize = 16;
@@ -42,16 +46,21 @@ type End = Result<Reached, AskError>;
 impl FileBasedQa for Questions {
     async fn query_file(&self, request: Request<QueryRequest>) -> Result<Response<QueryResponse>, Status> {
         let asked = self.asked(request).await?;
+        let until = asked.until;
         let agent = Arc::clone(&self.server.parts.agent);
-        let question = asked.question.clone();
+        let question = asked.asked.question.clone();
         let work: Work<End> =
-            Box::new(move |events, cancel| async move { agent.ask(&asked, &events, cancel).await }.boxed());
+            Box::new(move |events, cancel| async move { agent.ask(&asked.now(), &events, cancel).await }.boxed());
         let Started { live, end } = self.start(&question, work)?;
         // Whoever goes away does not want the answer.
         let mut guard = CancelOnDrop::new(&live);
-        let ended = end.await.map_err(|_| Status::internal("the run broke off"))?;
+        let ended = in_time(end, until).await?;
         guard.disarm();
-        let reached = ended.result.map_err(status::of_lost)?.map_err(|error| status::of(&error))?;
+        let stopping = self.server.runs.is_closing();
+        let reached = ended.result.map_err(status::of_lost)?.map_err(|error| match error {
+            AskError::Cancelled if stopping => Status::unavailable("the server is stopping"),
+            error => status::of(&error),
+        })?;
         let pictures = pictures(&self.server.parts.media, &reached.images).await?;
         Ok(Response::new(response(reached, pictures)))
     }
@@ -64,24 +73,31 @@ impl FileBasedQa for Questions {
     ) -> Result<Response<Self::QueryFileStreamStream>, Status> {
         let asked = self.asked(request).await?;
         let (agent, media) = (Arc::clone(&self.server.parts.agent), Arc::clone(&self.server.parts.media));
-        let question = asked.question.clone();
+        let question = asked.asked.question.clone();
         let (sender, receiver) = mpsc::channel(WAITING);
         let told = sender.clone();
         let shown = Arc::clone(&media);
+        let patience = self.server.options.write_timeout;
+        let until = asked.until;
         let work: Work<End> = Box::new(move |events, cancel| {
             async move {
+                let given_up = cancel.clone();
                 let (own, mut receiver) = Events::channel(events.run_id().clone());
                 let passed = async {
                     while let Some(event) = receiver.recv().await {
-                        for event in told_of(&event.kind, &shown).await {
-                            // A reader that went away cancels the run by dropping its guard.
-                            let _ = told.send(Ok(event)).await;
-                        }
+                        let steps = told_of(&event.kind, &shown).await;
                         events.emit(event.kind);
+                        for step in steps {
+                            // A reader that went away cancels the run by dropping its guard; one that takes nothing is
+                            // not waited for, since it would keep the place of another.
+                            if let Ok(Err(_)) | Err(_) = tokio::time::timeout(patience, told.send(Ok(step))).await {
+                                given_up.cancel();
+                            }
+                        }
                     }
                 };
                 let answered = async {
-                    let ended = agent.ask(&asked, &own, cancel).await;
+                    let ended = agent.ask(&asked.now(), &own, cancel).await;
                     drop(own);
                     ended
                 };
@@ -91,8 +107,9 @@ impl FileBasedQa for Questions {
         });
         let Started { live, end } = self.start(&question, work)?;
         tokio::spawn(async move {
-            let last = last_event(end.await.ok(), &media).await;
-            let _ = sender.send(last).await;
+            let last = last_event(in_time(end, until).await, &media).await;
+            // Whoever takes nothing does not learn the end.
+            let _ = tokio::time::timeout(patience, sender.send(last)).await;
         });
         let guard = CancelOnDrop::new(&live);
         let events = ReceiverStream::new(receiver).map(move |event| {
@@ -105,8 +122,8 @@ impl FileBasedQa for Questions {
 
 impl Questions {
     /// What is asked, its document read.
-    async fn asked(&self, request: Request<QueryRequest>) -> Result<Asked, Status> {
-        let deadline = deadline::of(request.metadata());
+    async fn asked(&self, request: Request<QueryRequest>) -> Result<Timed, Status> {
+        let until = deadline::of(request.metadata()).map(|time| Instant::now() + time.saturating_sub(margin(time)));
         let QueryRequest { question, file_data, language, max_steps } = request.into_inner();
         if question.trim().is_empty() {
             return Err(status::of(&AskError::EmptyQuestion));
@@ -129,18 +146,54 @@ impl Questions {
             }
         };
         let document = self.server.parts.agent.read(file_data).await.map_err(|error| status::of_document(&error))?;
-        Ok(Asked {
+        let asked = Asked {
             question,
             document: document.text,
             language,
             max_steps: Some(max_steps),
-            deadline,
+            deadline: None,
             warnings: document.warnings,
-        })
+        };
+        Ok(Timed { asked, until })
     }
 
     fn start(&self, question: &str, work: Work<End>) -> Result<Started<End>, Status> {
         self.server.runs.start(question, Keep::Events, work).map_err(|error| status::of_refusal(&error))
+    }
+}
+
+/// A question, and until when its caller waits.
+struct Timed {
+    asked: Asked,
+    until: Option<Instant>,
+}
+
+impl Timed {
+    /// The question with the time that is left for it.
+    fn now(&self) -> Asked {
+        let left = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        Asked { deadline: left, ..self.asked.clone() }
+    }
+}
+
+/// How much sooner than its caller a call ends, so that it can still say why.
+fn margin(time: Duration) -> Duration {
+    (time / 20).min(Duration::from_millis(100))
+}
+
+/// The end of a run, unless its caller waits no longer: it may not even have had a place.
+async fn in_time(end: oneshot::Receiver<Ended<End>>, until: Option<Instant>) -> Result<Ended<End>, Status> {
+    let late = async {
+        match until {
+            // The run itself ends at that time too, and says more.
+            Some(until) => tokio::time::sleep_until((until + LAST_WORDS).into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        ended = end => ended.map_err(|_| Status::internal("the run broke off")),
+        () = late => Err(Status::deadline_exceeded("the question had no place, or no answer, in the time given")),
     }
 }
 
@@ -179,9 +232,8 @@ fn event(step: u32, told: Told) -> QueryEvent {
 }
 
 /// The last event of a stream: the answer, or why there is none.
-async fn last_event(ended: Option<Ended<End>>, media: &Arc<Media>) -> Result<QueryEvent, Status> {
-    let ended = ended.ok_or_else(|| Status::internal("the run broke off"))?;
-    match ended.result.map_err(status::of_lost)? {
+async fn last_event(ended: Result<Ended<End>, Status>, media: &Arc<Media>) -> Result<QueryEvent, Status> {
+    match ended?.result.map_err(status::of_lost)? {
         Ok(reached) => {
             let step = u32::try_from(reached.rounds.len()).unwrap_or(u32::MAX);
             let last: Vec<String> = reached.images.last().cloned().into_iter().collect();

@@ -4,23 +4,35 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures::stream::{self, Stream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
 use crate::listen::{Place, accept};
 
+/// How long a client may take to begin: until the preface of HTTP/2 is there.
+const BEGIN_TIME: Duration = Duration::from_secs(15);
+
+/// The bytes of the preface.
+const PREFACE: usize = 24;
+
 /// A connection that holds one of the places.
 pub(super) struct Placed {
     stream: TcpStream,
+    /// Runs until enough was read; a client that says nothing is cut.
+    begin: Option<Pin<Box<Sleep>>>,
+    read: usize,
     _place: Place,
 }
 
-/// Connections as they come, until `stop`; what has no place waits in the system's queue.
+/// Connections as they come; what has no place waits in the system's queue. After `stop` none comes any more, and yet the
+/// stream does not end: its end would close the door before those in flight are done.
 pub(super) fn incoming(
     listener: TcpListener,
     places: usize,
@@ -31,11 +43,12 @@ pub(super) fn incoming(
         loop {
             let accepted = tokio::select! {
                 biased;
-                () = stop.cancelled() => return None,
+                () = stop.cancelled() => std::future::pending().await,
                 accepted = accept(&listener, &places) => accepted,
             };
             if let Some((stream, place)) = accepted {
-                return Some((Ok(Placed { stream, _place: place }), (listener, places, stop)));
+                let begin = Some(Box::pin(tokio::time::sleep(BEGIN_TIME)));
+                return Some((Ok(Placed { stream, begin, read: 0, _place: place }), (listener, places, stop)));
             }
         }
     })
@@ -51,7 +64,18 @@ impl Connected for Placed {
 
 impl AsyncRead for Placed {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        if let Some(begin) = &mut this.begin {
+            this.read += buffer.filled().len() - before;
+            if this.read >= PREFACE {
+                this.begin = None;
+            } else if polled.is_pending() && begin.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        polled
     }
 }
 

@@ -39,7 +39,15 @@ fn of_model(error: &ChatError) -> Code {
 
 /// The status of a document that cannot be read.
 pub(super) fn of_document(error: &DocumentError) -> Status {
-    Status::invalid_argument(error.to_string())
+    match error {
+        DocumentError::PdfTime(_) => Status::deadline_exceeded(error.to_string()),
+        DocumentError::PdfBroken => Status::internal(error.to_string()),
+        DocumentError::NotText(_)
+        | DocumentError::Utf32
+        | DocumentError::NoPdf
+        | DocumentError::PdfSize { .. }
+        | DocumentError::Pdf(_) => Status::invalid_argument(error.to_string()),
+    }
 }
 
 /// The status of a run that was not taken.

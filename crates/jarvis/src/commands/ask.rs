@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use clap::Args;
-use jarvis_react::{Asked, Reached};
+use jarvis_react::{Agent, Asked, Reached};
 use jarvis_store::files;
 use serde_json::{Value, json};
 
@@ -51,10 +51,10 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "FILE", requires = "addr")]
     tls_ca: Option<PathBuf>,
     /// Seconds to wait for an answer
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// The most rounds of thought and action
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_steps: Option<u32>,
     /// Print one JSON document instead of the answer
     #[arg(long, conflicts_with = "events")]
@@ -126,14 +126,12 @@ async fn here(
         Failure::usage(format!("the document `{}` cannot be read: {error}", args.file.display()))
             .hint("give a text in UTF-8, UTF-16 or GB18030, or a PDF file with text in it")
     })?;
-    let asked = Asked {
-        max_steps: args.max_steps,
-        deadline: args.timeout.map(std::time::Duration::from_secs),
-        warnings: document.warnings,
-        ..Asked::new(question, document.text)
-    };
+    let asked = Asked { warnings: document.warnings, ..Asked::new(question, document.text) };
+    // What is typed wins over the configuration.
+    let mut agent = Agent::clone(&app.agent);
+    agent.settings.max_steps = args.max_steps.unwrap_or(agent.settings.max_steps);
+    agent.settings.deadline = args.timeout.map_or(agent.settings.deadline, std::time::Duration::from_secs);
     let live = if args.events { Live::Events } else { Live::Nothing };
-    let agent = &app.agent;
     let watched = watch(&app, live, printer, async |events, cancel| agent.ask(&asked, events, cancel).await).await;
     let Watched { run_id, ended, usage, ms, .. } = watched;
     let reached = ended.map_err(|error| {
@@ -210,5 +208,8 @@ fn show(answered: &Answered, chart: Option<&Path>, printer: Printer) {
     }
     if answered.text.is_empty() && answered.images.is_empty() {
         printer.progress("there is no answer");
+    }
+    if answered.finish_reason == "max_steps" {
+        printer.warning("the rounds were used up before there was a final answer; --max-steps grants more");
     }
 }

@@ -59,7 +59,12 @@ impl OwnProcess {
             let _ = stdin.write_all(&bytes).await;
             drop(stdin);
         };
-        let ((), read, told) = tokio::join!(sent, stdout.read_to_string(&mut text), stderr.read_to_string(&mut said));
+        let ((), read) = tokio::join!(sent, stdout.read_to_string(&mut text));
+        if text.len() as u64 >= MAX_TEXT {
+            // It may wait for us to take more; it ends when it is dropped.
+            return Err(DocumentError::Pdf(format!("it holds more than {} MiB of text", MAX_TEXT >> 20)));
+        }
+        let told = stderr.read_to_string(&mut said).await;
         let status = child.wait().await.map_err(broken)?;
         if status.success() && read.is_ok() {
             return Ok(text);

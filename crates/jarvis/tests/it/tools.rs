@@ -196,6 +196,7 @@ fn a_tool_serves_a_task_type() {
     let models: Vec<Value> =
         document["outcomes"].as_array().expect("outcomes").iter().map(|o| o["status"].clone()).collect();
     assert_eq!(models, [json!("succeeded")], "{document}");
+    assert_eq!(outcomes(&document), ["0 token-classification succeeded adder"]);
     house.file("wrong.yaml", "tools:\n  - native: plot\n    serves: nonsense\n");
     let ended = house.run(&["run", "do it", "--config", "wrong.yaml"]);
     assert_eq!(ended.code, 2);

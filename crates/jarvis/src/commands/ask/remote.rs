@@ -20,10 +20,33 @@ use crate::wiring::secret;
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// How much longer than asked for a server is waited for.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How often a silent connection is asked whether the server is there.
+const KEEPALIVE: Duration = Duration::from_secs(20);
+
 type Client = FileBasedQaClient<Channel>;
 
 /// Asks a server.
 pub(super) async fn ask(
+    addr: &str,
+    args: &AskArgs,
+    question: &str,
+    document: Bytes,
+    printer: Printer,
+) -> Result<Answered, Failure> {
+    let Some(seconds) = args.timeout else { return answer(addr, args, question, document, printer).await };
+    // The server ends it at that time too, and says why; one that does not is not waited for.
+    let patience = Duration::from_secs(seconds) + GRACE;
+    match tokio::time::timeout(patience, answer(addr, args, question, document, printer)).await {
+        Ok(answered) => answered,
+        Err(_) => Err(Failure::work(format!("the server at {addr} gave no answer within {seconds} s"))
+            .hint("give it more time with --timeout")),
+    }
+}
+
+async fn answer(
     addr: &str,
     args: &AskArgs,
     question: &str,
@@ -124,7 +147,11 @@ async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
         Failure::usage(format!("`{addr}` is not an address of a server: {error}"))
             .hint("write HOST:PORT such as 127.0.0.1:50051, or https://HOST:PORT for TLS")
     };
-    let mut endpoint = Endpoint::from_shared(url.clone()).map_err(wrong)?.connect_timeout(CONNECT);
+    let mut endpoint = Endpoint::from_shared(url.clone())
+        .map_err(wrong)?
+        .connect_timeout(CONNECT)
+        .http2_keep_alive_interval(KEEPALIVE)
+        .keep_alive_timeout(KEEPALIVE);
     if url.starts_with("https://") {
         let mut tls = ClientTlsConfig::new().with_enabled_roots();
         if let Some(path) = &args.tls_ca {
