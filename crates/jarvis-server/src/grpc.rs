@@ -71,6 +71,26 @@ impl std::fmt::Debug for GrpcTls {
     }
 }
 
+impl GrpcTls {
+    /// Whether the certificate and the key can be used.
+    ///
+    /// # Errors
+    /// [`ServeError::Tls`], which says why not.
+    pub fn check(&self) -> Result<(), ServeError> {
+        let made = Transport::builder().tls_config(self.config());
+        made.map(|_| ()).map_err(|error| ServeError::Tls(status::causes(&error)))
+    }
+
+    fn config(&self) -> ServerTlsConfig {
+        let config =
+            ServerTlsConfig::new().identity(Identity::from_pem(&self.certificate, &self.key)).timeout(HANDSHAKE_TIME);
+        match &self.client_ca {
+            Some(ca) => config.client_ca_root(Certificate::from_pem(ca)),
+            None => config,
+        }
+    }
+}
+
 /// Serves until `stop` is cancelled and `drained` is over.
 pub(crate) async fn serve(
     listener: TcpListener,
@@ -83,14 +103,14 @@ pub(crate) async fn serve(
     let questions = FileBasedQaServer::new(Questions { server: server.clone(), max_file: options.max_file })
         .max_decoding_message_size(options.max_file.saturating_add(BESIDE))
         .max_encoding_message_size(MAX_ANSWER);
-    let token = move |request: tonic::Request<()>| match guard::check_token(
-        &server,
-        &request.metadata().clone().into_headers(),
-    ) {
-        Ok(()) => Ok(request),
-        Err(_) => Err(tonic::Status::unauthenticated(
-            "a token is needed: send the metadata `authorization: Bearer TOKEN` with the token that the server was started with",
-        )),
+    let token = move |request: tonic::Request<()>| {
+        let headers = request.metadata().clone().into_headers();
+        guard::check_token(&server, &headers).map(|()| request).map_err(|error| {
+            tonic::Status::unauthenticated(format!(
+                "{}: send the metadata `authorization: Bearer TOKEN` with the token that the server was started with",
+                error.message()
+            ))
+        })
     };
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<FileBasedQaServer<Questions>>().await;
@@ -106,13 +126,8 @@ pub(crate) async fn serve(
         .http2_keepalive_timeout(Some(KEEPALIVE))
         .http2_max_header_list_size(MAX_HEAD)
         .max_concurrent_streams(1_024);
-    if let Some(tls) = options.tls {
-        let mut config =
-            ServerTlsConfig::new().identity(Identity::from_pem(&tls.certificate, &tls.key)).timeout(HANDSHAKE_TIME);
-        if let Some(ca) = &tls.client_ca {
-            config = config.client_ca_root(Certificate::from_pem(ca));
-        }
-        transport = transport.tls_config(config).map_err(|error| ServeError::Tls(status::causes(&error)))?;
+    if let Some(tls) = &options.tls {
+        transport = transport.tls_config(tls.config()).map_err(|error| ServeError::Tls(status::causes(&error)))?;
     }
     let router = transport
         .add_service(health)

@@ -5,10 +5,11 @@ use std::time::Duration;
 use jarvis_proto::file_based_qa::file_based_qa_client::FileBasedQaClient;
 use jarvis_proto::file_based_qa::query_event::Event;
 use jarvis_proto::file_based_qa::{QueryRequest, QueryResponse};
+use jarvis_server::{GrpcTls, ServeError};
 use jarvis_testing::chat::{Reply, Script};
 use secrecy::SecretString;
 use serde_json::json;
-use tonic::transport::Channel;
+use tonic::transport::{Certificate, Channel, ClientTlsConfig};
 use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -21,6 +22,9 @@ fn plot() -> String {
     let input = json!({"x": ["apple", "banana", "orange"], "y": [6, 3, 1]});
     format!("<Thought>: Count.\n<Action>: plot\n<Action Input>: {input}")
 }
+
+/// A certificate for tests alone.
+const TLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../jarvis-tools/tests/it/tls");
 
 const ANSWER: &str = "<Thought>: known\n<Final Answer>: Three fruits.";
 
@@ -145,7 +149,7 @@ async fn a_caller_who_waits_no_longer_ends_the_run() {
     let mut request = Request::new(question("Which?", b"x"));
     request.set_timeout(Duration::from_millis(200));
     let status = client(&house).await.query_file(request).await.unwrap_err();
-    assert!(matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled), "{status:?}");
+    assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
     house.settled().await;
 
     let mut other = client(&house).await;
@@ -206,6 +210,48 @@ async fn the_token_is_asked_for_and_health_is_open() {
     let check = HealthCheckRequest { service: "FileBasedQA".into() };
     let health = HealthClient::new(channel(&house).await).check(check).await.unwrap().into_inner();
     assert_eq!(health.status, 1);
+}
+
+#[tokio::test]
+async fn tls_is_spoken_and_broken_certificates_are_told() {
+    let read = |name: &str| std::fs::read(format!("{TLS}/{name}")).unwrap();
+    let tls = GrpcTls { certificate: read("server.pem"), key: read("server.key"), client_ca: None };
+    tls.check().unwrap();
+    let broken = GrpcTls { key: b"nothing".to_vec(), ..tls.clone() };
+    assert!(matches!(broken.check(), Err(ServeError::Tls(_))));
+    let house = with_chat(Script::always(ANSWER)).grpc(|grpc| grpc.tls = Some(tls)).start().await;
+    let config = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(read("ca.pem"))).domain_name("localhost");
+    let endpoint = Channel::from_shared(format!("https://{}", house.grpc)).unwrap().tls_config(config).unwrap();
+    let mut client = FileBasedQaClient::new(endpoint.connect().await.unwrap());
+    let reply = client.query_file(question("Which?", b"x")).await.unwrap().into_inner();
+    assert_eq!(reply.text_answer, "Three fruits.");
+    // In the clear nobody is answered.
+    let plain = Channel::from_shared(format!("http://{}", house.grpc)).unwrap().connect().await;
+    if let Ok(channel) = plain {
+        assert!(FileBasedQaClient::new(channel).query_file(question("Which?", b"x")).await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_says_so_and_waits_for_nobody_for_ever() {
+    let house = with_chat(Script::always(Reply::never()))
+        .options(|options| options.drain = Duration::from_millis(200))
+        .start()
+        .await;
+    // One that never begins to speak.
+    let idle = tokio::net::TcpStream::connect(&house.grpc).await.unwrap();
+    let mut client = client(&house).await;
+    let mut late = client.clone();
+    let asking = tokio::spawn(async move { client.query_file(question("Which?", b"x")).await });
+    assert!(house.chat.as_ref().unwrap().wait_requests(1).await);
+    house.stop.cancel();
+    // What was in flight had its time; what comes now is not taken.
+    let refused = late.query_file(question("And now?", b"x")).await.unwrap_err();
+    assert_eq!(refused.code(), Code::Unavailable, "{refused:?}");
+    let status = asking.await.unwrap().unwrap_err();
+    assert_eq!((status.code(), status.message()), (Code::Unavailable, "the server is stopping"));
+    tokio::time::timeout(PATIENCE, house.served).await.expect("it ends").unwrap();
+    drop(idle);
 }
 
 #[tokio::test]

@@ -162,6 +162,11 @@ impl Builder {
         self
     }
 
+    pub(crate) fn grpc(mut self, change: impl FnOnce(&mut GrpcOptions)) -> Builder {
+        change(&mut self.grpc);
+        self
+    }
+
     pub(crate) fn without_journal(mut self) -> Builder {
         self.journal = false;
         self

@@ -77,7 +77,7 @@ struct Answered {
 }
 
 pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let ended = match request_text(&args.question) {
+    let ended = match asked(&args) {
         Ok(question) => answered(&args, &question, global, printer).await,
         Err(failure) => Err(failure),
     };
@@ -103,6 +103,22 @@ pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Res
         show(&answered, chart, printer);
     }
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The question, and whether the rest of what was typed can be done, before any work.
+fn asked(args: &AskArgs) -> Result<String, Failure> {
+    if args.question.trim().is_empty() {
+        return Err(Failure::usage("the question is empty")
+            .hint("say what you want to know: jarvis ask \"…\" --file report.txt"));
+    }
+    if let Some(chart) = &args.chart {
+        let folder = chart.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if chart.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(Failure::usage(format!("no chart can be written to `{}`", chart.display()))
+                .hint("name a file in a folder that exists, such as chart.png"));
+        }
+    }
+    request_text(&args.question)
 }
 
 async fn answered(args: &AskArgs, question: &str, global: &Global, printer: Printer) -> Result<Answered, Failure> {

@@ -112,8 +112,10 @@ async fn listen(address: SocketAddr, options: &Options, flag: &str) -> Result<Tc
 
 fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> {
     let read = |key: &str, path: &Path| {
-        std::fs::read(path)
-            .map_err(|error| Failure::usage(format!("cannot read the file of `{key}`, {}: {error}", path.display())))
+        std::fs::read(path).map_err(|error| {
+            Failure::usage(format!("cannot read the file of `{key}`, {}: {error}", path.display()))
+                .hint("name a PEM file that jarvis may read")
+        })
     };
     let tls = match (&config.tls_cert, &config.tls_key) {
         (Some(certificate), Some(key)) => Some(GrpcTls {
@@ -127,6 +129,9 @@ fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> {
                 .hint("name the certificate chain and its private key, both in PEM"));
         }
     };
+    if let Some(tls) = &tls {
+        tls.check().map_err(refused)?;
+    }
     Ok(GrpcOptions { max_file: config.max_file_bytes, tls })
 }
 

@@ -143,6 +143,14 @@ fn answered(response: QueryResponse, mut images: Vec<Vec<u8>>) -> Answered {
 async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
     let addr = addr.trim();
     let url = if addr.contains("://") { addr.to_owned() } else { format!("http://{addr}") };
+    let secure = url.starts_with("https://");
+    if args.tls_ca.is_some() && !secure {
+        return Err(Failure::usage("--tls-ca needs an address with TLS").hint("write it as https://HOST:PORT"));
+    }
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest).trim_end_matches('/');
+    if !rest.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+        return Err(Failure::usage(format!("`{addr}` names no port")).hint("write HOST:PORT, such as 127.0.0.1:50051"));
+    }
     let wrong = |error: tonic::transport::Error| {
         Failure::usage(format!("`{addr}` is not an address of a server: {error}"))
             .hint("write HOST:PORT such as 127.0.0.1:50051, or https://HOST:PORT for TLS")
@@ -152,7 +160,7 @@ async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
         .connect_timeout(CONNECT)
         .http2_keep_alive_interval(KEEPALIVE)
         .keep_alive_timeout(KEEPALIVE);
-    if url.starts_with("https://") {
+    if secure {
         let mut tls = ClientTlsConfig::new().with_enabled_roots();
         if let Some(path) = &args.tls_ca {
             let pem = std::fs::read(path).map_err(|error| {
@@ -163,8 +171,15 @@ async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
         endpoint = endpoint.tls_config(tls).map_err(wrong)?;
     }
     let channel = endpoint.connect().await.map_err(|error| {
-        Failure::work(error_chain(&error, addr))
-            .hint("check the address and that `jarvis serve --grpc ADDR` runs there")
+        let reason = error_chain(&error, addr);
+        let hint = if reason.contains("UnknownIssuer") {
+            "name the certificates that sign the server's with --tls-ca FILE"
+        } else if secure {
+            "check the address, and that the server there has TLS; without it write HOST:PORT alone"
+        } else {
+            "check the address and that `jarvis serve --grpc ADDR` runs there; a server with TLS is https://HOST:PORT"
+        };
+        Failure::work(reason).hint(hint)
     })?;
     let most = usize::try_from(MAX_DOCUMENT).unwrap_or(usize::MAX);
     Ok(Client::new(channel).max_decoding_message_size(most).max_encoding_message_size(most))
@@ -195,6 +210,9 @@ fn refused(status: &Status) -> Failure {
         Code::Unimplemented => failure.hint("is it a server of `FileBasedQA`, such as `jarvis serve --grpc ADDR`?"),
         Code::OutOfRange => failure.hint("raise `grpc.max_file_bytes` on the server"),
         Code::ResourceExhausted => failure.hint("the server is busy: try again a little later"),
+        Code::Internal | Code::Unknown if status.message().contains("h2 protocol error") => {
+            failure.hint("a server with TLS is asked as https://HOST:PORT")
+        }
         Code::DeadlineExceeded => failure.hint("give it more time with --timeout, or raise `react.deadline_s` there"),
         _ => failure,
     }
