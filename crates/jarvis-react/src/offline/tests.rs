@@ -106,6 +106,24 @@ fn long_documents_are_no_more_work_than_they_are_long() {
     }
 }
 
+/// Documents and questions that take minutes where each row or name is compared with every other.
+#[test]
+fn rows_and_names_are_not_compared_with_each_other() {
+    let sold = "On Monday the shop sold 3 apples to Bob.\n".repeat(20_000);
+    let rows = format!("{}fig,blue,2\n", "pear,red,1\n".repeat(200_000));
+    let wide = format!("{}\n|-\n{}", "|a".repeat(20_000), "|1\n".repeat(20_000));
+    let asking = format!("How many of {} in row 7?", "Boxes and Foxes or ".repeat(100));
+    for (question, document, acts) in [
+        ("What is the total number of apples?", &sold, true),
+        ("What is the total of pear red?", &rows, true),
+        ("What is the total?", &wide, true),
+        (asking.as_str(), &rows, false),
+    ] {
+        let next = next(question, document, &[], Language::English);
+        assert_eq!(matches!(&next, Move::Act { tool, .. } if tool == "calculator"), acts, "{question} {next:.200?}");
+    }
+}
+
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
 

@@ -1,10 +1,12 @@
 //! Labels with values: in lines, between commas, and in sentences; and bare lists of numbers.
 
+use std::collections::HashMap;
+
 use jarvis_plan::is_han;
 
 use super::Table;
 use crate::offline::amount::{Amount, may_hold_digit};
-use crate::offline::matching::{Question, folded, same, words};
+use crate::offline::matching::{Question, folded, words};
 
 /// The longest label, in characters.
 const LABEL: usize = 60;
@@ -96,14 +98,13 @@ pub(super) fn sentences<'d>(document: &'d str, question: &Question) -> Option<Ta
     for sentence in joined(pieces, document).into_iter().take(SENTENCES) {
         let parts: Vec<&str> = sentence.split(|c: char| c.is_whitespace() || ",，:：".contains(c)).collect();
         for (at, part) in parts.iter().enumerate() {
+            if !may_hold_digit(part) {
+                continue;
+            }
             let amount = part.trim_end_matches(['.', '。']);
             let asked = |word: &&str| {
                 let word = words(&folded(word));
-                word.iter().any(|word| {
-                    word.chars().count() > 2
-                        && !word.chars().any(is_han)
-                        && question.words().iter().any(|known| same(known, word))
-                })
+                word.iter().any(|word| word.chars().count() > 2 && !word.chars().any(is_han) && question.holds(word))
             };
             let thing = parts.iter().skip(at + 1).take(3).any(asked);
             let amount = amount.trim_start_matches(|c: char| !c.is_ascii_digit() && !"-$€£¥".contains(c));
@@ -117,14 +118,21 @@ pub(super) fn sentences<'d>(document: &'d str, question: &Question) -> Option<Ta
     if found.len() < 2 {
         return None;
     }
-    let common = |name: &str| {
-        let name = folded(name);
-        found.iter().filter(|(names, _)| names.iter().any(|known| folded(known) == name)).count()
-    };
+    // In how many sentences each name stands, and in which it was last seen.
+    let mut common: HashMap<String, (usize, usize)> = HashMap::new();
+    for (at, (names, _)) in found.iter().enumerate() {
+        for name in names {
+            let (count, last) = common.entry(folded(name)).or_insert((0, usize::MAX));
+            *count += usize::from(*last != at);
+            *last = at;
+        }
+    }
     let rows: Vec<Vec<&str>> = found
         .iter()
         .map(|(names, amount)| {
-            let own = names.iter().find(|name| common(name) == 1 && name.chars().count() > 2);
+            let own = names
+                .iter()
+                .find(|name| name.chars().count() > 2 && common.get(&folded(name)).is_some_and(|known| known.0 == 1));
             vec![own.or(names.last()).copied().unwrap_or_default(), *amount]
         })
         .collect();

@@ -33,6 +33,9 @@ fn markdown<'d>(lines: &[&'d str]) -> Vec<Table<'d>> {
             continue;
         }
         let header = bars(head);
+        if header.len() > WIDEST {
+            continue;
+        }
         let mut rows = Vec::new();
         at += 1;
         while let Some(line) = lines.get(at).filter(|line| line.contains('|')) {
