@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use jarvis_plan::is_han;
+use tokio_util::sync::CancellationToken;
 
 use super::Table;
 use crate::offline::amount::{Amount, may_hold_digit};
@@ -16,10 +17,11 @@ const MOST: usize = 500_000;
 const SENTENCES: usize = 20_000;
 
 /// Pairs of labels and amounts, where there are two or more.
-pub(super) fn find(document: &str) -> Option<Table<'_>> {
+pub(super) fn find<'d>(document: &'d str, ended: &CancellationToken) -> Option<Table<'d>> {
     let mut rows = Vec::new();
     let (mut lines, mut telling) = (0_usize, 0_usize);
-    for line in document.lines().map(str::trim).filter(|line| !line.is_empty()) {
+    let all = document.lines().map(str::trim).filter(|line| !line.is_empty());
+    for line in all.take_while(|_| !ended.is_cancelled()) {
         let parts = line.split([',', '，', ';', '；', '、', '。']).filter_map(pair);
         let parts: Vec<(&str, &str)> = parts.collect();
         // A comma may also stand within a label or an amount.
@@ -75,7 +77,7 @@ fn unlisted(line: &str) -> &str {
 }
 
 /// A document that is nothing but numbers.
-pub(super) fn numbers(document: &str) -> Option<Table<'_>> {
+pub(super) fn numbers<'d>(document: &'d str, ended: &CancellationToken) -> Option<Table<'d>> {
     let body = document
         .rsplit_once([':', '：'])
         .map_or(document, |(head, body)| if head.len() < 80 { body } else { document });
@@ -84,7 +86,7 @@ pub(super) fn numbers(document: &str) -> Option<Table<'_>> {
     {
         let parts = || body.split(marks).map(str::trim).filter(|part| !part.is_empty());
         let wrong = parts().nth(1).is_none() || parts().nth(MOST).is_some();
-        if !wrong && parts().all(|part| Amount::read(part).is_some()) {
+        if !wrong && parts().all(|part| !ended.is_cancelled() && Amount::read(part).is_some()) {
             return Table::new(parts().map(|part| vec![part]).collect(), Some(false));
         }
     }
@@ -92,12 +94,12 @@ pub(super) fn numbers(document: &str) -> Option<Table<'_>> {
 }
 
 /// Sentences with an amount of what the question asks for, where there are two or more.
-pub(super) fn sentences<'d>(document: &'d str, question: &Question) -> Option<Table<'d>> {
+pub(super) fn sentences<'d>(document: &'d str, question: &Question, ended: &CancellationToken) -> Option<Table<'d>> {
     let mut found: Vec<(Vec<&'d str>, &'d str)> = Vec::new();
     let pieces = document.split_inclusive(['.', '。', '!', '！', '?', '？', ';', '；', '\n']);
     for sentence in joined(pieces, document).into_iter().take(SENTENCES) {
         let parts: Vec<&str> = sentence.split(|c: char| c.is_whitespace() || ",，:：".contains(c)).collect();
-        for (at, part) in parts.iter().enumerate() {
+        for (at, part) in parts.iter().enumerate().take_while(|_| !ended.is_cancelled()) {
             if !may_hold_digit(part) {
                 continue;
             }
