@@ -7,14 +7,13 @@
 mod agent;
 pub mod document;
 mod native;
-pub mod offline;
+mod offline;
 mod parse;
 mod prompt;
 mod room;
 mod rounds;
 mod settings;
 mod trace;
-mod unaided;
 
 pub use agent::{Agent, AskError, Asked, Finish, Reached};
 pub use document::{Document, DocumentError, PdfReader};

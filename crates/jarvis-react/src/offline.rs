@@ -15,30 +15,23 @@ mod tables;
 mod tests;
 mod wish;
 
+use std::sync::Arc;
+
 use jarvis_plan::Language;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
+use crate::Asked;
+use crate::parse::{Action, Parsed};
+use crate::rounds::Round;
 use data::Data;
 use matching::Question;
 use say::Say;
 use wish::{Op, Wish};
 
-/// A round that is over.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Round {
-    /// What was thought.
-    pub thought: String,
-    /// The tool that was called.
-    pub action: String,
-    /// What it was called with.
-    pub input: Value,
-    /// What came back.
-    pub observation: String,
-}
-
 /// What is done next.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Move {
+enum Move {
     /// A tool is called.
     Act {
         /// Why.
@@ -63,13 +56,36 @@ struct Step<'a> {
     wish: &'a Wish,
     rounds: &'a [Round],
     say: Say,
+    ended: &'a CancellationToken,
+}
+
+/// What the agent makes of a question after some rounds, in the words of a parsed reply. Long documents take a while, on
+/// a thread of their own; the thread ends soon when nobody waits for it any more.
+pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Parsed {
+    let language = asked.language.unwrap_or_else(|| Language::of(&asked.question));
+    let (question, document, rounds) = (asked.question.clone(), Arc::clone(&asked.document), rounds.to_vec());
+    let ended = CancellationToken::new();
+    let _guard = ended.clone().drop_guard();
+    let work = move || next(&question, &document, &rounds, language, &ended);
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Move::Act { thought, tool, input }) => {
+            let action = Action { tool, input: Some(input.to_string()), id: None };
+            Parsed { thought, actions: vec![action], ..Parsed::default() }
+        }
+        Ok(Move::Answer { thought, text }) => Parsed { thought, answer: Some(text), ..Parsed::default() },
+        Err(error) => {
+            tracing::error!(%error, "the offline agent broke down");
+            Parsed { answer: Some(String::new()), ..Parsed::default() }
+        }
+    }
 }
 
 /// The next step towards an answer, in the language given. No tool is called twice, so there are never more than a few.
-pub fn next(question: &str, document: &str, rounds: &[Round], language: Language) -> Move {
+/// Once it is `ended` the rest of the document is left unread, and what is given is worth nothing.
+fn next(question: &str, document: &str, rounds: &[Round], language: Language, ended: &CancellationToken) -> Move {
     let question = Question::new(question);
     let wish = Wish::read(&question);
-    let step = Step { question: &question, wish: &wish, rounds, say: Say(language) };
+    let step = Step { question: &question, wish: &wish, rounds, say: Say(language), ended };
     if document.trim().is_empty() {
         return step.answer(step.say.empty());
     }
@@ -78,14 +94,14 @@ pub fn next(question: &str, document: &str, rounds: &[Round], language: Language
     {
         return done;
     }
-    let done = match data::read(document, &question) {
+    let done = match data::read(document, &question, ended) {
         Data::Table(table) => step.table(&table),
         Data::List(list) => step.list(list, document),
         Data::Prose => None,
     };
     let done = done.or_else(|| {
         let numbers = wish.chart.is_some() || !matches!(wish.op, Op::Words | Op::Count | Op::Kinds | Op::Times(_));
-        let table = if numbers { data::in_sentences(document, &question) } else { None };
+        let table = if numbers { data::in_sentences(document, &question, ended) } else { None };
         table.and_then(|table| step.table(&table))
     });
     done.unwrap_or_else(|| if wish.chart.is_some() { step.answer(step.say.nothing_to_draw()) } else { step.passage() })

@@ -4,6 +4,8 @@
 mod pairs;
 mod tables;
 
+use tokio_util::sync::CancellationToken;
+
 use super::amount::Amount;
 use super::matching::Question;
 
@@ -132,23 +134,23 @@ fn is_total(label: &str) -> bool {
 }
 
 /// Reads a document for a question.
-pub(super) fn read<'d>(document: &'d str, question: &Question) -> Data<'d> {
-    let mut tables = tables::find(document);
+pub(super) fn read<'d>(document: &'d str, question: &Question, ended: &CancellationToken) -> Data<'d> {
+    let mut tables = tables::find(document, ended);
     // The table that the question speaks of most; the first of equals.
     tables.reverse();
     let best = tables.into_iter().max_by(|a, b| a.fits(question).total_cmp(&b.fits(question)));
     if let Some(table) = best {
         return Data::Table(table);
     }
-    if let Some(table) = pairs::find(document).or_else(|| pairs::numbers(document)) {
+    if let Some(table) = pairs::find(document, ended).or_else(|| pairs::numbers(document, ended)) {
         return Data::Table(table);
     }
     list(document).map_or(Data::Prose, Data::List)
 }
 
 /// Amounts of a thing in sentences: each with the word that tells its sentence from the others.
-pub(super) fn in_sentences<'d>(document: &'d str, question: &Question) -> Option<Table<'d>> {
-    pairs::sentences(document, question)
+pub(super) fn in_sentences<'d>(document: &'d str, question: &Question, ended: &CancellationToken) -> Option<Table<'d>> {
+    pairs::sentences(document, question, ended)
 }
 
 /// The part of a document that is a list: short items between separators, behind a heading if there is one.

@@ -1,5 +1,7 @@
 //! Whether a question speaks of something: words compared without their endings, Chinese by containment.
 
+use std::collections::HashSet;
+
 use jarvis_plan::{is_cyrillic, is_han};
 
 /// A question as it is compared.
@@ -10,6 +12,46 @@ pub(super) struct Question {
     /// In small letters and plain forms.
     pub(super) lower: String,
     words: Vec<String>,
+    forms: Forms,
+    /// Its words that are written as names are, the first left out.
+    names: Forms,
+    /// Its words of a single letter that name something.
+    letters: HashSet<char>,
+}
+
+/// Words in whatever form, made ready to be compared with many others.
+#[derive(Debug, Clone, Default)]
+struct Forms {
+    words: HashSet<String>,
+    /// English words without their endings.
+    stems: HashSet<String>,
+    cyrillic: Vec<String>,
+}
+
+impl Forms {
+    fn of<'a>(words: impl Iterator<Item = &'a str>) -> Forms {
+        let mut forms = Forms::default();
+        for word in words {
+            if !forms.words.insert(word.to_owned()) {
+                continue;
+            }
+            if word.is_ascii() {
+                forms.stems.insert(stem(word));
+            } else if word.chars().all(is_cyrillic) {
+                forms.cyrillic.push(word.to_owned());
+            }
+        }
+        forms
+    }
+
+    /// Whether one of them and this word are forms of one.
+    fn hold(&self, word: &str) -> bool {
+        if word.is_ascii() {
+            return self.stems.contains(&stem(word));
+        }
+        self.words.contains(word)
+            || (word.chars().all(is_cyrillic) && self.cyrillic.iter().any(|known| same(known, word)))
+    }
 }
 
 /// The most of a question that is read, in characters.
@@ -19,7 +61,16 @@ impl Question {
     pub(super) fn new(question: &str) -> Question {
         let raw: String = question.chars().take(LONGEST).collect();
         let lower = folded(&raw);
-        Question { words: words(&lower), raw, lower }
+        let words = words(&lower);
+        let forms = Forms::of(words.iter().map(String::as_str));
+        let written = || raw.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let capitals = written().skip(1).filter(|word| word.starts_with(char::is_uppercase)).map(folded);
+        let capitals: Vec<String> = capitals.collect();
+        let names = Forms::of(capitals.iter().map(String::as_str));
+        // Single letters are words of the language too; only capitals name something.
+        let single = |word: &str| Some(word.chars().next()?).filter(|_| word.chars().nth(1).is_none());
+        let letters = written().filter_map(single).filter(|c| c.is_uppercase() || c.is_numeric()).collect();
+        Question { words, forms, names, letters, raw, lower }
     }
 
     /// How much of a phrase the question speaks of: 1 for all its words, 0 for none.
@@ -31,10 +82,7 @@ impl Question {
         if let (Some(letter), None) = (single.next(), single.next())
             && !is_han(letter)
         {
-            // Single letters are words of the language too; only capitals name something.
-            let named = |word: &str| word.chars().eq([letter]) && (letter.is_uppercase() || letter.is_numeric());
-            let said = self.raw.split(|c: char| !c.is_alphanumeric()).any(named);
-            return if said { 1.0 } else { 0.0 };
+            return if self.letters.contains(&letter) { 1.0 } else { 0.0 };
         }
         let parts = words(&folded(phrase));
         let known = parts.iter().filter(|part| self.says(part)).count();
@@ -47,11 +95,7 @@ impl Question {
         if said == 1.0 || said == 0.0 {
             return said;
         }
-        let parts = words(&folded(phrase));
-        let mut rest = self.raw.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1);
-        let named =
-            rest.any(|word| word.starts_with(char::is_uppercase) && parts.iter().any(|part| same(part, &folded(word))));
-        if named { said } else { 0.0 }
+        if words(&folded(phrase)).iter().any(|part| self.names.hold(part)) { said } else { 0.0 }
     }
 
     /// Where the question first speaks of a phrase that it mentions.
@@ -63,11 +107,12 @@ impl Question {
     }
 
     fn says(&self, part: &str) -> bool {
-        if part.chars().any(is_han) {
-            self.lower.contains(part)
-        } else {
-            self.words.iter().any(|word| same(word, part))
-        }
+        if part.chars().any(is_han) { self.lower.contains(part) } else { self.holds(part) }
+    }
+
+    /// Whether a folded word is one of its words, in whatever form.
+    pub(super) fn holds(&self, word: &str) -> bool {
+        self.forms.hold(word)
     }
 
     /// Its words, folded.
@@ -143,7 +188,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 }
 
 /// Whether two words are forms of one.
-pub(super) fn same(one: &str, other: &str) -> bool {
+fn same(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }

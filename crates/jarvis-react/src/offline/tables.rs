@@ -1,5 +1,7 @@
 //! Questions about tables and pairs of labels and values.
 
+use std::collections::HashMap;
+
 use jarvis_tools::local::evaluate;
 use serde_json::{Value, json};
 
@@ -104,14 +106,15 @@ impl Step<'_> {
         }
         let mut rows: Option<Vec<usize>> = None;
         for texts in table.texts() {
-            let found = mentioned(self.question, table, texts);
+            let found = self.mentioned(table, texts);
             if found.is_empty() {
                 continue;
             }
             rows = Some(match rows {
                 None => found,
                 Some(rows) => {
-                    let both: Vec<usize> = rows.iter().copied().filter(|row| found.contains(row)).collect();
+                    let both: Vec<usize> =
+                        rows.iter().copied().filter(|row| found.binary_search(row).is_ok()).collect();
                     if both.is_empty() { rows } else { both }
                 }
             });
@@ -129,12 +132,40 @@ impl Step<'_> {
         Chosen { rows, named, column, column_said, column_meant }
     }
 
+    /// The rows that the question names by the cells of a column, in order; whole names before parts of names.
+    fn mentioned(&self, table: &Table<'_>, column: usize) -> Vec<usize> {
+        let amounts: Vec<Question> = table.numeric.iter().map(|numeric| Question::new(table.name(*numeric))).collect();
+        // A word that is the name of an amount names no row.
+        let taken = |cell: &str| amounts.iter().any(|amount| amount.mentions(cell) == 1.0);
+        // Cells are often alike.
+        let mut known: HashMap<&str, f64> = HashMap::new();
+        let mut score = |cell| {
+            *known.entry(cell).or_insert_with(|| {
+                let score = self.question.names(cell);
+                if score > 0.0 && taken(cell) { 0.0 } else { score }
+            })
+        };
+        let scores: Vec<f64> = table
+            .rows
+            .iter()
+            .take_while(|_| !self.ended.is_cancelled())
+            .map(|row| row.get(column).map_or(0.0, |cell| score(*cell)))
+            .collect();
+        let best = scores.iter().copied().fold(0.0, f64::max);
+        if best < 0.3 {
+            return Vec::new();
+        }
+        let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();
+        // A word that all rows have names none of them.
+        if rows.len() == table.rows.len() { Vec::new() } else { rows }
+    }
+
     fn entries<'d>(&self, table: &Table<'d>, rows: &[&Vec<&'d str>], column: usize) -> Vec<Entry<'d>> {
         let entry = |row: &&Vec<&'d str>| {
             let cell = row.get(column).copied()?.trim();
             Some(Entry { label: table.label(row), cell, amount: Amount::read(cell)? })
         };
-        rows.iter().filter_map(entry).collect()
+        rows.iter().take_while(|_| !self.ended.is_cancelled()).filter_map(entry).collect()
     }
 
     /// A number worked out of the values by `calculator`.
@@ -334,27 +365,6 @@ enum Said {
 /// A title where the columns have no names: the question itself, in short.
 fn value_title(question: &str) -> String {
     jarvis_net::text::shorten(question, 60)
-}
-
-/// The rows that a question names by the cells of a column; whole names before parts of names.
-fn mentioned(question: &Question, table: &Table<'_>, column: usize) -> Vec<usize> {
-    // A word that is the name of an amount names no row.
-    let taken =
-        |cell: &str| table.numeric.iter().any(|numeric| Question::new(table.name(*numeric)).mentions(cell) == 1.0);
-    let scores: Vec<f64> = table
-        .rows
-        .iter()
-        .map(|row| row.get(column).map_or(0.0, |cell| question.names(cell)))
-        .zip(&table.rows)
-        .map(|(score, row)| if score > 0.0 && row.get(column).is_some_and(|cell| taken(cell)) { 0.0 } else { score })
-        .collect();
-    let best = scores.iter().copied().fold(0.0, f64::max);
-    if best < 0.3 {
-        return Vec::new();
-    }
-    let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();
-    // A word that all rows have names none of them.
-    if rows.len() == table.rows.len() { Vec::new() } else { rows }
 }
 
 fn within(bound: Bound, size: f64) -> bool {

@@ -1,10 +1,13 @@
 //! Labels with values: in lines, between commas, and in sentences; and bare lists of numbers.
 
+use std::collections::HashMap;
+
 use jarvis_plan::is_han;
+use tokio_util::sync::CancellationToken;
 
 use super::Table;
 use crate::offline::amount::{Amount, may_hold_digit};
-use crate::offline::matching::{Question, folded, same, words};
+use crate::offline::matching::{Question, folded, words};
 
 /// The longest label, in characters.
 const LABEL: usize = 60;
@@ -14,10 +17,11 @@ const MOST: usize = 500_000;
 const SENTENCES: usize = 20_000;
 
 /// Pairs of labels and amounts, where there are two or more.
-pub(super) fn find(document: &str) -> Option<Table<'_>> {
+pub(super) fn find<'d>(document: &'d str, ended: &CancellationToken) -> Option<Table<'d>> {
     let mut rows = Vec::new();
     let (mut lines, mut telling) = (0_usize, 0_usize);
-    for line in document.lines().map(str::trim).filter(|line| !line.is_empty()) {
+    let all = document.lines().map(str::trim).filter(|line| !line.is_empty());
+    for line in all.take_while(|_| !ended.is_cancelled()) {
         let parts = line.split([',', '，', ';', '；', '、', '。']).filter_map(pair);
         let parts: Vec<(&str, &str)> = parts.collect();
         // A comma may also stand within a label or an amount.
@@ -73,7 +77,7 @@ fn unlisted(line: &str) -> &str {
 }
 
 /// A document that is nothing but numbers.
-pub(super) fn numbers(document: &str) -> Option<Table<'_>> {
+pub(super) fn numbers<'d>(document: &'d str, ended: &CancellationToken) -> Option<Table<'d>> {
     let body = document
         .rsplit_once([':', '：'])
         .map_or(document, |(head, body)| if head.len() < 80 { body } else { document });
@@ -82,7 +86,7 @@ pub(super) fn numbers(document: &str) -> Option<Table<'_>> {
     {
         let parts = || body.split(marks).map(str::trim).filter(|part| !part.is_empty());
         let wrong = parts().nth(1).is_none() || parts().nth(MOST).is_some();
-        if !wrong && parts().all(|part| Amount::read(part).is_some()) {
+        if !wrong && parts().all(|part| !ended.is_cancelled() && Amount::read(part).is_some()) {
             return Table::new(parts().map(|part| vec![part]).collect(), Some(false));
         }
     }
@@ -90,20 +94,19 @@ pub(super) fn numbers(document: &str) -> Option<Table<'_>> {
 }
 
 /// Sentences with an amount of what the question asks for, where there are two or more.
-pub(super) fn sentences<'d>(document: &'d str, question: &Question) -> Option<Table<'d>> {
+pub(super) fn sentences<'d>(document: &'d str, question: &Question, ended: &CancellationToken) -> Option<Table<'d>> {
     let mut found: Vec<(Vec<&'d str>, &'d str)> = Vec::new();
     let pieces = document.split_inclusive(['.', '。', '!', '！', '?', '？', ';', '；', '\n']);
     for sentence in joined(pieces, document).into_iter().take(SENTENCES) {
         let parts: Vec<&str> = sentence.split(|c: char| c.is_whitespace() || ",，:：".contains(c)).collect();
-        for (at, part) in parts.iter().enumerate() {
+        for (at, part) in parts.iter().enumerate().take_while(|_| !ended.is_cancelled()) {
+            if !may_hold_digit(part) {
+                continue;
+            }
             let amount = part.trim_end_matches(['.', '。']);
             let asked = |word: &&str| {
                 let word = words(&folded(word));
-                word.iter().any(|word| {
-                    word.chars().count() > 2
-                        && !word.chars().any(is_han)
-                        && question.words().iter().any(|known| same(known, word))
-                })
+                word.iter().any(|word| word.chars().count() > 2 && !word.chars().any(is_han) && question.holds(word))
             };
             let thing = parts.iter().skip(at + 1).take(3).any(asked);
             let amount = amount.trim_start_matches(|c: char| !c.is_ascii_digit() && !"-$€£¥".contains(c));
@@ -117,14 +120,21 @@ pub(super) fn sentences<'d>(document: &'d str, question: &Question) -> Option<Ta
     if found.len() < 2 {
         return None;
     }
-    let common = |name: &str| {
-        let name = folded(name);
-        found.iter().filter(|(names, _)| names.iter().any(|known| folded(known) == name)).count()
-    };
+    // In how many sentences each name stands, and in which it was last seen.
+    let mut common: HashMap<String, (usize, usize)> = HashMap::new();
+    for (at, (names, _)) in found.iter().enumerate() {
+        for name in names {
+            let (count, last) = common.entry(folded(name)).or_insert((0, usize::MAX));
+            *count += usize::from(*last != at);
+            *last = at;
+        }
+    }
     let rows: Vec<Vec<&str>> = found
         .iter()
         .map(|(names, amount)| {
-            let own = names.iter().find(|name| common(name) == 1 && name.chars().count() > 2);
+            let own = names
+                .iter()
+                .find(|name| name.chars().count() > 2 && common.get(&folded(name)).is_some_and(|known| known.0 == 1));
             vec![own.or(names.last()).copied().unwrap_or_default(), *amount]
         })
         .collect();

@@ -1,19 +1,21 @@
 //! Tables: Markdown's, and lines with as many fields as their neighbours.
 
+use tokio_util::sync::CancellationToken;
+
 use super::Table;
 
 /// Columns beyond this many are no table.
 const WIDEST: usize = 64;
 
 /// All tables of a text, in order.
-pub(super) fn find(document: &str) -> Vec<Table<'_>> {
+pub(super) fn find<'d>(document: &'d str, ended: &CancellationToken) -> Vec<Table<'d>> {
     let lines: Vec<&str> = document.lines().collect();
-    let mut found = markdown(&lines);
+    let mut found = markdown(&lines, ended);
     if found.is_empty() {
         for separator in ['\t', ';', '；', '|', ',', '，'] {
             // What stands in no line parts none.
             if document.contains(separator) {
-                found = separated(&lines, separator);
+                found = separated(&lines, separator, ended);
             }
             if !found.is_empty() {
                 break;
@@ -23,7 +25,7 @@ pub(super) fn find(document: &str) -> Vec<Table<'_>> {
     found
 }
 
-fn markdown<'d>(lines: &[&'d str]) -> Vec<Table<'d>> {
+fn markdown<'d>(lines: &[&'d str], ended: &CancellationToken) -> Vec<Table<'d>> {
     let mut found = Vec::new();
     let mut at = 0;
     while let (Some(head), Some(rule)) = (lines.get(at), lines.get(at + 1)) {
@@ -33,9 +35,12 @@ fn markdown<'d>(lines: &[&'d str]) -> Vec<Table<'d>> {
             continue;
         }
         let header = bars(head);
+        if header.len() > WIDEST {
+            continue;
+        }
         let mut rows = Vec::new();
         at += 1;
-        while let Some(line) = lines.get(at).filter(|line| line.contains('|')) {
+        while let Some(line) = lines.get(at).filter(|line| line.contains('|') && !ended.is_cancelled()) {
             let mut row = bars(line);
             row.resize(header.len(), "");
             rows.push(row);
@@ -55,7 +60,7 @@ fn bars(line: &str) -> Vec<&str> {
 }
 
 /// Runs of lines that a separator cuts into as many fields, with amounts among them.
-fn separated<'d>(lines: &[&'d str], separator: char) -> Vec<Table<'d>> {
+fn separated<'d>(lines: &[&'d str], separator: char, ended: &CancellationToken) -> Vec<Table<'d>> {
     let mut found = Vec::new();
     let mut rows: Vec<Vec<&'d str>> = Vec::new();
     let mut close = |rows: &mut Vec<Vec<&'d str>>| {
@@ -64,7 +69,7 @@ fn separated<'d>(lines: &[&'d str], separator: char) -> Vec<Table<'d>> {
             found.extend(Table::new(rows, None).filter(|table| table.label.is_some()));
         }
     };
-    for line in lines {
+    for line in lines.iter().take_while(|_| !ended.is_cancelled()) {
         let row = if line.contains(separator) { fields(line, separator) } else { Vec::new() };
         if row.len() < 2 || row.len() > WIDEST {
             close(&mut rows);
