@@ -57,7 +57,8 @@ fn command() -> clap::Command {
 
 /// Logs go to stderr: as `JARVIS_LOG` says, else warnings, else debug with `-vv`.
 fn start_logs(verbose: u8) {
-    let default = if verbose >= 2 { "warn,jarvis=debug" } else { "error" };
+    // What goes wrong with MCP servers is told in our own words.
+    let default = if verbose >= 2 { "warn,jarvis=debug" } else { "error,rmcp=off" };
     let filter = tracing_subscriber::EnvFilter::try_from_env(config::env_vars::LOG)
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
