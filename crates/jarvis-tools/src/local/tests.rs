@@ -188,6 +188,16 @@ fn expressions_are_worked_out() {
         ("2 * π", "6.28318530718"),
         ("gcd(12, 18) + lcm(4, 6)", "18"),
         ("factorial(10)", "3628800"),
+        ("0! + 1! + 16! - 16!", "2"),
+        ("20!", "2432902008176640000"),
+        ("35! / 33!", "1190"),
+        ("100! // 98!", "9900"),
+        ("gcd(0, 0) + gcd(7) + gcd(12, -18, 27)", "10"),
+        ("lcm(2, 3, 10)", "30"),
+        ("1e400 * 1e-400", "1"),
+        ("0.5 ^ 100 * 2 ^ 100", "1"),
+        ("1000.10 + 0.000", "1000.1"),
+        ("20.0 * 5.00", "100"),
         ("99999999999999999999 + 1", "100000000000000000000"),
         ("0.1 * 3 == 0.3", "Err at character 9: `=` means nothing here"),
         ("", "Err at character 1: there is no expression"),
@@ -235,6 +245,18 @@ fn expressions_are_worked_out() {
     for deep in ["(".repeat(10_000), "-".repeat(10_000), "2^".repeat(5_000), "sum(".repeat(3_000), "1".repeat(30_000)] {
         assert!(evaluate(&deep).is_err());
     }
+    // What is costly is costly in small pieces too.
+    for (piece, times) in
+        [("3000!+", 3_300), ("1500!+", 3_300), ("gcd(3^30000,2^30000)+", 900), ("lcm(3^30000,2^30000)+", 900)]
+    {
+        let found = evaluate(&format!("{}1", piece.repeat(times)));
+        assert!(found.is_err_and(|error| error.what.contains("too much work")), "{piece}");
+        assert!(evaluate(&format!("{}1", piece.repeat(3))).is_ok(), "{piece}");
+    }
+    assert!(evaluate("3000!").unwrap().starts_with("about 4.14935960343e9130 "));
+    assert_eq!(evaluate("3000! // 2998! - 3000 * 2999").as_deref(), Ok("0"));
+    let zeros = format!("10^30000{}", "*1e-400*1e400".repeat(150));
+    assert!(evaluate(&zeros).is_ok_and(|shown| shown.starts_with("about 1.00000000000e30000")));
     let long = format!("sum({}1)", "1.25, ".repeat(3_000));
     assert_eq!(evaluate(&long).as_deref(), Ok("3751"));
 }

@@ -106,7 +106,7 @@ impl<'t> Parser<'t> {
             if self.take("!") {
                 let at = self.place();
                 let number = self.number(value, begin)?;
-                value = Value::Number(number.factorial().map_err(|what| CalcError::new(at, what))?);
+                value = Value::Number(number.factorial(&mut self.work).map_err(|what| CalcError::new(at, what))?);
                 continue;
             }
             let Some(Token::Mark(mark)) = self.peek() else { break };
@@ -252,13 +252,13 @@ impl<'t> Parser<'t> {
                 Num::hub(Function::Ln, given)
             }
             "log" => Num::hub(Function::Log, given),
-            "gcd" => Num::hub(Function::Gcd, given),
-            "lcm" => Num::hub(Function::Lcm, given),
+            "gcd" => Num::common(Function::Gcd, given, &mut self.work),
+            "lcm" => Num::common(Function::Lcm, given, &mut self.work),
             "exp" => one()?.map(f64::exp),
             "sin" => one()?.map(f64::sin),
             "cos" => one()?.map(f64::cos),
             "tan" => one()?.map(f64::tan),
-            "factorial" => one()?.factorial(),
+            "factorial" => one()?.factorial(&mut self.work),
             _ => Err(format!(
                 "there is no function `{}`; there are sum, product, min, max, mean, median, count, round, floor, ceil, abs, \
                  sqrt, ln, log, exp, sin, cos, tan, gcd, lcm and factorial",

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use jarvis_prompt::literal::Literal;
-use jarvis_prompt::number::{Number, Operator, Work};
+use jarvis_prompt::number::{ArithmeticError, Number, Operator, Work, gcd, lcm};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
@@ -61,9 +61,20 @@ impl Num {
             let zeros = zeros.ok_or("the number is too large")?;
             return Ok(Num::int(digits * ten(zeros)));
         }
-        while places > 0 && (&digits % 10_u32).is_zero() {
-            digits /= 10_u32;
-            places -= 1;
+        // Zeros at the end, in runs that halve: one at a time they would be many passes over long numbers.
+        let most = digits.trailing_zeros().unwrap_or(0).min(u64::try_from(places).unwrap_or(0));
+        let mut run = u32::try_from(most).unwrap_or(u32::MAX).checked_next_power_of_two().unwrap_or(1 << 31);
+        while run > 0 {
+            if i64::from(run) <= places && u64::from(run) <= most {
+                let unit = ten(run);
+                let rest = &digits / &unit;
+                if &rest * unit == digits {
+                    digits = rest;
+                    places -= i64::from(run);
+                    continue;
+                }
+            }
+            run /= 2;
         }
         match u32::try_from(places).ok().filter(|places| *places <= PLACES) {
             Some(places) => Ok(Num::Exact { digits, places }),
@@ -196,10 +207,25 @@ impl Num {
         }
     }
 
-    pub(super) fn factorial(&self) -> Result<Num, Wrong> {
+    pub(super) fn factorial(&self, work: &mut Work) -> Result<Num, Wrong> {
         let of = self.as_int().and_then(ToPrimitive::to_u32).filter(|of| *of <= FACTORIAL);
         let of = of.ok_or_else(|| format!("factorials are of whole numbers from 0 to {FACTORIAL}"))?;
-        Ok(Num::int((2..=of).fold(BigInt::one(), |product, next| product * next)))
+        product(1, of.max(1), work).map(Num::from).map_err(|error| error.to_string())
+    }
+
+    /// The greatest common divisor or the least common multiple.
+    pub(super) fn common(function: Function, given: &[Num], work: &mut Work) -> Result<Num, Wrong> {
+        let ints: Option<Vec<&BigInt>> = given.iter().map(Num::as_int).collect();
+        // The hub says what is wrong with other numbers, and with none.
+        let (first, second, rest) = match ints.as_deref() {
+            Some([first, second, rest @ ..]) => (first, second, rest),
+            Some([only]) => return Ok(Num::int((*only).clone())),
+            Some([]) | None => return Num::hub(function, given),
+        };
+        let join = if function == Function::Gcd { gcd } else { lcm };
+        let start = join(first, second, work);
+        let joined = start.and_then(|start| rest.iter().try_fold(start, |value, next| join(&value, next, work)));
+        joined.map(Num::int).map_err(|error| error.to_string())
     }
 
     /// A function of the hub.
@@ -236,6 +262,18 @@ impl Num {
             }
         }
     }
+}
+
+/// The product of whole numbers in a row, above zero; halves are multiplied, so that most operands are short.
+fn product(from: u32, to: u32, work: &mut Work) -> Result<Number, ArithmeticError> {
+    // So many factors are no work to speak of.
+    if to - from < 16 {
+        return Ok(Number::Int((from..=to).fold(BigInt::one(), |product, next| product * next)));
+    }
+    let middle = from.midpoint(to);
+    let left = product(from, middle, work)?;
+    let right = product(middle + 1, to, work)?;
+    left.apply(Operator::Multiply, &right, work)
 }
 
 /// A quotient of whole numbers, correctly rounded.
