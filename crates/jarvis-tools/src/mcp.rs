@@ -9,7 +9,7 @@ mod result;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -46,6 +46,8 @@ pub struct McpServer {
 struct Held {
     connection: Arc<Connection>,
     listing: Arc<Listing>,
+    /// How many changes the server had told of before it was asked.
+    seen: u64,
 }
 
 impl McpServer {
@@ -85,19 +87,19 @@ impl McpServer {
         let within = async {
             match held.as_mut() {
                 Some(held) => {
-                    if held.connection.take_changed() {
-                        let listed = self.list(&held.connection).await;
-                        if listed.is_err() {
-                            held.connection.set_changed();
-                        }
-                        held.listing = listed?;
+                    let told = held.connection.changes();
+                    if told != held.seen {
+                        // A listing that fails, or that nobody waits for any more, leaves the change to the next call.
+                        held.listing = self.list(&held.connection).await?;
+                        held.seen = told;
                     }
                     Ok((Arc::clone(&held.connection), Arc::clone(&held.listing)))
                 }
                 None => {
                     let connection = Arc::new(self.connect().await?);
+                    let seen = connection.changes();
                     let listing = self.list(&connection).await?;
-                    *held = Some(Held { connection: Arc::clone(&connection), listing: Arc::clone(&listing) });
+                    *held = Some(Held { connection: Arc::clone(&connection), listing: Arc::clone(&listing), seen });
                     Ok((connection, listing))
                 }
             }
@@ -206,15 +208,19 @@ impl Callable for McpTool {
 /// What is told while a connection lasts.
 #[derive(Debug, Clone, Default)]
 struct Signals {
-    /// The server says that its tools changed.
-    changed: Arc<AtomicBool>,
+    /// How often the server said that its tools changed.
+    changes: Arc<AtomicU64>,
     /// Nothing comes through any more.
     broken: Arc<AtomicBool>,
 }
 
 impl Signals {
-    fn set(flag: &AtomicBool) {
-        flag.store(true, Ordering::Release);
+    fn break_off(&self) {
+        self.broken.store(true, Ordering::Release);
+    }
+
+    fn change(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
     }
 }
 

@@ -174,6 +174,31 @@ async fn a_change_while_connected_is_noticed() {
 }
 
 #[tokio::test]
+async fn a_change_is_not_forgotten_when_a_call_is_dropped() {
+    let folder = TempDir::new().unwrap();
+    let stand_in = StandIn::new(Kind::Usual);
+    let server = over_http(stand_in.clone()).await;
+    let opened = opened(folder.path(), web(&server), false).await;
+    call(&opened, "demo/echo", json!({"message": "x"})).await.unwrap();
+    let kind = async {
+        // One piece of news, told when somebody listens: a second one would remind of the first.
+        while stand_in.described.receiver_count() == 0 {
+            tokio::task::yield_now().await;
+        }
+        stand_in.stalls.store(true, Ordering::SeqCst);
+        stand_in.described.send_replace("Something else.".into());
+        loop {
+            tokio::select! {
+                () = stand_in.stalled.notified() => break,
+                done = call(&opened, "demo/echo", json!({"message": "x"})) => { done.unwrap(); }
+            }
+        }
+        call(&opened, "demo/echo", json!({"message": "x"})).await.unwrap_err().0
+    };
+    assert_eq!(tokio::time::timeout(Duration::from_secs(20), kind).await.unwrap(), CallFault::Unauthorized);
+}
+
+#[tokio::test]
 async fn a_change_is_noticed_over_the_earlier_protocol_too() {
     let folder = TempDir::new().unwrap();
     let opened = opened(folder.path(), program("old"), false).await;
