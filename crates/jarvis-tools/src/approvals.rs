@@ -83,6 +83,29 @@ pub struct Approval {
     pub gone: bool,
 }
 
+/// A tool that is not as it was approved, as it was looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The source in the file.
+    source: String,
+    /// The tool's name in the registry.
+    pub name: String,
+    /// What was approved.
+    pub approved: Described,
+    /// What is offered.
+    pub offered: Described,
+}
+
+/// The name of an MCP server in the file.
+pub(crate) fn mcp_source(server: &str) -> String {
+    format!("mcp:{server}")
+}
+
+/// The name of a gRPC tool's own source in the file.
+pub(crate) fn grpc_source(tool: &str) -> String {
+    format!("grpc:{tool}")
+}
+
 /// What is known of a source of tools: an MCP server, or one gRPC method.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Source {
@@ -165,9 +188,9 @@ impl Approvals {
         &self.path
     }
 
-    /// What is known of the tool of that name.
-    pub fn get(&self, name: &str) -> Option<Approval> {
-        self.lock().sources.values().find_map(|source| source.tools.get(name)).cloned()
+    /// What is known of a tool of a source. Two sources may have tools of the same name.
+    pub(crate) fn get(&self, source: &str, name: &str) -> Option<Approval> {
+        self.lock().sources.get(source)?.tools.get(name).cloned()
     }
 
     /// The tools of a source that are known and offered, when it is still where it was.
@@ -196,37 +219,58 @@ impl Approvals {
         })
     }
 
-    /// Approves what is offered now: of the tool of that name, or of all tools of the MCP server of that name. Gives the names
-    /// of the tools whose approval changed; none when all was approved already.
-    ///
-    /// # Errors
-    /// When nothing of that name is known, or the file cannot be written.
-    pub fn approve(&self, name: &str) -> Result<Vec<String>, ApprovalsError> {
-        let server = format!("{name}/");
-        let changed = self.change(|contents| {
-            let mut found = false;
-            let mut changed = Vec::new();
-            let tools = contents.sources.values_mut().flat_map(|source| &mut source.tools);
-            for (tool, approval) in tools.filter(|(tool, _)| *tool == name || tool.starts_with(&server)) {
-                found = true;
-                if let Some(offered) = approval.offered.take() {
-                    approval.sha256 = offered.sha256(tool);
-                    approval.approved = offered;
-                    changed.push(tool.clone());
-                }
+    /// What is not as it was approved, as the file has it now: one tool of a source, or all of them. `None` when nothing of
+    /// that name is known.
+    pub(crate) fn changes(&self, source: &str, tool: Option<&str>) -> Result<Option<Vec<Change>>, ApprovalsError> {
+        let fresh = read(&self.path)?;
+        let mut held = self.lock();
+        *held = fresh;
+        let Some(known) = held.sources.get(source) else { return Ok(None) };
+        let mut found = false;
+        let mut changes = Vec::new();
+        for (name, approval) in known.tools.iter().filter(|(name, _)| tool.is_none_or(|tool| tool == *name)) {
+            found = true;
+            if let Some(offered) = &approval.offered {
+                changes.push(Change {
+                    source: source.to_owned(),
+                    name: name.clone(),
+                    approved: approval.approved.clone(),
+                    offered: offered.clone(),
+                });
             }
-            found.then_some(changed)
-        })?;
-        changed.ok_or_else(|| ApprovalsError::Unknown(jarvis_net::text::shorten(name, 80)))
+        }
+        Ok(found.then_some(changes))
     }
 
-    /// Whether what is offered now is what is approved; asks the file again before it says no, for a person may have approved
-    /// it meanwhile.
-    pub(crate) fn is_approved(&self, name: &str, offered: &Described) -> Result<bool, ApprovalsError> {
+    /// Approves changes as they were looked at, and gives the names of the tools. What is offered differently by now stays as
+    /// it is.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn accept(&self, changes: &[Change]) -> Result<Vec<String>, ApprovalsError> {
+        self.change(|contents| {
+            let mut accepted = Vec::new();
+            for Change { source, name, offered, .. } in changes {
+                let tool = contents.sources.get_mut(source).and_then(|known| known.tools.get_mut(name));
+                let Some(approval) = tool.filter(|approval| approval.offered.as_ref() == Some(offered)) else {
+                    continue;
+                };
+                approval.sha256 = offered.sha256(name);
+                approval.approved = offered.clone();
+                approval.offered = None;
+                accepted.push(name.clone());
+            }
+            accepted
+        })
+    }
+
+    /// Whether what a source offers now is what is approved; asks the file again before it says no, for a person may have
+    /// approved it meanwhile.
+    pub(crate) fn is_approved(&self, source: &str, name: &str, offered: &Described) -> Result<bool, ApprovalsError> {
         let sha256 = offered.sha256(name);
         let fits = |contents: &Contents| {
-            let mut tools = contents.sources.values().filter_map(|source| source.tools.get(name));
-            tools.any(|approval| approval.sha256 == sha256)
+            let known = contents.sources.get(source).and_then(|source| source.tools.get(name));
+            known.is_some_and(|approval| approval.sha256 == sha256)
         };
         if fits(&self.lock()) {
             return Ok(true);
@@ -382,7 +426,7 @@ impl Guard {
             Described { title: String::new(), description: self.description.clone(), schema: schema.clone() };
         let (source, origin, name) = (self.source.clone(), self.origin.clone(), self.name.clone());
         off_thread(&self.approvals, move |approvals| {
-            if approvals.known(&source, &origin).is_some() && approvals.is_approved(&name, &described)? {
+            if approvals.known(&source, &origin).is_some() && approvals.is_approved(&source, &name, &described)? {
                 return Ok(Verdict::Known);
             }
             let verdicts = approvals.listed(&source, &origin, &[(name, described)])?;

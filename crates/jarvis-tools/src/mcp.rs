@@ -63,7 +63,7 @@ impl McpServer {
 
     /// What it is called in the file of approvals.
     pub(crate) fn source(&self) -> String {
-        format!("mcp:{}", self.name)
+        approvals::mcp_source(&self.name)
     }
 
     /// A digest of where it is: another program or address is another server. Secrets in it cannot be read back.
@@ -139,9 +139,10 @@ impl McpServer {
             return Err(CallError::new(CallFault::NoSuchApi, message));
         };
         if verdict == Verdict::Changed {
-            let (full, described) = (self.full(own), described.clone());
-            let looked =
-                approvals::off_thread(&self.approvals, move |approvals| approvals.is_approved(&full, &described));
+            let (source, full, described) = (self.source(), self.full(own), described.clone());
+            let looked = approvals::off_thread(&self.approvals, move |approvals| {
+                approvals.is_approved(&source, &full, &described)
+            });
             if !looked.await.map_err(|error| approvals::unusable(&error))? {
                 return Err(approvals::changed(&self.full(own)));
             }

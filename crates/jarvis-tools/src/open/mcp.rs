@@ -83,7 +83,7 @@ async fn offer(server: Arc<McpServer>, approvals: &Approvals, refresh: bool) -> 
                     }
                     Verdict::Changed => {
                         offer.warnings.push(changed(&full).message);
-                        approvals.get(&full).map_or_else(|| described.clone(), |approval| approval.approved)
+                        approvals.get(&source, &full).map_or_else(|| described.clone(), |approval| approval.approved)
                     }
                 };
                 offer.tools.push((own.to_owned(), approved));

@@ -148,7 +148,8 @@ async fn a_changed_description_is_refused_until_it_is_approved() {
     let later = self::opened(folder.path(), web(&server), false).await;
     assert!(later.warnings[0].starts_with("the description of `demo/echo` changed"), "{:?}", later.warnings);
     // Another process approves it, and the open registry works again.
-    assert_eq!(later.approve("demo/echo").unwrap(), ["demo/echo"]);
+    let changes = later.changes("demo/echo").unwrap();
+    assert_eq!(later.approvals.accept(&changes).unwrap(), ["demo/echo"]);
     assert_eq!(call(&opened, "demo/echo", json!({"message": "x"})).await.unwrap(), "Echo: x");
 }
 
