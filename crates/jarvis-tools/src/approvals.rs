@@ -78,6 +78,9 @@ pub struct Approval {
     /// What is offered now, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Described>,
+    /// It came to a source that was known, and was approved by that; no person was told of it yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untold: bool,
     /// The server does not offer it any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
@@ -128,8 +131,10 @@ struct Contents {
 pub enum Verdict {
     /// It is as it was approved.
     Known,
-    /// It was seen for the first time, and is approved by that.
+    /// It was seen for the first time, with its source, and is approved by that.
     New,
+    /// It was seen for the first time at a source that was known; it is approved, and a person must be told.
+    Added,
     /// It is not as it was approved.
     Changed,
 }
@@ -210,12 +215,30 @@ impl Approvals {
         tools: &[(String, Described)],
     ) -> Result<Vec<Verdict>, ApprovalsError> {
         self.change(|contents| {
+            let was_known = contents.sources.get(source).is_some_and(|known| known.origin == origin);
             let known = contents.sources.entry(source.to_owned()).or_default();
             origin.clone_into(&mut known.origin);
             for (name, approval) in &mut known.tools {
                 approval.gone = !tools.iter().any(|(offered, _)| offered == name);
             }
-            tools.iter().map(|(name, described)| look(known, name, described)).collect()
+            tools.iter().map(|(name, described)| look(known, was_known, name, described)).collect()
+        })
+    }
+
+    /// The tools of a source that a person must be told of; with that they are told.
+    pub(crate) fn take_untold(&self, source: &str) -> Result<Vec<String>, ApprovalsError> {
+        let any = |known: &Source| known.tools.values().any(|approval| approval.untold);
+        if !self.lock().sources.get(source).is_some_and(any) {
+            return Ok(Vec::new());
+        }
+        self.change(|contents| {
+            let mut untold = Vec::new();
+            for (name, approval) in contents.sources.get_mut(source).into_iter().flat_map(|known| &mut known.tools) {
+                if std::mem::take(&mut approval.untold) {
+                    untold.push(name.clone());
+                }
+            }
+            untold
         })
     }
 
@@ -304,13 +327,14 @@ impl Approvals {
 }
 
 /// Takes note of one tool.
-fn look(source: &mut Source, name: &str, described: &Described) -> Verdict {
+fn look(source: &mut Source, was_known: bool, name: &str, described: &Described) -> Verdict {
     let sha256 = described.sha256(name);
     match source.tools.get_mut(name) {
         None => {
-            let approval = Approval { sha256, approved: described.clone(), offered: None, gone: false };
+            let approved = described.clone();
+            let approval = Approval { sha256, approved, offered: None, untold: was_known, gone: false };
             source.tools.insert(name.to_owned(), approval);
-            Verdict::New
+            if was_known { Verdict::Added } else { Verdict::New }
         }
         Some(known) if known.sha256 == sha256 => {
             known.offered = None;
@@ -367,6 +391,11 @@ pub(crate) fn changed(name: &str) -> CallError {
     CallError::new(CallFault::Unauthorized, message)
 }
 
+/// What is told of a tool that came to a source that was known.
+pub(crate) fn added(name: &str) -> String {
+    format!("`{name}` is new at a known server; it is approved as it is described now")
+}
+
 /// An error of the file in the words of calls.
 pub(crate) fn unusable(error: &ApprovalsError) -> CallError {
     CallError::new(CallFault::NotWorking, error.to_string())
@@ -415,7 +444,7 @@ impl Guard {
     /// When it is not what was approved.
     pub(crate) async fn check(&self, schema: &Value) -> Result<(), CallError> {
         match self.look(schema).await.map_err(|error| unusable(&error))? {
-            Verdict::Known | Verdict::New => Ok(()),
+            Verdict::Known | Verdict::New | Verdict::Added => Ok(()),
             Verdict::Changed => Err(changed(&self.name)),
         }
     }

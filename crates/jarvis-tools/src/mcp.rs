@@ -123,6 +123,9 @@ impl McpServer {
             approvals::off_thread(&self.approvals, move |approvals| approvals.listed(&source, &origin, &offered))
                 .await
                 .map_err(|error| approvals::unusable(&error))?;
+        for ((own, _), _) in tools.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Added) {
+            tracing::warn!("{}", approvals::added(&self.full(own)));
+        }
         Ok(Arc::new(Listing::new(tools, verdicts, warnings)))
     }
 

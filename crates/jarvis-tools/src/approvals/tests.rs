@@ -44,8 +44,11 @@ fn the_first_sight_approves_and_a_change_waits_for_a_person() {
     assert_eq!(other.known("mcp:s", "elsewhere"), None);
     assert_eq!(
         list(&approvals, &[("s/a", "evil"), ("s/b", "B"), ("s/c", "C")]),
-        [Verdict::Changed, Verdict::Known, Verdict::New]
+        [Verdict::Changed, Verdict::Known, Verdict::Added]
     );
+    // A person is told of the new one once.
+    assert_eq!(approvals.take_untold("mcp:s").unwrap(), ["s/c"]);
+    assert_eq!(Approvals::open(&path).unwrap().take_untold("mcp:s").unwrap(), Vec::<String>::new());
     let kept = Approvals::open(&path).unwrap().get("mcp:s", "s/a").unwrap();
     assert_eq!((kept.approved, kept.offered), (described("A"), Some(described("evil"))));
     assert!(!approvals.is_approved("mcp:s", "s/a", &described("evil")).unwrap());

@@ -130,7 +130,7 @@ impl Opening {
                 self.warnings.push(changed(&spec.name).message);
                 known.approved.schema
             }
-            (Verdict::New, _) => {
+            (Verdict::New | Verdict::Added, _) => {
                 self.notes.push(format!("`{}` is approved as {} describes it", spec.name, endpoint.address()));
                 schema
             }

@@ -175,6 +175,32 @@ async fn a_change_while_connected_is_noticed() {
 }
 
 #[tokio::test]
+async fn a_tool_that_came_with_a_call_is_told_once() {
+    let folder = TempDir::new().unwrap();
+    let stand_in = StandIn::new(Kind::Usual);
+    let server = over_http(stand_in.clone()).await;
+    let new = |opened: &Opened| opened.warnings.iter().filter(|told| told.contains("`demo/more` is new")).count();
+    drop(opened(folder.path(), web(&server), false).await);
+    stand_in.more.store(true, Ordering::SeqCst);
+    let lazy = opened(folder.path(), web(&server), false).await;
+    call(&lazy, "demo/echo", json!({"message": "x"})).await.unwrap();
+    let next = opened(folder.path(), web(&server), false).await;
+    assert_eq!((new(&lazy), new(&next)), (0, 1), "{:?}", next.warnings);
+    assert!(names(&next).contains(&"demo/more"));
+    for refresh in [false, true] {
+        assert_eq!(new(&opened(folder.path(), web(&server), refresh).await), 0);
+    }
+    // One that is seen as a registry is opened is told there and then.
+    let folder = TempDir::new().unwrap();
+    stand_in.more.store(false, Ordering::SeqCst);
+    drop(opened(folder.path(), web(&server), false).await);
+    stand_in.more.store(true, Ordering::SeqCst);
+    for told in [1, 0] {
+        assert_eq!(new(&opened(folder.path(), web(&server), true).await), told);
+    }
+}
+
+#[tokio::test]
 async fn a_change_is_not_forgotten_when_a_call_is_dropped() {
     let folder = TempDir::new().unwrap();
     let stand_in = StandIn::new(Kind::Usual);

@@ -41,6 +41,8 @@ pub(crate) struct StandIn {
     pub(crate) kind: Kind,
     /// The description of `echo`; a change is told to those who listen.
     pub(crate) described: watch::Sender<String>,
+    /// It has one tool more.
+    pub(crate) more: Arc<AtomicBool>,
     pub(crate) listed: Arc<AtomicUsize>,
     pub(crate) called: Arc<Mutex<Vec<String>>>,
     /// The next who asks for the tools gets no answer.
@@ -55,6 +57,7 @@ impl StandIn {
         StandIn {
             kind,
             described,
+            more: Arc::default(),
             listed: Arc::default(),
             called: Arc::default(),
             stalls: Arc::default(),
@@ -81,6 +84,9 @@ impl StandIn {
             Tool::new("bad name", "Has a name with a blank.", none()),
             Tool::new("mute", "", none()),
         ];
+        if self.more.load(Ordering::SeqCst) {
+            tools.push(Tool::new("more", "Came later.", none()));
+        }
         if self.kind == Kind::Flood {
             tools.extend((0..2_000).map(|at| Tool::new(format!("t{at}"), "One of many.", none())));
         }
