@@ -78,9 +78,35 @@ pub struct Approval {
     /// What is offered now, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Described>,
+    /// It came to a source that was known, and was approved by that; no person was told of it yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untold: bool,
     /// The server does not offer it any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
+}
+
+/// A tool that is not as it was approved, as it was looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The source in the file.
+    source: String,
+    /// The tool's name in the registry.
+    pub name: String,
+    /// What was approved.
+    pub approved: Described,
+    /// What is offered.
+    pub offered: Described,
+}
+
+/// The name of an MCP server in the file.
+pub(crate) fn mcp_source(server: &str) -> String {
+    format!("mcp:{server}")
+}
+
+/// The name of a gRPC tool's own source in the file.
+pub(crate) fn grpc_source(tool: &str) -> String {
+    format!("grpc:{tool}")
 }
 
 /// What is known of a source of tools: an MCP server, or one gRPC method.
@@ -105,8 +131,10 @@ struct Contents {
 pub enum Verdict {
     /// It is as it was approved.
     Known,
-    /// It was seen for the first time, and is approved by that.
+    /// It was seen for the first time, with its source, and is approved by that.
     New,
+    /// It was seen for the first time at a source that was known; it is approved, and a person must be told.
+    Added,
     /// It is not as it was approved.
     Changed,
 }
@@ -165,9 +193,9 @@ impl Approvals {
         &self.path
     }
 
-    /// What is known of the tool of that name.
-    pub fn get(&self, name: &str) -> Option<Approval> {
-        self.lock().sources.values().find_map(|source| source.tools.get(name)).cloned()
+    /// What is known of a tool of a source. Two sources may have tools of the same name.
+    pub(crate) fn get(&self, source: &str, name: &str) -> Option<Approval> {
+        self.lock().sources.get(source)?.tools.get(name).cloned()
     }
 
     /// The tools of a source that are known and offered, when it is still where it was.
@@ -187,46 +215,85 @@ impl Approvals {
         tools: &[(String, Described)],
     ) -> Result<Vec<Verdict>, ApprovalsError> {
         self.change(|contents| {
+            let was_known = contents.sources.get(source).is_some_and(|known| known.origin == origin);
             let known = contents.sources.entry(source.to_owned()).or_default();
             origin.clone_into(&mut known.origin);
             for (name, approval) in &mut known.tools {
                 approval.gone = !tools.iter().any(|(offered, _)| offered == name);
             }
-            tools.iter().map(|(name, described)| look(known, name, described)).collect()
+            tools.iter().map(|(name, described)| look(known, was_known, name, described)).collect()
         })
     }
 
-    /// Approves what is offered now: of the tool of that name, or of all tools of the MCP server of that name. Gives the names
-    /// of the tools whose approval changed; none when all was approved already.
-    ///
-    /// # Errors
-    /// When nothing of that name is known, or the file cannot be written.
-    pub fn approve(&self, name: &str) -> Result<Vec<String>, ApprovalsError> {
-        let server = format!("{name}/");
-        let changed = self.change(|contents| {
-            let mut found = false;
-            let mut changed = Vec::new();
-            let tools = contents.sources.values_mut().flat_map(|source| &mut source.tools);
-            for (tool, approval) in tools.filter(|(tool, _)| *tool == name || tool.starts_with(&server)) {
-                found = true;
-                if let Some(offered) = approval.offered.take() {
-                    approval.sha256 = offered.sha256(tool);
-                    approval.approved = offered;
-                    changed.push(tool.clone());
+    /// The tools of a source that a person must be told of; with that they are told.
+    pub(crate) fn take_untold(&self, source: &str) -> Result<Vec<String>, ApprovalsError> {
+        let any = |known: &Source| known.tools.values().any(|approval| approval.untold);
+        if !self.lock().sources.get(source).is_some_and(any) {
+            return Ok(Vec::new());
+        }
+        self.change(|contents| {
+            let mut untold = Vec::new();
+            for (name, approval) in contents.sources.get_mut(source).into_iter().flat_map(|known| &mut known.tools) {
+                if std::mem::take(&mut approval.untold) {
+                    untold.push(name.clone());
                 }
             }
-            found.then_some(changed)
-        })?;
-        changed.ok_or_else(|| ApprovalsError::Unknown(jarvis_net::text::shorten(name, 80)))
+            untold
+        })
     }
 
-    /// Whether what is offered now is what is approved; asks the file again before it says no, for a person may have approved
-    /// it meanwhile.
-    pub(crate) fn is_approved(&self, name: &str, offered: &Described) -> Result<bool, ApprovalsError> {
+    /// What is not as it was approved, as the file has it now: one tool of a source, or all of them. `None` when nothing of
+    /// that name is known.
+    pub(crate) fn changes(&self, source: &str, tool: Option<&str>) -> Result<Option<Vec<Change>>, ApprovalsError> {
+        let fresh = read(&self.path)?;
+        let mut held = self.lock();
+        *held = fresh;
+        let Some(known) = held.sources.get(source) else { return Ok(None) };
+        let mut found = false;
+        let mut changes = Vec::new();
+        for (name, approval) in known.tools.iter().filter(|(name, _)| tool.is_none_or(|tool| tool == *name)) {
+            found = true;
+            if let Some(offered) = &approval.offered {
+                changes.push(Change {
+                    source: source.to_owned(),
+                    name: name.clone(),
+                    approved: approval.approved.clone(),
+                    offered: offered.clone(),
+                });
+            }
+        }
+        Ok(found.then_some(changes))
+    }
+
+    /// Approves changes as they were looked at, and gives the names of the tools. What is offered differently by now stays as
+    /// it is.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn accept(&self, changes: &[Change]) -> Result<Vec<String>, ApprovalsError> {
+        self.change(|contents| {
+            let mut accepted = Vec::new();
+            for Change { source, name, offered, .. } in changes {
+                let tool = contents.sources.get_mut(source).and_then(|known| known.tools.get_mut(name));
+                let Some(approval) = tool.filter(|approval| approval.offered.as_ref() == Some(offered)) else {
+                    continue;
+                };
+                approval.sha256 = offered.sha256(name);
+                approval.approved = offered.clone();
+                approval.offered = None;
+                accepted.push(name.clone());
+            }
+            accepted
+        })
+    }
+
+    /// Whether what a source offers now is what is approved; asks the file again before it says no, for a person may have
+    /// approved it meanwhile.
+    pub(crate) fn is_approved(&self, source: &str, name: &str, offered: &Described) -> Result<bool, ApprovalsError> {
         let sha256 = offered.sha256(name);
         let fits = |contents: &Contents| {
-            let mut tools = contents.sources.values().filter_map(|source| source.tools.get(name));
-            tools.any(|approval| approval.sha256 == sha256)
+            let known = contents.sources.get(source).and_then(|source| source.tools.get(name));
+            known.is_some_and(|approval| approval.sha256 == sha256)
         };
         if fits(&self.lock()) {
             return Ok(true);
@@ -260,13 +327,14 @@ impl Approvals {
 }
 
 /// Takes note of one tool.
-fn look(source: &mut Source, name: &str, described: &Described) -> Verdict {
+fn look(source: &mut Source, was_known: bool, name: &str, described: &Described) -> Verdict {
     let sha256 = described.sha256(name);
     match source.tools.get_mut(name) {
         None => {
-            let approval = Approval { sha256, approved: described.clone(), offered: None, gone: false };
+            let approved = described.clone();
+            let approval = Approval { sha256, approved, offered: None, untold: was_known, gone: false };
             source.tools.insert(name.to_owned(), approval);
-            Verdict::New
+            if was_known { Verdict::Added } else { Verdict::New }
         }
         Some(known) if known.sha256 == sha256 => {
             known.offered = None;
@@ -323,6 +391,11 @@ pub(crate) fn changed(name: &str) -> CallError {
     CallError::new(CallFault::Unauthorized, message)
 }
 
+/// What is told of a tool that came to a source that was known.
+pub(crate) fn added(name: &str) -> String {
+    format!("`{name}` is new at a known server; it is approved as it is described now")
+}
+
 /// An error of the file in the words of calls.
 pub(crate) fn unusable(error: &ApprovalsError) -> CallError {
     CallError::new(CallFault::NotWorking, error.to_string())
@@ -371,7 +444,7 @@ impl Guard {
     /// When it is not what was approved.
     pub(crate) async fn check(&self, schema: &Value) -> Result<(), CallError> {
         match self.look(schema).await.map_err(|error| unusable(&error))? {
-            Verdict::Known | Verdict::New => Ok(()),
+            Verdict::Known | Verdict::New | Verdict::Added => Ok(()),
             Verdict::Changed => Err(changed(&self.name)),
         }
     }
@@ -382,7 +455,7 @@ impl Guard {
             Described { title: String::new(), description: self.description.clone(), schema: schema.clone() };
         let (source, origin, name) = (self.source.clone(), self.origin.clone(), self.name.clone());
         off_thread(&self.approvals, move |approvals| {
-            if approvals.known(&source, &origin).is_some() && approvals.is_approved(&name, &described)? {
+            if approvals.known(&source, &origin).is_some() && approvals.is_approved(&source, &name, &described)? {
                 return Ok(Verdict::Known);
             }
             let verdicts = approvals.listed(&source, &origin, &[(name, described)])?;

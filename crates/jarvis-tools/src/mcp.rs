@@ -9,7 +9,7 @@ mod result;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -46,6 +46,8 @@ pub struct McpServer {
 struct Held {
     connection: Arc<Connection>,
     listing: Arc<Listing>,
+    /// How many changes the server had told of before it was asked.
+    seen: u64,
 }
 
 impl McpServer {
@@ -61,7 +63,7 @@ impl McpServer {
 
     /// What it is called in the file of approvals.
     pub(crate) fn source(&self) -> String {
-        format!("mcp:{}", self.name)
+        approvals::mcp_source(&self.name)
     }
 
     /// A digest of where it is: another program or address is another server. Secrets in it cannot be read back.
@@ -85,19 +87,19 @@ impl McpServer {
         let within = async {
             match held.as_mut() {
                 Some(held) => {
-                    if held.connection.take_changed() {
-                        let listed = self.list(&held.connection).await;
-                        if listed.is_err() {
-                            held.connection.set_changed();
-                        }
-                        held.listing = listed?;
+                    let told = held.connection.changes();
+                    if told != held.seen {
+                        // A listing that fails, or that nobody waits for any more, leaves the change to the next call.
+                        held.listing = self.list(&held.connection).await?;
+                        held.seen = told;
                     }
                     Ok((Arc::clone(&held.connection), Arc::clone(&held.listing)))
                 }
                 None => {
                     let connection = Arc::new(self.connect().await?);
+                    let seen = connection.changes();
                     let listing = self.list(&connection).await?;
-                    *held = Some(Held { connection: Arc::clone(&connection), listing: Arc::clone(&listing) });
+                    *held = Some(Held { connection: Arc::clone(&connection), listing: Arc::clone(&listing), seen });
                     Ok((connection, listing))
                 }
             }
@@ -121,6 +123,9 @@ impl McpServer {
             approvals::off_thread(&self.approvals, move |approvals| approvals.listed(&source, &origin, &offered))
                 .await
                 .map_err(|error| approvals::unusable(&error))?;
+        for ((own, _), _) in tools.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::Added) {
+            tracing::warn!("{}", approvals::added(&self.full(own)));
+        }
         Ok(Arc::new(Listing::new(tools, verdicts, warnings)))
     }
 
@@ -137,9 +142,10 @@ impl McpServer {
             return Err(CallError::new(CallFault::NoSuchApi, message));
         };
         if verdict == Verdict::Changed {
-            let (full, described) = (self.full(own), described.clone());
-            let looked =
-                approvals::off_thread(&self.approvals, move |approvals| approvals.is_approved(&full, &described));
+            let (source, full, described) = (self.source(), self.full(own), described.clone());
+            let looked = approvals::off_thread(&self.approvals, move |approvals| {
+                approvals.is_approved(&source, &full, &described)
+            });
             if !looked.await.map_err(|error| approvals::unusable(&error))? {
                 return Err(approvals::changed(&self.full(own)));
             }
@@ -206,15 +212,19 @@ impl Callable for McpTool {
 /// What is told while a connection lasts.
 #[derive(Debug, Clone, Default)]
 struct Signals {
-    /// The server says that its tools changed.
-    changed: Arc<AtomicBool>,
+    /// How often the server said that its tools changed.
+    changes: Arc<AtomicU64>,
     /// Nothing comes through any more.
     broken: Arc<AtomicBool>,
 }
 
 impl Signals {
-    fn set(flag: &AtomicBool) {
-        flag.store(true, Ordering::Release);
+    fn break_off(&self) {
+        self.broken.store(true, Ordering::Release);
+    }
+
+    fn change(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
     }
 }
 

@@ -17,11 +17,11 @@ use futures::stream;
 use jarvis_catalogue::openapi::ApiError;
 use serde::Serialize;
 
-use crate::approvals::{Approval, Approvals, ApprovalsError};
+use crate::approvals::{Approval, Approvals, ApprovalsError, Change, grpc_source, mcp_source};
 use crate::config::{ToolEntry, ToolsConfig};
 use crate::grpc::GrpcError;
 use crate::mcp::Env;
-use crate::{CALL_TIMEOUT, Callable, Registry, RegistryError, ToolSpec};
+use crate::{CALL_TIMEOUT, Callable, Registry, RegistryError, ToolSource, ToolSpec};
 use jarvis_net::text::Secret;
 
 /// How many servers are asked at once.
@@ -88,15 +88,31 @@ pub struct Opened {
 impl Opened {
     /// What is approved of a tool that others describe, and what is offered now where that differs.
     pub fn approval(&self, name: &str) -> Option<Approval> {
-        self.approvals.get(name)
+        let (source, tool) = self.source(name);
+        self.approvals.get(&source, &tool?)
     }
 
-    /// Approves what is offered now: of one tool, or of all tools of an MCP server.
+    /// What is not as it was approved: the tool of that name or, where there is none, all tools of the MCP server of that name.
+    /// `NAME/` always means the server.
     ///
     /// # Errors
-    /// As [`Approvals::approve`].
-    pub fn approve(&self, name: &str) -> Result<Vec<String>, ApprovalsError> {
-        self.approvals.approve(name)
+    /// When nothing of that name is known, or the file cannot be read.
+    pub fn changes(&self, name: &str) -> Result<Vec<Change>, ApprovalsError> {
+        let (source, tool) = self.source(name);
+        let changes = self.approvals.changes(&source, tool.as_deref())?;
+        changes.ok_or_else(|| ApprovalsError::Unknown(jarvis_net::text::shorten(name, 80)))
+    }
+
+    /// The source in the file of approvals that a name means, and the tool unless all of its tools are meant.
+    fn source(&self, name: &str) -> (String, Option<String>) {
+        if self.registry.spec(name).is_some_and(|spec| spec.source == ToolSource::Grpc) {
+            return (grpc_source(name), Some(name.to_owned()));
+        }
+        match name.split_once('/') {
+            None => (mcp_source(name), None),
+            Some((server, "")) => (mcp_source(server), None),
+            Some((server, _)) => (mcp_source(server), Some(name.to_owned())),
+        }
     }
 }
 

@@ -14,6 +14,11 @@ fn list(approvals: &Approvals, tools: &[(&str, &str)]) -> Vec<Verdict> {
     approvals.listed("mcp:s", "here", &tools).unwrap()
 }
 
+/// Approves all that a source offers, and gives the names.
+fn approve(approvals: &Approvals, source: &str, tool: Option<&str>) -> Option<Vec<String>> {
+    approvals.changes(source, tool).unwrap().map(|changes| approvals.accept(&changes).unwrap())
+}
+
 #[test]
 fn the_digest_is_of_the_canonical_form() {
     let one = Described { schema: json!({"b": 1, "a": {"d": [1, {"y": 1, "x": 2}], "c": 2}}), ..described("x") };
@@ -39,17 +44,46 @@ fn the_first_sight_approves_and_a_change_waits_for_a_person() {
     assert_eq!(other.known("mcp:s", "elsewhere"), None);
     assert_eq!(
         list(&approvals, &[("s/a", "evil"), ("s/b", "B"), ("s/c", "C")]),
-        [Verdict::Changed, Verdict::Known, Verdict::New]
+        [Verdict::Changed, Verdict::Known, Verdict::Added]
     );
-    let kept = Approvals::open(&path).unwrap().get("s/a").unwrap();
+    // A person is told of the new one once.
+    assert_eq!(approvals.take_untold("mcp:s").unwrap(), ["s/c"]);
+    assert_eq!(Approvals::open(&path).unwrap().take_untold("mcp:s").unwrap(), Vec::<String>::new());
+    let kept = Approvals::open(&path).unwrap().get("mcp:s", "s/a").unwrap();
     assert_eq!((kept.approved, kept.offered), (described("A"), Some(described("evil"))));
-    assert!(!approvals.is_approved("s/a", &described("evil")).unwrap());
-    assert_eq!(other.approve("s/a").unwrap(), ["s/a"]);
+    assert!(!approvals.is_approved("mcp:s", "s/a", &described("evil")).unwrap());
+    assert_eq!(approve(&other, "mcp:s", Some("s/a")).unwrap(), ["s/a"]);
     // What another process approved counts.
-    assert!(approvals.is_approved("s/a", &described("evil")).unwrap());
-    assert!(!approvals.is_approved("s/a", &described("A")).unwrap());
-    assert_eq!(other.approve("s").unwrap(), Vec::<String>::new());
-    assert!(matches!(other.approve("t"), Err(ApprovalsError::Unknown(_))));
+    assert!(approvals.is_approved("mcp:s", "s/a", &described("evil")).unwrap());
+    assert!(!approvals.is_approved("mcp:s", "s/a", &described("A")).unwrap());
+    assert_eq!(approve(&other, "mcp:s", None).unwrap(), Vec::<String>::new());
+    assert_eq!(approve(&other, "mcp:t", None), None);
+    assert_eq!(approve(&other, "mcp:s", Some("s/z")), None);
+}
+
+#[test]
+fn an_approval_is_of_one_source_and_of_what_was_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let approvals = Approvals::open(folder.path().join("a.json")).unwrap();
+    let at = |source: &str, name: &str, text: &str| {
+        approvals.listed(source, "here", &[(name.to_owned(), described(text))]).unwrap();
+    };
+    for text in ["A", "evil"] {
+        at("grpc:s", "s", text);
+        at("grpc:s/a", "s/a", text);
+        at("mcp:s", "s/a", text);
+    }
+    assert_eq!(approve(&approvals, "grpc:s", Some("s")).unwrap(), ["s"]);
+    assert!(approvals.is_approved("grpc:s", "s", &described("evil")).unwrap());
+    for source in ["grpc:s/a", "mcp:s"] {
+        assert!(!approvals.is_approved(source, "s/a", &described("evil")).unwrap(), "{source}");
+        assert_eq!(approvals.get(source, "s/a").unwrap().offered, Some(described("evil")), "{source}");
+    }
+    let seen = approvals.changes("mcp:s", None).unwrap().unwrap();
+    at("mcp:s", "s/a", "worse");
+    assert_eq!(approvals.accept(&seen).unwrap(), Vec::<String>::new(), "something else is offered by now");
+    assert_eq!(approve(&approvals, "mcp:s", None).unwrap(), ["s/a"]);
+    assert!(!approvals.is_approved("grpc:s/a", "s/a", &described("worse")).unwrap());
 }
 
 #[test]
@@ -61,7 +95,7 @@ fn what_went_away_cannot_come_back_as_another() {
     assert_eq!(approvals.known("mcp:s", "here").unwrap().len(), 1);
     assert_eq!(list(&approvals, &[("s/a", "another"), ("s/b", "B")]), [Verdict::Changed, Verdict::Known]);
     assert_eq!(list(&approvals, &[("s/a", "A"), ("s/b", "B")]), [Verdict::Known, Verdict::Known]);
-    assert_eq!(approvals.get("s/a").unwrap().offered, None);
+    assert_eq!(approvals.get("mcp:s", "s/a").unwrap().offered, None);
 }
 
 #[test]
@@ -77,7 +111,7 @@ fn a_damaged_file_is_an_error_that_names_it_and_stays() {
         assert!(matches!(error, ApprovalsError::Broken { .. }), "{error:?}");
         assert!(error.to_string().contains("approvals.json"), "{error}");
         // Nor is it overwritten by one that was open already.
-        assert!(good.approve("s/a").is_err());
+        assert!(good.changes("mcp:s", None).is_err() && good.accept(&[]).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), bad);
     }
 }

@@ -87,13 +87,9 @@ impl Connection {
         self.signals.broken.load(Ordering::Acquire) || self.service.is_closed() || self.peer().is_transport_closed()
     }
 
-    /// Whether the server said that its tools changed; forgotten with that.
-    pub(super) fn take_changed(&self) -> bool {
-        self.signals.changed.swap(false, Ordering::AcqRel)
-    }
-
-    pub(super) fn set_changed(&self) {
-        Signals::set(&self.signals.changed);
+    /// How often the server said that its tools changed.
+    pub(super) fn changes(&self) -> u64 {
+        self.signals.changes.load(Ordering::Acquire)
     }
 
     /// A text without what is secret.
@@ -118,11 +114,11 @@ impl Connection {
                 (kind, format!("answers with an error: {words}"))
             }
             ServiceError::TransportSend(error) => {
-                Signals::set(&self.signals.broken);
+                self.signals.break_off();
                 told(error.error.as_ref(), "broke the connection off")
             }
             ServiceError::TransportClosed => {
-                Signals::set(&self.signals.broken);
+                self.signals.break_off();
                 (CallFault::Transport, "broke the connection off".to_owned())
             }
             ServiceError::Cancelled { .. } => (CallFault::Transport, "cancelled the call".to_owned()),
@@ -148,7 +144,7 @@ impl ClientHandler for Listener {
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        Signals::set(&self.0.changed);
+        self.0.change();
     }
 }
 
@@ -357,10 +353,10 @@ async fn follow(peer: Peer<RoleClient>, signals: Signals) {
     // A server that has no news to give says so with an error.
     let Ok(mut news) = peer.listen(filter).await else { return };
     while let Ok(Some(_)) = news.next().await {
-        Signals::set(&signals.changed);
+        signals.change();
     }
     // Nobody would tell of later changes: what is offered is asked for once more.
-    Signals::set(&signals.changed);
+    signals.change();
 }
 
 /// Reads what a program says on stderr, line by line, and keeps the last line.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{OpenError, Opening, blocking, complete, timeout_of};
-use crate::approvals::{Guard, Verdict, changed, sha256};
+use crate::approvals::{Guard, Verdict, changed, grpc_source, sha256};
 use crate::config::{GrpcEntry, ToolEntry};
 use crate::grpc::{GrpcEndpoint, GrpcError, GrpcTool, MethodName, example_of, load_descriptors, schema_of};
 use crate::untrusted::{self, Found};
@@ -83,7 +83,7 @@ impl Opening {
         endpoint: &Arc<GrpcEndpoint>,
         spec: &mut ToolSpec,
     ) -> Result<Option<Guard>, OpenError> {
-        let source = format!("grpc:{}", spec.name);
+        let source = grpc_source(&spec.name);
         let origin = sha256(format!("{} {}", endpoint.address(), name.path()).as_bytes());
         let guard =
             Guard::new(Arc::clone(&self.approvals), source.clone(), origin.clone(), &spec.name, &spec.description);
@@ -120,16 +120,17 @@ impl Opening {
             return Err(OpenError::Invalid { entry: called.to_owned(), reason });
         };
         // The configuration's own description may have been changed by the operator: that is no change to approve.
-        let approved = match (guard.look(&schema).await?, self.approvals.get(&spec.name)) {
+        let approved = match (guard.look(&schema).await?, self.approvals.get(&source, &spec.name)) {
             (Verdict::Changed, Some(known)) if known.approved.schema == schema => {
-                self.approvals.approve(&spec.name)?;
+                let changes = self.approvals.changes(&source, Some(&spec.name))?.unwrap_or_default();
+                self.approvals.accept(&changes)?;
                 schema
             }
             (Verdict::Changed, Some(known)) => {
                 self.warnings.push(changed(&spec.name).message);
                 known.approved.schema
             }
-            (Verdict::New, _) => {
+            (Verdict::New | Verdict::Added, _) => {
                 self.notes.push(format!("`{}` is approved as {} describes it", spec.name, endpoint.address()));
                 schema
             }

@@ -7,7 +7,7 @@ use jarvis_catalogue::openapi::Schema;
 use serde_json::{Value, json};
 
 use super::{OpenError, OpenOptions, Opening, timeout_of};
-use crate::approvals::{Approvals, ApprovalsError, Described, Verdict, changed};
+use crate::approvals::{Approvals, ApprovalsError, Described, Verdict, added, changed, off_thread};
 use crate::config::McpEntry;
 use crate::mcp::{McpServer, McpTool};
 use crate::untrusted::first_sentence;
@@ -48,7 +48,7 @@ fn called(name: &str) -> String {
     format!("the entry `{}` of `mcp_servers`", shorten(name, 80))
 }
 
-async fn offer(server: Arc<McpServer>, approvals: &Approvals, refresh: bool) -> Result<Offer, ApprovalsError> {
+async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool) -> Result<Offer, ApprovalsError> {
     let (source, origin) = (server.source(), server.origin());
     let known = approvals.known(&source, &origin);
     let mut offer = Offer { server, tools: Vec::new(), warnings: Vec::new(), notes: Vec::new() };
@@ -64,26 +64,26 @@ async fn offer(server: Arc<McpServer>, approvals: &Approvals, refresh: bool) -> 
             }
         },
     };
+    // New tools are told once: those that came just now, and those that came with an earlier call.
+    let asked = source.clone();
+    let untold = off_thread(approvals, move |approvals| approvals.take_untold(&asked)).await?;
+    offer.warnings.extend(untold.iter().map(|full| added(full)));
     match (listing, known) {
-        (Some(listing), known) => {
+        (Some(listing), _) => {
             offer.warnings.extend(listing.warnings.iter().cloned());
             let mut fresh = 0;
             for (own, described, verdict) in listing.tools() {
                 let full = server.full(own);
                 let approved = match verdict {
                     Verdict::Known => described.clone(),
-                    Verdict::New if known.is_some() => {
-                        let words = format!("`{full}` is new at a known server; it is approved as it is described now");
-                        offer.warnings.push(words);
-                        described.clone()
-                    }
+                    Verdict::Added => described.clone(),
                     Verdict::New => {
                         fresh += 1;
                         described.clone()
                     }
                     Verdict::Changed => {
                         offer.warnings.push(changed(&full).message);
-                        approvals.get(&full).map_or_else(|| described.clone(), |approval| approval.approved)
+                        approvals.get(&source, &full).map_or_else(|| described.clone(), |approval| approval.approved)
                     }
                 };
                 offer.tools.push((own.to_owned(), approved));

@@ -148,7 +148,8 @@ async fn a_changed_description_is_refused_until_it_is_approved() {
     let later = self::opened(folder.path(), web(&server), false).await;
     assert!(later.warnings[0].starts_with("the description of `demo/echo` changed"), "{:?}", later.warnings);
     // Another process approves it, and the open registry works again.
-    assert_eq!(later.approve("demo/echo").unwrap(), ["demo/echo"]);
+    let changes = later.changes("demo/echo").unwrap();
+    assert_eq!(later.approvals.accept(&changes).unwrap(), ["demo/echo"]);
     assert_eq!(call(&opened, "demo/echo", json!({"message": "x"})).await.unwrap(), "Echo: x");
 }
 
@@ -171,6 +172,57 @@ async fn a_change_while_connected_is_noticed() {
     };
     let kind = tokio::time::timeout(Duration::from_secs(20), refused).await.unwrap();
     assert_eq!(kind, CallFault::Unauthorized);
+}
+
+#[tokio::test]
+async fn a_tool_that_came_with_a_call_is_told_once() {
+    let folder = TempDir::new().unwrap();
+    let stand_in = StandIn::new(Kind::Usual);
+    let server = over_http(stand_in.clone()).await;
+    let new = |opened: &Opened| opened.warnings.iter().filter(|told| told.contains("`demo/more` is new")).count();
+    drop(opened(folder.path(), web(&server), false).await);
+    stand_in.more.store(true, Ordering::SeqCst);
+    let lazy = opened(folder.path(), web(&server), false).await;
+    call(&lazy, "demo/echo", json!({"message": "x"})).await.unwrap();
+    let next = opened(folder.path(), web(&server), false).await;
+    assert_eq!((new(&lazy), new(&next)), (0, 1), "{:?}", next.warnings);
+    assert!(names(&next).contains(&"demo/more"));
+    for refresh in [false, true] {
+        assert_eq!(new(&opened(folder.path(), web(&server), refresh).await), 0);
+    }
+    // One that is seen as a registry is opened is told there and then.
+    let folder = TempDir::new().unwrap();
+    stand_in.more.store(false, Ordering::SeqCst);
+    drop(opened(folder.path(), web(&server), false).await);
+    stand_in.more.store(true, Ordering::SeqCst);
+    for told in [1, 0] {
+        assert_eq!(new(&opened(folder.path(), web(&server), true).await), told);
+    }
+}
+
+#[tokio::test]
+async fn a_change_is_not_forgotten_when_a_call_is_dropped() {
+    let folder = TempDir::new().unwrap();
+    let stand_in = StandIn::new(Kind::Usual);
+    let server = over_http(stand_in.clone()).await;
+    let opened = opened(folder.path(), web(&server), false).await;
+    call(&opened, "demo/echo", json!({"message": "x"})).await.unwrap();
+    let kind = async {
+        // One piece of news, told when somebody listens: a second one would remind of the first.
+        while stand_in.described.receiver_count() == 0 {
+            tokio::task::yield_now().await;
+        }
+        stand_in.stalls.store(true, Ordering::SeqCst);
+        stand_in.described.send_replace("Something else.".into());
+        loop {
+            tokio::select! {
+                () = stand_in.stalled.notified() => break,
+                done = call(&opened, "demo/echo", json!({"message": "x"})) => { done.unwrap(); }
+            }
+        }
+        call(&opened, "demo/echo", json!({"message": "x"})).await.unwrap_err().0
+    };
+    assert_eq!(tokio::time::timeout(Duration::from_secs(20), kind).await.unwrap(), CallFault::Unauthorized);
 }
 
 #[tokio::test]

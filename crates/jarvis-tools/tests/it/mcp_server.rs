@@ -1,6 +1,6 @@
 //! An MCP server of our own: over HTTP within the test, or as a program, which is the test binary itself.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::http::request::Parts;
@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData as McpError, ServiceExt};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 /// The variable that makes the test binary the server, and says of which kind.
@@ -41,14 +41,28 @@ pub(crate) struct StandIn {
     pub(crate) kind: Kind,
     /// The description of `echo`; a change is told to those who listen.
     pub(crate) described: watch::Sender<String>,
+    /// It has one tool more.
+    pub(crate) more: Arc<AtomicBool>,
     pub(crate) listed: Arc<AtomicUsize>,
     pub(crate) called: Arc<Mutex<Vec<String>>>,
+    /// The next who asks for the tools gets no answer.
+    pub(crate) stalls: Arc<AtomicBool>,
+    /// Tells that somebody gets none.
+    pub(crate) stalled: Arc<Notify>,
 }
 
 impl StandIn {
     pub(crate) fn new(kind: Kind) -> StandIn {
         let (described, _) = watch::channel("Echoes the message. It adds nothing.".to_owned());
-        StandIn { kind, described, listed: Arc::default(), called: Arc::default() }
+        StandIn {
+            kind,
+            described,
+            more: Arc::default(),
+            listed: Arc::default(),
+            called: Arc::default(),
+            stalls: Arc::default(),
+            stalled: Arc::default(),
+        }
     }
 
     fn tools(&self) -> Vec<Tool> {
@@ -70,6 +84,9 @@ impl StandIn {
             Tool::new("bad name", "Has a name with a blank.", none()),
             Tool::new("mute", "", none()),
         ];
+        if self.more.load(Ordering::SeqCst) {
+            tools.push(Tool::new("more", "Came later.", none()));
+        }
         if self.kind == Kind::Flood {
             tools.extend((0..2_000).map(|at| Tool::new(format!("t{at}"), "One of many.", none())));
         }
@@ -96,6 +113,10 @@ impl ServerHandler for StandIn {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, McpError> {
         self.listed.fetch_add(1, Ordering::SeqCst);
+        if self.stalls.swap(false, Ordering::SeqCst) {
+            self.stalled.notify_one();
+            std::future::pending::<()>().await;
+        }
         if self.kind == Kind::Silent {
             // From here on only deadlines can pass; the test need not wait for them.
             tokio::time::pause();

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::math::{Adder, Reflection, Running, serve};
+use crate::mcp_server::{Kind, StandIn, over_http};
 
 fn add(server: &str) -> ToolEntry {
     ToolEntry {
@@ -93,8 +94,34 @@ async fn a_schema_of_a_service_that_changed_is_refused_until_it_is_approved() {
     assert_eq!(kind, CallFault::Unauthorized);
     assert!(words.contains("jarvis tools approve add"), "{words}");
     assert!(opened.approval("add").unwrap().offered.is_some());
-    assert_eq!(opened.approve("add").unwrap(), ["add"]);
+    let changes = opened.changes("add").unwrap();
+    assert_eq!(opened.approvals.accept(&changes).unwrap(), ["add"]);
     assert_eq!(call(&opened, "add", json!({"a": 1})).await.unwrap(), "Addition Result: 1");
+}
+
+#[tokio::test]
+async fn a_worded_anew_method_approves_nothing_of_a_server_of_its_name() {
+    let folder = TempDir::new().unwrap();
+    let (server, stand_in) = (math().await, StandIn::new(Kind::Usual));
+    let web = over_http(stand_in.clone()).await;
+    let opened = async |description: &str, refresh: bool| {
+        let entry = McpEntry { url: Some(web.url.clone()), ..McpEntry::default() };
+        let method = ToolEntry { name: "math".into(), description: description.into(), ..add(&server.address) };
+        let config =
+            ToolsConfig { tools: vec![method], mcp_servers: [("math".to_owned(), entry)].into_iter().collect() };
+        open(&config, Registry::new(), OpenOptions { refresh, ..options(folder.path()) }).await.unwrap()
+    };
+    drop(opened("Adds.", false).await);
+    stand_in.described.send_replace("Something else.".into());
+    drop(opened("Adds.", true).await);
+    let worded = opened("Sums up.", false).await;
+    assert_eq!(call(&worded, "math", json!({"a": 5})).await.unwrap(), "Addition Result: 5");
+    let refused = call(&worded, "math/echo", json!({"message": "x"})).await.unwrap_err();
+    assert_eq!(refused.0, CallFault::Unauthorized, "{}", refused.1);
+    // Nor does the name of the one mean the other.
+    assert!(worded.changes("math").unwrap().is_empty());
+    assert_eq!(worded.changes("math/").unwrap()[0].name, "math/echo");
+    assert!(worded.changes("other").is_err());
 }
 
 #[tokio::test]

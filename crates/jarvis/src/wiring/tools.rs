@@ -52,7 +52,9 @@ pub(crate) async fn approve_tool(
     printer: Printer,
 ) -> Result<Vec<String>, Failure> {
     let tools = open_with(loaded, folders, true, printer).await?;
-    tools.opened.approve(name).map_err(|error| Failure::usage(error).hint("`jarvis tools list` names the tools"))
+    let unknown = |error| Failure::usage(error).hint("`jarvis tools list` names the tools");
+    let changes = tools.opened.changes(name).map_err(unknown)?;
+    tools.opened.approvals.accept(&changes).map_err(Failure::work)
 }
 
 impl Tools {
