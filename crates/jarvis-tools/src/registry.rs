@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use jarvis_net::text::shorten;
 use serde_json::Value;
 
-use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
+use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSource, ToolSpec};
 
 /// The longest a call may take unless the tool says otherwise.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(20);
@@ -140,6 +140,14 @@ impl Registry {
             let message = format!("the input of `{name}` must be a JSON object, such as {}", entry.tool.spec().example);
             return Err(CallError::new(CallFault::BadInput, message));
         }
+        // Native tools say what they miss in their own words.
+        let spec = entry.tool.spec();
+        if spec.source != ToolSource::Native
+            && let Some(missing) = required(&spec.input_schema).find(|name| input.get(name).is_none())
+        {
+            let message = format!("`{name}` needs `{}`; an input is {}", shorten(missing, 80), spec.example);
+            return Err(CallError::new(CallFault::BadInput, message));
+        }
         let called = AssertUnwindSafe(entry.tool.call(input, scope)).catch_unwind();
         let done = tokio::select! {
             biased;
@@ -178,6 +186,11 @@ fn missing(spec: &ToolSpec) -> Vec<&'static str> {
     missing
 }
 
+/// The fields that a schema asks for.
+fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
 fn bounded(name: &str, observation: Observation) -> Result<Observation, CallError> {
     if observation.artifacts.iter().map(|artifact| artifact.bytes.len()).sum::<usize>() > MAX_ARTIFACTS {
         let message = format!("`{name}` gave files of more than {} MiB", MAX_ARTIFACTS >> 20);
@@ -199,7 +212,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Artifact, ToolSource};
+    use crate::Artifact;
 
     struct Scripted(ToolSpec, fn() -> Result<Observation, CallError>);
 

@@ -100,7 +100,7 @@ async fn bad_input_is_told_and_repaired() {
         ("<Action>: draw\n<Action Input>: {}", "there is no tool `draw`. The tools are: plot, "),
         ("<Action>: do not plot\n<Action Input>: {}", "there is no tool `do not plot`"),
         ("<Thought>: hm", "no action and no final answer"),
-        ("<Action>: add\n<Action Input>: {\"a\": 1}", "`b` must be a whole number"),
+        ("<Action>: add\n<Action Input>: {\"a\": 1}", "`add` needs `b`; an input is {\"a\":5,\"b\":10}"),
         ("<Action>: add\n<Action Input>: {\"a\": 0, \"b\": 0}", "Error: the service cannot be reached"),
         ("<Action>: hang\n<Action Input>: {\"a\": 0, \"b\": 0}", "Error: `hang` gave no answer within 0.03 s"),
     ] {
