@@ -21,7 +21,7 @@ use crate::{CallError, CallFault, Callable, Registry, RegistryError, ToolSource,
 pub use calculator::{CalcError, Calculator, evaluate};
 pub use count::{Count, Counts};
 pub use functions::HubFunction;
-pub use numbers::number;
+pub use numbers::{narrow, number};
 pub use search::SearchDocument;
 
 /// Adds all native tools, the thirteen functions of the hub after the others.

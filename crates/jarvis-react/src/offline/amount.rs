@@ -1,5 +1,7 @@
 //! Amounts in cells and lines: a number with what stands before and behind it.
 
+use jarvis_tools::local::narrow;
+
 /// A number with its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Amount {
@@ -23,7 +25,7 @@ impl Amount {
         if text.len() > 80 || !may_hold_digit(text) {
             return None;
         }
-        let narrow: String = text.chars().map(narrow).collect();
+        let narrow: String = text.chars().map(plain_form).collect();
         let start = narrow.find(|c: char| c.is_ascii_digit())?;
         let (before, rest) = narrow.split_at_checked(start)?;
         let length = length(rest);
@@ -76,10 +78,10 @@ pub(super) fn may_hold_digit(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit() || byte == 0xef)
 }
 
-fn narrow(c: char) -> char {
-    match c {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
-        '\u{a0}' | '\u{202f}' | '\u{2009}' | '\u{3000}' => ' ',
+/// A character of an amount as its plain one.
+fn plain_form(c: char) -> char {
+    match narrow(c) {
+        '\u{a0}' | '\u{202f}' | '\u{2009}' => ' ',
         '\u{2212}' | '\u{2013}' => '-',
         c => c,
     }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use jarvis_plan::{is_cyrillic, is_han};
+use jarvis_tools::local::narrow;
 
 /// A question as it is compared.
 #[derive(Debug, Clone)]
@@ -162,13 +163,11 @@ const KINDS: [&str; 12] = [
 
 /// Small letters, `ё` as `е`, full-width forms as plain ones.
 pub(super) fn folded(text: &str) -> String {
-    let narrow = |c: char| match c {
-        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
-        '\u{3000}' => ' ',
+    let plain = |c: char| match narrow(c) {
         'ё' | 'Ё' => 'е',
         c => c,
     };
-    text.chars().map(narrow).flat_map(char::to_lowercase).collect()
+    text.chars().map(plain).flat_map(char::to_lowercase).collect()
 }
 
 /// Runs of letters and digits; Chinese apart from others.

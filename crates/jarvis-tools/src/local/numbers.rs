@@ -22,7 +22,7 @@ pub fn number(text: &str) -> Option<Number> {
 }
 
 /// A full-width form as its plain one.
-pub(super) fn narrow(c: char) -> char {
+pub fn narrow(c: char) -> char {
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
         '\u{3000}' => ' ',
