@@ -118,7 +118,7 @@ async fn a_known_server_is_not_asked_until_a_tool_is_called() {
     let down = opened(folder.path(), entry, true).await;
     assert_eq!(names(&down).len(), 8);
     assert!(down.warnings[0].contains("`demo` cannot be reached"), "{:?}", down.warnings);
-    let (kind, words) = call(&down, "demo/echo", json!({})).await.unwrap_err();
+    let (kind, words) = call(&down, "demo/echo", json!({"message": "x"})).await.unwrap_err();
     assert_eq!(kind, CallFault::Transport, "{words}");
 }
 
