@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::Subcommand;
 use jarvis_store::files;
+use jarvis_tools::approvals::{Change, Described};
 use jarvis_tools::{CallFault, Observation, Scope, ToolSpec};
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::{Printer, one_line};
 use crate::session::cancel_on_interrupt;
-use crate::wiring::{Folders, Tools, approve_tool, load_config, open_tools};
+use crate::wiring::{Folders, Tools, changed_tools, load_config, open_tools};
 
 /// `jarvis tools …`.
 #[derive(Debug, Subcommand)]
@@ -51,9 +52,9 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Accept the description of a remote tool as it is now
+    /// Accept the changed description of a remote tool, and show what was accepted: what `show` showed
     Approve {
-        /// The tool, as `list` names it
+        /// The tool, as `list` names it, or an MCP server for all of its tools
         name: String,
     },
 }
@@ -63,10 +64,8 @@ pub(super) async fn run(command: ToolsCommand, global: &Global, printer: Printer
     let folders = Folders::of(&loaded.config)?;
     match command {
         ToolsCommand::Approve { name } => {
-            for name in approve_tool(&loaded, &folders, &name, printer).await? {
-                printer.progress(&format!("`{name}` is approved as it is now"));
-            }
-            Ok(ExitCode::SUCCESS)
+            let (tools, changes) = changed_tools(&loaded, &folders, &name, printer).await?;
+            approve(&tools, &changes, printer)
         }
         ToolsCommand::List { json } => {
             let tools = open_tools(&loaded, &folders, printer).await?;
@@ -137,11 +136,57 @@ fn show(tools: &Tools, spec: &ToolSpec, json: bool, printer: Printer) -> Result<
         return Ok(ExitCode::SUCCESS);
     }
     let schema = serde_json::to_string_pretty(&spec.input_schema).map_err(Failure::work)?;
+    let approval = tools.approval(&spec.name);
+    let changed = match approval.as_ref().and_then(|known| Some((&known.approved, known.offered.as_ref()?))) {
+        Some((approved, offered)) => format!("\n\n{}", versions(&spec.name, approved, offered)?),
+        None => String::new(),
+    };
     printer.out(&format!(
-        "{} ({})\n\n{}\n\nUse it when: {}\nExample: jarvis tools call {} '{}'\nInput:\n{schema}",
+        "{} ({})\n\n{}\n\nUse it when: {}\nExample: jarvis tools call {} '{}'\nInput:\n{schema}{changed}",
         spec.name, spec.source, spec.description, spec.when, spec.name, spec.example
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Both versions of a tool that changed.
+fn versions(name: &str, approved: &Described, offered: &Described) -> Result<String, Failure> {
+    let version = |described: &Described| -> Result<String, Failure> {
+        let mut text = String::new();
+        if !described.title.is_empty() {
+            text.push_str(&format!("Title: {}\n", described.title));
+        }
+        let schema = serde_json::to_string_pretty(&described.schema).map_err(Failure::work)?;
+        text.push_str(&format!("Description: {}\nInput: {schema}", described.description));
+        // Set in, so that no description can look like the words around it.
+        Ok(text.lines().map(|line| format!("  | {line}\n")).collect())
+    };
+    Ok(format!(
+        "`{name}` changed since it was approved. Approved:\n{}Offered:\n{}",
+        version(approved)?,
+        version(offered)?
+    ))
+}
+
+/// Approves changes, and shows what they are.
+fn approve(tools: &Tools, changes: &[Change], printer: Printer) -> Result<ExitCode, Failure> {
+    if changes.is_empty() {
+        printer.progress("there is nothing to approve: all is as it was approved");
+        return Ok(ExitCode::SUCCESS);
+    }
+    for change in changes {
+        printer.out(&versions(&change.name, &change.approved, &change.offered)?);
+    }
+    let accepted = tools.accept(changes)?;
+    for name in &accepted {
+        printer.progress(&format!("`{name}` is approved as it is offered"));
+    }
+    match changes.iter().find(|change| !accepted.contains(&change.name)) {
+        Some(Change { name, .. }) => {
+            let words = format!("`{name}` changed once more meanwhile, and is not approved");
+            Err(Failure::work(std::io::Error::other(words)).hint(format!("look at it with `jarvis tools show {name}`")))
+        }
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 async fn call(

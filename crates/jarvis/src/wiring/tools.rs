@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jarvis_catalogue::{Available, Model};
 use jarvis_plan::{Host, Tool};
+use jarvis_tools::approvals::{Approval, Change};
 use jarvis_tools::config::ToolsConfig;
 use jarvis_tools::{OpenError, OpenOptions, Opened, Registry, local, open};
 use jarvis_workers::planned_tool;
@@ -23,10 +24,16 @@ pub(crate) struct Tools {
 
 /// Opens the registry; what cannot be reached is a warning.
 pub(crate) async fn open_tools(loaded: &Loaded, folders: &Folders, printer: Printer) -> Result<Tools, Failure> {
-    open_with(loaded, folders, false, printer).await
+    open_with(loaded, folders, false, &[], printer).await
 }
 
-async fn open_with(loaded: &Loaded, folders: &Folders, refresh: bool, printer: Printer) -> Result<Tools, Failure> {
+async fn open_with(
+    loaded: &Loaded,
+    folders: &Folders,
+    refresh: bool,
+    told: &[String],
+    printer: Printer,
+) -> Result<Tools, Failure> {
     let mut registry = Registry::new();
     local::add_to(&mut registry).map_err(Failure::work)?;
     let base = loaded.path.as_deref().and_then(Path::parent).unwrap_or_else(|| Path::new(""));
@@ -39,25 +46,47 @@ async fn open_with(loaded: &Loaded, folders: &Folders, refresh: bool, printer: P
         }
         _ => Failure::usage(error).hint("docs/tools.md tells what an entry of `tools` and `mcp_servers` must say"),
     })?;
-    opened.warnings.iter().for_each(|warning| printer.warning(warning));
+    opened.warnings.iter().filter(|warning| !told.contains(warning)).for_each(|warning| printer.warning(warning));
     opened.notes.iter().for_each(|note| printer.note(note));
     Ok(Tools { registry: Arc::new(opened.registry.clone()), opened })
 }
 
-/// Accepts the description of a remote tool, or of all tools of an MCP server, as it is now. Returns what was accepted.
-pub(crate) async fn approve_tool(
+/// What is to be approved of a remote tool, or of all tools of an MCP server. What is on record, and was shown, goes first;
+/// servers are asked only where nothing is.
+pub(crate) async fn changed_tools(
     loaded: &Loaded,
     folders: &Folders,
     name: &str,
     printer: Printer,
-) -> Result<Vec<String>, Failure> {
-    let tools = open_with(loaded, folders, true, printer).await?;
+) -> Result<(Tools, Vec<Change>), Failure> {
     let unknown = |error| Failure::usage(error).hint("`jarvis tools list` names the tools");
-    let changes = tools.opened.changes(name).map_err(unknown)?;
-    tools.opened.approvals.accept(&changes).map_err(Failure::work)
+    let tools = open_with(loaded, folders, false, &[], printer).await?;
+    let recorded = tools.opened.changes(tools.full(name)).unwrap_or_default();
+    if !recorded.is_empty() {
+        return Ok((tools, recorded));
+    }
+    let tools = open_with(loaded, folders, true, &tools.opened.warnings, printer).await?;
+    let offered = tools.opened.changes(tools.full(name)).map_err(unknown)?;
+    Ok((tools, offered))
 }
 
 impl Tools {
+    /// A tool's own name where one is meant, else the name as it is.
+    fn full<'a>(&'a self, name: &'a str) -> &'a str {
+        self.registry.meant(name).map_or(name, |spec| &spec.name)
+    }
+
+    /// What is approved of a tool that others describe, and what is offered now where that differs.
+    pub(crate) fn approval(&self, name: &str) -> Option<Approval> {
+        self.opened.approval(name)
+    }
+
+    /// Approves changes as they were looked at. Returns the names of the tools; those that are offered differently by now are
+    /// left out.
+    pub(crate) fn accept(&self, changes: &[Change]) -> Result<Vec<String>, Failure> {
+        self.opened.approvals.accept(changes).map_err(Failure::work)
+    }
+
     /// Whether plans may use a tool.
     pub(crate) fn is_planned(&self, name: &str) -> bool {
         self.opened.planned.iter().any(|planned| planned.name == name)

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use jarvis_proto::math::math_server::{Math, MathServer};
 use jarvis_proto::math::{AddReply, AddRequest, DESCRIPTORS};
 use jarvis_testing::chat::{FakeChat, Script};
+use jarvis_tools::approvals::Described;
 use serde_json::{Value, json};
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
@@ -103,6 +104,53 @@ fn tools_are_listed_shown_and_called() {
     assert!(ended.stdout.starts_with("pear: 2, fig: 1"), "{}", ended.stdout);
     let shown = house.run(&["tools", "show", "plot"]).stdout;
     assert!(shown.contains("Use it when:") && shown.contains("Example: jarvis tools call plot '"), "{shown}");
+}
+
+#[test]
+fn a_changed_tool_is_shown_in_both_versions_and_approved_as_shown() {
+    let house = House::new();
+    let address = math_server();
+    house.file(
+        "jarvis.yaml",
+        format!(
+            "tools:\n  - name: add\n    description: Adds.\n    when: sums are needed\n    \
+             grpc: {{endpoint: '{address}', method: Math/Add}}\n"
+        ),
+    );
+    let run = |args: &[&str]| house.run(&[args, &CONFIG[..]].concat());
+    assert_eq!(run(&["tools", "list"]).code, 0);
+    // As if the service had been another one when it was approved, and another one again when it was shown.
+    let path = house.data().join("approved_tools.json");
+    let mut kept: Value = serde_json::from_slice(&std::fs::read(&path).expect("approvals")).expect("JSON");
+    let tool = &mut kept["sources"]["grpc:add"]["tools"]["add"];
+    let described = |field: &str| Described {
+        description: "Adds.".into(),
+        schema: json!({"type": "object", "properties": {field: {"type": "integer"}}}),
+        ..Described::default()
+    };
+    tool["sha256"] = described("earlier").sha256("add").into();
+    tool["approved"] = serde_json::to_value(described("earlier")).expect("JSON");
+    tool["offered"] = serde_json::to_value(described("recorded")).expect("JSON");
+    std::fs::write(&path, kept.to_string()).expect("writable");
+    let shown = run(&["tools", "show", "add"]).stdout;
+    let approved = run(&["tools", "approve", "add"]);
+    assert_eq!(approved.code, 0, "{}", approved.stderr);
+    assert!(approved.stderr.contains("`add` is approved as it is offered"), "{}", approved.stderr);
+    for text in [&shown, &approved.stdout] {
+        let (before, after) = text.split_once("Offered:\n").expect("both versions");
+        assert!(before.contains("  |     \"earlier\"") && !before.contains("recorded"), "{text}");
+        assert!(after.contains("  |     \"recorded\"") && !after.contains("earlier"), "{text}");
+    }
+    // What was approved is what was shown, not what the service offers by now; that comes next, and is fetched.
+    assert!(run(&["tools", "show", "add"]).stdout.contains("\"recorded\""));
+    let refused = run(&["tools", "call", "add", "{\"a\": 5}"]);
+    assert!(refused.code == 1 && refused.stderr.contains("changed since it was approved"), "{}", refused.stderr);
+    let approved = run(&["tools", "approve", "add"]);
+    assert!(approved.stdout.contains("  |     \"a\"") && approved.code == 0, "{}", approved.stdout);
+    assert_eq!(run(&["tools", "call", "add", "{\"a\": 5}"]).code, 0);
+    let nothing = run(&["tools", "approve", "add"]);
+    assert!(nothing.code == 0 && nothing.stderr.contains("nothing to approve"), "{}", nothing.stderr);
+    assert_eq!(run(&["tools", "approve", "other"]).code, 2);
 }
 
 #[test]
