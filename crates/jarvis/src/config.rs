@@ -2,6 +2,7 @@
 //!
 //! Every environment variable that jarvis reads is named in [`env_vars`]. Keys that mean nothing are told, not obeyed.
 
+mod agent;
 pub(crate) mod env_vars;
 mod model;
 mod original;
@@ -11,7 +12,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(crate) use model::{Config, DecisionsConfig, GrpcConfig, MediaConfig, StatusApi};
+pub(crate) use agent::GrpcConfig;
+pub(crate) use model::{Config, DecisionsConfig, MediaConfig, StatusApi};
 
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -148,7 +148,7 @@ async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
         return Err(Failure::usage("--tls-ca needs an address with TLS").hint("write it as https://HOST:PORT"));
     }
     let rest = url.split_once("://").map_or("", |(_, rest)| rest).trim_end_matches('/');
-    if !rest.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
+    if rest.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_err()) {
         return Err(Failure::usage(format!("`{addr}` names no port")).hint("write HOST:PORT, such as 127.0.0.1:50051"));
     }
     let wrong = |error: tonic::transport::Error| {

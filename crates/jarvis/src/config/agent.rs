@@ -1,0 +1,71 @@
+//! Keys of the document agent, and of the door that it has of its own.
+
+use std::path::PathBuf;
+
+use jarvis_react::{Format, PromptLanguage};
+use jarvis_server::GrpcOptions;
+use serde::Deserialize;
+
+/// The document agent.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct ReactConfig {
+    /// The most rounds of thought and action.
+    pub(crate) max_steps: u32,
+    /// Seconds for a question.
+    pub(crate) deadline_s: u64,
+    /// The most tokens of a document that a prompt holds; as many as the model takes unless set.
+    pub(crate) max_document_tokens: Option<usize>,
+    /// The language of the prompt: `auto`, `en`, `zh`.
+    pub(crate) prompt_language: PromptLanguage,
+    /// How the model writes: `tags`, `json`, `native_tools`.
+    pub(crate) format: Format,
+    /// Tokens of the context that are kept for the reply.
+    pub(crate) reserve_tokens: usize,
+    /// The most tokens of one reply.
+    pub(crate) max_reply_tokens: Option<u32>,
+    /// The tools that the agent may use; all unless set.
+    pub(crate) tools: Option<Vec<String>>,
+    /// A file to which each round is appended, documents included; none unless set.
+    pub(crate) trace_file: Option<PathBuf>,
+}
+
+impl Default for ReactConfig {
+    fn default() -> ReactConfig {
+        let settings = jarvis_react::Settings::default();
+        ReactConfig {
+            max_steps: settings.max_steps,
+            deadline_s: settings.deadline.as_secs(),
+            max_document_tokens: settings.max_document_tokens,
+            prompt_language: settings.prompt_language,
+            format: settings.format,
+            reserve_tokens: settings.reserve_tokens,
+            max_reply_tokens: settings.max_reply_tokens,
+            tools: None,
+            trace_file: None,
+        }
+    }
+}
+
+/// The gRPC door.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default)]
+pub(crate) struct GrpcConfig {
+    /// Where it listens; it does not unless this is set or asked for.
+    pub(crate) listen: Option<String>,
+    /// Bytes of a document.
+    pub(crate) max_file_bytes: usize,
+    /// The file of the certificate chain (PEM); calls are in the clear unless set.
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The file of its private key (PEM).
+    pub(crate) tls_key: Option<PathBuf>,
+    /// The file of certificates (PEM) that sign those of callers; callers need none unless set.
+    pub(crate) tls_client_ca: Option<PathBuf>,
+}
+
+impl Default for GrpcConfig {
+    fn default() -> GrpcConfig {
+        let GrpcOptions { max_file, .. } = GrpcOptions::default();
+        GrpcConfig { listen: None, max_file_bytes: max_file, tls_cert: None, tls_key: None, tls_client_ca: None }
+    }
+}
