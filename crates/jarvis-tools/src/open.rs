@@ -21,6 +21,7 @@ use crate::approvals::{Approval, Approvals, ApprovalsError, Change, grpc_source,
 use crate::config::{ToolEntry, ToolsConfig};
 use crate::grpc::GrpcError;
 use crate::mcp::Env;
+use crate::registry::missing;
 use crate::{CALL_TIMEOUT, Callable, Registry, RegistryError, ToolSource, ToolSpec};
 use jarvis_net::text::Secret;
 
@@ -314,17 +315,7 @@ fn timeout_of(called: &str, seconds: Option<u64>) -> Result<Duration, OpenError>
 
 /// Refuses a tool of which something is not told.
 fn complete(called: &str, spec: &ToolSpec) -> Result<(), OpenError> {
-    let mut missing = Vec::new();
-    let mut want = |there: bool, what: &'static str| {
-        if !there {
-            missing.push(what);
-        }
-    };
-    want(!spec.name.trim().is_empty(), "`name`");
-    want(!spec.description.trim().is_empty(), "`description`");
-    want(!spec.when.trim().is_empty(), "`when`");
-    want(spec.input_schema.is_object(), "`input_schema`");
-    want(spec.example.is_object(), "`example`");
+    let missing = missing(spec);
     if missing.is_empty() {
         return Ok(());
     }

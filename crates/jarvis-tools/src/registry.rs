@@ -168,22 +168,16 @@ impl Registry {
     }
 }
 
-/// What is missing of what must be told of a tool.
-fn missing(spec: &ToolSpec) -> Vec<&'static str> {
-    let mut missing = Vec::new();
-    if spec.description.trim().is_empty() {
-        missing.push("a description");
-    }
-    if spec.when.trim().is_empty() {
-        missing.push("when to use it (`when`)");
-    }
-    if !spec.input_schema.is_object() {
-        missing.push("a schema of its input (`input_schema`)");
-    }
-    if !spec.example.is_object() {
-        missing.push("an example of its input (`example`)");
-    }
-    missing
+/// What is missing of what must be told of a tool, by the names of the fields.
+pub(crate) fn missing(spec: &ToolSpec) -> Vec<&'static str> {
+    let fields = [
+        (!spec.name.trim().is_empty(), "`name`"),
+        (!spec.description.trim().is_empty(), "`description`"),
+        (!spec.when.trim().is_empty(), "`when`"),
+        (spec.input_schema.is_object(), "`input_schema`"),
+        (spec.example.is_object(), "`example`"),
+    ];
+    fields.into_iter().filter(|(there, _)| !there).map(|(_, name)| name).collect()
 }
 
 /// The fields that a schema asks for.
@@ -255,8 +249,8 @@ mod tests {
             change(&mut spec);
             Registry::new().add(Arc::new(Scripted(spec, act))).unwrap_err().to_string()
         };
-        assert_eq!(refused(|spec| spec.description = " ".into()), "the tool `do` lacks a description");
-        assert_eq!(refused(|spec| spec.when.clear()), "the tool `do` lacks when to use it (`when`)");
+        assert_eq!(refused(|spec| spec.description = " ".into()), "the tool `do` lacks `description`");
+        assert_eq!(refused(|spec| spec.when.clear()), "the tool `do` lacks `when`");
         assert!(refused(|spec| spec.input_schema = json!([])).contains("`input_schema`"));
         assert!(refused(|spec| spec.example = Value::Null).contains("`example`"));
         assert!(refused(|spec| spec.name = "a b".into()).contains("cannot be the name"));

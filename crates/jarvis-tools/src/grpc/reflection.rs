@@ -9,6 +9,7 @@ use prost_reflect::DescriptorPool;
 use prost_reflect::prost::Message;
 use prost_reflect::prost_types::FileDescriptorProto;
 use serde::Serialize;
+use serde_json::{Value, json};
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Status, Streaming};
 use tonic_prost::ProstCodec;
@@ -18,6 +19,8 @@ use tonic_reflection::pb::v1::{ServerReflectionRequest, ServerReflectionResponse
 
 use super::MAX_MESSAGE;
 use super::endpoint::GrpcEndpoint;
+use super::schema::schema_of;
+use crate::untrusted::{self, Found};
 use crate::{CallError, CallFault};
 use jarvis_net::text::shorten;
 
@@ -39,6 +42,8 @@ pub struct MethodInfo {
     pub name: String,
     /// The message that it takes.
     pub input: String,
+    /// The JSON Schema of that message, cleaned; of one that is too large, only that it is an object.
+    pub input_schema: Value,
     /// The message that it gives.
     pub output: String,
     /// Whether it takes or gives a stream; it cannot be a tool then.
@@ -67,11 +72,15 @@ pub(super) async fn methods(endpoint: &GrpcEndpoint) -> Result<Vec<MethodInfo>, 
         let reply = asking.ask(MessageRequest::FileContainingSymbol(service.name.clone())).await?;
         let pool = asking.close_over(files_of(endpoint, reply)?).await?;
         let Some(service) = pool.get_service_by_name(&service.name) else { continue };
-        found.extend(service.methods().map(|method| MethodInfo {
-            name: format!("{}/{}", service.full_name(), method.name()),
-            input: method.input().full_name().to_owned(),
-            output: method.output().full_name().to_owned(),
-            streams: method.is_client_streaming() || method.is_server_streaming(),
+        found.extend(service.methods().map(|method| {
+            MethodInfo {
+                name: format!("{}/{}", service.full_name(), method.name()),
+                input: method.input().full_name().to_owned(),
+                input_schema: untrusted::clean_schema(&schema_of(&method.input()), &mut Found::default())
+                    .unwrap_or_else(|| json!({"type": "object"})),
+                output: method.output().full_name().to_owned(),
+                streams: method.is_client_streaming() || method.is_server_streaming(),
+            }
         }));
     }
     Ok(found)

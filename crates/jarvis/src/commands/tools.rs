@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::Subcommand;
 use jarvis_store::files;
 use jarvis_tools::approvals::{Change, Described};
+use jarvis_tools::grpc::GrpcEndpoint;
 use jarvis_tools::{CallFault, Observation, Scope, ToolSpec};
 use serde_json::{Value, json};
 
@@ -52,6 +53,14 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// List the methods of a gRPC server that describes itself, with their input
+    Methods {
+        /// Its address: HOST:PORT, or a URL
+        endpoint: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Accept the changed description of a remote tool, and show what was accepted: what `show` showed
     Approve {
         /// The tool, as `list` names it, or an MCP server for all of its tools
@@ -67,6 +76,7 @@ pub(super) async fn run(command: ToolsCommand, global: &Global, printer: Printer
             let (tools, changes) = changed_tools(&loaded, &folders, &name, printer).await?;
             approve(&tools, &changes, printer)
         }
+        ToolsCommand::Methods { endpoint, json } => methods(&endpoint, json, printer).await,
         ToolsCommand::List { json } => {
             let tools = open_tools(&loaded, &folders, printer).await?;
             list(&tools, json, printer)
@@ -96,10 +106,28 @@ fn find<'a>(tools: &'a Tools, name: &str) -> Result<&'a ToolSpec, Failure> {
     })
 }
 
+/// The text of a document, whatever its encoding. PDFs are for `jarvis ask`.
 fn document(path: &Path) -> Result<Arc<str>, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read the document `{}`: {error}", path.display())))?;
-    Ok(text.into())
+    let failed = |error: &dyn std::error::Error| {
+        Failure::usage(format!("cannot read the document `{}`: {error}", path.display()))
+    };
+    let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+    Ok(jarvis_react::document::decode(&bytes).map_err(|error| failed(&error))?.text)
+}
+
+/// What a gRPC server says that it offers.
+async fn methods(address: &str, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
+    let endpoint = GrpcEndpoint::new(address, None, None).map_err(Failure::usage)?;
+    let methods = endpoint.methods().await.map_err(Failure::work)?;
+    if json {
+        printer.out(&serde_json::to_string_pretty(&json!({"methods": methods})).map_err(Failure::work)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for method in methods {
+        let streams = if method.streams { "  (streams; it cannot be a tool)" } else { "" };
+        printer.out(&format!("{}{streams}\n  {}", method.name, method.input_schema));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn list(tools: &Tools, json: bool, printer: Printer) -> Result<ExitCode, Failure> {

@@ -102,8 +102,28 @@ fn tools_are_listed_shown_and_called() {
     house.file("fruits.txt", "pear,pear,fig");
     let ended = house.run(&["tools", "call", "count", "{}", "--file", "fruits.txt"]);
     assert!(ended.stdout.starts_with("pear: 2, fig: 1"), "{}", ended.stdout);
+    // The same in UTF-16.
+    let wide: Vec<u8> = "\u{feff}груша,груша,fig".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    house.file("wide.txt", wide);
+    let ended = house.run(&["tools", "call", "count", "{}", "--file", "wide.txt"]);
+    assert!(ended.stdout.starts_with("груша: 2, fig: 1"), "{}{}", ended.stdout, ended.stderr);
+    house.file("letter.pdf", "%PDF-1.7\n");
+    let ended = house.run(&["tools", "call", "count", "{}", "--file", "letter.pdf"]);
+    assert!(ended.code == 2 && ended.stderr.contains("the document is a PDF"), "{}", ended.stderr);
     let shown = house.run(&["tools", "show", "plot"]).stdout;
     assert!(shown.contains("Use it when:") && shown.contains("Example: jarvis tools call plot '"), "{shown}");
+}
+
+#[test]
+fn methods_of_a_server_are_listed() {
+    let (house, address) = (House::new(), math_server().to_string());
+    let (code, listed) = house.json(&["tools", "methods", &address, "--json"]);
+    let add = &listed["methods"][0];
+    assert_eq!((code, &add["name"], &add["streams"]), (0, &json!("Math/Add"), &json!(false)), "{listed}");
+    assert_eq!(add["input_schema"]["properties"]["a"], json!({"type": "integer"}));
+    let told = house.run(&["tools", "methods", &address]).stdout;
+    assert!(told.starts_with("Math/Add\n  {") && told.contains("\"b\""), "{told}");
+    assert_eq!(house.run(&["tools", "methods", "ftp://x"]).code, 2);
 }
 
 #[test]
