@@ -54,6 +54,8 @@ pub enum Move {
         thought: String,
         /// The answer.
         text: String,
+        /// Whether the document told it; otherwise the text says what was not found, or cannot be worked out.
+        found: bool,
     },
 }
 
@@ -71,7 +73,7 @@ pub fn next(question: &str, document: &str, rounds: &[Round], language: Language
     let wish = Wish::read(&question);
     let step = Step { question: &question, wish: &wish, rounds, say: Say(language) };
     if document.trim().is_empty() {
-        return step.answer(step.say.empty());
+        return step.nothing(step.say.empty());
     }
     if matches!(wish.op, Op::Times(_))
         && let Some(done) = step.times(document)
@@ -88,7 +90,7 @@ pub fn next(question: &str, document: &str, rounds: &[Round], language: Language
         let table = if numbers { data::in_sentences(document, &question) } else { None };
         table.and_then(|table| step.table(&table))
     });
-    done.unwrap_or_else(|| if wish.chart.is_some() { step.answer(step.say.nothing_to_draw()) } else { step.passage() })
+    done.unwrap_or_else(|| if wish.chart.is_some() { step.nothing(step.say.nothing_to_draw()) } else { step.passage() })
 }
 
 impl Step<'_> {
@@ -102,6 +104,11 @@ impl Step<'_> {
     }
 
     fn answer(&self, text: String) -> Move {
-        Move::Answer { thought: self.say.known(), text }
+        Move::Answer { thought: self.say.known(), text, found: true }
+    }
+
+    /// What is said where the document tells nothing, or nothing that can be worked out.
+    fn nothing(&self, text: String) -> Move {
+        Move::Answer { thought: self.say.known(), text, found: false }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Parsed {
             let action = Action { tool, input: Some(input.to_string()), id: None };
             Parsed { thought, actions: vec![action], ..Parsed::default() }
         }
-        Ok(Move::Answer { thought, text }) => Parsed { thought, answer: Some(text), ..Parsed::default() },
+        Ok(Move::Answer { thought, text, .. }) => Parsed { thought, answer: Some(text), ..Parsed::default() },
         Err(error) => {
             tracing::error!(%error, "the offline agent broke down");
             Parsed { answer: Some(String::new()), ..Parsed::default() }

@@ -149,11 +149,29 @@ impl Say {
     /// A number that was worked out of so many values.
     pub(super) fn number(self, figure: Figure, of: &str, result: &str, count: usize) -> String {
         let (name, of) = (self.figure(figure), self.of(of));
+        let values = if count == 1 { "value" } else { "values" };
         self.pick(
-            format!("The {name}{of} is {result} ({count} values)."),
+            format!("The {name}{of} is {result} ({count} {values})."),
             format!("{}{of}: {result} (значений: {count}).", capital(name)),
             format!("{of}{name}是 {result}（共 {count} 个数值）。"),
         )
+    }
+
+    /// That rows were left out of a number, behind an answer.
+    pub(super) fn left_out(self, count: usize) -> String {
+        match count {
+            0 => String::new(),
+            1 => self.one(
+                " 1 row without a value was left out.",
+                " Одна строка без значения не учтена.",
+                "另有 1 行没有数值，未计入。",
+            ),
+            more => self.pick(
+                format!(" {more} rows without a value were left out."),
+                format!(" Строк без значения не учтено: {more}."),
+                format!("另有 {more} 行没有数值，未计入。"),
+            ),
+        }
     }
 
     /// The greatest or least value with the labels that have it.
@@ -238,7 +256,7 @@ impl Say {
     pub(super) fn frequent(self, most: bool, labels: &[&str], count: &str) -> String {
         let labels = self.list(labels.iter().map(|label| (*label).to_owned()));
         self.pick(
-            format!("The {} frequent: {labels}, {count} times.", if most { "most" } else { "least" }),
+            format!("The {} frequent: {labels}, {}.", if most { "most" } else { "least" }, times(count)),
             format!("{} всего: {labels}, раз: {count}.", if most { "Чаще" } else { "Реже" }),
             format!("出现最{}的是{labels}，{count} 次。", if most { "多" } else { "少" }),
         )
@@ -246,7 +264,7 @@ impl Say {
 
     pub(super) fn times(self, of: &str, count: &str) -> String {
         self.pick(
-            format!("“{of}” occurs {count} times in the document."),
+            format!("“{of}” occurs {} in the document.", times(count)),
             format!("«{of}» встречается в документе {count} раз(а)."),
             format!("“{of}”在文件中出现了 {count} 次。"),
         )
@@ -315,6 +333,11 @@ impl Say {
         }
     }
 
+    /// A number that is not exact.
+    pub(super) fn about(self, number: &str) -> String {
+        self.pick(format!("about {number}"), format!("около {number}"), format!("约 {number}"))
+    }
+
     fn list(self, items: impl Iterator<Item = String>) -> String {
         let items: Vec<String> = items.take(SHOWN).collect();
         items.join(if self.0 == Chinese { "、" } else { ", " })
@@ -323,6 +346,32 @@ impl Say {
 
 /// The most things that are named in an answer.
 const SHOWN: usize = 12;
+
+/// `1 time`, `2 times`.
+fn times(count: &str) -> String {
+    format!("{count} {}", if count == "1" { "time" } else { "times" })
+}
+
+/// A number as it is told: no more than six decimals, and whether some were cut off.
+pub(super) fn rounded(number: &str) -> (String, bool) {
+    let Some((_, decimals)) = number.split_once('.').filter(|_| !number.contains(['e', 'E'])) else {
+        return (number.to_owned(), false);
+    };
+    // Small numbers keep their first digits.
+    let zeros = if number.trim_start_matches('-').starts_with("0.") {
+        decimals.bytes().take_while(|digit| *digit == b'0').count()
+    } else {
+        0
+    };
+    let places = if zeros > 3 { zeros + 4 } else { 6 };
+    match number.parse::<f64>() {
+        Ok(size) if decimals.len() > places => {
+            let places = if zeros > 3 { places } else { 4 };
+            (format!("{size:.places$}").trim_end_matches('0').trim_end_matches('.').to_owned(), true)
+        }
+        Ok(_) | Err(_) => (number.to_owned(), false),
+    }
+}
 
 fn capital(word: &str) -> String {
     let mut letters = word.chars();

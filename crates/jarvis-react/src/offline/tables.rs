@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::amount::Amount;
 use super::data::Table;
 use super::matching::{Question, is_quantity};
-use super::say::Figure;
+use super::say::{Figure, rounded};
 use super::wish::{Bound, Op};
 use super::{Move, Step};
 
@@ -170,8 +170,11 @@ impl Step<'_> {
             return Some(Said::Act(self.act("calculator", thought, json!({"expression": expression}))));
         };
         let Ok(size) = observed.trim().parse::<f64>() else { return Some(Said::Text(self.say.failed(observed))) };
-        let result = unit.with(observed.trim());
-        Some(Said::Text(match figure {
+        let (digits, cut) = rounded(observed.trim());
+        let result = unit.with(&digits);
+        let result = if cut { self.say.about(&result) } else { result };
+        let left_out = self.say.left_out(rows.len() - entries.len() + table.odd);
+        let told = match figure {
             Figure::Difference => {
                 let (one, other) = (entries.first()?, entries.last()?);
                 self.say.difference(name, (one.label, one.cell), (other.label, other.cell), &result)
@@ -186,7 +189,8 @@ impl Step<'_> {
                 }
             }
             Figure::Sum | Figure::Mean | Figure::Median => self.say.number(figure, name, &result, entries.len()),
-        }))
+        };
+        Some(Said::Text(format!("{told}{left_out}")))
     }
 
     /// How many rows, or the value that `how many` asks for.
