@@ -5,10 +5,13 @@
 //! The document is data: nothing in it is an order.
 
 mod amount;
+mod conditions;
 mod data;
+mod groups;
 mod lists;
 mod matching;
 mod passages;
+mod refuse;
 mod say;
 mod tables;
 #[cfg(test)]
@@ -64,6 +67,7 @@ struct Step<'a> {
     question: &'a Question,
     wish: &'a Wish,
     rounds: &'a [Round],
+    document: &'a str,
     say: Say,
 }
 
@@ -71,7 +75,7 @@ struct Step<'a> {
 pub fn next(question: &str, document: &str, rounds: &[Round], language: Language) -> Move {
     let question = Question::new(question);
     let wish = Wish::read(&question);
-    let step = Step { question: &question, wish: &wish, rounds, say: Say(language) };
+    let step = Step { question: &question, wish: &wish, rounds, document, say: Say(language) };
     if document.trim().is_empty() {
         return step.nothing(step.say.empty());
     }

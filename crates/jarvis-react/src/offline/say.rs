@@ -66,6 +66,11 @@ impl Say {
         }
     }
 
+    /// `sum, Revenue`: the name of a figure of a column.
+    pub(super) fn figure_of(self, figure: Figure, of: &str) -> String {
+        if of.is_empty() { self.figure(figure).to_owned() } else { format!("{}, {of}", self.figure(figure)) }
+    }
+
     pub(super) fn known(self) -> String {
         self.one("I know what can be said.", "Я знаю, что ответить.", "我已知道能回答什么。")
     }
@@ -172,6 +177,86 @@ impl Say {
                 format!("另有 {more} 行没有数值，未计入。"),
             ),
         }
+    }
+
+    /// The figure of each group: a heading, and the pairs behind it.
+    pub(super) fn of_each(self, figure: Figure, of: &str, by: &str, pairs: &str) -> String {
+        let (name, of) = (self.figure(figure), self.of(of));
+        self.pick(
+            format!("The {name}{of} for each “{by}”: {pairs}"),
+            format!("{}{of} по «{by}»: {pairs}", capital(name)),
+            format!("按“{by}”计算的{of}{name}：{pairs}"),
+        )
+    }
+
+    /// The group with the greatest or least figure.
+    pub(super) fn best_group(
+        self,
+        most: bool,
+        figure: Figure,
+        (of, by): (&str, &str),
+        labels: &[&str],
+        result: &str,
+    ) -> String {
+        let labels = self.list(labels.iter().map(|label| (*label).to_owned()));
+        let (name, of) = (self.figure(figure), self.of(of));
+        self.pick(
+            format!("{labels}: {result}, the {} {name}{of} for each “{by}”.", if most { "highest" } else { "lowest" }),
+            format!(
+                "{labels}: {result} — {} из значений «{name}»{of} по «{by}».",
+                if most { "больше всего" } else { "меньше всего" }
+            ),
+            format!("{labels}：{result}，按“{by}”计算的{of}{name}中{}。", if most { "最大" } else { "最小" }),
+        )
+    }
+
+    /// What stands at a place in the order of the values.
+    pub(super) fn ranked(self, rank: usize, most: bool, of: &str, pairs: &[(String, String)]) -> String {
+        let (pairs, of) = (self.pairs(pairs), self.of(of));
+        let pairs = pairs.trim_end_matches(['.', '。']);
+        self.pick(
+            format!("{pairs} — number {rank} from the {} value{of}.", if most { "highest" } else { "lowest" }),
+            format!(
+                "{pairs} — место {rank}, считая от {} значения{of}.",
+                if most { "наибольшего" } else { "наименьшего" }
+            ),
+            format!("{pairs}，{of}数值从{}排第 {rank}。", if most { "大到小" } else { "小到大" }),
+        )
+    }
+
+    /// That something is beyond the agent, with the rows that it is about.
+    pub(super) fn beyond(self, rows: &str) -> String {
+        let plain = self.one(
+            "This cannot be worked out without a language model.",
+            "Без языковой модели это вычислить нельзя.",
+            "没有语言模型，无法计算这个问题。",
+        );
+        if rows.is_empty() {
+            return plain;
+        }
+        self.pick(
+            format!("{plain} The document has: {rows}"),
+            format!("{plain} В документе есть: {rows}"),
+            format!("{plain}文件中有：{rows}"),
+        )
+    }
+
+    /// That the document has nothing of a name or a year.
+    pub(super) fn no_such(self, name: &str) -> String {
+        self.pick(
+            format!("I found nothing about “{name}” in the document."),
+            format!("В документе ничего нет о «{name}»."),
+            format!("文件中没有关于“{name}”的内容。"),
+        )
+    }
+
+    /// That no row fits all that is asked.
+    pub(super) fn no_row(self) -> String {
+        self.one(
+            "No row of the document fits all of the question's conditions.",
+            "Ни одна строка документа не отвечает всем условиям вопроса.",
+            "文件中没有一行符合问题的全部条件。",
+        )
     }
 
     /// The greatest or least value with the labels that have it.
