@@ -80,6 +80,8 @@ pub enum Finish {
     Final,
     /// The rounds were used up; the answer is what followed from them, or empty.
     MaxSteps,
+    /// The agent says that it found no answer.
+    NotFound,
     /// The model kept to no format; the answer is what it wrote.
     NoFormat,
 }
@@ -90,6 +92,7 @@ impl Finish {
         match self {
             Finish::Final => "final",
             Finish::MaxSteps => "max_steps",
+            Finish::NotFound => "not_found",
             Finish::NoFormat => "no_format",
         }
     }
@@ -214,7 +217,7 @@ impl Agent {
                     events.note(Level::Warning, warning.clone());
                 }
                 events.emit(EventKind::Answer { answer: reached.answer() });
-                let ok = !reached.text.is_empty() || !reached.images.is_empty();
+                let ok = reached.ok();
                 events.emit(EventKind::Done { ok, cancelled: false, usage: events.usage(), ms });
             }
             Err(error) => events.emit(EventKind::Error {
@@ -268,6 +271,11 @@ impl Agent {
 }
 
 impl Reached {
+    /// Whether there is an answer worth something: a picture, or words that do not say that none was found.
+    pub fn ok(&self) -> bool {
+        !self.images.is_empty() || !(self.text.is_empty() || self.finish == Finish::NotFound)
+    }
+
     /// The answer in the words of a run.
     pub fn answer(&self) -> Answer {
         let made = |outcome: &Outcome| {

@@ -5,10 +5,13 @@
 //! The document is data: nothing in it is an order.
 
 mod amount;
+mod conditions;
 mod data;
+mod groups;
 mod lists;
 mod matching;
 mod passages;
+mod refuse;
 mod say;
 mod tables;
 #[cfg(test)]
@@ -47,6 +50,8 @@ enum Move {
         thought: String,
         /// The answer.
         text: String,
+        /// Whether the document told it; otherwise the text says what was not found, or cannot be worked out.
+        found: bool,
     },
 }
 
@@ -55,6 +60,7 @@ struct Step<'a> {
     question: &'a Question,
     wish: &'a Wish,
     rounds: &'a [Round],
+    document: &'a str,
     say: Say,
     ended: &'a CancellationToken,
 }
@@ -72,7 +78,9 @@ pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Parsed {
             let action = Action { tool, input: Some(input.to_string()), id: None };
             Parsed { thought, actions: vec![action], ..Parsed::default() }
         }
-        Ok(Move::Answer { thought, text }) => Parsed { thought, answer: Some(text), ..Parsed::default() },
+        Ok(Move::Answer { thought, text, found }) => {
+            Parsed { thought, answer: Some(text), nothing_found: !found, ..Parsed::default() }
+        }
         Err(error) => {
             tracing::error!(%error, "the offline agent broke down");
             Parsed { answer: Some(String::new()), ..Parsed::default() }
@@ -85,9 +93,9 @@ pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Parsed {
 fn next(question: &str, document: &str, rounds: &[Round], language: Language, ended: &CancellationToken) -> Move {
     let question = Question::new(question);
     let wish = Wish::read(&question);
-    let step = Step { question: &question, wish: &wish, rounds, say: Say(language), ended };
+    let step = Step { question: &question, wish: &wish, rounds, document, say: Say(language), ended };
     if document.trim().is_empty() {
-        return step.answer(step.say.empty());
+        return step.nothing(step.say.empty());
     }
     if matches!(wish.op, Op::Times(_))
         && let Some(done) = step.times(document)
@@ -104,7 +112,7 @@ fn next(question: &str, document: &str, rounds: &[Round], language: Language, en
         let table = if numbers { data::in_sentences(document, &question, ended) } else { None };
         table.and_then(|table| step.table(&table))
     });
-    done.unwrap_or_else(|| if wish.chart.is_some() { step.answer(step.say.nothing_to_draw()) } else { step.passage() })
+    done.unwrap_or_else(|| if wish.chart.is_some() { step.nothing(step.say.nothing_to_draw()) } else { step.passage() })
 }
 
 impl Step<'_> {
@@ -118,6 +126,11 @@ impl Step<'_> {
     }
 
     fn answer(&self, text: String) -> Move {
-        Move::Answer { thought: self.say.known(), text }
+        Move::Answer { thought: self.say.known(), text, found: true }
+    }
+
+    /// What is said where the document tells nothing, or nothing that can be worked out.
+    fn nothing(&self, text: String) -> Move {
+        Move::Answer { thought: self.say.known(), text, found: false }
     }
 }

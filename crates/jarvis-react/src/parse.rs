@@ -19,6 +19,8 @@ pub struct Parsed {
     pub actions: Vec<Action>,
     /// Its final answer, where there is one.
     pub answer: Option<String>,
+    /// Whether the answer is that none was found; only the agent without a model says so for sure.
+    pub nothing_found: bool,
     /// Whether it made up an observation; what followed was left out.
     pub invented: bool,
 }

@@ -101,6 +101,7 @@ impl<'a> Walk<'a> {
             }
             aimless += 1;
             let ended = match answer {
+                Some(answer) if thought.parsed.nothing_found => Some((answer.clone(), Finish::NotFound)),
                 Some(answer) => Some((answer.clone(), Finish::Final)),
                 None if aimless == 2 => Some((without_reasoning(&thought.output).trim().to_owned(), Finish::NoFormat)),
                 None => None,

@@ -30,6 +30,7 @@ impl Amount {
         let (before, rest) = narrow.split_at_checked(start)?;
         let length = length(rest);
         let (digits, after) = rest.split_at_checked(length)?;
+        let (power, after) = power(after);
         let brackets = before.trim() == "(" && after.trim() == ")";
         let after = if brackets { "" } else { after.trim() };
         let negative = brackets || before.trim().starts_with('-') || before.trim().ends_with('-');
@@ -43,7 +44,12 @@ impl Amount {
         if joined || !fits(bare, 4) || !fits(after, UNIT) || after.split_whitespace().count() > 2 {
             return None;
         }
-        let number = plain(digits)?;
+        let number = match power {
+            None => plain(digits)?,
+            Some(power) => {
+                plain(digits)?.parse::<f64>().ok().map(|number| (number * 10_f64.powi(power)).to_string())?
+            }
+        };
         let plain = if negative { format!("-{number}") } else { number };
         let size = plain.parse().ok()?;
         Some(Amount { plain, size, before: bare.to_owned(), after: after.to_owned() })
@@ -102,6 +108,18 @@ fn length(text: &str) -> usize {
     }
 }
 
+/// The power of ten behind the digits of `1.5e3`, and what follows it.
+fn power(after: &str) -> (Option<i32>, &str) {
+    let rest = after.strip_prefix(['e', 'E']).unwrap_or_default();
+    let digits = rest.strip_prefix(['-', '+']).unwrap_or(rest);
+    let length = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let (power, unit) = rest.split_at_checked(rest.len() - digits.len() + length).unwrap_or_default();
+    match power.parse::<i32>() {
+        Ok(power) if power.abs() <= 15 && length > 0 => (Some(power), unit),
+        Ok(_) | Err(_) => (None, after),
+    }
+}
+
 /// Digits with separators as plain digits with a point; `None` where they cannot be told.
 fn plain(digits: &str) -> Option<String> {
     let digits = digits.replace([' ', '\''], "");
@@ -155,6 +173,10 @@ mod tests {
             ("Q1", None),
             ("第3", None),
             ("№ 5", None),
+            ("1e1", Some("10||")),
+            ("2.5E-1 kg", Some("0.25||kg")),
+            ("5 e", Some("5||e")),
+            ("3e99", None),
             ("none", None),
             ("", None),
         ] {

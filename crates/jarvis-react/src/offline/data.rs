@@ -22,6 +22,8 @@ pub(super) struct Table<'d> {
     pub(super) numeric: Vec<usize>,
     /// Whether it was gathered from a text that is mostly something else.
     pub(super) sparse: bool,
+    /// How many lines among the rows have another number of cells, and were left out.
+    pub(super) odd: usize,
 }
 
 /// What a document holds.
@@ -44,11 +46,7 @@ impl<'d> Table<'d> {
         let width = rows.first()?.len();
         let body = |rows: &[Vec<&str>], column: usize, skip: usize| {
             let cells = || {
-                rows.iter()
-                    .skip(skip)
-                    .take(SAMPLE)
-                    .filter_map(|row| row.get(column))
-                    .filter(|cell| !cell.trim().is_empty())
+                rows.iter().skip(skip).take(SAMPLE).filter_map(|row| row.get(column)).filter(|cell| !is_missing(cell))
             };
             let all = cells().count();
             all > 0 && cells().filter(|cell| Amount::read(cell).is_some()).count() * 5 >= all * 4
@@ -57,7 +55,8 @@ impl<'d> Table<'d> {
         let top = rows.first()?;
         let headed = headed.unwrap_or_else(|| {
             rows.len() > 1
-                && below.iter().any(|column| top.get(*column).is_some_and(|cell| Amount::read(cell).is_none()))
+                && (below.iter().any(|column| top.get(*column).is_some_and(|cell| Amount::read(cell).is_none()))
+                    || names_years(&rows))
         });
         let header: Vec<String> = if headed {
             rows.remove(0).iter().map(|cell| cell.trim().trim_matches('*').to_owned()).collect()
@@ -65,6 +64,15 @@ impl<'d> Table<'d> {
             vec![String::new(); width]
         };
         let mut numeric: Vec<usize> = (0..width).filter(|column| body(&rows, *column, 0)).collect();
+        // Years say when something was; they are no amounts where others are.
+        let years = |column: usize| {
+            let named = header.get(column).is_some_and(|name| is_year_name(name));
+            named || rows.iter().take(SAMPLE).all(|row| row.get(column).is_some_and(|cell| is_year(cell)))
+        };
+        let dated: Vec<usize> = numeric.iter().copied().filter(|column| years(*column)).collect();
+        if dated.len() < numeric.len() {
+            numeric.retain(|column| !dated.contains(column));
+        }
         let distinct = |column: usize| {
             let mut cells: Vec<&str> = rows.iter().take(SAMPLE).filter_map(|row| row.get(column).copied()).collect();
             let all = cells.len();
@@ -82,7 +90,14 @@ impl<'d> Table<'d> {
         if let Some(label) = label {
             rows.retain(|row| !row.get(label).is_some_and(|cell| is_total(cell)));
         }
-        (!numeric.is_empty() && !rows.is_empty()).then_some(Table { header, rows, label, numeric, sparse: false })
+        (!numeric.is_empty() && !rows.is_empty()).then_some(Table {
+            header,
+            rows,
+            label,
+            numeric,
+            sparse: false,
+            odd: 0,
+        })
     }
 
     /// The name of a column.
@@ -108,6 +123,66 @@ impl<'d> Table<'d> {
     fn fits(&self, question: &Question) -> f64 {
         self.header.iter().map(|name| question.mentions(name)).sum()
     }
+}
+
+/// Whether a text is a year as columns are named by.
+pub(super) fn is_year(text: &str) -> bool {
+    let text = text.trim().trim_end_matches(['年', 'г', '.']).trim_end();
+    text.len() == 4 && text.parse().is_ok_and(|year: u16| (1800..=2199).contains(&year))
+}
+
+fn is_year_name(name: &str) -> bool {
+    ["year", "год", "года", "年", "年份", "年度"].contains(&super::matching::folded(name).trim())
+}
+
+/// Whether the first of the rows is a word before years, and thus names columns.
+fn names_years(rows: &[Vec<&str>]) -> bool {
+    let Some((first, years)) = rows.first().and_then(|row| row.split_first()) else { return false };
+    let mut kinds: Vec<&str> = years.iter().map(|year| year.trim()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let below = |row: &&Vec<&str>| row.iter().skip(1).any(|cell| !is_year(cell));
+    Amount::read(first).is_none()
+        && years.len() > 1
+        && kinds.len() == years.len()
+        && years.iter().all(|year| is_year(year))
+        && rows.iter().skip(1).take(SAMPLE).all(|row| below(&row))
+}
+
+/// Whether a cell says that there is no value.
+pub(super) fn is_missing(cell: &str) -> bool {
+    let cell = super::matching::folded(cell.trim());
+    let known = [
+        "",
+        "-",
+        "–",
+        "—",
+        "?",
+        ".",
+        "n/a",
+        "na",
+        "n.a.",
+        "nan",
+        "null",
+        "nil",
+        "none",
+        "absent",
+        "missing",
+        "unknown",
+        "tbd",
+        "нет",
+        "н/д",
+        "нет данных",
+        "неизвестно",
+        "отсутствует",
+        "无",
+        "缺",
+        "缺失",
+        "缺考",
+        "暂无",
+        "未知",
+    ];
+    known.contains(&cell.as_str())
 }
 
 /// Whether a row is the sum of the others.

@@ -139,6 +139,18 @@ pub(super) fn is_quantity(name: &str) -> bool {
     )
 }
 
+/// Whether sums of a column say something.
+pub(super) fn is_additive(name: &str) -> bool {
+    let folded = folded(name);
+    is_quantity(name)
+        || named(
+            "revenue sales sold turnover income spent spend expense cost amount profit visitor guest headcount выручк \
+             продаж доход оборот сумм трат расход прибыл посетител гост 销售 收入 营收 营业额 金额 花费 支出 费用 利润 游客 访客",
+            &folded,
+            &words(&folded),
+        )
+}
+
 fn named(kind: &str, lower: &str, words: &[String]) -> bool {
     kind.split_whitespace().any(|stem| {
         if stem.chars().any(is_han) { lower.contains(stem) } else { words.iter().any(|word| word.starts_with(stem)) }

@@ -19,7 +19,7 @@ impl Step<'_> {
         };
         let is_head = |line: &&str| line.starts_with("[passage ") && line.ends_with(']');
         if !observed.lines().next().is_some_and(|line| is_head(&line)) {
-            return self.answer(self.say.not_found());
+            return self.nothing(self.say.not_found());
         }
         let lines: Vec<&str> = observed.lines().filter(|line| !is_head(line)).collect();
         let mut passages = lines.join("\n");
@@ -28,7 +28,7 @@ impl Step<'_> {
             passages.truncate(end);
         }
         let Some(found) = answer_from(&self.question.raw, &passages) else {
-            return self.answer(self.say.not_found());
+            return self.nothing(self.say.not_found());
         };
         let words = |range: std::ops::Range<usize>| {
             passages.get(range).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -36,10 +36,10 @@ impl Step<'_> {
         let (answer, sentence) = (words(found.range), words(found.sentence));
         let [whole, narrowed] = SURE;
         let sure = if answer == sentence { whole } else { narrowed };
-        self.answer(if found.lacks || found.score < sure {
-            self.say.nearest(&sentence)
+        if found.lacks || found.score < sure {
+            self.nothing(self.say.nearest(&sentence))
         } else {
-            self.say.quoted(&answer, &sentence)
-        })
+            self.answer(self.say.quoted(&answer, &sentence))
+        }
     }
 }

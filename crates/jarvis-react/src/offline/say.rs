@@ -66,6 +66,11 @@ impl Say {
         }
     }
 
+    /// `sum, Revenue`: the name of a figure of a column.
+    pub(super) fn figure_of(self, figure: Figure, of: &str) -> String {
+        if of.is_empty() { self.figure(figure).to_owned() } else { format!("{}, {of}", self.figure(figure)) }
+    }
+
     pub(super) fn known(self) -> String {
         self.one("I know what can be said.", "Я знаю, что ответить.", "我已知道能回答什么。")
     }
@@ -149,10 +154,108 @@ impl Say {
     /// A number that was worked out of so many values.
     pub(super) fn number(self, figure: Figure, of: &str, result: &str, count: usize) -> String {
         let (name, of) = (self.figure(figure), self.of(of));
+        let values = if count == 1 { "value" } else { "values" };
         self.pick(
-            format!("The {name}{of} is {result} ({count} values)."),
+            format!("The {name}{of} is {result} ({count} {values})."),
             format!("{}{of}: {result} (значений: {count}).", capital(name)),
             format!("{of}{name}是 {result}（共 {count} 个数值）。"),
+        )
+    }
+
+    /// That rows were left out of a number, behind an answer.
+    pub(super) fn left_out(self, count: usize) -> String {
+        match count {
+            0 => String::new(),
+            1 => self.one(
+                " 1 row without a value was left out.",
+                " Одна строка без значения не учтена.",
+                "另有 1 行没有数值，未计入。",
+            ),
+            more => self.pick(
+                format!(" {more} rows without a value were left out."),
+                format!(" Строк без значения не учтено: {more}."),
+                format!("另有 {more} 行没有数值，未计入。"),
+            ),
+        }
+    }
+
+    /// The figure of each group: a heading, and the pairs behind it.
+    pub(super) fn of_each(self, figure: Figure, of: &str, by: &str, pairs: &str) -> String {
+        let (name, of) = (self.figure(figure), self.of(of));
+        self.pick(
+            format!("The {name}{of} for each “{by}”: {pairs}"),
+            format!("{}{of} по «{by}»: {pairs}", capital(name)),
+            format!("按“{by}”计算的{of}{name}：{pairs}"),
+        )
+    }
+
+    /// The group with the greatest or least figure.
+    pub(super) fn best_group(
+        self,
+        most: bool,
+        figure: Figure,
+        (of, by): (&str, &str),
+        labels: &[&str],
+        result: &str,
+    ) -> String {
+        let labels = self.list(labels.iter().map(|label| (*label).to_owned()));
+        let (name, of) = (self.figure(figure), self.of(of));
+        self.pick(
+            format!("{labels}: {result}, the {} {name}{of} for each “{by}”.", if most { "highest" } else { "lowest" }),
+            format!(
+                "{labels}: {result} — {} из значений «{name}»{of} по «{by}».",
+                if most { "больше всего" } else { "меньше всего" }
+            ),
+            format!("{labels}：{result}，按“{by}”计算的{of}{name}中{}。", if most { "最大" } else { "最小" }),
+        )
+    }
+
+    /// What stands at a place in the order of the values.
+    pub(super) fn ranked(self, rank: usize, most: bool, of: &str, pairs: &[(String, String)]) -> String {
+        let (pairs, of) = (self.pairs(pairs), self.of(of));
+        let pairs = pairs.trim_end_matches(['.', '。']);
+        self.pick(
+            format!("{pairs} — number {rank} from the {} value{of}.", if most { "highest" } else { "lowest" }),
+            format!(
+                "{pairs} — место {rank}, считая от {} значения{of}.",
+                if most { "наибольшего" } else { "наименьшего" }
+            ),
+            format!("{pairs}，{of}数值从{}排第 {rank}。", if most { "大到小" } else { "小到大" }),
+        )
+    }
+
+    /// That something is beyond the agent, with the rows that it is about.
+    pub(super) fn beyond(self, rows: &str) -> String {
+        let plain = self.one(
+            "This cannot be worked out without a language model.",
+            "Без языковой модели это вычислить нельзя.",
+            "没有语言模型，无法计算这个问题。",
+        );
+        if rows.is_empty() {
+            return plain;
+        }
+        self.pick(
+            format!("{plain} The document has: {rows}"),
+            format!("{plain} В документе есть: {rows}"),
+            format!("{plain}文件中有：{rows}"),
+        )
+    }
+
+    /// That the document has nothing of a name or a year.
+    pub(super) fn no_such(self, name: &str) -> String {
+        self.pick(
+            format!("I found nothing about “{name}” in the document."),
+            format!("В документе ничего нет о «{name}»."),
+            format!("文件中没有关于“{name}”的内容。"),
+        )
+    }
+
+    /// That no row fits all that is asked.
+    pub(super) fn no_row(self) -> String {
+        self.one(
+            "No row of the document fits all of the question's conditions.",
+            "Ни одна строка документа не отвечает всем условиям вопроса.",
+            "文件中没有一行符合问题的全部条件。",
         )
     }
 
@@ -238,7 +341,7 @@ impl Say {
     pub(super) fn frequent(self, most: bool, labels: &[&str], count: &str) -> String {
         let labels = self.list(labels.iter().map(|label| (*label).to_owned()));
         self.pick(
-            format!("The {} frequent: {labels}, {count} times.", if most { "most" } else { "least" }),
+            format!("The {} frequent: {labels}, {}.", if most { "most" } else { "least" }, times(count)),
             format!("{} всего: {labels}, раз: {count}.", if most { "Чаще" } else { "Реже" }),
             format!("出现最{}的是{labels}，{count} 次。", if most { "多" } else { "少" }),
         )
@@ -246,7 +349,7 @@ impl Say {
 
     pub(super) fn times(self, of: &str, count: &str) -> String {
         self.pick(
-            format!("“{of}” occurs {count} times in the document."),
+            format!("“{of}” occurs {} in the document.", times(count)),
             format!("«{of}» встречается в документе {count} раз(а)."),
             format!("“{of}”在文件中出现了 {count} 次。"),
         )
@@ -315,6 +418,11 @@ impl Say {
         }
     }
 
+    /// A number that is not exact.
+    pub(super) fn about(self, number: &str) -> String {
+        self.pick(format!("about {number}"), format!("около {number}"), format!("约 {number}"))
+    }
+
     fn list(self, items: impl Iterator<Item = String>) -> String {
         let items: Vec<String> = items.take(SHOWN).collect();
         items.join(if self.0 == Chinese { "、" } else { ", " })
@@ -323,6 +431,32 @@ impl Say {
 
 /// The most things that are named in an answer.
 const SHOWN: usize = 12;
+
+/// `1 time`, `2 times`.
+fn times(count: &str) -> String {
+    format!("{count} {}", if count == "1" { "time" } else { "times" })
+}
+
+/// A number as it is told: no more than six decimals, and whether some were cut off.
+pub(super) fn rounded(number: &str) -> (String, bool) {
+    let Some((_, decimals)) = number.split_once('.').filter(|_| !number.contains(['e', 'E'])) else {
+        return (number.to_owned(), false);
+    };
+    // Small numbers keep their first digits.
+    let zeros = if number.trim_start_matches('-').starts_with("0.") {
+        decimals.bytes().take_while(|digit| *digit == b'0').count()
+    } else {
+        0
+    };
+    let places = if zeros > 3 { zeros + 4 } else { 6 };
+    match number.parse::<f64>() {
+        Ok(size) if decimals.len() > places => {
+            let places = if zeros > 3 { places } else { 4 };
+            (format!("{size:.places$}").trim_end_matches('0').trim_end_matches('.').to_owned(), true)
+        }
+        Ok(_) | Err(_) => (number.to_owned(), false),
+    }
+}
 
 fn capital(word: &str) -> String {
     let mut letters = word.chars();

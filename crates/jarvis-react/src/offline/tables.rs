@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::amount::Amount;
 use super::data::Table;
+use super::groups::grouped;
 use super::matching::{Question, is_quantity};
-use super::say::Figure;
+use super::say::{Figure, rounded};
 use super::wish::{Bound, Op};
 use super::{Move, Step};
 
 /// Values up to which all of them are written into one expression.
-const WRITTEN: usize = 300;
+pub(super) const WRITTEN: usize = 300;
 /// Names up to which rows are counted by the tool.
 const NAMED: usize = 500;
 /// The most bars; more values are drawn as a line.
@@ -21,20 +22,22 @@ const BARS: usize = 200;
 
 /// A row with its amount in the column asked about.
 #[derive(Debug, Clone)]
-struct Entry<'d> {
-    label: &'d str,
-    cell: &'d str,
-    amount: Amount,
+pub(super) struct Entry<'d> {
+    pub(super) label: &'d str,
+    pub(super) cell: &'d str,
+    pub(super) amount: Amount,
 }
 
 /// What the question selects of a table.
-struct Chosen<'t, 'd> {
-    rows: Vec<&'t Vec<&'d str>>,
+pub(super) struct Chosen<'t, 'd> {
+    pub(super) rows: Vec<&'t Vec<&'d str>>,
+    /// The columns that name them.
+    pub(super) by: Vec<usize>,
     /// Whether rows were named, and not all are meant.
-    named: bool,
-    column: usize,
+    pub(super) named: bool,
+    pub(super) column: usize,
     /// Whether the column was named, or what it holds.
-    column_said: bool,
+    pub(super) column_said: bool,
     /// Whether it is the only column that can be meant.
     column_meant: bool,
 }
@@ -42,7 +45,7 @@ struct Chosen<'t, 'd> {
 impl Step<'_> {
     /// A question about a table; `None` when the table has nothing to do with it.
     pub(super) fn table(&self, table: &Table<'_>) -> Option<Move> {
-        let chosen = self.chosen(table);
+        let mut chosen = self.chosen(table);
         // Pairs that stand here and there between other lines belong together in nothing.
         if table.sparse
             && (self.wish.chart.is_some() || !matches!(self.wish.op, Op::Count | Op::Words))
@@ -50,7 +53,12 @@ impl Step<'_> {
         {
             return None;
         }
+        if let Some(refused) = self.refused(table, &mut chosen) {
+            return Some(self.nothing(refused));
+        }
+        let groups = self.of_groups(table, &chosen);
         let text = match &self.wish.op {
+            _ if groups.is_some() => groups,
             Op::Sum if chosen.rows.len() == 1 && chosen.named => Some(self.looked_up(table, &chosen)),
             Op::Sum => Some(self.figure(table, &chosen, Figure::Sum)?),
             Op::Mean => Some(self.figure(table, &chosen, Figure::Mean)?),
@@ -70,16 +78,20 @@ impl Step<'_> {
         };
         let text = match text {
             Some(Said::Act(act)) => return Some(act),
+            Some(Said::Nothing(text)) => return Some(self.nothing(text)),
             Some(Said::Text(text)) => text,
             None => String::new(),
         };
         let Some(kind) = self.wish.chart else { return Some(self.answer(text)) };
-        let (input, pairs) = self.chart(table, &chosen, kind)?;
+        let Drawn { input, pairs, sums, left_out } = match self.chart(table, &chosen, kind) {
+            Ok(drawn) => drawn?,
+            Err(why) => return Some(self.nothing(why)),
+        };
         let Some(drawn) = self.observed("plot") else {
             return Some(self.act("plot", self.say.will_plot(), input));
         };
         let gap = if text.is_empty() { "" } else { " " };
-        Some(self.answer(format!("{text}{gap}{} {}", self.say.pairs(&pairs), self.about_chart(drawn))))
+        Some(self.answer(format!("{text}{gap}{sums}{}{left_out} {}", self.say.pairs(&pairs), self.about_chart(drawn))))
     }
 
     /// The rows and the column that the question speaks of.
@@ -105,11 +117,13 @@ impl Step<'_> {
             column = quantity;
         }
         let mut rows: Option<Vec<usize>> = None;
+        let mut by = Vec::new();
         for texts in table.texts() {
-            let found = self.mentioned(table, texts);
+            let found = mentioned(self.question, table, texts);
             if found.is_empty() {
                 continue;
             }
+            by.push(texts);
             rows = Some(match rows {
                 None => found,
                 Some(rows) => {
@@ -124,43 +138,16 @@ impl Step<'_> {
             Some(rows) => rows.into_iter().filter_map(|row| table.rows.get(row)).collect(),
             None => table.rows.iter().collect(),
         };
-        if let Some(bound) = self.wish.bound {
+        if let Some(bound) = &self.wish.bound {
+            let column = self.bounded(table, column);
             rows.retain(|row| {
                 row.get(column).and_then(|cell| Amount::read(cell)).is_some_and(|amount| within(bound, amount.size))
             });
         }
-        Chosen { rows, named, column, column_said, column_meant }
+        Chosen { rows, by, named, column, column_said, column_meant }
     }
 
-    /// The rows that the question names by the cells of a column, in order; whole names before parts of names.
-    fn mentioned(&self, table: &Table<'_>, column: usize) -> Vec<usize> {
-        let amounts: Vec<Question> = table.numeric.iter().map(|numeric| Question::new(table.name(*numeric))).collect();
-        // A word that is the name of an amount names no row.
-        let taken = |cell: &str| amounts.iter().any(|amount| amount.mentions(cell) == 1.0);
-        // Cells are often alike.
-        let mut known: HashMap<&str, f64> = HashMap::new();
-        let mut score = |cell| {
-            *known.entry(cell).or_insert_with(|| {
-                let score = self.question.names(cell);
-                if score > 0.0 && taken(cell) { 0.0 } else { score }
-            })
-        };
-        let scores: Vec<f64> = table
-            .rows
-            .iter()
-            .take_while(|_| !self.ended.is_cancelled())
-            .map(|row| row.get(column).map_or(0.0, |cell| score(*cell)))
-            .collect();
-        let best = scores.iter().copied().fold(0.0, f64::max);
-        if best < 0.3 {
-            return Vec::new();
-        }
-        let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();
-        // A word that all rows have names none of them.
-        if rows.len() == table.rows.len() { Vec::new() } else { rows }
-    }
-
-    fn entries<'d>(&self, table: &Table<'d>, rows: &[&Vec<&'d str>], column: usize) -> Vec<Entry<'d>> {
+    pub(super) fn entries<'d>(&self, table: &Table<'d>, rows: &[&Vec<&'d str>], column: usize) -> Vec<Entry<'d>> {
         let entry = |row: &&Vec<&'d str>| {
             let cell = row.get(column).copied()?.trim();
             Some(Entry { label: table.label(row), cell, amount: Amount::read(cell)? })
@@ -173,11 +160,13 @@ impl Step<'_> {
         let extreme = matches!(figure, Figure::Most | Figure::Least);
         // The best of one is no choice; the question names something else.
         let all: Vec<&Vec<&str>> = table.rows.iter().collect();
-        let rows = if chosen.named && chosen.rows.len() < 2 && self.wish.bound.is_none() { &all } else { &chosen.rows };
+        let aside = chosen.named && chosen.rows.len() < 2 && self.wish.bound.is_none();
+        let rows =
+            if aside && extreme && chosen.by.iter().all(|by| Some(*by) == table.label) { &all } else { &chosen.rows };
         let mut entries = self.entries(table, rows, chosen.column);
         let first = entries.first()?.clone();
         if entries.iter().any(|entry| !entry.amount.agrees(&first.amount)) {
-            return Some(Said::Text(self.say.units_differ()));
+            return Some(Said::Nothing(self.say.units_differ()));
         }
         let unit = entries
             .iter()
@@ -185,7 +174,13 @@ impl Step<'_> {
             .find(|amount| !amount.after.is_empty() || !amount.before.is_empty());
         let unit = unit.unwrap_or(&first.amount).clone();
         let name = table.name(chosen.column);
+        if extreme && let Some(said) = self.ranked(name, &entries, figure == Figure::Most) {
+            return Some(said);
+        }
         let expression = if figure == Figure::Difference {
+            if let Some(said) = self.apart(table, chosen) {
+                return Some(said);
+            }
             if chosen.named && chosen.rows.len() == 2 {
                 entries.sort_by_key(|entry| self.question.place(entry.label));
             } else {
@@ -200,9 +195,12 @@ impl Step<'_> {
             let thought = self.say.will_calculate(figure, name);
             return Some(Said::Act(self.act("calculator", thought, json!({"expression": expression}))));
         };
-        let Ok(size) = observed.trim().parse::<f64>() else { return Some(Said::Text(self.say.failed(observed))) };
-        let result = unit.with(observed.trim());
-        Some(Said::Text(match figure {
+        let Ok(size) = observed.trim().parse::<f64>() else { return Some(Said::Nothing(self.say.failed(observed))) };
+        let (digits, cut) = rounded(observed.trim());
+        let result = unit.with(&digits);
+        let result = if cut { self.say.about(&result) } else { result };
+        let left_out = self.say.left_out(rows.len() - entries.len() + table.odd);
+        let told = match figure {
             Figure::Difference => {
                 let (one, other) = (entries.first()?, entries.last()?);
                 self.say.difference(name, (one.label, one.cell), (other.label, other.cell), &result)
@@ -217,14 +215,15 @@ impl Step<'_> {
                 }
             }
             Figure::Sum | Figure::Mean | Figure::Median => self.say.number(figure, name, &result, entries.len()),
-        }))
+        };
+        Some(Said::Text(format!("{told}{left_out}")))
     }
 
     /// How many rows, or the value that `how many` asks for.
     fn counted(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Option<Said> {
         let text_named = table.texts().any(|column| self.question.mentions(table.name(column)) > 0.5);
         let column_said = self.question.mentions(table.name(chosen.column)) > 0.5;
-        if self.wish.bound.is_none() {
+        if self.wish.bound.is_none() && !self.wish.conditions.negated {
             let headed = !table.name(chosen.column).is_empty();
             let of_rows = (text_named && !chosen.column_said)
                 || (headed && !chosen.column_said && (chosen.rows.len() > 1 || self.speaks_of_rows()));
@@ -249,8 +248,13 @@ impl Step<'_> {
         } else {
             names.iter().map(|name| (*name).to_owned()).collect()
         };
+        self.count_of(&names, &shown)
+    }
+
+    /// How many names there are, by the tool where they are few.
+    pub(super) fn count_of(&self, names: &[&str], shown: &[String]) -> Option<Said> {
         if names.is_empty() || names.len() > NAMED || names.iter().any(|name| name.is_empty()) {
-            return Some(Said::Text(self.say.rows(names.len(), &shown)));
+            return Some(Said::Text(self.say.rows(names.len(), shown)));
         }
         let Some(observed) = self.observed("count") else {
             return Some(Said::Act(self.act("count", self.say.will_count(), json!({"items": names}))));
@@ -259,7 +263,7 @@ impl Step<'_> {
         let first = observed.lines().next().unwrap_or_default();
         let total = first.rsplit(", ").next().and_then(|end| end.strip_suffix(" in all")?.parse::<usize>().ok());
         Some(Said::Text(match total {
-            Some(total) => self.say.rows(total, &shown),
+            Some(total) => self.say.rows(total, shown),
             None => self.say.failed(observed),
         }))
     }
@@ -306,7 +310,7 @@ impl Step<'_> {
     }
 
     /// The cells that the question asks for, of the rows that it names.
-    fn looked_up(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Said {
+    pub(super) fn looked_up(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Said {
         let asked = |column: &usize| Some(*column) != table.label && self.question.mentions(table.name(*column)) > 0.5;
         let mut columns: Vec<usize> = (0..table.header.len()).filter(asked).collect();
         if columns.is_empty() && (chosen.column_meant || table.numeric.len() == 1) {
@@ -326,22 +330,29 @@ impl Step<'_> {
         Said::Text(self.say.pairs(&pairs))
     }
 
-    /// The input of `plot`, and what it shows.
-    fn chart(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>, kind: &str) -> Option<(Value, Vec<(String, String)>)> {
+    /// The chart that is asked for; an error says why it is not drawn.
+    fn chart(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>, kind: &str) -> Result<Option<Drawn>, String> {
         let all: Vec<&Vec<&str>> = table.rows.iter().collect();
         let rows = if chosen.rows.len() > 1 { &chosen.rows } else { &all };
-        let group = table.texts().find(|column| {
-            Some(*column) != table.label && self.wish.grouped && self.question.mentions(table.name(*column)) > 0.5
-        });
-        let (points, by) = match group {
-            Some(group) => (grouped(rows, group, chosen.column)?, group),
+        let group = if self.wish.grouped { self.group_column(table, chosen) } else { None };
+        let figure = if self.wish.mean { Figure::Mean } else { Figure::Sum };
+        let (points, by, left_out) = match group {
+            Some(group) => {
+                let groups = grouped(rows, group, chosen.column, figure).map_err(|()| self.say.units_differ())?;
+                (groups.groups, group, groups.left_out)
+            }
             None => {
-                let entries = self.entries(table, rows, chosen.column).into_iter();
-                let points = entries.zip(1..).map(|(entry, at)| {
+                let entries = self.entries(table, rows, chosen.column);
+                let left_out = rows.len() - entries.len();
+                let Some(first) = entries.first() else { return Ok(None) };
+                if entries.iter().any(|entry| !entry.amount.agrees(&first.amount)) {
+                    return Err(self.say.units_differ());
+                }
+                let points = entries.iter().zip(1..).map(|(entry, at)| {
                     let label = if entry.label.is_empty() { at.to_string() } else { entry.label.to_owned() };
-                    (label, entry.amount.plain, entry.cell.to_owned())
+                    (label, entry.amount.plain.clone(), entry.cell.to_owned())
                 });
-                (points.collect(), table.label.unwrap_or(usize::MAX))
+                (points.collect(), table.label.unwrap_or(usize::MAX), left_out)
             }
         };
         let points: Vec<(String, String, String)> = points;
@@ -352,14 +363,29 @@ impl Step<'_> {
         let title = self.say.title(value, label);
         let title = if title.is_empty() { value_title(&self.question.raw) } else { title };
         let input = json!({"x": x, "y": y, "title": title, "x_label": label, "y_label": value, "kind": kind});
-        Some((input, points.into_iter().map(|(label, _, cell)| (label, cell)).collect()))
+        let sums = group.map_or_else(String::new, |_| self.say.of_each(figure, value, label, ""));
+        let left_out = self.say.left_out(left_out + table.odd);
+        let pairs = points.into_iter().map(|(label, _, cell)| (label, cell)).collect();
+        Ok(Some(Drawn { input, pairs, sums, left_out }))
     }
 }
 
+/// A chart as it is drawn and told.
+struct Drawn {
+    /// The input of `plot`.
+    input: Value,
+    pairs: Vec<(String, String)>,
+    /// What its values are, where they are figures of groups.
+    sums: String,
+    left_out: String,
+}
+
 /// What came of a part of the work.
-enum Said {
+pub(super) enum Said {
     Act(Move),
     Text(String),
+    /// Nothing can be said of what is asked but this.
+    Nothing(String),
 }
 
 /// A title where the columns have no names: the question itself, in short.
@@ -367,7 +393,30 @@ fn value_title(question: &str) -> String {
     jarvis_net::text::shorten(question, 60)
 }
 
-fn within(bound: Bound, size: f64) -> bool {
+/// The rows that a question names by the cells of a column, in order; whole names before parts of names.
+pub(super) fn mentioned(question: &Question, table: &Table<'_>, column: usize) -> Vec<usize> {
+    let amounts: Vec<Question> = table.numeric.iter().map(|numeric| Question::new(table.name(*numeric))).collect();
+    // A word that is the name of an amount names no row.
+    let taken = |cell: &str| amounts.iter().any(|amount| amount.mentions(cell) == 1.0);
+    // Cells are often alike.
+    let mut known: HashMap<&str, f64> = HashMap::new();
+    let mut score = |cell| {
+        *known.entry(cell).or_insert_with(|| {
+            let score = question.names(cell);
+            if score > 0.0 && taken(cell) { 0.0 } else { score }
+        })
+    };
+    let scores: Vec<f64> = table.rows.iter().map(|row| row.get(column).map_or(0.0, |cell| score(*cell))).collect();
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    if best < 0.3 {
+        return Vec::new();
+    }
+    let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();
+    // A word that all rows have names none of them.
+    if rows.len() == table.rows.len() { Vec::new() } else { rows }
+}
+
+fn within(bound: &Bound, size: f64) -> bool {
     (bound.itself && size == bound.number) || (if bound.above { size > bound.number } else { size < bound.number })
 }
 
@@ -410,31 +459,4 @@ fn expression(figure: Figure, entries: &[Entry<'_>]) -> Option<String> {
     } else {
         format!("{part}({values})")
     })
-}
-
-/// The sum of each group of rows, in the order of their first rows.
-fn grouped(rows: &[&Vec<&str>], group: usize, column: usize) -> Option<Vec<(String, String, String)>> {
-    let mut groups: indexmap::IndexMap<&str, Vec<Amount>> = indexmap::IndexMap::new();
-    for row in rows {
-        let name = row.get(group).copied().unwrap_or_default().trim();
-        let amount = row.get(column).and_then(|cell| Amount::read(cell))?;
-        let amounts = groups.entry(name).or_default();
-        if amounts.first().is_some_and(|first| !first.agrees(&amount)) {
-            return None;
-        }
-        amounts.push(amount);
-    }
-    let summed = groups.into_iter().map(|(name, amounts)| {
-        let mut values: Vec<String> = amounts.iter().map(|amount| amount.plain.clone()).collect();
-        while values.len() > 1 {
-            values = values
-                .chunks(WRITTEN)
-                .map(|chunk| evaluate(&format!("sum({})", chunk.join(", "))).ok())
-                .collect::<Option<_>>()?;
-        }
-        let sum = values.pop()?;
-        let shown = amounts.first()?.with(&sum);
-        Some((name.to_owned(), sum, shown))
-    });
-    summed.collect()
 }

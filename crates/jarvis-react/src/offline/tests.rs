@@ -2,6 +2,7 @@
 
 mod cases;
 mod documents;
+mod trial;
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use documents::FRUIT;
 use jarvis_tools::local::add_to;
 use jarvis_tools::{Registry, Scope};
 use serde_json::json;
+use trial::TRIAL;
 
 use super::*;
 
@@ -27,7 +29,7 @@ async fn asked(question: &str, document: &str) -> (Vec<Round>, String) {
     loop {
         assert!(rounds.len() < 6, "{question}: {rounds:?}");
         match step(question, document, &rounds, Language::of(question)) {
-            Move::Answer { text, thought } => {
+            Move::Answer { text, thought, .. } => {
                 assert!(!thought.is_empty());
                 return (rounds, text);
             }
@@ -44,7 +46,7 @@ async fn asked(question: &str, document: &str) -> (Vec<Round>, String) {
 #[tokio::test]
 async fn questions_are_answered() {
     let mut wrong = Vec::new();
-    for (part, cases) in [("first", FIRST), ("second", SECOND), ("third", THIRD)] {
+    for (part, cases) in [("first", FIRST), ("second", SECOND), ("third", THIRD), ("trial", TRIAL)] {
         let mut right = 0;
         for (question, document, tools, wanted, unwanted) in cases.iter().copied() {
             let (rounds, answer) = asked(question, document).await;

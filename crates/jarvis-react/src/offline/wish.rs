@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::conditions::Conditions;
 use super::matching::Question;
 
 /// What is to be found out.
@@ -32,7 +33,7 @@ pub(super) enum Op {
 }
 
 /// A bound for values.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bound {
     /// The number.
     pub(super) number: f64,
@@ -40,6 +41,8 @@ pub(super) struct Bound {
     pub(super) above: bool,
     /// Whether the number itself is wanted too.
     pub(super) itself: bool,
+    /// The word that sets it.
+    pub(super) word: String,
 }
 
 /// What a question asks for.
@@ -51,8 +54,18 @@ pub(super) struct Wish {
     pub(super) op: Op,
     /// Which values are wanted.
     pub(super) bound: Option<Bound>,
+    /// Whether the bound is in a unit such as millions.
+    pub(super) scaled: bool,
     /// Whether the sum of each group is wanted.
     pub(super) grouped: bool,
+    /// Whether the greatest is asked for, or the least.
+    pub(super) most: Option<bool>,
+    /// Whether a sum is asked for.
+    pub(super) sum: bool,
+    /// Whether a mean is asked for.
+    pub(super) mean: bool,
+    /// What else is asked.
+    pub(super) conditions: Conditions,
 }
 
 fn pattern(text: &str) -> Option<Regex> {
@@ -118,11 +131,16 @@ rule!(
     COUNT,
     r"\bhow (many|much)\b|\bnumber of\b|\bcount\b|сколько|количеств|число|多少|几[个名位人本次条只件天]|哪些|数量"
 );
+rule!(
+    LOW,
+    r"\b(low|small|cheap|bottom|worst|few|short|young|light)|низк|мал|дешев|худш|снизу|с конца|第.(低|小|少|便宜|短|轻)|后[二两三四五十\d]"
+);
+rule!(SCALED, r"\d ?(million|billion|thousand|mln|bn|k|m|тыс|млн|млрд|万|亿|千)(\b|\.|$|[^a-z])");
 rule!(WHICH, r"^\s*(which|what|list|who)\b|^\s*(какие|кто|у кого|перечисли)|哪些|谁");
 rule!(GROUPED, r"\b(by|per|for each|each|every)\b|\bпо\b|кажд|按|各|每");
 rule!(
     BOUND,
-    r"(above|over|more than|greater than|higher than|exceed\w*|at least|below|under|less than|fewer than|lower than|at most|больше|более|выше|свыше|дороже|не менее|не меньше|меньше|менее|ниже|дешевле|не более|超过|大于|高于|多于|不低于|不少于|至少|低于|小于|少于|不足|不超过|至多)\s*(?:чем\s*|than\s*|of\s*)?[$€£¥]?(-?\d[\d ,]*(?:\.\d+)?)|(-?\d[\d,]*(?:\.\d+)?)[^\d\s,，。]{0,3}(以上|以下|及以上)"
+    r"(above|over|more than|[a-z]+er than|more \w+ than|less \w+ than|exceed\w*|at least|below|under|less than|fewer than|lower than|at most|больше|более|выше|свыше|старше|тяжелее|длиннее|дороже|не менее|не меньше|меньше|менее|ниже|дешевле|моложе|младше|легче|короче|не более|超过|大于|高于|多于|不低于|不少于|至少|低于|小于|少于|不足|不超过|至多)\s*(?:чем\s*|than\s*|of\s*)?[$€£¥]?(-?\d[\d ,]*(?:\.\d+)?)|(-?\d[\d,]*(?:\.\d+)?)[^\d\s,，。]{0,3}(以上|以下|及以上)"
 );
 
 fn fits(rule: &Rule, text: &str) -> bool {
@@ -145,11 +163,19 @@ impl Wish {
         });
         let bound = bound(text);
         // `at least 5` asks for no least value.
-        let rest = match (&*BOUND, bound) {
+        let rest = match (&*BOUND, &bound) {
             (Some(rule), Some(_)) => rule.replace_all(text, " ").into_owned(),
             _ => text.to_owned(),
         };
         let rest = rest.as_str();
+        let conditions = Conditions::read(&without_no_chart(rest), bound.is_some());
+        let ranked = conditions.rank.is_some() || conditions.top.is_some();
+        let low = fits(&LOW, rest);
+        let most = if fits(&LEAST, rest) || (ranked && low) {
+            Some(false)
+        } else {
+            (fits(&MOST, rest) || ranked).then_some(true)
+        };
         let op = if fits(&TIMES, rest) {
             Op::Times(of(question))
         } else if fits(&KINDS, rest) {
@@ -164,18 +190,27 @@ impl Wish {
             Op::Median
         } else if fits(&DIFFERENCE, rest) {
             Op::Difference
-        } else if fits(&LEAST, rest) {
-            Op::Extreme { most: false }
-        } else if fits(&MOST, rest) {
-            Op::Extreme { most: true }
+        } else if let Some(most) = most {
+            Op::Extreme { most }
         } else if fits(&SUM, rest) {
             Op::Sum
-        } else if fits(&COUNT, rest) || (bound.is_some() && fits(&WHICH, rest)) {
+        } else if fits(&COUNT, rest) || ((bound.is_some() || conditions.negated) && fits(&WHICH, rest)) {
             Op::Count
         } else {
             Op::Words
         };
-        Wish { chart, op, bound, grouped: fits(&GROUPED, text) }
+        let scaled = bound.is_some();
+        Wish {
+            chart,
+            op,
+            bound,
+            scaled: scaled && fits(&SCALED, text),
+            grouped: fits(&GROUPED, text),
+            most,
+            sum: fits(&SUM, rest),
+            mean: fits(&MEAN, rest),
+            conditions,
+        }
     }
 }
 
@@ -184,18 +219,45 @@ pub(super) fn in_all(question: &Question) -> bool {
     fits(&SUM, &question.lower)
 }
 
+fn without_no_chart(text: &str) -> String {
+    NO_CHART.as_ref().map_or_else(|| text.to_owned(), |rule| rule.replace_all(text, " ").into_owned())
+}
+
 fn bound(text: &str) -> Option<Bound> {
     let found = BOUND.as_ref()?.captures(text)?;
     let word = found.get(1).or(found.get(4))?.as_str();
     let number = found.get(2).or(found.get(3))?.as_str().replace([' ', ','], "").parse().ok()?;
-    let below =
-        ["below", "under", "less", "fewer", "lower", "at most", "меньше", "менее", "ниже", "дешевле", "не более"];
+    let below = [
+        "below",
+        "under",
+        "less",
+        "fewer",
+        "lower",
+        "at most",
+        "younger",
+        "cheaper",
+        "smaller",
+        "shorter",
+        "lighter",
+        "slower",
+        "colder",
+        "earlier",
+        "меньше",
+        "менее",
+        "ниже",
+        "дешевле",
+        "не более",
+        "моложе",
+        "младше",
+        "легче",
+        "короче",
+    ];
     let below_zh = ["低于", "小于", "少于", "不足", "不超过", "至多", "以下"];
     let not_less = ["at least", "не менее", "не меньше", "不低于", "不少于", "至少", "以上", "及以上"];
     let itself = not_less.contains(&word) || ["at most", "не более", "不超过", "至多", "以下"].contains(&word);
     let above =
         not_less.contains(&word) || !(below.iter().any(|known| word.starts_with(known)) || below_zh.contains(&word));
-    Some(Bound { number, above, itself })
+    Some(Bound { number, above, itself, word: word.to_owned() })
 }
 
 /// What is counted: what stands in quotes, or where the question names it.
@@ -243,7 +305,8 @@ mod tests {
             ("у кого больше 60 000", 60_000.0, true, false),
             ("cheaper items, less than $2.50", 2.5, false, false),
         ] {
-            assert_eq!(Wish::read(&Question::new(question)).bound, Some(Bound { number, above, itself }), "{question}");
+            let bound = Wish::read(&Question::new(question)).bound.unwrap();
+            assert_eq!((bound.number, bound.above, bound.itself), (number, above, itself), "{question}");
         }
         let rules = [
             &CHART,
@@ -264,6 +327,8 @@ mod tests {
             &SUM,
             &COUNT,
             &WHICH,
+            &LOW,
+            &SCALED,
             &GROUPED,
             &BOUND,
         ];

@@ -31,7 +31,7 @@ pub(crate) fn parse_json(output: &str) -> Parsed {
     // An observation inside the object is the model's invention: so is what it concludes from it.
     let invented = field(&fields, &["observation", "观察"]).is_some_and(|observed| !observed.is_null());
     let answer = answer.filter(|_| !(invented && action.is_some()));
-    Parsed { thought, actions: action.into_iter().collect(), answer, invented }
+    Parsed { thought, actions: action.into_iter().collect(), answer, nothing_found: false, invented }
 }
 
 /// The text up to the end of its first object; all of it when no object ends.

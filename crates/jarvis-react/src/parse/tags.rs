@@ -210,6 +210,7 @@ impl Reader {
             thought: self.thoughts.join("\n"),
             actions: action.into_iter().collect(),
             answer: self.answer,
+            nothing_found: false,
             invented: self.invented,
         }
     }

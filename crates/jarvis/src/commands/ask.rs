@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use clap::Args;
-use jarvis_react::{Agent, Asked, Reached};
+use jarvis_react::{Agent, Asked, Finish, Reached};
 use jarvis_store::files;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ const MAX_DOCUMENT: u64 = 256 << 20;
     jarvis ask \"who signed it?\" --file contract.pdf --addr 127.0.0.1:50051    # a running `jarvis serve --grpc`\n\n\
     Without --llm an extractive agent answers what can be found, counted and added up. The document is text\n\
     (UTF-8, UTF-16, GB18030) or a PDF file. Tools are those of `jarvis tools list`.\n\n\
-    Exit status: 0 when there is an answer or a chart, 1 when there is none, 2 for wrong use.")]
+    Exit status: 0 when there is an answer or a chart, 1 when none was found, 2 for wrong use.")]
 pub(crate) struct AskArgs {
     /// The question, in any language; `-` reads it from standard input
     question: String,
@@ -96,7 +96,8 @@ pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Res
         }
         (None, _) => None,
     };
-    let ok = !answered.text.is_empty() || !answered.images.is_empty();
+    let found = !answered.text.is_empty() && answered.finish_reason != Finish::NotFound.as_str();
+    let ok = found || !answered.images.is_empty();
     if args.json {
         printer.out(&serde_json::to_string_pretty(&document(answered, chart)).map_err(Failure::work)?);
     } else if !args.events {

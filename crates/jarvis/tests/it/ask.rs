@@ -90,6 +90,17 @@ fn it_tells_what_it_does() {
 }
 
 #[test]
+fn what_is_not_found_is_told_by_the_exit_status() {
+    let house = House::new();
+    house.file("empty.txt", "");
+    house.file("note.txt", "The ferry leaves at nine.");
+    for (question, file) in [("What is in it?", "empty.txt"), ("Who painted the Mona Lisa?", "note.txt")] {
+        let (code, document) = house.json(&["ask", question, "--file", file, "--json"]);
+        assert_eq!((code, &document["finish_reason"], &document["has_text"]), (1, &json!("not_found"), &json!(true)));
+    }
+}
+
+#[test]
 fn wrong_use_is_told() {
     let house = House::new();
     house.file("binary.bin", [0u8, 1, 2, 255, 254, 0, 0, 7]);

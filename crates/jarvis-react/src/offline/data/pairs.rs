@@ -22,8 +22,7 @@ pub(super) fn find<'d>(document: &'d str, ended: &CancellationToken) -> Option<T
     let (mut lines, mut telling) = (0_usize, 0_usize);
     let all = document.lines().map(str::trim).filter(|line| !line.is_empty());
     for line in all.take_while(|_| !ended.is_cancelled()) {
-        let parts = line.split([',', '，', ';', '；', '、', '。']).filter_map(pair);
-        let parts: Vec<(&str, &str)> = parts.collect();
+        let parts: Vec<(&str, &str)> = parts(line).into_iter().filter_map(pair).collect();
         // A comma may also stand within a label or an amount.
         let whole = if parts.len() < 2 { pair(line) } else { None };
         lines += 1;
@@ -39,6 +38,38 @@ pub(super) fn find<'d>(document: &'d str, ended: &CancellationToken) -> Option<T
     let mut table = Table::new(rows, Some(false)).filter(|table| table.label == Some(0))?;
     table.sparse = telling * 2 < lines;
     Some(table)
+}
+
+/// A line between its commas and semicolons; a comma between digits parts nothing.
+fn parts(line: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut before) = (0, ' ');
+    for (at, c) in line.char_indices() {
+        let end = at + c.len_utf8();
+        let within =
+            c == ',' && before.is_ascii_digit() && line.as_bytes().get(end).is_some_and(|next| next.is_ascii_digit());
+        if matches!(c, ',' | '，' | ';' | '；' | '、' | '。') && !within {
+            parts.extend(line.get(start..at));
+            start = end;
+        }
+        before = c;
+    }
+    parts.extend(line.get(start..));
+    parts
+}
+
+/// Whether a line is a label and an amount with a decimal comma, such as `Tea - 2,50 €`, and no cells between commas.
+pub(super) fn is_decimal(line: &str) -> bool {
+    if line.matches(',').count() != 1 {
+        return false;
+    }
+    let Some((label, value)) = pair(line) else { return false };
+    let Some((_, rest)) = value.split_once(',') else { return false };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let unit = rest.get(digits..).is_some_and(|unit| !unit.trim().is_empty())
+        || !value.starts_with(|c: char| c.is_ascii_digit());
+    let parted = line.trim().len() > label.len() + value.len() + 2;
+    (1..=2).contains(&digits) && (unit || parted)
 }
 
 /// A label with an amount behind it.

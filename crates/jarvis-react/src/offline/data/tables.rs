@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::Table;
+use super::{Table, pairs};
 
 /// Columns beyond this many are no table.
 const WIDEST: usize = 64;
@@ -63,24 +63,37 @@ fn bars(line: &str) -> Vec<&str> {
 fn separated<'d>(lines: &[&'d str], separator: char, ended: &CancellationToken) -> Vec<Table<'d>> {
     let mut found = Vec::new();
     let mut rows: Vec<Vec<&'d str>> = Vec::new();
-    let mut close = |rows: &mut Vec<Vec<&'d str>>| {
-        let rows = std::mem::take(rows);
+    let mut odd = 0;
+    let mut close = |rows: &mut Vec<Vec<&'d str>>, odd: &mut usize| {
+        let (rows, odd) = (std::mem::take(rows), std::mem::take(odd));
         if rows.len() > 1 {
-            found.extend(Table::new(rows, None).filter(|table| table.label.is_some()));
+            let table = Table::new(rows, None).filter(|table| table.label.is_some());
+            found.extend(table.map(|table| Table { odd, ..table }));
         }
     };
+    let cells = |line: &'d str| match line.contains(separator) && !(separator == ',' && pairs::is_decimal(line)) {
+        true => fields(line, separator),
+        false => Vec::new(),
+    };
+    let mut next = lines.iter().copied().map(cells).skip(1);
     for line in lines.iter().take_while(|_| !ended.is_cancelled()) {
-        let row = if line.contains(separator) { fields(line, separator) } else { Vec::new() };
+        let (row, next) = (cells(line), next.next().unwrap_or_default());
+        // A line of another length between two of one is a slip, and the table goes on.
+        let width = rows.first().map_or(0, Vec::len);
+        if rows.len() > 1 && !line.trim().is_empty() && row.len() != width && next.len() == width {
+            odd += 1;
+            continue;
+        }
         if row.len() < 2 || row.len() > WIDEST {
-            close(&mut rows);
+            close(&mut rows, &mut odd);
             continue;
         }
         if rows.first().is_some_and(|first| first.len() != row.len()) {
-            close(&mut rows);
+            close(&mut rows, &mut odd);
         }
         rows.push(row);
     }
-    close(&mut rows);
+    close(&mut rows, &mut odd);
     found
 }
 
