@@ -67,7 +67,9 @@ pub(crate) fn clean(text: &str, max: usize, found: &mut Found) -> String {
     let mut count = 0;
     // A carriage return is a control that many files have at the ends of lines: no secret.
     for c in text.trim().chars().filter(|c| *c != '\r') {
-        if is_hidden(c) {
+        if kept.is_empty() && c.is_whitespace() {
+            // What stood before it was hidden.
+        } else if is_hidden(c) {
             found.hidden = true;
         } else if count == max {
             kept.push('…');
@@ -163,6 +165,7 @@ mod tests {
             ("a\u{200b}b\u{feff}c\u{2063}d", "abcd", true),
             ("\u{1b}[8mhidden\u{1b}[0m", "[8mhidden[0m", true),
             ("a\u{e0101}b", "ab", true),
+            ("\u{202e}\t a \u{202c}", "a", true),
             ("", "", false),
         ] {
             let mut found = Found::default();
