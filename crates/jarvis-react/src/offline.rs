@@ -21,7 +21,7 @@ mod wish;
 use jarvis_plan::Language;
 use serde_json::Value;
 
-use data::Data;
+use data::{Cells, Data};
 use matching::Question;
 use say::Say;
 use wish::{Op, Wish};
@@ -68,6 +68,7 @@ struct Step<'a> {
     wish: &'a Wish,
     rounds: &'a [Round],
     document: &'a str,
+    cells: &'a Cells,
     say: Say,
 }
 
@@ -75,7 +76,8 @@ struct Step<'a> {
 pub fn next(question: &str, document: &str, rounds: &[Round], language: Language) -> Move {
     let question = Question::new(question);
     let wish = Wish::read(&question);
-    let step = Step { question: &question, wish: &wish, rounds, document, say: Say(language) };
+    let cells = Cells::of(document);
+    let step = Step { question: &question, wish: &wish, rounds, document, cells: &cells, say: Say(language) };
     if document.trim().is_empty() {
         return step.nothing(step.say.empty());
     }
@@ -84,14 +86,14 @@ pub fn next(question: &str, document: &str, rounds: &[Round], language: Language
     {
         return done;
     }
-    let done = match data::read(document, &question) {
+    let done = match data::read(document, &cells, &question) {
         Data::Table(table) => step.table(&table),
         Data::List(list) => step.list(list, document),
         Data::Prose => None,
     };
     let done = done.or_else(|| {
         let numbers = wish.chart.is_some() || !matches!(wish.op, Op::Words | Op::Count | Op::Kinds | Op::Times(_));
-        let table = if numbers { data::in_sentences(document, &question) } else { None };
+        let table = if numbers && cells.lines.is_none() { data::in_sentences(document, &question) } else { None };
         table.and_then(|table| step.table(&table))
     });
     done.unwrap_or_else(|| if wish.chart.is_some() { step.nothing(step.say.nothing_to_draw()) } else { step.passage() })
