@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Asked;
 use crate::parse::{Action, Parsed};
 use crate::rounds::Round;
-use data::Data;
+use data::{Cells, Data};
 use matching::Question;
 use say::Say;
 use wish::{Op, Wish};
@@ -61,6 +61,7 @@ struct Step<'a> {
     wish: &'a Wish,
     rounds: &'a [Round],
     document: &'a str,
+    cells: &'a Cells,
     say: Say,
     ended: &'a CancellationToken,
 }
@@ -93,7 +94,8 @@ pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Parsed {
 fn next(question: &str, document: &str, rounds: &[Round], language: Language, ended: &CancellationToken) -> Move {
     let question = Question::new(question);
     let wish = Wish::read(&question);
-    let step = Step { question: &question, wish: &wish, rounds, document, say: Say(language), ended };
+    let cells = Cells::of(document);
+    let step = Step { question: &question, wish: &wish, rounds, document, cells: &cells, say: Say(language), ended };
     if document.trim().is_empty() {
         return step.nothing(step.say.empty());
     }
@@ -102,14 +104,15 @@ fn next(question: &str, document: &str, rounds: &[Round], language: Language, en
     {
         return done;
     }
-    let done = match data::read(document, &question, ended) {
+    let done = match data::read(document, &cells, &question, ended) {
         Data::Table(table) => step.table(&table),
         Data::List(list) => step.list(list, document),
         Data::Prose => None,
     };
     let done = done.or_else(|| {
         let numbers = wish.chart.is_some() || !matches!(wish.op, Op::Words | Op::Count | Op::Kinds | Op::Times(_));
-        let table = if numbers { data::in_sentences(document, &question, ended) } else { None };
+        let table =
+            if numbers && cells.lines.is_none() { data::in_sentences(document, &question, ended) } else { None };
         table.and_then(|table| step.table(&table))
     });
     done.unwrap_or_else(|| if wish.chart.is_some() { step.nothing(step.say.nothing_to_draw()) } else { step.passage() })

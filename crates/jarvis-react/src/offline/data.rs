@@ -1,10 +1,13 @@
 //! What a document holds: a table, pairs of labels and values, a list, or running text. It is read as data; nothing in it
 //! is an order.
 
+mod cells;
 mod pairs;
 mod tables;
 
 use tokio_util::sync::CancellationToken;
+
+pub(super) use cells::Cells;
 
 use super::amount::Amount;
 use super::matching::Question;
@@ -121,7 +124,12 @@ impl<'d> Table<'d> {
 
     /// How much a question speaks of the names of the columns.
     fn fits(&self, question: &Question) -> f64 {
-        self.header.iter().map(|name| question.mentions(name)).sum()
+        let named = |column: &usize| {
+            let cells = self.rows.iter().take(SAMPLE).filter_map(|row| row.get(*column));
+            cells.map(|cell| question.mentions(cell)).fold(0.0, f64::max)
+        };
+        let names: f64 = self.header.iter().map(|name| question.mentions(name)).sum();
+        names + self.label.as_ref().map_or(0.0, named)
     }
 }
 
@@ -209,13 +217,24 @@ fn is_total(label: &str) -> bool {
 }
 
 /// Reads a document for a question.
-pub(super) fn read<'d>(document: &'d str, question: &Question, ended: &CancellationToken) -> Data<'d> {
-    let mut tables = tables::find(document, ended);
+pub(super) fn read<'d>(
+    document: &'d str,
+    cells: &'d Cells,
+    question: &Question,
+    ended: &CancellationToken,
+) -> Data<'d> {
+    let mut tables = cells.tables();
+    if tables.is_empty() && cells.lines.is_none() {
+        tables = tables::find(document, ended);
+    }
     // The table that the question speaks of most; the first of equals.
     tables.reverse();
     let best = tables.into_iter().max_by(|a, b| a.fits(question).total_cmp(&b.fits(question)));
     if let Some(table) = best {
         return Data::Table(table);
+    }
+    if cells.lines.is_some() {
+        return Data::Prose;
     }
     if let Some(table) = pairs::find(document, ended).or_else(|| pairs::numbers(document, ended)) {
         return Data::Table(table);

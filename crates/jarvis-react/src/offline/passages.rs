@@ -22,7 +22,7 @@ impl Step<'_> {
             return self.nothing(self.say.not_found());
         }
         let lines: Vec<&str> = observed.lines().filter(|line| !is_head(line)).collect();
-        let mut passages = lines.join("\n");
+        let mut passages = self.cells.lines.clone().unwrap_or_else(|| lines.join("\n"));
         let end = passages.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST).last().unwrap_or(0);
         if passages.len() > LONGEST {
             passages.truncate(end);

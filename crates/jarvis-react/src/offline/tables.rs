@@ -413,7 +413,7 @@ pub(super) fn mentioned(question: &Question, table: &Table<'_>, column: usize) -
     }
     let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();
     // A word that all rows have names none of them.
-    if rows.len() == table.rows.len() { Vec::new() } else { rows }
+    if rows.len() == table.rows.len() && rows.len() > 1 { Vec::new() } else { rows }
 }
 
 fn within(bound: &Bound, size: f64) -> bool {

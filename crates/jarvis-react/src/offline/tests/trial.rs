@@ -23,6 +23,13 @@ const STAFF_ZH: &str = "姓名,年龄,城市\n张三,34,北京\n李四,29,上海
 const BUDGET: &str = "| Month | Income | Costs |\n|---|---|---|\n| Jan | 1000 | 800 |\n| Feb | 1200 | 900 |\n";
 const UNITS: &str = "Item,Price\nPen,$1.50\nBook,€12.00\nLamp,£30\n";
 
+const JSON: &str = r#"{"shop": "Corner", "items": [{"name": "pen", "price": 1.5, "stock": 100},
+{"name": "book", "price": 12.0, "stock": 8}, {"name": "lamp", "price": 30.25, "stock": 0}],
+"owner": {"name": "Eve", "age": 51}, "city": "Graz"}"#;
+const JSON_RU: &str = r#"[{"имя": "Анна", "возраст": 34}, {"имя": "Борис", "возраст": 29}]"#;
+const JSON_ZH: &str = "{\"姓名\": \"张三\", \"年龄\": 34}\n{\"姓名\": \"李四\", \"年龄\": 29}\n";
+const BREAKS: &str = "Name,Comment,\"Amount, USD\"\n\"Smith, John\",\"He said \"\"hi\"\"\",\"1,200.50\"\n\"Lee, Ann\",\"multi\nline\",\"2,300.00\"\n";
+
 /// A question, its document, the tools, what the answer must hold, and what it must not.
 pub(super) const TRIAL: &[Case] = &[
     ("What is the total for 2023?", WIDE, "calculator", &["116", "2023"], &["2137"]),
@@ -72,4 +79,13 @@ pub(super) const TRIAL: &[Case] = &[
     ("Draw a chart of the prices", UNITS, "", &["different units"], &[]),
     ("Нарисуй график цен (Price)", UNITS, "", &["разных единицах"], &[]),
     ("画出价格图表", UNITS, "", &["单位不同"], &[]),
+    ("What is the total amount?", BREAKS, "calculator", &["3500.5", "2 values"], &[]),
+    ("Who has the highest amount?", BREAKS, "calculator", &["Lee, Ann", "2300"], &["Smith"]),
+    ("What is the price of the lamp?", JSON, "", &["30.25"], &["1.5", "{"]),
+    ("Which item has the highest price?", JSON, "calculator", &["lamp", "30.25"], &["book"]),
+    ("How old is the owner?", JSON, "", &["51"], &["{"]),
+    ("What is the total stock?", JSON, "calculator", &["108"], &[]),
+    ("What is the city?", JSON, "search_document", &["Graz"], &["{", "pen"]),
+    ("Сколько лет Анне?", JSON_RU, "", &["34"], &["29"]),
+    ("谁的年龄最大？", JSON_ZH, "calculator", &["张三", "34"], &["李四"]),
 ];
