@@ -109,4 +109,16 @@ mod here {
         let pages = pages.iter().map(|page| page.trim_matches('\n')).filter(|page| !page.trim().is_empty());
         Ok(pages.collect::<Vec<_>>().join("\n\n").replace('\0', ""))
     }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[tokio::test(start_paused = true)]
+        async fn who_waits_too_long_is_told() {
+            let reader = InProcess::default();
+            let _places = reader.places.acquire_many(AT_ONCE as u32).await.unwrap();
+            assert_eq!(reader.text(Bytes::from("%PDF")).await, Err(DocumentError::PdfTime(PDF_TIME)));
+        }
+    }
 }

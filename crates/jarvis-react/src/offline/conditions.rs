@@ -74,11 +74,16 @@ impl Conditions {
         Conditions {
             rank: found(&RANK),
             top: found(&TOP),
-            negated: fits(&NOT, &without(&NOT_NOT, rest)),
+            negated: negates(rest),
             unclear: fits(&COMPARED, &compared) && !bounded,
             range: fits(&RANGE, rest),
         }
     }
+}
+
+/// Whether a text says that something is not so.
+pub(super) fn negates(text: &str) -> bool {
+    fits(&NOT, &without(&NOT_NOT, text))
 }
 
 /// The number that a word says.

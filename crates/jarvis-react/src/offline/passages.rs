@@ -3,10 +3,14 @@
 use jarvis_workers::native::text::answer_from;
 use serde_json::json;
 
+use super::conditions::{negates, unknown};
+use super::matching::folded;
 use super::{Move, Step};
 
 /// The score from which a sentence is said to answer, and a name, date or figure that is asked for.
 const SURE: [f64; 2] = [0.3, 0.12];
+/// The score from which a name, date or figure is picked out of its sentence.
+const PLAIN: f64 = 0.6;
 /// The longest passages that are read, in bytes.
 const LONGEST: usize = 200 << 10;
 
@@ -33,13 +37,35 @@ impl Step<'_> {
         let words = |range: std::ops::Range<usize>| {
             passages.get(range).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        let (answer, sentence) = (words(found.range), words(found.sentence));
         let [whole, narrowed] = SURE;
+        let (answer, sentence) = (words(found.range), words(found.sentence.clone()));
+        if sentence.ends_with(['?', '？']) {
+            // A list of questions with their answers: the answer is the line behind.
+            let reply = words(found.sentence.end..line_end(&passages, found.sentence.end));
+            let both = format!("{sentence} {reply}");
+            let known = unknown(self.question, self.document).is_none();
+            let answered = !reply.is_empty() && found.score >= whole && known;
+            return if answered { self.answer(self.say.passage(&both)) } else { self.nothing(self.say.nearest(&both)) };
+        }
         let sure = if answer == sentence { whole } else { narrowed };
-        if found.lacks || found.score < sure {
+        // Which of several is meant, what a sentence denies, and whether it speaks of whom the question does, is not for words
+        // alone to tell: the reader sees the sentence.
+        let same = negates(&folded(&sentence)) == negates(&self.question.lower);
+        let plain = !found.rivalled && same && found.score >= PLAIN;
+        if found.lacks || found.score < sure || unknown(self.question, self.document).is_some() {
             self.nothing(self.say.nearest(&sentence))
-        } else {
+        } else if plain {
             self.answer(self.say.quoted(&answer, &sentence))
+        } else {
+            self.answer(self.say.passage(&sentence))
         }
     }
+}
+
+/// Where the first line that is not blank ends, from a byte on.
+fn line_end(text: &str, from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    let blank = rest.len() - rest.trim_start().len();
+    let line = rest.get(blank..).and_then(|rest| rest.find('\n')).map_or(rest.len(), |end| blank + end);
+    from + line
 }

@@ -313,7 +313,8 @@ impl Step<'_> {
     pub(super) fn looked_up(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Said {
         let asked = |column: &usize| Some(*column) != table.label && self.question.mentions(table.name(*column)) > 0.5;
         let mut columns: Vec<usize> = (0..table.header.len()).filter(asked).collect();
-        if columns.is_empty() && (chosen.column_meant || table.numeric.len() == 1) {
+        let asks_for_words = matches!(self.wish.op, Op::Words) && table.header.len() > 2;
+        if columns.is_empty() && (chosen.column_meant || (table.numeric.len() == 1 && !asks_for_words)) {
             columns.push(chosen.column);
         }
         if columns.is_empty() {

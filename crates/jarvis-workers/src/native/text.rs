@@ -36,6 +36,8 @@ pub struct PassageAnswer {
     pub score: f64,
     /// Whether the question asks for a name, date or figure that the sentence does not have.
     pub lacks: bool,
+    /// Whether the sentence has another name, date or figure of that kind, so that the nearest may be the wrong one.
+    pub rivalled: bool,
 }
 
 /// Finds the words of a passage that answer a question; `None` when no sentence shares a word with it. It reads a passage
@@ -44,7 +46,8 @@ pub fn answer_from(question: &str, passage: &str) -> Option<PassageAnswer> {
     let found = passage::answer(question, passage)?;
     let holding = |sentence: &Range<usize>| sentence.start <= found.range.start && found.range.start < sentence.end;
     let sentence = segment::sentences(passage).into_iter().find(holding).unwrap_or_else(|| found.range.clone());
-    Some(PassageAnswer { range: found.range, sentence, score: found.score, lacks: found.lacks })
+    let passage::Found { range, score, lacks, rivalled } = found;
+    Some(PassageAnswer { range, sentence, score, lacks, rivalled })
 }
 
 /// The largest argument that is read, in bytes.

@@ -30,6 +30,16 @@ const JSON_RU: &str = r#"[{"имя": "Анна", "возраст": 34}, {"имя
 const JSON_ZH: &str = "{\"姓名\": \"张三\", \"年龄\": 34}\n{\"姓名\": \"李四\", \"年龄\": 29}\n";
 const BREAKS: &str = "Name,Comment,\"Amount, USD\"\n\"Smith, John\",\"He said \"\"hi\"\"\",\"1,200.50\"\n\"Lee, Ann\",\"multi\nline\",\"2,300.00\"\n";
 
+const CONTRACT: &str = "This Agreement is made on 3 March 2024 between Northwind Ltd (\"the Supplier\") and Contoso Inc \
+(\"the Customer\"). The Customer pays 4,500 EUR per month. The Supplier's liability is limited to 50,000 EUR.\n";
+const FAQ: &str = "Q: How do I reset my password?\nA: Click \"Forgot\" on the login page.\n\nQ: Is there a free plan?\nA: No.\n\n\
+Q: How many users may I have?\nA: Up to 5.\n\nQ: Do you ship to Canada?\nA: Yes, within 5 days.\n";
+const FAQ_RU: &str = "Как сменить пароль?\nНажмите «Забыли» на странице входа.\n\nЕсть ли бесплатный план?\nНет.\n";
+const FAQ_ZH: &str = "问：有免费套餐吗？\n答：没有。\n\n问：怎么重置密码？\n答：点击登录页上的“忘记”。\n";
+const MAIL: &str = "The offsite is moved from 12 May to 19 May. We meet in Graz, not in Vienna. Bob leads the group.\n";
+const DENIED: &str = "The product was not released in 2020. It will not cost 500 EUR.\n";
+const DENIED_RU: &str = "Завод не был открыт в 2020 году. Директором стал Иван Петров.\n";
+
 /// A question, its document, the tools, what the answer must hold, and what it must not.
 pub(super) const TRIAL: &[Case] = &[
     ("What is the total for 2023?", WIDE, "calculator", &["116", "2023"], &["2137"]),
@@ -88,4 +98,29 @@ pub(super) const TRIAL: &[Case] = &[
     ("What is the city?", JSON, "search_document", &["Graz"], &["{", "pen"]),
     ("Сколько лет Анне?", JSON_RU, "", &["34"], &["29"]),
     ("谁的年龄最大？", JSON_ZH, "calculator", &["张三", "34"], &["李四"]),
+    ("Who is the owner?", JSON, "", &["Eve"], &["{"]),
+    ("What did Smith, John say?", BREAKS, "", &["He said \"hi\""], &["2,300"]),
+    // Several of a kind in a sentence, and what it denies: the sentence is quoted, and none is picked.
+    (
+        "Who is the supplier?",
+        CONTRACT,
+        "search_document",
+        &["says: “This Agreement", "Northwind"],
+        &["Contoso Inc. The"],
+    ),
+    ("How much does the customer pay per month?", CONTRACT, "search_document", &["4,500 EUR. The document"], &[]),
+    ("How much does the supplier pay?", CONTRACT, "search_document", &["says: “The Customer pays"], &[]),
+    ("When is the offsite?", MAIL, "search_document", &["says: “The offsite", "19 May"], &["12 May. "]),
+    ("Where do we meet?", MAIL, "search_document", &["says: “We meet in Graz, not in Vienna"], &[]),
+    ("What does it cost?", DENIED, "search_document", &["says: “It will not cost"], &["500 EUR. The"]),
+    ("When was the product released?", DENIED, "search_document", &["says: “The product was not"], &["2020. The"]),
+    ("Когда был открыт завод?", DENIED_RU, "search_document", &["В документе: «Завод не"], &["2020 году. В"]),
+    ("Кто стал директором?", DENIED_RU, "search_document", &["Иван Петров. В документе"], &[]),
+    // Questions that the document answers itself.
+    ("Is there a free plan?", FAQ, "search_document", &["says: “Q: Is there a free plan? A: No."], &[]),
+    ("How do I reset my password?", FAQ, "search_document", &["says:", "Click"], &["plan"]),
+    ("How many users may I have?", FAQ, "search_document", &["says:", "Up to 5"], &["5 days"]),
+    ("Do you ship to Mexico?", FAQ, "search_document", &["does not say this plainly"], &["says:"]),
+    ("Есть ли бесплатный план?", FAQ_RU, "search_document", &["Нет."], &["пароль"]),
+    ("有免费套餐吗？", FAQ_ZH, "search_document", &["没有。"], &["密码"]),
 ];

@@ -24,6 +24,8 @@ pub(super) struct Found {
     pub(super) score: f64,
     /// Whether the question asks for a name, date or figure that the sentence does not have.
     pub(super) lacks: bool,
+    /// Whether the sentence has another of the kind asked for.
+    pub(super) rivalled: bool,
 }
 
 /// What kind of thing answers the question, best kind first, by how it asks.
@@ -120,14 +122,15 @@ pub(super) fn answer(question: &str, context: &str) -> Option<Found> {
     if let Some(groups) = groups {
         for (at, score) in scored.iter().take(5) {
             let Some(range) = ranges.get(*at).filter(|_| *score >= 0.4 * top) else { continue };
-            if let Some(narrow) = narrow(context, range, question, groups, &asked, language) {
-                return Some(Found { range: narrow, score: share(*at), lacks: false });
+            if let Some((narrow, rivalled)) = narrow(context, range, question, groups, &asked, language) {
+                return Some(Found { range: narrow, score: share(*at), lacks: false, rivalled });
             }
         }
     }
     let (at, _) = scored.first()?;
     let certainty = if groups.is_some() { 0.5 } else { 0.8 };
-    Some(Found { range: ranges.get(*at)?.clone(), score: certainty * share(*at), lacks: groups.is_some() })
+    let range = ranges.get(*at)?.clone();
+    Some(Found { range, score: certainty * share(*at), lacks: groups.is_some(), rivalled: false })
 }
 
 /// How often each word of the question stands in a sentence.
@@ -162,7 +165,8 @@ impl Row {
     }
 }
 
-/// The entity of a sentence that is of the kind asked for, is not in the question, and stands nearest to its words.
+/// The entity of a sentence that is of the kind asked for, is not in the question, and stands nearest to its words; and
+/// whether there is another.
 fn narrow(
     context: &str,
     sentence: &Range<usize>,
@@ -170,7 +174,7 @@ fn narrow(
     groups: &[Group],
     asked: &HashSet<String>,
     language: &str,
-) -> Option<Range<usize>> {
+) -> Option<(Range<usize>, bool)> {
     let text = context.get(sentence.clone())?;
     let found = entities::find(text);
     let places: Vec<usize> = terms(text, language)
@@ -180,15 +184,16 @@ fn narrow(
         .collect();
     let folded = question.to_lowercase();
     for group in groups {
-        let near = found
-            .iter()
-            .filter(|entity| entity.group == *group && !folded.contains(&entity.word(text).to_lowercase()))
-            .min_by_key(|entity| {
-                let middle = (entity.range.start + entity.range.end) / 2;
-                places.iter().map(|place| place.abs_diff(middle)).min().unwrap_or(usize::MAX)
-            });
+        let fit = || {
+            found.iter().filter(|entity| entity.group == *group && !folded.contains(&entity.word(text).to_lowercase()))
+        };
+        let near = fit().min_by_key(|entity| {
+            let middle = (entity.range.start + entity.range.end) / 2;
+            places.iter().map(|place| place.abs_diff(middle)).min().unwrap_or(usize::MAX)
+        });
         if let Some(entity) = near {
-            return Some(sentence.start + entity.range.start..sentence.start + entity.range.end);
+            let rivalled = fit().any(|other| other.word(text) != entity.word(text));
+            return Some((sentence.start + entity.range.start..sentence.start + entity.range.end, rivalled));
         }
     }
     None
