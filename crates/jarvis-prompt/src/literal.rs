@@ -15,6 +15,7 @@ use indexmap::IndexMap;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub use error::{LiteralError, LiteralFault};
@@ -62,6 +63,28 @@ impl Literal {
         fields.get(name).or_else(|| {
             fields.iter().find(|(other, _)| other.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value)
         })
+    }
+
+    /// The value as JSON; whole numbers that JSON libraries would round become a text of digits.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Literal::Null => Value::Null,
+            Literal::Bool(truth) => Value::Bool(*truth),
+            Literal::Int(int) => match (int.to_i64(), int.to_u64()) {
+                (Some(small), _) => small.into(),
+                (None, Some(large)) => large.into(),
+                (None, None) => int.to_string().into(),
+            },
+            Literal::Float(float) => Value::from(*float),
+            Literal::Text(text) => Value::String(text.clone()),
+            Literal::List(items) => Value::Array(items.iter().map(Literal::to_json).collect()),
+            Literal::Map(fields) => Value::Object(Literal::fields_to_json(fields)),
+        }
+    }
+
+    /// Named values as the fields of a JSON object.
+    pub fn fields_to_json(fields: &IndexMap<String, Literal>) -> serde_json::Map<String, Value> {
+        fields.iter().map(|(name, value)| (name.clone(), value.to_json())).collect()
     }
 
     /// The whole number, when it is one and fits. A float is none, even without a fraction.

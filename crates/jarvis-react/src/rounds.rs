@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::parse::is_tag_line;
 
-/// One round.
+/// One round. As JSON: `thought`, `action`, `action_input`, `observation`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Round {
     /// What the agent thought; may be empty.
@@ -13,10 +13,12 @@ pub struct Round {
     /// The tool that was called, by its name in the registry or as the agent named it; empty when none was.
     pub action: String,
     /// What it was called with: JSON on one line, or what the agent wrote instead; empty when nothing was called.
+    #[serde(rename = "action_input")]
     pub input: String,
     /// What came back; empty only in the last round, when nothing was called.
     pub observation: String,
     /// Display paths of the pictures that the call made.
+    #[serde(skip)]
     pub images: Vec<String>,
     /// Whether it was called in the same breath as the round before.
     #[serde(skip)]
@@ -25,6 +27,7 @@ pub struct Round {
     #[serde(skip)]
     pub call_id: Option<String>,
     /// How long the call took, in milliseconds.
+    #[serde(skip)]
     pub ms: u64,
 }
 

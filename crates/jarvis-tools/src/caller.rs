@@ -3,9 +3,9 @@
 use std::fmt;
 
 use async_trait::async_trait;
+use jarvis_prompt::literal::Literal;
 use serde_json::Value;
 
-use crate::openapi::json_of_arguments;
 use crate::{CallError, CallFault, Registry, Scope, ToolCall, ToolCaller};
 use jarvis_net::text::shorten;
 
@@ -36,7 +36,7 @@ impl ToolCaller for RegistryCaller {
             let message = format!("there is no tool `{}`", shorten(&call.tool, 80));
             return Err(CallError::new(CallFault::NoSuchApi, message));
         };
-        let input = Value::Object(json_of_arguments(&call.arguments));
+        let input = Value::Object(Literal::fields_to_json(&call.arguments));
         let observation = self.registry.call(name, &input, &self.scope).await?;
         Ok(Told(&observation).to_string())
     }

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use indexmap::IndexMap;
 use jarvis_catalogue::openapi::{
     ApiDocument, ArgumentFault, Body, KeyPlace, Location, Operation, Parameter, Schema, SchemaKind, Target,
 };
@@ -243,7 +242,7 @@ impl OpenApiCaller {
 #[async_trait]
 impl ToolCaller for OpenApiCaller {
     async fn call(&self, call: &ToolCall) -> Result<String, CallError> {
-        self.call_json(&call.api, &json_of_arguments(&call.arguments)).await
+        self.call_json(&call.api, &Literal::fields_to_json(&call.arguments)).await
     }
 }
 
@@ -341,30 +340,6 @@ fn form(body: &Value) -> String {
         };
     }
     pairs.finish()
-}
-
-/// Arguments of a call as JSON.
-pub(crate) fn json_of_arguments(arguments: &IndexMap<String, Literal>) -> Map<String, Value> {
-    arguments.iter().map(|(name, value)| (name.clone(), json_of(value))).collect()
-}
-
-/// A literal as JSON; whole numbers that JSON libraries would round become a text of digits.
-fn json_of(literal: &Literal) -> Value {
-    match literal {
-        Literal::Null => Value::Null,
-        Literal::Bool(truth) => Value::Bool(*truth),
-        Literal::Int(int) => {
-            let digits = int.to_string();
-            match digits.parse::<i64>() {
-                Ok(small) => small.into(),
-                Err(_) => digits.parse::<u64>().map_or_else(|_| digits.into(), Value::from),
-            }
-        }
-        Literal::Float(float) => Value::from(*float),
-        Literal::Text(text) => Value::String(text.clone()),
-        Literal::List(rows) => Value::Array(rows.iter().map(json_of).collect()),
-        Literal::Map(fields) => Value::Object(fields.iter().map(|(name, one)| (name.clone(), json_of(one))).collect()),
-    }
 }
 
 #[cfg(test)]

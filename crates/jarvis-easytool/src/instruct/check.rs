@@ -4,7 +4,6 @@
 use indexmap::IndexMap;
 use jarvis_catalogue::openapi::{ArgumentFault, Schema, SchemaKind};
 use jarvis_prompt::literal::Literal;
-use serde_json::{Map, Value};
 
 use crate::instructions::Guideline;
 
@@ -32,7 +31,7 @@ pub(super) fn faults<'a>(
     for (name, argument) in arguments {
         match declared.clone().find(|(known, _, _)| known == name) {
             Some((_, _, schema)) => {
-                if let Err(reason) = schema.accept(&value_of(argument)) {
+                if let Err(reason) = schema.accept(&argument.to_json()) {
                     faults.push(ArgumentFault::Wrong { name: name.clone(), reason });
                 }
             }
@@ -60,30 +59,6 @@ pub fn parameter_schema(word: &str) -> Schema {
         _ => SchemaKind::Any,
     };
     Schema { kind, ..Schema::default() }
-}
-
-/// A literal as JSON; whole numbers that JSON libraries would round stay a text of digits.
-pub(super) fn value_of(literal: &Literal) -> Value {
-    match literal {
-        Literal::Null => Value::Null,
-        Literal::Bool(truth) => Value::Bool(*truth),
-        Literal::Int(int) => {
-            let digits = int.to_string();
-            match digits.parse::<i64>() {
-                Ok(small) => small.into(),
-                Err(_) => digits.parse::<u64>().map_or_else(|_| digits.into(), Value::from),
-            }
-        }
-        Literal::Float(float) => Value::from(*float),
-        Literal::Text(text) => Value::String(text.clone()),
-        Literal::List(rows) => Value::Array(rows.iter().map(value_of).collect()),
-        Literal::Map(fields) => Value::Object(values_of(fields)),
-    }
-}
-
-/// Arguments as JSON.
-pub(super) fn values_of(arguments: &IndexMap<String, Literal>) -> Map<String, Value> {
-    arguments.iter().map(|(name, value)| (name.clone(), value_of(value))).collect()
 }
 
 /// The functions that a description lists, in its order: what follows `1.`, `2.`, … each with the words after its name.

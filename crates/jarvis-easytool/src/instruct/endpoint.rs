@@ -5,7 +5,6 @@ use jarvis_catalogue::openapi::{ApiDocument, Found, Operation};
 use jarvis_prompt::literal::Literal;
 use serde_json::{Map, Value};
 
-use super::check::values_of;
 use super::document::{ApiEntry, ToolDocument};
 use super::error::InstructError;
 use super::model::{Written, WrittenApi};
@@ -64,7 +63,7 @@ fn capital(text: &str) -> String {
 
 /// Arguments as an Example shows them: `input` with method, path and query; `body` and `headers` where there are some.
 fn request(operation: &Operation, arguments: &IndexMap<String, Literal>) -> Option<Literal> {
-    let target = operation.target(&values_of(arguments)).ok()?;
+    let target = operation.target(&Literal::fields_to_json(arguments)).ok()?;
     let mut shown = IndexMap::new();
     shown.insert("input".to_owned(), Literal::Text(format!("{} {}", operation.method, target.path_and_query())));
     if let Some((_, body)) = target.body {
@@ -107,7 +106,7 @@ pub fn check_endpoint(document: &ApiDocument, endpoint: &EndpointInstruction) ->
         }
     }
     if let Some(body) = fields.get("body") {
-        match (super::check::value_of(body), operation.body.as_ref().is_some_and(|body| body.whole)) {
+        match (body.to_json(), operation.body.as_ref().is_some_and(|body| body.whole)) {
             (Value::Object(fields), false) => arguments.extend(fields),
             (body, _) => {
                 arguments.insert("body".into(), body);

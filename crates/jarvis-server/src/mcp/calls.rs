@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::request::Parts;
 use futures::FutureExt;
 use jarvis_hugginggpt::decisions::{Decision, DecisionError};
-use jarvis_react::{AskError, Asked, Reached, Round};
+use jarvis_react::{AskError, Asked, Reached};
 use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -114,7 +114,7 @@ impl Jarvis {
         let document = json!({
             "text_answer": text,
             "finish_reason": finish.as_str(),
-            "steps": rounds.iter().map(step).collect::<Vec<_>>(),
+            "steps": rounds,
             "images": images,
             "warnings": warnings,
         });
@@ -244,10 +244,6 @@ fn with_hint(message: &str, hint: Option<&str>) -> String {
         Some(hint) => format!("{message}; {hint}"),
         None => message.to_owned(),
     }
-}
-
-fn step(round: &Round) -> Value {
-    json!({"thought": round.thought, "action": round.action, "action_input": round.input, "observation": round.observation})
 }
 
 /// A plan as a short list.

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use clap::Args;
-use jarvis_react::{Agent, Asked, Finish, Reached};
+use jarvis_react::{Agent, Asked, Finish, Reached, Round};
 use jarvis_store::files;
 use serde_json::{Value, json};
 
@@ -69,7 +69,7 @@ pub(crate) struct AskArgs {
 struct Answered {
     text: String,
     images: Vec<Vec<u8>>,
-    steps: Vec<Value>,
+    steps: Vec<Round>,
     finish_reason: String,
     warnings: Vec<String>,
     /// What only this process knows: the run, its usage and time.
@@ -77,7 +77,7 @@ struct Answered {
 }
 
 pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let ended = match asked(&args) {
+    let ended = match asked(&args, global) {
         Ok(question) => answered(&args, &question, global, printer).await,
         Err(failure) => Err(failure),
     };
@@ -107,10 +107,19 @@ pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Res
 }
 
 /// The question, and whether the rest of what was typed can be done, before any work.
-fn asked(args: &AskArgs) -> Result<String, Failure> {
+fn asked(args: &AskArgs, global: &Global) -> Result<String, Failure> {
     if args.question.trim().is_empty() {
         return Err(Failure::usage("the question is empty")
             .hint("say what you want to know: jarvis ask \"…\" --file report.txt"));
+    }
+    let ours = [
+        ("--llm", global.llm.is_some()),
+        ("--base-url", global.base_url.is_some()),
+        ("--record", global.record.is_some()),
+    ];
+    if let (Some(_), Some((flag, _))) = (&args.addr, ours.iter().find(|(_, given)| *given)) {
+        return Err(Failure::usage(format!("{flag} does nothing with --addr: the server's model answers"))
+            .hint(format!("leave out {flag}, or give it to `jarvis serve --grpc`")));
     }
     if let Some(chart) = &args.chart {
         let folder = chart.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -162,11 +171,10 @@ async fn here(
     let Reached { text, images, rounds, finish, warnings, .. } = reached;
     let media = &app.media;
     let pictures = images.iter().map(|url| media.read(url, MAX_DOCUMENT)).collect::<Result<Vec<_>, _>>();
-    let step = |round: &jarvis_react::Round| json!({"thought": round.thought, "action": round.action, "action_input": round.input, "observation": round.observation});
     Ok(Answered {
         text,
         images: pictures.map_err(Failure::work)?,
-        steps: rounds.iter().map(step).collect(),
+        steps: rounds,
         finish_reason: finish.as_str().to_owned(),
         warnings,
         more: vec![

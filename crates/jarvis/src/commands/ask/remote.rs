@@ -6,7 +6,7 @@ use bytes::Bytes;
 use jarvis_proto::file_based_qa::file_based_qa_client::FileBasedQaClient;
 use jarvis_proto::file_based_qa::query_event::Event;
 use jarvis_proto::file_based_qa::{QueryRequest, QueryResponse, Step};
-use serde_json::json;
+use jarvis_react::Round;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Status};
@@ -122,18 +122,17 @@ fn answered(response: QueryResponse, mut images: Vec<Vec<u8>>) -> Answered {
     if images.is_empty() && response.has_image {
         images.push(response.image_data);
     }
-    let step = |step: &Step| {
-        json!({
-            "thought": step.thought,
-            "action": step.action,
-            "action_input": step.action_input,
-            "observation": step.observation,
-        })
+    let round = |step: Step| Round {
+        thought: step.thought,
+        action: step.action,
+        input: step.action_input,
+        observation: step.observation,
+        ..Round::default()
     };
     Answered {
         text: if response.has_text { response.text_answer } else { String::new() },
         images,
-        steps: response.steps.iter().map(step).collect(),
+        steps: response.steps.into_iter().map(round).collect(),
         finish_reason: response.finish_reason,
         warnings: response.warnings,
         more: Vec::new(),
