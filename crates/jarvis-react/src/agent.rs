@@ -161,7 +161,9 @@ impl AskError {
             AskError::EmptyQuestion => Some("say what you want to know about the document"),
             AskError::Model { source } => source.hint(),
             AskError::Prompt(_) => Some("use a model with a larger context, or a shorter question"),
-            AskError::Timeout { .. } => Some("raise `react.deadline_s`, or use a faster model"),
+            AskError::Timeout { .. } => {
+                Some("give it more time (`--timeout`, or `react.deadline_s`), a shorter document or a faster model")
+            }
             AskError::Cancelled => None,
         }
     }

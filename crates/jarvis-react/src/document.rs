@@ -71,7 +71,7 @@ impl fmt::Display for Format {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
     /// The bytes are no text.
-    #[error("the document is not text in UTF-8, UTF-16 or GB18030: it is {0}")]
+    #[error("the document is not text in an encoding that is known: it is {0}")]
     NotText(String),
     /// UTF-32 is not read.
     #[error("the document is text in UTF-32, which is not read; save it as UTF-8")]

@@ -30,8 +30,8 @@ impl FileError {
     }
 }
 
-/// Puts `bytes` in the place of the file at once: a reader sees the old or the new file. A link is followed, and missing
-/// folders are made.
+/// Puts `bytes` in the place of the file at once: a reader sees the old or the new file, which keeps its permissions. A
+/// link is followed, and missing folders are made. What is no file, such as a pipe or a device, is written to.
 ///
 /// # Errors
 /// When the folder cannot be made or the file not be written; the old file is then as it was.
@@ -49,6 +49,11 @@ pub fn replace_derived(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 
 fn put(path: &Path, bytes: &[u8], sync: bool) -> Result<(), FileError> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let known = std::fs::metadata(&target).ok();
+    if known.as_ref().is_some_and(|known| !known.is_file() && !known.is_dir()) {
+        let write = || OpenOptions::new().write(true).open(&target)?.write_all(bytes);
+        return write().map_err(|error| FileError::write(path, error));
+    }
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
@@ -63,8 +68,12 @@ fn put(path: &Path, bytes: &[u8], sync: bool) -> Result<(), FileError> {
     }
     let write = || -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
-        let mut file = builder.tempfile_in(folder)?;
+        // The name of what never came to be says nothing to anybody.
+        let mut file = builder.tempfile_in(folder).map_err(|error| std::io::Error::from(error.kind()))?;
         file.write_all(bytes)?;
+        if let Some(known) = &known {
+            file.as_file().set_permissions(known.permissions())?;
+        }
         if sync {
             file.as_file().sync_all()?;
         }
@@ -185,5 +194,38 @@ mod tests {
             assert_eq!(std::fs::read(&path).unwrap(), b"three");
             assert!(link.is_symlink());
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_stood_there_keeps_its_nature() {
+        use std::io::Read;
+        use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+
+        let dir = tempfile::tempdir().unwrap();
+        let secret = dir.path().join("secret");
+        std::fs::write(&secret, "one").unwrap();
+        std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+        replace(&secret, b"two").unwrap();
+        assert_eq!(std::fs::read(&secret).unwrap(), b"two");
+        assert_eq!(std::fs::metadata(&secret).unwrap().permissions().mode() & 0o777, 0o600);
+
+        let pipe = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || {
+                let mut read = String::new();
+                std::fs::File::open(pipe).unwrap().read_to_string(&mut read).unwrap();
+                read
+            }
+        });
+        replace(&pipe, b"three").unwrap();
+        assert_eq!(reader.join().unwrap(), "three");
+        assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+
+        let folder = dir.path().join("folder");
+        std::fs::create_dir(&folder).unwrap();
+        assert!(replace(&folder, b"four").is_err() && folder.is_dir());
     }
 }

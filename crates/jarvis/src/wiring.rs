@@ -35,7 +35,7 @@ use crate::printer::Printer;
 pub(crate) use chat::{Special, build_special, embeddings_config};
 pub(crate) use checks::checks;
 pub(crate) use experts::{Experts, hub_url, secret, token};
-pub(crate) use tools::{Tools, changed_tools, open_tools};
+pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
 pub(crate) const HUB: &str = "https://huggingface.co";

@@ -33,7 +33,7 @@ const MAX_DOCUMENT: u64 = 256 << 20;
     cat report.txt | jarvis ask \"when was the company founded?\" --file -\n  \
     jarvis ask \"who signed it?\" --file contract.pdf --addr 127.0.0.1:50051    # a running `jarvis serve --grpc`\n\n\
     Without --llm an extractive agent answers what can be found, counted and added up. The document is text\n\
-    (UTF-8, UTF-16, GB18030) or a PDF file. Tools are those of `jarvis tools list`.\n\n\
+    (UTF-8, UTF-16, GB18030 or a Cyrillic encoding) or a PDF file. Tools are those of `jarvis tools list`.\n\n\
     Exit status: 0 when there is an answer or a chart, 1 when none was found, 2 for wrong use.")]
 pub(crate) struct AskArgs {
     /// The question, in any language; `-` reads it from standard input
@@ -85,11 +85,16 @@ pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Res
         printer.out(&failure.document().to_string());
     }
     let answered = ended?;
+    // A chart that cannot be written does not take the answer with it.
+    let mut unwritten = None;
     let chart = match (&args.chart, answered.images.last()) {
-        (Some(path), Some(png)) => {
-            files::replace(path, png).map_err(Failure::work)?;
-            Some(path.as_path())
-        }
+        (Some(path), Some(png)) => match files::replace(path, png) {
+            Ok(()) => Some(path.as_path()),
+            Err(error) => {
+                unwritten = Some(Failure::work(error).hint("name a file in a folder that you may write to"));
+                None
+            }
+        },
         (Some(_), None) => {
             printer.warning("no chart was made");
             None
@@ -102,6 +107,9 @@ pub(super) async fn run(args: AskArgs, global: &Global, printer: Printer) -> Res
         printer.out(&serde_json::to_string_pretty(&document(answered, chart)).map_err(Failure::work)?);
     } else if !args.events {
         show(&answered, chart, printer);
+    }
+    if let Some(failure) = unwritten {
+        return Err(failure);
     }
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -127,6 +135,14 @@ fn asked(args: &AskArgs, global: &Global) -> Result<String, Failure> {
             return Err(Failure::usage(format!("no chart can be written to `{}`", chart.display()))
                 .hint("name a file in a folder that exists, such as chart.png"));
         }
+        let same = chart.canonicalize().is_ok_and(|chart| args.file.canonicalize().is_ok_and(|file| chart == file));
+        if same && chart.is_file() {
+            return Err(Failure::usage(format!(
+                "the chart would take the place of the document `{}`",
+                chart.display()
+            ))
+            .hint("name another file with --chart, such as chart.png"));
+        }
     }
     request_text(&args.question)
 }
@@ -148,9 +164,15 @@ async fn here(
     printer: Printer,
 ) -> Result<Answered, Failure> {
     let app = App::build(global, printer).await?;
+    let most = app.config.limits.max_input_bytes;
+    if bytes.len() as u64 > most {
+        let words =
+            format!("the document `{}` has {} bytes, more than the limit of {most}", args.file.display(), bytes.len());
+        return Err(Failure::usage(words).hint("raise limits.max_input_bytes in the configuration"));
+    }
     let document = app.agent.read(bytes).await.map_err(|error| {
         Failure::usage(format!("the document `{}` cannot be read: {error}", args.file.display()))
-            .hint("give a text in UTF-8, UTF-16 or GB18030, or a PDF file with text in it")
+            .hint("give a plain text (UTF-8 is best), or a PDF file with text in it")
     })?;
     let asked = Asked { warnings: document.warnings, ..Asked::new(question, document.text) };
     // What is typed wins over the configuration.

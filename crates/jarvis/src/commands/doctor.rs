@@ -11,6 +11,7 @@ use jarvis_store::{Journal, Media};
 use serde::Serialize;
 
 use crate::cli::{DoctorArgs, Global};
+use crate::config::Loaded;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{self, App, Folders};
@@ -75,6 +76,7 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
                         Finding::bad("run journal", false, error.to_string(), fix)
                     }
                 });
+                tools(loaded, &folders, &mut findings).await;
             }
             Err(failure) => findings.push(Finding::bad(
                 "data folder",
@@ -89,9 +91,13 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
             chat(&app, &mut findings).await;
             native(&app, &mut findings);
             experts(&app, &mut findings).await;
+            if let Err(failure) = super::serve::grpc_options(&app.config.grpc) {
+                let fix = failure.advice().unwrap_or("mend `grpc` in the configuration").to_owned();
+                findings.push(Finding::bad("gRPC door", false, failure.error().to_string(), fix));
+            }
             service(&app, &mut findings).await;
         }
-        Err(failure) if loaded.is_some() => findings.push(Finding::bad(
+        Err(failure) if loaded.is_some() && !told(&findings, &failure) => findings.push(Finding::bad(
             "start",
             true,
             failure.error().to_string(),
@@ -116,6 +122,27 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
     }
     let broken = findings.iter().any(|finding| !finding.ok && finding.needed);
     Ok(if broken { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// The tools that the configuration names, each service asked.
+async fn tools(loaded: &Loaded, folders: &Folders, findings: &mut Vec<Finding>) {
+    match wiring::look_at_tools(loaded, folders).await {
+        Ok((count, wrong)) => {
+            findings.push(Finding::good("tools", format!("{count}; `jarvis tools list` names them")));
+            let fix = "see that the program or server runs; docs/tools.md tells how tools are named";
+            findings.extend(wrong.into_iter().map(|warning| Finding::bad("tools", false, warning, fix)));
+        }
+        Err(failure) => {
+            let fix = failure.advice().unwrap_or("see docs/tools.md").to_owned();
+            findings.push(Finding::bad("tools", true, failure.error().to_string(), fix));
+        }
+    }
+}
+
+/// Whether a fault is among the findings already.
+fn told(findings: &[Finding], failure: &Failure) -> bool {
+    let found = failure.error().to_string();
+    findings.iter().any(|finding| finding.found == found)
 }
 
 /// Asks the chat model for a word.

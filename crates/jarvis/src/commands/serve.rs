@@ -110,7 +110,11 @@ async fn listen(address: SocketAddr, options: &Options, flag: &str) -> Result<Tc
     })
 }
 
-fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> {
+/// The gRPC door as configured.
+///
+/// # Errors
+/// When its certificate or key cannot be read or used.
+pub(super) fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> {
     let read = |key: &str, path: &Path| {
         std::fs::read(path).map_err(|error| {
             Failure::usage(format!("cannot read the file of `{key}`, {}: {error}", path.display()))

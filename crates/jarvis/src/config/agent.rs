@@ -1,5 +1,6 @@
 //! Keys of the document agent, and of the door that it has of its own.
 
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use jarvis_react::{Format, PromptLanguage};
@@ -11,9 +12,9 @@ use serde::Deserialize;
 #[serde(default)]
 pub(crate) struct ReactConfig {
     /// The most rounds of thought and action.
-    pub(crate) max_steps: u32,
+    pub(crate) max_steps: NonZeroU32,
     /// Seconds for a question.
-    pub(crate) deadline_s: u64,
+    pub(crate) deadline_s: NonZeroU64,
     /// The most tokens of a document that a prompt holds; as many as the model takes unless set.
     pub(crate) max_document_tokens: Option<usize>,
     /// The language of the prompt: `auto`, `en`, `zh`.
@@ -34,8 +35,8 @@ impl Default for ReactConfig {
     fn default() -> ReactConfig {
         let settings = jarvis_react::Settings::default();
         ReactConfig {
-            max_steps: settings.max_steps,
-            deadline_s: settings.deadline.as_secs(),
+            max_steps: NonZeroU32::new(settings.max_steps).unwrap_or(NonZeroU32::MIN),
+            deadline_s: NonZeroU64::new(settings.deadline.as_secs()).unwrap_or(NonZeroU64::MIN),
             max_document_tokens: settings.max_document_tokens,
             prompt_language: settings.prompt_language,
             format: settings.format,

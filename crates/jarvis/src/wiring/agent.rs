@@ -35,8 +35,8 @@ pub(super) fn build(
         }
     };
     let settings = Settings {
-        max_steps: react.max_steps,
-        deadline: Duration::from_secs(react.deadline_s),
+        max_steps: react.max_steps.get(),
+        deadline: Duration::from_secs(react.deadline_s.get()),
         max_document_tokens: react.max_document_tokens,
         prompt_language: react.prompt_language,
         format: react.format,

@@ -51,6 +51,12 @@ async fn open_with(
     Ok(Tools { registry: Arc::new(opened.registry.clone()), opened })
 }
 
+/// Opens the registry and asks every service anew: how many tools there are, and what is wrong with the rest.
+pub(crate) async fn look_at_tools(loaded: &Loaded, folders: &Folders) -> Result<(usize, Vec<String>), Failure> {
+    let tools = open_with(loaded, folders, true, &[], Printer::new(true, 0)).await?;
+    Ok((tools.registry.specs().count(), tools.opened.warnings))
+}
+
 /// What is to be approved of a remote tool, or of all tools of an MCP server. What is on record, and was shown, goes first;
 /// servers are asked only where nothing is.
 pub(crate) async fn changed_tools(

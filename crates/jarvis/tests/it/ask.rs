@@ -1,6 +1,6 @@
 //! `jarvis ask`: in this process, without and with a model, and against a server over gRPC.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Stdio};
 
 use base64::Engine as _;
@@ -105,6 +105,8 @@ fn wrong_use_is_told() {
     let house = House::new();
     house.file("binary.bin", [0u8, 1, 2, 255, 254, 0, 0, 7]);
     house.file("a.txt", "a");
+    house.file("rounds.yaml", "react: {max_steps: 0}");
+    house.file("small.yaml", "limits: {max_input_bytes: 7}");
     for (args, words) in [
         (vec!["ask", "what?", "--file", "nosuch.txt"], "cannot read the document `nosuch.txt`"),
         (vec!["ask", "what?", "--file", "binary.bin"], "is not text"),
@@ -115,6 +117,15 @@ fn wrong_use_is_told() {
             vec!["ask", "what?", "--file", "a.txt", "--addr", "localhost:1", "--tls-ca", "a.txt"],
             "needs an address with TLS",
         ),
+        (
+            vec!["ask", "what?", "--file", "a.txt", "--addr", "https://localhost:1", "--tls-ca", "a.txt"],
+            "no certificate in a.txt",
+        ),
+        (vec!["ask", "what?", "--file", "a.txt", "--addr", "ftp://localhost:1"], "not an address of a gRPC server"),
+        (vec!["ask", "what?", "--file", "a.txt", "--addr", "localhost:1", "--llm", "gpt-4o"], "--llm does nothing"),
+        (vec!["ask", "what?", "--file", "a.txt", "--chart", "./a.txt"], "take the place of the document"),
+        (vec!["ask", "what?", "--file", "a.txt", "--config", "rounds.yaml"], "nonzero"),
+        (vec!["ask", "what?", "--file", "binary.bin", "--config", "small.yaml"], "more than the limit of 7"),
         (vec!["ask", "what?", "--file", "a.txt", "--timeout", "0"], "--timeout"),
         (vec!["ask", "what?"], "--file"),
     ] {
@@ -125,6 +136,55 @@ fn wrong_use_is_told() {
     let ended = house.run(&["ask", "what?", "--file", "a.txt", "--addr", "127.0.0.1:1"]);
     assert_eq!(ended.code, 1);
     assert!(ended.stderr.contains("cannot be reached") && ended.stderr.contains("hint: "), "{}", ended.stderr);
+}
+
+#[test]
+fn an_answer_is_not_lost_with_its_chart() {
+    let house = House::new();
+    house.file("fruits.txt", FRUITS);
+    // A name longer than file systems take.
+    let chart = format!("{}.png", "a".repeat(300));
+    let ended = house.run(&["ask", "How many kinds of fruit? Draw them.", "--file", "fruits.txt", "--chart", &chart]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(ended.stdout.contains("apple") && ended.stderr.contains("cannot write aaa"), "{}", ended.stderr);
+    assert_eq!(std::fs::read_to_string(house.work().join("fruits.txt")).expect("the document"), FRUITS);
+}
+
+#[test]
+fn a_connection_that_ends_is_told() {
+    let chat =
+        FakeChat::spawn(Script::new().on_containing("react", &["Plot generated"], Reply::never()).on("react", plot()));
+    let house = House::new();
+    house.file("fruits.txt", FRUITS);
+    let server = Server::start(&house, &["--llm", "gpt-4o", "--base-url", &chat.url()]);
+    let args = ["ask", "Which fruits?", "--file", "fruits.txt", "--addr", &server.addr];
+    let mut child =
+        house.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.contains("1. observation") {
+        line.clear();
+        assert!(told.read_line(&mut line).expect("a line") > 0, "it ended before its time");
+    }
+    drop(server);
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).expect("the rest");
+    assert_eq!(child.wait().expect("its end").code(), Some(1));
+    assert!(rest.contains("was lost before its answer") && rest.contains("hint: "), "{rest}");
+
+    // What listens there speaks something else, as a server with TLS does.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let addr = listener.local_addr().expect("an address").to_string();
+    let other = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a caller");
+        // A fatal alert: unexpected message.
+        stream.write_all(&[0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x0a]).expect("an answer");
+    });
+    let ended = house.run(&["ask", "Which fruits?", "--file", "fruits.txt", "--addr", &addr]);
+    other.join().expect("the other side");
+    assert_eq!(ended.code, 1);
+    let clear = ended.stderr.contains("without an answer") || ended.stderr.contains("cannot be reached");
+    assert!(clear && ended.stderr.contains("https://HOST:PORT"), "{}", ended.stderr);
 }
 
 #[test]

@@ -55,6 +55,20 @@ fn the_doctor_names_what_works_and_how_to_mend_the_rest() {
     let chat =
         findings.as_array().expect("a list").iter().find(|finding| finding["what"] == "chat model").expect("looked at");
     assert!(chat["fix"].as_str().expect("a fix").contains("--base-url"));
+
+    let house = House::new();
+    house.file(
+        "jarvis.yaml",
+        "grpc: {tls_cert: no.pem, tls_key: no.key}\nmcp_servers: {mine: {command: no-such-program}}\n",
+    );
+    let (code, findings) = house.json(&["doctor", "--json", "--config", "jarvis.yaml"]);
+    let bad = |what: &str| {
+        let bad = findings.as_array().expect("a list").iter().find(|one| one["what"] == what && one["ok"] == false);
+        bad.and_then(|finding| finding["found"].as_str()).unwrap_or_default()
+    };
+    assert_eq!(code, 0, "the main job needs neither: {findings:#}");
+    assert!(bad("tools").contains("mine"), "{findings:#}");
+    assert!(bad("gRPC door").contains("no.pem"), "{findings:#}");
 }
 
 #[test]

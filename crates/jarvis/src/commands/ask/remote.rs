@@ -26,6 +26,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How often a silent connection is asked whether the server is there.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
+/// How a certificate in PEM begins.
+const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
 type Client = FileBasedQaClient<Channel>;
 
 /// Asks a server.
@@ -74,10 +77,14 @@ async fn answer(
     match followed(&mut client, request(), printer).await {
         // Servers of the first version answer at once only.
         Err(Followed::Status(status)) if status.code() == Code::Unimplemented => {
-            let response = client.query_file(request()).await.map_err(|status| refused(&status))?.into_inner();
+            let response = client.query_file(request()).await.map_err(|status| refused(&status, addr))?.into_inner();
             Ok(answered(response, Vec::new()))
         }
-        Err(Followed::Status(status)) => Err(refused(&status)),
+        Err(Followed::Status(status)) => Err(refused(&status, addr)),
+        Err(Followed::Lost) => {
+            Err(Failure::work(format!("the connection to the server at {addr} was lost before its answer"))
+                .hint("see whether it still runs, and ask again"))
+        }
         Err(Followed::Problem(failure)) => Err(failure),
         Ok(answered) => Ok(answered),
     }
@@ -86,6 +93,8 @@ async fn answer(
 /// How following a stream of events failed.
 enum Followed {
     Status(Box<Status>),
+    /// The connection ended in the middle of an answer.
+    Lost,
     Problem(Failure),
 }
 
@@ -93,7 +102,8 @@ async fn followed(client: &mut Client, request: Request<QueryRequest>, printer: 
     let broken = |status: Status| Followed::Status(Box::new(status));
     let mut events = client.query_file_stream(request).await.map_err(broken)?.into_inner();
     let mut images = Vec::new();
-    while let Some(event) = events.message().await.map_err(broken)? {
+    let ended = |status: Status| if of_connection(&status) { Followed::Lost } else { broken(status) };
+    while let Some(event) = events.message().await.map_err(ended)? {
         let step = event.step;
         match event.event {
             Some(Event::Thought(text)) => printer.progress(&format!("{step}. thought: {}", one_line(&text, 400))),
@@ -111,7 +121,7 @@ async fn followed(client: &mut Client, request: Request<QueryRequest>, printer: 
             None => {}
         }
     }
-    Err(Followed::Problem(Failure::work("the server ended the answer before its end")))
+    Err(Followed::Lost)
 }
 
 /// What a server answered; the pictures may have come before.
@@ -146,6 +156,10 @@ async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
     if args.tls_ca.is_some() && !secure {
         return Err(Failure::usage("--tls-ca needs an address with TLS").hint("write it as https://HOST:PORT"));
     }
+    if !secure && !url.starts_with("http://") {
+        return Err(Failure::usage(format!("`{addr}` is not an address of a gRPC server"))
+            .hint("write HOST:PORT such as 127.0.0.1:50051, or https://HOST:PORT for TLS"));
+    }
     let rest = url.split_once("://").map_or("", |(_, rest)| rest).trim_end_matches('/');
     if rest.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_err()) {
         return Err(Failure::usage(format!("`{addr}` names no port")).hint("write HOST:PORT, such as 127.0.0.1:50051"));
@@ -165,6 +179,10 @@ async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
             let pem = std::fs::read(path).map_err(|error| {
                 Failure::usage(format!("cannot read the certificates in {}: {error}", path.display()))
             })?;
+            if !pem.windows(CERTIFICATE.len()).any(|part| part == CERTIFICATE) {
+                return Err(Failure::usage(format!("there is no certificate in {}", path.display()))
+                    .hint("give the file (PEM) with the certificates that sign the server's"));
+            }
             tls = tls.ca_certificate(Certificate::from_pem(pem));
         }
         endpoint = endpoint.tls_config(tls).map_err(wrong)?;
@@ -172,7 +190,10 @@ async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
     let channel = endpoint.connect().await.map_err(|error| {
         let reason = error_chain(&error, addr);
         let hint = if reason.contains("UnknownIssuer") {
-            "name the certificates that sign the server's with --tls-ca FILE"
+            match args.tls_ca {
+                Some(_) => "the certificates of --tls-ca did not sign the server's: give those that did",
+                None => "name the certificates that sign the server's with --tls-ca FILE",
+            }
         } else if secure {
             "check the address, and that the server there has TLS; without it write HOST:PORT alone"
         } else {
@@ -202,16 +223,23 @@ fn token() -> Result<Option<MetadataValue<Ascii>>, Failure> {
     Ok(Some(value))
 }
 
-fn refused(status: &Status) -> Failure {
+/// Whether a status was made here, because the connection failed: it was not the server's word.
+fn of_connection(status: &Status) -> bool {
+    std::error::Error::source(status).is_some()
+}
+
+fn refused(status: &Status, addr: &str) -> Failure {
+    if of_connection(status) && status.code() != Code::DeadlineExceeded {
+        return Failure::work(format!("the server at {addr} closed the connection without an answer")).hint(
+            "see that `jarvis serve --grpc` is what listens there, and runs; with TLS it is asked as https://HOST:PORT",
+        );
+    }
     let failure = Failure::work(format!("the server answered {:?}: {}", status.code(), status.message()));
     match status.code() {
         Code::Unauthenticated => failure.hint("put the server's token into the environment variable JARVIS_TOKEN"),
         Code::Unimplemented => failure.hint("is it a server of `FileBasedQA`, such as `jarvis serve --grpc ADDR`?"),
         Code::OutOfRange => failure.hint("raise `grpc.max_file_bytes` on the server"),
         Code::ResourceExhausted => failure.hint("the server is busy: try again a little later"),
-        Code::Internal | Code::Unknown if status.message().contains("h2 protocol error") => {
-            failure.hint("a server with TLS is asked as https://HOST:PORT")
-        }
         Code::DeadlineExceeded => failure.hint("give it more time with --timeout, or raise `react.deadline_s` there"),
         _ => failure,
     }
