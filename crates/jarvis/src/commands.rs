@@ -45,6 +45,16 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
     }
 }
 
+/// Whether a picture can stand there, before any work.
+fn picture_place(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+        return Err(Failure::usage(format!("no picture can be written to `{}`", path.display()))
+            .hint("name a file in a folder that exists, such as chart.png"));
+    }
+    Ok(())
+}
+
 /// The request's text; `-` stands for standard input.
 fn request_text(typed: &str) -> Result<String, Failure> {
     let text = if typed == "-" {

@@ -81,7 +81,7 @@ impl Jarvis {
         let bytes = match (ask.document, ask.document_base64) {
             (Some(text), None) => text.into_bytes(),
             (None, Some(data)) => args::bytes("document_base64", &data, most)?,
-            (None, None) => Vec::new(),
+            (None, None) => return Err(args::wrong("give the document: `document` (its text) or `document_base64`")),
             (Some(_), Some(_)) => return Err(args::wrong("give `document` or `document_base64`, not both")),
         };
         if bytes.len() > most {

@@ -14,7 +14,7 @@ use jarvis_react::{Agent, Asked, Finish, Reached, Round};
 use jarvis_store::files;
 use serde_json::{Value, json};
 
-use super::request_text;
+use super::{picture_place, request_text};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -130,11 +130,7 @@ fn asked(args: &AskArgs, global: &Global) -> Result<String, Failure> {
             .hint(format!("leave out {flag}, or give it to `jarvis serve --grpc`")));
     }
     if let Some(chart) = &args.chart {
-        let folder = chart.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if chart.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(Failure::usage(format!("no chart can be written to `{}`", chart.display()))
-                .hint("name a file in a folder that exists, such as chart.png"));
-        }
+        picture_place(chart)?;
         let same = chart.canonicalize().is_ok_and(|chart| args.file.canonicalize().is_ok_and(|file| chart == file));
         if same && chart.is_file() {
             return Err(Failure::usage(format!(

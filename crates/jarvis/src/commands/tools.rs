@@ -13,6 +13,7 @@ use jarvis_tools::grpc::GrpcEndpoint;
 use jarvis_tools::{CallFault, Observation, Scope, ToolSpec};
 use serde_json::{Value, json};
 
+use super::picture_place;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::{Printer, one_line};
@@ -226,6 +227,7 @@ async fn call(
     json: bool,
     printer: Printer,
 ) -> Result<ExitCode, Failure> {
+    out.map_or(Ok(()), picture_place)?;
     let scope = Scope { document, ..Scope::default() };
     let interrupt = tokio::spawn(cancel_on_interrupt(scope.cancel.clone()));
     let called = tools.registry.call(&spec.name, input, &scope).await;
@@ -239,7 +241,7 @@ async fn call(
             }
             let hint = format!("`jarvis tools show {}` tells what it takes", spec.name);
             return Err(match error.kind {
-                CallFault::BadInput | CallFault::NoSuchApi => Failure::work(error).hint(hint),
+                CallFault::BadInput | CallFault::NoSuchApi => Failure::usage(error).hint(hint),
                 _ => Failure::work(error),
             });
         }

@@ -111,7 +111,7 @@ fn wrong_use_is_told() {
         (vec!["ask", "what?", "--file", "nosuch.txt"], "cannot read the document `nosuch.txt`"),
         (vec!["ask", "what?", "--file", "binary.bin"], "is not text"),
         (vec!["ask", " ", "--file", "a.txt"], "the question is empty"),
-        (vec!["ask", "what?", "--file", "a.txt", "--chart", "nowhere/c.png"], "no chart can be written to"),
+        (vec!["ask", "what?", "--file", "a.txt", "--chart", "nowhere/c.png"], "no picture can be written to"),
         (vec!["ask", "what?", "--file", "a.txt", "--addr", "localhost"], "names no port"),
         (
             vec!["ask", "what?", "--file", "a.txt", "--addr", "localhost:1", "--tls-ca", "a.txt"],

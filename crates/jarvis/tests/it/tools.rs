@@ -93,7 +93,7 @@ fn tools_are_listed_shown_and_called() {
     42
     --- stderr
     ");
-    assert!(call("add", r#"{"a":5,"c":10}"#).starts_with("exit 1\n"));
+    assert!(call("add", r#"{"a":5,"c":10}"#).starts_with("exit 2\n"));
     assert!(call("ad", "{}").starts_with("exit 2\n"));
     assert!(call("add", "{a").contains("the input is not JSON"));
     let ended = house.run(&["tools", "call", "plot", r#"{"x": ["a"], "y": [1]}"#, "--out", "chart.png"]);
