@@ -104,3 +104,29 @@ impl AsyncWrite for Placed {
         self.stream.is_write_vectored()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_begin_is_cut() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let mut incoming = std::pin::pin!(incoming(listener, 2, CancellationToken::new()));
+        let mut buffer = [0; 64];
+        for (said, begun) in [("PRI * HTTP/2.0\r\n", false), ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", true)] {
+            let mut client = TcpStream::connect(addr).await.unwrap();
+            let mut placed = incoming.next().await.unwrap().unwrap();
+            client.write_all(said.as_bytes()).await.unwrap();
+            assert_eq!(placed.read(&mut buffer).await.unwrap(), said.len());
+            assert_eq!(placed.begin.is_none(), begun);
+            if !begun {
+                assert_eq!(placed.read(&mut buffer).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
+            }
+        }
+    }
+}
