@@ -71,9 +71,11 @@ pub struct OpenApiEntry {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct McpEntry {
-    /// The program.
+    /// The program: a name that is looked for on `PATH`, or a path. A relative path with a `/` is relative to the folder of the
+    /// configuration file.
     pub command: Option<String>,
-    /// Its arguments.
+    /// Its arguments, as they are. The program works in the folder in which jarvis was started, so that is what it takes
+    /// relative paths among them to be relative to.
     pub args: Vec<String>,
     /// Environment variables for it, beside `PATH`, `HOME` and the like; a value `${NAME}` is that of jarvis's own variable.
     pub env: BTreeMap<String, String>,
