@@ -39,7 +39,8 @@ pub struct ToolEntry {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct GrpcEntry {
-    /// Its address: `http://127.0.0.1:50052`, or `https://…`; `127.0.0.1:50052` means `http`.
+    /// Its address: `http://127.0.0.1:50052`, or `https://…`; `127.0.0.1:50052` means `http`. Only a URL may name no
+    /// port; it means that of its scheme then.
     pub endpoint: String,
     /// The method: `Math/Add`, `/Math/Add` or `pkg.Service/Method`.
     pub method: String,

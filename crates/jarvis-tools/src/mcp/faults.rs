@@ -10,7 +10,7 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use url::Url;
 
-use crate::CallFault;
+use crate::{CallFault, reach};
 
 /// A text without what is secret.
 pub(super) fn harmless(text: &str, secrets: &[Secret]) -> String {
@@ -88,8 +88,8 @@ fn over_http(error: &StreamableHttpError<reqwest::Error>, place: &str) -> (CallF
     let endpoint = "; is its `url` that of its MCP endpoint?";
     match error {
         StreamableHttpError::Client(error) => {
-            let cause = root_cause(error);
-            let hint = hint(error, &cause);
+            let cause = reach::plain(root_cause(error));
+            let hint = reach::hint(error);
             (CallFault::Transport, format!("cannot be reached at {place}: {cause}{hint}"))
         }
         StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => refused(),
@@ -112,33 +112,6 @@ fn over_http(error: &StreamableHttpError<reqwest::Error>, place: &str) -> (CallF
         }
         // The rest is told in words by itself; the crate may come to know more kinds.
         other => odd(&other.to_string(), ""),
-    }
-}
-
-/// What to look at when a server cannot be reached.
-fn hint(error: &reqwest::Error, cause: &str) -> &'static str {
-    let any = |fits: fn(&(dyn Error + 'static)) -> bool| {
-        let mut cause: Option<&(dyn Error + 'static)> = Some(error);
-        while let Some(error) = cause {
-            if fits(error) {
-                return true;
-            }
-            cause = error.source();
-        }
-        false
-    };
-    let refused: fn(&(dyn Error + 'static)) -> bool = |error| {
-        let io = error.downcast_ref::<std::io::Error>();
-        io.is_some_and(|io| io.kind() == std::io::ErrorKind::ConnectionRefused)
-    };
-    let named: fn(&(dyn Error + 'static)) -> bool = |error| error.to_string().contains("dns error");
-    match () {
-        () if any(refused) => "; is it running?",
-        () if any(named) => "; is the name in its `url` right?",
-        () if cause.contains("certificate") => "; its certificate must be one that this machine trusts",
-        () if cause.contains("InvalidContentType") => "; does it speak https, or http only?",
-        () if error.is_timeout() => "; is it running, and can this machine reach it?",
-        () => "",
     }
 }
 

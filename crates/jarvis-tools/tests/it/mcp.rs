@@ -382,8 +382,11 @@ async fn a_server_that_is_not_there_is_told_with_its_address_and_the_cause() {
         ),
         (format!("http://{address}/mcp"), ": Connection refused (os error ".to_owned()),
         (format!("http://{address}/mcp"), "); is it running?".to_owned()),
-        (format!("http://{}/mcp", "no".repeat(40)), "; is the name in its `url` right?".into()),
-        (format!("https://127.0.0.1:{port}/mcp"), "; does it speak https, or http only?".into()),
+        (format!("http://{}/mcp", "no".repeat(40)), "; is the name in its address right?".into()),
+        (
+            format!("https://127.0.0.1:{port}/mcp"),
+            ": what answers speaks no TLS; is its address one of http://?".into(),
+        ),
         (format!("http://127.0.0.1:{port}/mcp"), format!("cannot be reached at http://127.0.0.1:{port}/mcp: ")),
         ("ftp://x:1".into(), "has no usable `url`: it must begin with http:// or https://".into()),
     ] {
