@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -99,7 +99,8 @@ impl Back {
 /// Why a program cannot be started, and what can be done. `path` is what was tried; it has a folder where the program was not
 /// looked for on `PATH`.
 pub(super) fn not_started(program: &str, path: &Path, error: &io::Error) -> String {
-    let (named, tried) = (shorten(program, 200), shorten(&path.display().to_string(), 200));
+    let named = shorten(program, 200);
+    let tried = shorten(&path.components().collect::<PathBuf>().display().to_string(), 200);
     let start = format!("cannot be started: its program `{named}`");
     let looked_for = path.components().count() == 1;
     match error.kind() {
@@ -115,7 +116,7 @@ pub(super) fn not_started(program: &str, path: &Path, error: &io::Error) -> Stri
         ),
         io::ErrorKind::NotFound => format!("{start} is not there; is it installed?"),
         io::ErrorKind::PermissionDenied => {
-            format!("{start} may not be run ({error}); is it a file marked as a program?")
+            format!("{start} may not be run ({error}); is it a program, and marked as one (`chmod +x`)?")
         }
         _ => format!("{start}: {error}"),
     }
@@ -321,7 +322,12 @@ mod tests {
         let not_found = || io::Error::from(io::ErrorKind::NotFound);
         for (program, path, error, words) in [
             ("npx", Path::new("npx"), not_found(), "its program `npx` is not on PATH; is it installed?"),
-            ("bin/no-server", &missing, not_found(), "`bin/no-server` is not at "),
+            (
+                "./no-server",
+                Path::new("/etc/./no-server"),
+                not_found(),
+                "`./no-server` is not at /etc/no-server; a relative",
+            ),
             ("bin/no-server", &missing, not_found(), "relative to the folder of the configuration file"),
             (
                 "/opt/no-server",

@@ -295,6 +295,7 @@ async fn a_program_that_died_is_started_again() {
         assert!(call(&opened, "demo/echo", json!({"message": "x"})).await.is_ok());
         let (kind, words) = call(&opened, "demo/die", json!({})).await.unwrap_err();
         assert_eq!(kind, CallFault::Transport, "{words}");
+        assert!(words.ends_with("; it wrote: the stand-in starts"), "{words}");
     }
     assert_eq!(call(&opened, "demo/echo", json!({"message": "again"})).await.unwrap(), "Echo: again");
 }
