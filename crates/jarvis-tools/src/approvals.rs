@@ -153,7 +153,7 @@ pub enum ApprovalsError {
     },
     /// The file is not what was written.
     #[error(
-        "the approvals of tools in {} are damaged ({reason}); mend the file, or remove it to approve all tools anew",
+        "the approvals of tools in {} are damaged ({reason}); move the file away, and all tools are approved anew at first use",
         .path.display()
     )]
     Broken {
@@ -188,6 +188,11 @@ impl Approvals {
         Ok(Approvals { path, contents: Mutex::new(contents) })
     }
 
+    /// Those in a file that cannot be used: nothing is known, and nothing is approved before the file can be read.
+    pub(crate) fn unknown(path: PathBuf) -> Approvals {
+        Approvals { path, contents: Mutex::new(Contents { version: VERSION, sources: BTreeMap::new() }) }
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -196,6 +201,11 @@ impl Approvals {
     /// What is known of a tool of a source. Two sources may have tools of the same name.
     pub(crate) fn get(&self, source: &str, name: &str) -> Option<Approval> {
         self.lock().sources.get(source)?.tools.get(name).cloned()
+    }
+
+    /// The tools of a source that are known, offered or not.
+    pub(crate) fn names(&self, source: &str) -> Vec<String> {
+        self.lock().sources.get(source).map(|known| known.tools.keys().cloned().collect()).unwrap_or_default()
     }
 
     /// The tools of a source that are known and offered, when it is still where it was.
@@ -398,7 +408,18 @@ pub(crate) fn added(name: &str) -> String {
 
 /// An error of the file in the words of calls.
 pub(crate) fn unusable(error: &ApprovalsError) -> CallError {
-    CallError::new(CallFault::NotWorking, error.to_string())
+    CallError::new(CallFault::NotWorking, in_words(error))
+}
+
+/// An error of the file with what caused it.
+pub(crate) fn in_words(error: &ApprovalsError) -> String {
+    let mut words = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        words = format!("{words}: {inner}");
+        cause = inner.source();
+    }
+    words
 }
 
 /// Runs work on the file off the runtime's threads.

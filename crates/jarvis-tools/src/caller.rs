@@ -6,8 +6,7 @@ use async_trait::async_trait;
 use jarvis_prompt::literal::Literal;
 use serde_json::Value;
 
-use crate::{CallError, CallFault, Registry, Scope, ToolCall, ToolCaller};
-use jarvis_net::text::shorten;
+use crate::{CallError, Registry, Scope, ToolCall, ToolCaller};
 
 /// Calls tools of a registry. A call names the tool as its tool or, where pipelines put it there, as its API.
 #[derive(Debug, Clone)]
@@ -33,8 +32,7 @@ impl ToolCaller for RegistryCaller {
     async fn call(&self, call: &ToolCall) -> Result<String, CallError> {
         let name = [&call.tool, &call.api].into_iter().find_map(|name| self.registry.meant(name));
         let Some(name) = name.map(|spec| spec.name.as_str()) else {
-            let message = format!("there is no tool `{}`", shorten(&call.tool, 80));
-            return Err(CallError::new(CallFault::NoSuchApi, message));
+            return Err(self.registry.unknown(&call.tool));
         };
         let input = Value::Object(Literal::fields_to_json(&call.arguments));
         let observation = self.registry.call(name, &input, &self.scope).await?;

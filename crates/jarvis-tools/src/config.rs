@@ -39,7 +39,8 @@ pub struct ToolEntry {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct GrpcEntry {
-    /// Its address: `http://127.0.0.1:50052`, or `https://…`; `127.0.0.1:50052` means `http`.
+    /// Its address: `http://127.0.0.1:50052`, or `https://…`; `127.0.0.1:50052` means `http`. Only a URL may name no
+    /// port; it means that of its scheme then.
     pub endpoint: String,
     /// The method: `Math/Add`, `/Math/Add` or `pkg.Service/Method`.
     pub method: String,
@@ -71,9 +72,11 @@ pub struct OpenApiEntry {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct McpEntry {
-    /// The program.
+    /// The program: a name that is looked for on `PATH`, or a path. A relative path with a `/` is relative to the folder of the
+    /// configuration file.
     pub command: Option<String>,
-    /// Its arguments.
+    /// Its arguments, as they are. The program works in the folder in which jarvis was started, so that is what it takes
+    /// relative paths among them to be relative to.
     pub args: Vec<String>,
     /// Environment variables for it, beside `PATH`, `HOME` and the like; a value `${NAME}` is that of jarvis's own variable.
     pub env: BTreeMap<String, String>,

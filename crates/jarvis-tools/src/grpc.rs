@@ -30,14 +30,19 @@ pub use schema::{example_of, schema_of};
 /// The largest message, either way, in bytes.
 pub const MAX_MESSAGE: usize = 4 << 20;
 
+/// What is told beside a time that was not enough.
+const RAISE: &str = "; `timeout_s` raises the limit";
+
 /// Why a method cannot become a tool.
 #[derive(Debug, thiserror::Error)]
 pub enum GrpcError {
     /// The address is none.
-    #[error("`{address}` is not the address of a gRPC service: http://HOST:PORT, https://HOST:PORT or HOST:PORT")]
+    #[error("`{address}` is not the address of a gRPC service: it {reason}; write HOST:PORT or http(s)://HOST:PORT")]
     Address {
         /// The address, without what may be secret.
         address: String,
+        /// What is wrong with it, or missing.
+        reason: String,
     },
     /// The client cannot be made.
     #[error("no connection to `{address}` can be prepared: {reason}")]
@@ -217,7 +222,7 @@ impl Callable for GrpcTool {
     async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
         match tokio::time::timeout(self.timeout, self.answer(input)).await {
             Ok(done) => done,
-            Err(_) => Err(self.endpoint.late(self.timeout)),
+            Err(_) => Err(self.endpoint.late(self.timeout, RAISE)),
         }
     }
 }

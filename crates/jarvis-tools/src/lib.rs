@@ -17,6 +17,7 @@ pub mod names;
 mod open;
 pub mod openapi;
 mod rapid;
+mod reach;
 mod registry;
 mod template;
 mod tool;

@@ -4,12 +4,14 @@
 //! trusted: it is cleaned, bounded, and must be as it was approved before anything is called.
 
 mod connect;
+mod faults;
 mod list;
+mod program;
 mod result;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,6 +24,7 @@ use crate::config::McpEntry;
 use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
 use connect::Connection;
 use jarvis_net::text::{Secret, shorten};
+use program::Said;
 
 pub(crate) use list::Listing;
 
@@ -40,6 +43,8 @@ pub struct McpServer {
     env: Env,
     approvals: Arc<Approvals>,
     connection: Mutex<Option<Held>>,
+    /// What the program says that was started last.
+    said: std::sync::Mutex<Said>,
 }
 
 /// A connection with what was offered when it was last asked.
@@ -53,7 +58,20 @@ struct Held {
 impl McpServer {
     /// The server of a configuration's entry. Nothing is started yet.
     pub fn new(name: &str, entry: McpEntry, base: PathBuf, env: Env, approvals: Arc<Approvals>) -> McpServer {
-        McpServer { name: name.to_owned(), entry, base, env, approvals, connection: Mutex::default() }
+        let name = name.to_owned();
+        McpServer { name, entry, base, env, approvals, connection: Mutex::default(), said: std::sync::Mutex::default() }
+    }
+
+    /// What the program says that was started last.
+    fn said(&self) -> Said {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Forgets what an earlier program said, for another one is started.
+    fn listen_anew(&self) -> Said {
+        let said = Said::default();
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = said.clone();
+        said
     }
 
     /// Its name.
@@ -108,7 +126,9 @@ impl McpServer {
             Ok(done) => done,
             Err(_) => {
                 let waited = CONNECT_TIMEOUT.as_secs();
-                let message = format!("the MCP server `{}` did not say what it offers within {waited} s", self.name);
+                let said = self.said().words();
+                let message =
+                    format!("the MCP server `{}` did not say what it offers within {waited} s{said}", self.name);
                 Err(CallError::new(CallFault::Timeout, message))
             }
         }
@@ -155,9 +175,19 @@ impl McpServer {
         let answered = tokio::time::timeout(timeout, connection.peer().call_tool_once(params)).await;
         let response = match answered {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(connection.failed(&self.name, &error)),
+            Ok(Err(error)) => {
+                let error = connection.failed(&self.name, &error);
+                if self.entry.command.is_none() || !connection.is_closed() {
+                    return Err(error);
+                }
+                let said = self.said();
+                said.end().await;
+                return Err(CallError { message: format!("{}{}", error.message, said.words()), ..error });
+            }
             Err(_) => {
-                let message = format!("`{}` gave no answer within {} s", self.full(own), timeout.as_secs_f64());
+                let waited = timeout.as_secs_f64();
+                let message =
+                    format!("`{}` gave no answer within {waited} s; `timeout_s` raises the limit", self.full(own));
                 return Err(CallError::new(CallFault::Timeout, message));
             }
         };

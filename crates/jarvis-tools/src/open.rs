@@ -17,7 +17,7 @@ use futures::stream;
 use jarvis_catalogue::openapi::ApiError;
 use serde::Serialize;
 
-use crate::approvals::{Approval, Approvals, ApprovalsError, Change, grpc_source, mcp_source};
+use crate::approvals::{Approval, Approvals, ApprovalsError, Change, changed, grpc_source, in_words, mcp_source};
 use crate::config::{ToolEntry, ToolsConfig};
 use crate::grpc::GrpcError;
 use crate::mcp::Env;
@@ -104,6 +104,14 @@ impl Opened {
         changes.ok_or_else(|| ApprovalsError::Unknown(jarvis_net::text::shorten(name, 80)))
     }
 
+    /// The warnings for who approves what `name` means, as [`Opened::changes`] reads it: all but those that ask for just that.
+    pub fn warnings_beside(&self, name: &str) -> impl Iterator<Item = &str> {
+        let (source, tool) = self.source(name);
+        let tools = tool.map_or_else(|| self.approvals.names(&source), |tool| vec![tool]);
+        let asked: Vec<String> = tools.iter().map(|tool| changed(tool).message).collect();
+        self.warnings.iter().filter(move |warning| !asked.contains(warning)).map(String::as_str)
+    }
+
     /// The source in the file of approvals that a name means, and the tool unless all of its tools are meant.
     fn source(&self, name: &str) -> (String, Option<String>) {
         if self.registry.spec(name).is_some_and(|spec| spec.source == ToolSource::Grpc) {
@@ -185,22 +193,27 @@ pub enum OpenError {
     Approvals(#[from] ApprovalsError),
 }
 
-/// Opens the tools of a configuration beside those that a registry already has: the built-in ones.
+/// Opens the tools of a configuration beside those that a registry already has: the built-in ones. Where the file of approvals
+/// cannot be used, the tools that need an approval are left out, with a warning, and the file stays as it is.
 ///
 /// # Errors
-/// When an entry cannot be used, or the file of approvals cannot.
+/// When an entry cannot be used.
 pub async fn open(config: &ToolsConfig, registry: Registry, options: OpenOptions) -> Result<Opened, OpenError> {
     let path = options.approvals.clone();
-    let approvals = Arc::new(match tokio::task::spawn_blocking(move || Approvals::open(path)).await {
-        Ok(opened) => opened?,
+    let (approvals, unusable) = match tokio::task::spawn_blocking(move || Approvals::open(path)).await {
+        Ok(Ok(approvals)) => (approvals, None),
+        Ok(Err(error)) => (Approvals::unknown(options.approvals.clone()), Some(in_words(&error))),
         Err(error) => {
             let source = std::io::Error::other(error.to_string());
             return Err(ApprovalsError::Read { path: options.approvals.clone(), source }.into());
         }
-    });
+    };
+    let approvals = Arc::new(approvals);
     let mut opening = Opening {
         options,
         approvals: Arc::clone(&approvals),
+        unusable,
+        left_out: Vec::new(),
         registry,
         warnings: Vec::new(),
         notes: Vec::new(),
@@ -213,12 +226,18 @@ pub async fn open(config: &ToolsConfig, registry: Registry, options: OpenOptions
     // Servers are asked at once, and their tools added in order of their names.
     let mut asked = Vec::new();
     for (name, entry) in &config.mcp_servers {
-        asked.push(mcp::ask(name, entry, opening.options.clone(), Arc::clone(&approvals))?);
+        let asking = mcp::ask(name, entry, opening.options.clone(), Arc::clone(&approvals))?;
+        if opening.unusable.is_some() {
+            opening.left_out.push(format!("those of the MCP server `{name}`"));
+        } else {
+            asked.push(asking);
+        }
     }
     let offers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
     for (offer, (name, entry)) in offers.into_iter().zip(&config.mcp_servers) {
-        opening.add_server(name, entry, offer?)?;
+        opening.add_server(name, entry, offer)?;
     }
+    opening.tell_left_out();
     let Opening { registry, warnings, notes, planned, .. } = opening;
     Ok(Opened { registry, warnings, notes, planned, approvals })
 }
@@ -236,6 +255,10 @@ fn called(at: usize, entry: &ToolEntry) -> String {
 struct Opening {
     options: OpenOptions,
     approvals: Arc<Approvals>,
+    /// Why the file of approvals cannot be used, in words.
+    unusable: Option<String>,
+    /// The tools that are left out because of that, as messages call them.
+    left_out: Vec<String>,
     registry: Registry,
     warnings: Vec<String>,
     notes: Vec<String>,
@@ -251,6 +274,14 @@ impl Opening {
             (None, Some(method), None) => self.add_grpc(called, entry, method).await,
             (None, None, Some(api)) => self.add_openapi(called, entry, api).await,
             _ => Err(OpenError::OneOf { entry: called.to_owned(), of: "`native`, `grpc` and `openapi`" }),
+        }
+    }
+
+    /// Tells of the tools that need an approval when there can be none, once for all.
+    fn tell_left_out(&mut self) {
+        if let (Some(reason), false) = (&self.unusable, self.left_out.is_empty()) {
+            let words = format!("these tools are left out: {}, for {reason}", self.left_out.join(", "));
+            self.warnings.insert(0, words);
         }
     }
 

@@ -109,11 +109,43 @@ impl Registry {
     /// The tool that a model means: blanks, quotes, brackets and backticks around the name are dropped, then the name must
     /// fit exactly or, failing that, without regard to case.
     pub fn meant(&self, name: &str) -> Option<&ToolSpec> {
-        let bare = name.trim_matches(|c: char| c.is_whitespace() || "'\"`[](){}<>“”‘’«»「」".contains(c));
+        let bare = bare(name);
         self.spec(bare).or_else(|| {
             let folded = bare.to_lowercase();
             self.specs().find(|spec| spec.name.to_lowercase() == folded)
         })
+    }
+
+    /// The tool whose name is nearest to one that is none: mistyped by a letter in three, its beginning, or the name of a
+    /// server's tool without the server. `None` when nothing is near.
+    pub fn nearest(&self, name: &str) -> Option<&ToolSpec> {
+        let bare = bare(name);
+        let said = folded(bare);
+        let length = said.chars().count();
+        if !(2..=128).contains(&length) {
+            return None;
+        }
+        let most = (length / 3).max(1);
+        let far = |known: &str| {
+            let known = folded(known);
+            if known.chars().count().abs_diff(length) <= most {
+                Some(strsim::osa_distance(&said, &known)).filter(|far| *far <= most)
+            } else {
+                // A beginning is the weakest of reasons.
+                (length > 2 && known.starts_with(&said)).then_some(most + 1)
+            }
+        };
+        let near = self.specs().filter_map(|spec| {
+            let own = spec.name.rsplit_once('/').filter(|_| !bare.contains('/')).and_then(|(_, own)| far(own));
+            Some((far(&spec.name).into_iter().chain(own).min()?, spec))
+        });
+        near.min_by_key(|(far, _)| *far).map(|(_, spec)| spec)
+    }
+
+    /// The failure of a call of a tool that there is not, with the name that may have been meant.
+    pub fn unknown(&self, name: &str) -> CallError {
+        let meant = self.nearest(name).map_or_else(String::new, |spec| format!("; did you mean `{}`?", spec.name));
+        CallError::new(CallFault::NoSuchApi, format!("there is no tool `{}`{meant}", shorten(name, 80)))
     }
 
     /// Whether there is no tool.
@@ -132,10 +164,7 @@ impl Registry {
     /// # Errors
     /// When there is no such tool, it failed, it took too long, or it was cancelled.
     pub async fn call(&self, name: &str, input: &Value, scope: &Scope) -> Result<Observation, CallError> {
-        let Some(entry) = self.tools.get(name) else {
-            let message = format!("there is no tool `{}`", shorten(name, 80));
-            return Err(CallError::new(CallFault::NoSuchApi, message));
-        };
+        let Some(entry) = self.tools.get(name) else { return Err(self.unknown(name)) };
         if !input.is_object() {
             let message = format!("the input of `{name}` must be a JSON object, such as {}", entry.tool.spec().example);
             return Err(CallError::new(CallFault::BadInput, message));
@@ -166,6 +195,16 @@ impl Registry {
             }
         }
     }
+}
+
+/// A name without what models put around it.
+fn bare(name: &str) -> &str {
+    name.trim_matches(|c: char| c.is_whitespace() || "'\"`[](){}<>“”‘’«»「」".contains(c))
+}
+
+/// A name without what is easily confused in it: case, and what divides its words.
+fn folded(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 /// What is missing of what must be told of a tool, by the names of the fields.
@@ -269,6 +308,40 @@ mod tests {
         {
             assert_eq!(registry.meant(said).is_some(), known, "{said}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_is_none_is_told_with_the_nearest() {
+        let mut registry = Registry::new();
+        for name in
+            ["add", "plot", "calculator", "count_occurrences", "search", "everything/echo", "everything/get-sum"]
+        {
+            registry.add(Arc::new(Scripted(spec(name), || Ok(Observation::default())))).unwrap();
+        }
+        for (said, meant) in [
+            ("ad", Some("add")),
+            ("plott", Some("plot")),
+            ("Polt", Some("plot")),
+            ("`serach`", Some("search")),
+            ("calc", Some("calculator")),
+            ("calculater", Some("calculator")),
+            ("CountOccurences", Some("count_occurrences")),
+            ("echo", Some("everything/echo")),
+            ("get_sum", Some("everything/get-sum")),
+            ("everthing/echo", Some("everything/echo")),
+            ("ech", Some("everything/echo")),
+            ("sum", None),
+            ("translate", None),
+            ("a", None),
+            ("", None),
+            ("счёт", None),
+            (&*"plot".repeat(100), None),
+        ] {
+            assert_eq!(registry.nearest(said).map(|spec| spec.name.as_str()), meant, "{said}");
+        }
+        let error = registry.call("plott", &json!({}), &Scope::default()).await.unwrap_err();
+        assert_eq!(error.message, "there is no tool `plott`; did you mean `plot`?");
+        assert_eq!(registry.unknown("sing").message, "there is no tool `sing`");
     }
 
     #[tokio::test(start_paused = true)]

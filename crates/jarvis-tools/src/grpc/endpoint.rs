@@ -12,7 +12,7 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Request, Status};
-use url::Url;
+use url::{ParseError, Url};
 
 use super::codec::DynamicCodec;
 use super::reflection::{self, MethodInfo};
@@ -27,6 +27,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The longest that asking for descriptors may take.
 const REFLECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// What is told of a service that does not even describe itself in time.
+const SPEAKS: &str = "; is it at work, and does it speak gRPC?";
 
 /// A service. `Debug` leaves out what is secret.
 pub struct GrpcEndpoint {
@@ -49,24 +52,13 @@ impl fmt::Debug for GrpcEndpoint {
 }
 
 impl GrpcEndpoint {
-    /// A service at `http://…`, `https://…` or `HOST:PORT`. `ca` are certificates (PEM) that sign the service's own, in place of
+    /// A service at `http://…`, `https://…` or `HOST:PORT`; a bare host is none, for its port cannot be known. `ca` are certificates (PEM) that sign the service's own, in place of
     /// the system's. Nothing is connected yet; it must be called within a runtime.
     ///
     /// # Errors
     /// When the address is none, or the token or the certificates cannot be used.
     pub fn new(address: &str, token: Option<Secret>, ca: Option<&[u8]>) -> Result<GrpcEndpoint, GrpcError> {
-        let address = address.trim();
-        let whole = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
-        let url = Url::parse(&whole).ok().filter(|url| {
-            let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
-            matches!(url.scheme(), "http" | "https") && url.has_host() && plain && url.path() == "/"
-        });
-        let Some(url) = url else {
-            // An address that is none may hold anything: only what is before a possible secret is shown.
-            let start = address.split(['@', '?', '#']).next().unwrap_or_default();
-            let start = if address.contains('@') { "…@…" } else { start };
-            return Err(GrpcError::Address { address: jarvis_net::text::shorten(start, 80) });
-        };
+        let url = url_of(address.trim())?;
         let address = shown(&url).trim_end_matches('/').to_owned();
         let failed = |reason: String| GrpcError::Client { address: address.clone(), reason };
         let mut endpoint = Endpoint::from_shared(String::from(url.clone()))
@@ -106,7 +98,7 @@ impl GrpcEndpoint {
     pub async fn methods(&self) -> Result<Vec<MethodInfo>, CallError> {
         match tokio::time::timeout(REFLECT_TIMEOUT, reflection::methods(self)).await {
             Ok(done) => done,
-            Err(_) => Err(self.late(REFLECT_TIMEOUT)),
+            Err(_) => Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
         }
     }
 
@@ -121,7 +113,7 @@ impl GrpcEndpoint {
         }
         let pool = match tokio::time::timeout(REFLECT_TIMEOUT, reflection::service(self, service)).await {
             Ok(done) => done?,
-            Err(_) => return Err(self.late(REFLECT_TIMEOUT)),
+            Err(_) => return Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
         };
         pools.insert(service.to_owned(), pool.clone());
         Ok(pool)
@@ -170,9 +162,10 @@ impl GrpcEndpoint {
         CallError { message: self.harmless(&error.message), ..error }
     }
 
-    /// The error of a call that took too long.
-    pub(super) fn late(&self, timeout: Duration) -> CallError {
-        let message = format!("the gRPC service at {} gave no answer within {} s", self.address, timeout.as_secs_f64());
+    /// The error of a call that took too long, with what to look at.
+    pub(super) fn late(&self, timeout: Duration, hint: &str) -> CallError {
+        let waited = timeout.as_secs_f64();
+        let message = format!("the gRPC service at {} gave no answer within {waited} s{hint}", self.address);
         CallError::new(CallFault::Timeout, message)
     }
 
@@ -183,4 +176,39 @@ impl GrpcEndpoint {
             None => text.to_owned(),
         }
     }
+}
+
+/// Reads an address. `HOST:PORT` means `http`; only a URL may leave the port to its scheme.
+fn url_of(address: &str) -> Result<Url, GrpcError> {
+    let wrong = |reason: &str| {
+        // An address that is none may hold anything: only what is before a possible secret is shown.
+        let start = address.split(['@', '?', '#']).next().unwrap_or_default();
+        let start = if address.contains('@') { "…@…" } else { start };
+        GrpcError::Address { address: jarvis_net::text::shorten(start, 80), reason: reason.to_owned() }
+    };
+    let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
+    if rest.is_empty() {
+        return Err(wrong("names no host"));
+    }
+    let scheme = scheme.to_ascii_lowercase();
+    if !matches!(scheme.as_str(), "http" | "https") {
+        return Err(wrong("begins with neither http:// nor https://"));
+    }
+    let url = Url::parse(&format!("{scheme}://{rest}")).map_err(|error| match error {
+        ParseError::InvalidPort => wrong("has a port that is no number up to 65535"),
+        ParseError::EmptyHost => wrong("names no host"),
+        _ => wrong("names no host that can be"),
+    })?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("holds a name or a password"));
+    }
+    if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("goes on behind the port"));
+    }
+    // A scheme without a port of its own keeps the one that was written.
+    let port = Url::parse(&format!("grpc://{rest}")).ok().and_then(|url| url.port());
+    if !address.contains("://") && port.is_none() {
+        return Err(wrong("names no port"));
+    }
+    Ok(url)
 }

@@ -1,11 +1,14 @@
 //! What a gRPC status means for a call.
 
-use std::error::Error;
+use std::error::Error as _;
 
 use tonic::{Code, Status};
 
-use crate::{CallError, CallFault};
+use crate::{CallError, CallFault, reach};
 use jarvis_net::text::shorten;
+
+/// What to look at when a service hangs up.
+const SPEAKS: &str = "; does it speak gRPC, and TLS just where its address begins with https://?";
 
 /// A status in the words of calls. `place` names the service.
 pub(super) fn error_of(status: &Status, place: &str) -> CallError {
@@ -15,8 +18,16 @@ pub(super) fn error_of(status: &Status, place: &str) -> CallError {
         let limit = super::MAX_MESSAGE >> 20;
         return CallError::new(CallFault::Transport, format!("{place} answered with more than {limit} MiB"));
     }
-    if let (Code::Unavailable, Some(cause)) = (status.code(), cause(status)) {
-        return CallError::new(CallFault::Transport, format!("{place} cannot be reached: {cause}"));
+    match (status.code(), cause(status)) {
+        (Code::Unavailable, Some((cause, hint))) => {
+            return CallError::new(CallFault::Transport, format!("{place} cannot be reached: {cause}{hint}"));
+        }
+        // What the service itself calls unknown has no cause here.
+        (Code::Unknown, Some((cause, hint))) => {
+            let hint = if hint.is_empty() { SPEAKS } else { hint };
+            return CallError::new(CallFault::Transport, format!("{place} broke the connection off: {cause}{hint}"));
+        }
+        _ => {}
     }
     let (kind, what) = match status.code() {
         Code::InvalidArgument | Code::OutOfRange => (CallFault::BadInput, "refuses the input"),
@@ -32,18 +43,22 @@ pub(super) fn error_of(status: &Status, place: &str) -> CallError {
         Code::ResourceExhausted => (CallFault::TooManyRequests, "takes no more calls now"),
         Code::DeadlineExceeded => (CallFault::Timeout, "gave no answer in time"),
         Code::Unavailable => (CallFault::Transport, "is not available now"),
+        // The client's own clock.
+        Code::Cancelled if words == "Timeout expired" => (CallFault::Timeout, "gave no answer in time"),
         Code::Cancelled => (CallFault::Transport, "cancelled the call"),
         Code::Ok => (CallFault::Transport, "gave no answer"),
     };
     let words = if words.is_empty() { String::new() } else { format!(": {words}") };
-    CallError::new(kind, format!("{place} {what}{words}"))
+    let hint = if kind == CallFault::Timeout { super::RAISE } else { "" };
+    CallError::new(kind, format!("{place} {what}{words}{hint}"))
 }
 
-/// The innermost reason why nothing came through; `None` when the service itself said so.
-fn cause(status: &Status) -> Option<String> {
-    let mut cause: &dyn Error = status.source()?;
+/// The innermost reason why nothing came through, with what to look at; `None` when the service itself said so.
+fn cause(status: &Status) -> Option<(String, &'static str)> {
+    let outermost = status.source()?;
+    let mut cause = outermost;
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    Some(shorten(&cause.to_string(), 200))
+    Some((reach::plain(shorten(&cause.to_string(), 200)), reach::hint(outermost)))
 }

@@ -1,39 +1,32 @@
 //! Connections to MCP servers: how they are made, and what is told when they fail.
 
 use std::collections::HashMap;
-use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jarvis_net::http::{Route, client_error};
-use jarvis_net::policy::shown;
 use jarvis_net::text::{Secret, shorten};
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, ErrorCode, Implementation, ProtocolVersion, SubscriptionFilter};
 use rmcp::service::{ClientInitializeError, NotificationContext, Peer, RunningService, ServiceError};
-use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, InsufficientScopeError, StreamableHttpClientTransportConfig,
-};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientCacheConfig, ClientLifecycleMode, ClientServiceExt, RoleClient};
-use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 use url::Url;
 
+use super::faults::{self, harmless};
+use super::program::{Back, Pipes, Said, not_started, read_stderr};
 use super::{McpServer, Signals, expand};
 use crate::{CallError, CallFault};
 
 /// The longest answer over HTTP, in bytes; that of programs is bounded by the protocol's own crate.
 const MAX_ANSWER: usize = 16 << 20;
-
-/// The longest line of a program's stderr that is kept, in bytes.
-const MAX_LINE: usize = 2_000;
 
 /// Variables that programs need to work at all, and that hold no keys.
 const PASSED_ON: [&str; 22] = [
@@ -66,6 +59,8 @@ pub(super) struct Connection {
     service: RunningService<RoleClient, Listener>,
     signals: Signals,
     secrets: Vec<Secret>,
+    /// The address of a server over HTTP, as messages show it.
+    place: Option<String>,
     /// What follows the server's news, and what reads the stderr of a program.
     tasks: Vec<JoinHandle<()>>,
 }
@@ -115,7 +110,7 @@ impl Connection {
             }
             ServiceError::TransportSend(error) => {
                 self.signals.break_off();
-                told(error.error.as_ref(), "broke the connection off")
+                faults::transport(error.error.as_ref(), self.place.as_deref(), "broke the connection off")
             }
             ServiceError::TransportClosed => {
                 self.signals.break_off();
@@ -127,12 +122,6 @@ impl Connection {
         };
         CallError::new(kind, self.harmless(&format!("the MCP server `{server}` {what}")))
     }
-}
-
-fn harmless(text: &str, secrets: &[Secret]) -> String {
-    // Very short values occur in any text; blacking them out would only tell them.
-    let telling = secrets.iter().filter(|secret| secret.expose().len() > 3);
-    telling.fold(text.to_owned(), |text, secret| secret.redact(&text))
 }
 
 /// Our side of a connection: says who we are, and listens for news. It offers the server nothing.
@@ -181,42 +170,43 @@ impl McpServer {
         let signals = Signals::default();
         let mut secrets = Vec::new();
         let listener = Listener(signals.clone());
-        let mut tasks = Vec::new();
+        let mut tasks: Vec<JoinHandle<()>> = Vec::new();
+        let mut place = None;
         let service = match (&self.entry.command, &self.entry.url) {
             (Some(program), None) => {
-                let command = self.command(program, &mut secrets)?;
+                let (path, command) = self.command(program, &mut secrets)?;
                 let (process, stderr) = TokioChildProcess::builder(command)
                     .stderr(Stdio::piped())
                     .spawn()
-                    .map_err(|error| self.refused(CallFault::NotWorking, &format!("cannot be started: {error}")))?;
-                let last = Arc::new(Mutex::new(String::new()));
-                let mut reading = stderr.map(|stderr| {
-                    tokio::spawn(read_stderr(self.name().to_owned(), stderr, Arc::clone(&last), secrets.clone()))
+                    .map_err(|error| self.refused(CallFault::NotWorking, &not_started(program, &path, &error)))?;
+                let said = self.listen_anew();
+                let reading = stderr.map(|stderr| {
+                    tokio::spawn(read_stderr(self.name().to_owned(), stderr, said.clone(), secrets.clone()))
                 });
-                match listener.serve_with_lifecycle(process, lifecycle).await {
-                    Ok(service) => {
-                        tasks.extend(reading);
-                        service
-                    }
+                tasks.extend(reading);
+                let (pipes, back) = Pipes::of(process);
+                match listener.serve_with_lifecycle(pipes, lifecycle).await {
+                    Ok(service) => service,
                     Err(error) => {
-                        // A program that ended tells why on stderr, a moment later.
-                        if let Some(reading) = &mut reading {
-                            let _ = tokio::time::timeout(Duration::from_millis(500), &mut *reading).await;
-                            reading.abort();
+                        let words = if gave_up(&error) {
+                            self.ended(program, back, &said).await
+                        } else {
+                            format!("it {}", faults::handshake(&error, None).1)
+                        };
+                        for task in tasks {
+                            task.abort();
                         }
-                        let said = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                        let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
-                        let words = format!("does not work: {}{said}", shorten(&error.to_string(), 200));
+                        let words = harmless(&format!("does not work: {words}{}", said.words()), &secrets);
                         let maybe_old = is_old(&error) || matches!(error, ClientInitializeError::ConnectionClosed(_));
-                        let error = self.refused(CallFault::NotWorking, &harmless(&words, &secrets));
-                        return Err(NotMade { error, maybe_old });
+                        return Err(NotMade { error: self.refused(CallFault::NotWorking, &words), maybe_old });
                     }
                 }
             }
             (None, Some(url)) => {
-                let transport = self.over_http(url, &mut secrets)?;
+                let (address, transport) = self.over_http(url, &mut secrets)?;
+                place = Some(faults::place(&address));
                 listener.serve_with_lifecycle(transport, lifecycle).await.map_err(|error| {
-                    let (kind, words) = told(within(&error), "cannot be reached");
+                    let (kind, words) = faults::handshake(&error, place.as_deref());
                     NotMade { maybe_old: is_old(&error), error: self.refused(kind, &harmless(&words, &secrets)) }
                 })?
             }
@@ -230,7 +220,7 @@ impl McpServer {
         if service.peer().peer_info().is_some_and(|info| !info.protocol_version.has_initialize()) {
             tasks.push(tokio::spawn(follow(service.peer().clone(), signals.clone())));
         }
-        Ok(Connection { service, signals, secrets, tasks })
+        Ok(Connection { service, signals, secrets, place, tasks })
     }
 
     fn refused(&self, kind: CallFault, what: &str) -> CallError {
@@ -243,10 +233,12 @@ impl McpServer {
         })
     }
 
-    fn command(&self, program: &str, secrets: &mut Vec<Secret>) -> Result<Command, CallError> {
+    /// The program, as a path or as a name that is looked for on `PATH`, and the command that starts it.
+    fn command(&self, program: &str, secrets: &mut Vec<Secret>) -> Result<(PathBuf, Command), CallError> {
         let path = Path::new(program);
         let relative = path.is_relative() && path.components().count() > 1;
-        let mut command = if relative { Command::new(self.base.join(path)) } else { Command::new(program) };
+        let path = if relative { self.base.join(path) } else { path.to_owned() };
+        let mut command = Command::new(&path);
         command.args(&self.entry.args).env_clear().kill_on_drop(true);
         for name in PASSED_ON {
             if let Some(value) = (self.env)(name) {
@@ -256,16 +248,35 @@ impl McpServer {
         for (name, value) in &self.entry.env {
             command.env(name, self.expanded(value, secrets)?);
         }
-        Ok(command)
+        Ok((path, command))
+    }
+
+    /// How a program ended that closed its pipes before it answered.
+    async fn ended(&self, program: &str, back: Back, said: &Said) -> String {
+        let ended = back.ended().await;
+        // It tells why on stderr, a moment later.
+        said.end().await;
+        let how = match ended {
+            Some(status) => format!("ended ({status})"),
+            None => "closed its output".to_owned(),
+        };
+        let silent = if said.words().is_empty() {
+            ", and wrote nothing to stderr; is it an MCP server that speaks over stdin and stdout?"
+        } else {
+            ""
+        };
+        format!("its program `{}` {how} before it answered{silent}", shorten(program, 200))
     }
 
     fn over_http(
         &self,
         url: &str,
         secrets: &mut Vec<Secret>,
-    ) -> Result<StreamableHttpClientTransport<reqwest::Client>, CallError> {
+    ) -> Result<(Url, StreamableHttpClientTransport<reqwest::Client>), CallError> {
         let address = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let address = address.ok_or_else(|| self.refused(CallFault::NotWorking, "has no usable `url`"))?;
+        let address = address.ok_or_else(|| {
+            self.refused(CallFault::NotWorking, "has no usable `url`: it must begin with http:// or https://")
+        })?;
         // Errors of the transport may hold the address, and some addresses hold a key.
         secrets.extend([address.password(), address.query()].into_iter().flatten().filter_map(Secret::new));
         let mut headers = HashMap::new();
@@ -291,11 +302,11 @@ impl McpServer {
         };
         let client =
             client.build().map_err(|error| CallError::new(CallFault::NotWorking, client_error(&error).message))?;
-        tracing::debug!(server = self.name(), address = shown(&address), "connecting to an MCP server");
-        let config = StreamableHttpClientTransportConfig::with_uri(String::from(address))
+        tracing::debug!(server = self.name(), address = faults::place(&address), "connecting to an MCP server");
+        let config = StreamableHttpClientTransportConfig::with_uri(String::from(address.clone()))
             .custom_headers(headers)
             .max_sse_event_size(MAX_ANSWER);
-        Ok(StreamableHttpClientTransport::with_client(client, config))
+        Ok((address, StreamableHttpClientTransport::with_client(client, config)))
     }
 }
 
@@ -317,33 +328,12 @@ fn is_old(error: &ClientInitializeError) -> bool {
     matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. })
 }
 
-/// What the transport said of a handshake that failed; the error itself where it was something else.
-fn within(error: &ClientInitializeError) -> &(dyn Error + 'static) {
+/// Whether a program closed its pipes in place of an answer.
+fn gave_up(error: &ClientInitializeError) -> bool {
     match error {
-        ClientInitializeError::TransportError { error, .. } => error.error.as_ref(),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => within(fallback),
-        other => other,
-    }
-}
-
-/// A failure of the transport as a kind and in words. The outer errors repeat the address; the innermost has the reason.
-fn told(error: &(dyn Error + 'static), what: &str) -> (CallFault, String) {
-    let mut cause = error;
-    loop {
-        let text = cause.to_string();
-        let refused = cause.is::<AuthRequiredError>()
-            || cause.is::<InsufficientScopeError>()
-            || ["HTTP 401", "HTTP 403"].iter().any(|start| text.contains(start));
-        if refused {
-            return (CallFault::Unauthorized, "does not let us in; see its `headers` in the configuration".to_owned());
-        }
-        if text.contains("HTTP 429") {
-            return (CallFault::TooManyRequests, "takes no more calls now".to_owned());
-        }
-        match cause.source() {
-            Some(inner) => cause = inner,
-            None => return (CallFault::Transport, format!("{what}: {}", shorten(&text, 200))),
-        }
+        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => true,
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => gave_up(fallback),
+        _ => false,
     }
 }
 
@@ -357,36 +347,4 @@ async fn follow(peer: Peer<RoleClient>, signals: Signals) {
     }
     // Nobody would tell of later changes: what is offered is asked for once more.
     signals.change();
-}
-
-/// Reads what a program says on stderr, line by line, and keeps the last line.
-async fn read_stderr(
-    server: String,
-    mut stderr: impl AsyncRead + Unpin,
-    last: Arc<Mutex<String>>,
-    secrets: Vec<Secret>,
-) {
-    let mut piece = [0_u8; 4_096];
-    let mut line: Vec<u8> = Vec::new();
-    let tell = |line: &mut Vec<u8>| {
-        let text = harmless(&shorten(&String::from_utf8_lossy(line), 400), &secrets);
-        if !text.is_empty() {
-            tracing::debug!(server, "{text}");
-            *last.lock().unwrap_or_else(PoisonError::into_inner) = text;
-        }
-        line.clear();
-    };
-    while let Ok(count) = stderr.read(&mut piece).await {
-        if count == 0 {
-            break;
-        }
-        for byte in piece.iter().take(count) {
-            if *byte == b'\n' {
-                tell(&mut line);
-            } else if line.len() < MAX_LINE {
-                line.push(*byte);
-            }
-        }
-    }
-    tell(&mut line);
 }

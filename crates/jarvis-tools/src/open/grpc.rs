@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{OpenError, Opening, blocking, complete, timeout_of};
-use crate::approvals::{Guard, Verdict, changed, grpc_source, sha256};
+use crate::approvals::{ApprovalsError, Guard, Verdict, changed, grpc_source, in_words, sha256};
 use crate::config::{GrpcEntry, ToolEntry};
 use crate::grpc::{GrpcEndpoint, GrpcError, GrpcTool, MethodName, example_of, load_descriptors, schema_of};
 use crate::untrusted::{self, Found};
@@ -60,6 +60,10 @@ impl Opening {
                 let placeholder = ToolSpec { input_schema: serde_json::json!({}), ..spec.clone() };
                 let example = entry.example.clone().unwrap_or_else(|| serde_json::json!({}));
                 complete(called, &ToolSpec { example, ..placeholder })?;
+                if self.unusable.is_some() {
+                    self.left_out.push(format!("`{}`", spec.name));
+                    return Ok(());
+                }
                 let Some(made) = self.asked(called, entry, &name, &endpoint, &mut spec).await? else { return Ok(()) };
                 guard = Some(made);
             }
@@ -120,11 +124,17 @@ impl Opening {
             return Err(OpenError::Invalid { entry: called.to_owned(), reason });
         };
         // The configuration's own description may have been changed by the operator: that is no change to approve.
-        let approved = match (guard.look(&schema).await?, self.approvals.get(&source, &spec.name)) {
+        let verdict = match guard.look(&schema).await {
+            Ok(verdict) => verdict,
+            Err(error) => return Ok(self.without(spec, &error)),
+        };
+        let approved = match (verdict, self.approvals.get(&source, &spec.name)) {
             (Verdict::Changed, Some(known)) if known.approved.schema == schema => {
-                let changes = self.approvals.changes(&source, Some(&spec.name))?.unwrap_or_default();
-                self.approvals.accept(&changes)?;
-                schema
+                let changes = self.approvals.changes(&source, Some(&spec.name));
+                match changes.and_then(|changes| self.approvals.accept(&changes.unwrap_or_default())) {
+                    Ok(_) => schema,
+                    Err(error) => return Ok(self.without(spec, &error)),
+                }
             }
             (Verdict::Changed, Some(known)) => {
                 self.warnings.push(changed(&spec.name).message);
@@ -138,6 +148,12 @@ impl Opening {
         };
         fill(spec, entry, || approved.clone(), || example_of(&input));
         Ok(Some(guard))
+    }
+
+    /// Leaves out a tool whose approval cannot be looked at or noted.
+    fn without(&mut self, spec: &ToolSpec, error: &ApprovalsError) -> Option<Guard> {
+        self.warnings.push(format!("`{}` is left out: {}", spec.name, in_words(error)));
+        None
     }
 
     /// The service of an entry, shared with earlier ones.

@@ -7,7 +7,7 @@ use jarvis_catalogue::openapi::Schema;
 use serde_json::{Value, json};
 
 use super::{OpenError, OpenOptions, Opening, timeout_of};
-use crate::approvals::{Approvals, ApprovalsError, Described, Verdict, added, changed, off_thread};
+use crate::approvals::{Approvals, Described, Verdict, added, changed, in_words, off_thread};
 use crate::config::McpEntry;
 use crate::mcp::{McpServer, McpTool};
 use crate::untrusted::first_sentence;
@@ -28,7 +28,7 @@ pub(super) fn ask(
     entry: &McpEntry,
     options: OpenOptions,
     approvals: Arc<Approvals>,
-) -> Result<impl Future<Output = Result<Offer, OpenError>> + use<>, OpenError> {
+) -> Result<impl Future<Output = Offer> + use<>, OpenError> {
     let called = called(name);
     let proper = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     if name.is_empty() || name.chars().count() > 60 || !name.chars().all(proper) {
@@ -41,14 +41,14 @@ pub(super) fn ask(
     timeout_of(&called, entry.timeout_s)?;
     let server = McpServer::new(name, entry.clone(), options.base, options.env, Arc::clone(&approvals));
     let server = Arc::new(server);
-    Ok(async move { offer(server, &approvals, options.refresh).await.map_err(OpenError::from) })
+    Ok(async move { offer(server, &approvals, options.refresh).await })
 }
 
 fn called(name: &str) -> String {
     format!("the entry `{}` of `mcp_servers`", shorten(name, 80))
 }
 
-async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool) -> Result<Offer, ApprovalsError> {
+async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool) -> Offer {
     let (source, origin) = (server.source(), server.origin());
     let known = approvals.known(&source, &origin);
     let mut offer = Offer { server, tools: Vec::new(), warnings: Vec::new(), notes: Vec::new() };
@@ -66,8 +66,10 @@ async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool
     };
     // New tools are told once: those that came just now, and those that came with an earlier call.
     let asked = source.clone();
-    let untold = off_thread(approvals, move |approvals| approvals.take_untold(&asked)).await?;
-    offer.warnings.extend(untold.iter().map(|full| added(full)));
+    match off_thread(approvals, move |approvals| approvals.take_untold(&asked)).await {
+        Ok(untold) => offer.warnings.extend(untold.iter().map(|full| added(full))),
+        Err(error) => offer.warnings.push(in_words(&error)),
+    }
     match (listing, known) {
         (Some(listing), _) => {
             offer.warnings.extend(listing.warnings.iter().cloned());
@@ -106,7 +108,7 @@ async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool
         }
         (None, None) => {}
     }
-    Ok(offer)
+    offer
 }
 
 impl Opening {

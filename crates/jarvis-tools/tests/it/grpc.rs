@@ -98,14 +98,35 @@ async fn nobody_there_is_a_failure_in_words() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         listener.local_addr().unwrap().to_string()
     };
-    let error = call(&tool_at(&address, "Math/Add", Some(TOKEN)), json!({})).await.unwrap_err();
-    assert_eq!(error.kind, CallFault::Transport);
-    assert!(error.message.contains("cannot be reached") && error.message.contains(&address), "{error}");
+    let secure = serve_tls(Adder::default()).await;
+    let secure = secure.address.trim_start_matches("https://");
+    let plain = serve(Adder::default(), Reflection::Both).await;
+    for (address, words, hint) in [
+        (address.as_str(), "cannot be reached: Connection refused (os error ", "; is it running?"),
+        (&format!("{}:1", "no".repeat(40)), "cannot be reached: ", "; is the name in its address right?"),
+        (
+            secure,
+            "broke the connection off: ",
+            "; does it speak gRPC, and TLS just where its address begins with https://?",
+        ),
+        (
+            &format!("https://{}", plain.address),
+            "cannot be reached: what answers speaks no TLS",
+            "; is its address one of http://?",
+        ),
+    ] {
+        let error = call(&tool_at(address, "Math/Add", Some(TOKEN)), json!({})).await.unwrap_err();
+        assert_eq!(error.kind, CallFault::Transport, "{error}");
+        assert!(error.message.contains(words) && error.message.ends_with(hint), "{error}");
+        assert!(error.message.contains(address), "{error}");
+    }
     // Something that speaks no gRPC.
     let stub = silent_listener().await;
     let tool = tool_at(&stub, "Math/Add", None).timeout(Duration::from_millis(200));
     let error = call(&tool, json!({})).await.unwrap_err();
     assert_eq!(error.kind, CallFault::Timeout, "{error}");
+    let words = format!("the gRPC service at http://{stub} gave no answer within 0.2 s; `timeout_s` raises the limit");
+    assert_eq!(error.message, words);
 }
 
 /// A listener that takes connections and never says a word.

@@ -228,9 +228,74 @@ async fn incomplete_entries_are_refused_by_name() {
         let error = open(&config, Registry::new(), options(folder.path())).await.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
-    std::fs::write(folder.path().join("approvals.json"), "{").unwrap();
-    let broken = opened(folder.path(), vec![]).await.unwrap_err();
-    assert!(broken.contains("approvals.json") && broken.contains("damaged"), "{broken}");
+}
+
+#[tokio::test]
+async fn damaged_approvals_leave_out_only_what_needs_one() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("approvals.json");
+    let (server, stand_in) = (math().await, StandIn::new(Kind::Usual));
+    let web = over_http(stand_in.clone()).await;
+    let told = ToolEntry {
+        name: "told".into(),
+        input_schema: Some(json!({"type": "object"})),
+        example: Some(json!({"a": 1})),
+        ..add(&server.address)
+    };
+    let native = ToolEntry { native: Some("calculator".into()), ..ToolEntry::default() };
+    let entry = McpEntry { url: Some(web.url.clone()), ..McpEntry::default() };
+    let all = ToolsConfig {
+        tools: vec![add(&server.address), told, native],
+        mcp_servers: [("demo".to_owned(), entry)].into_iter().collect(),
+    };
+    let opened = async |config: &ToolsConfig, refresh: bool| {
+        let mut registry = Registry::new();
+        jarvis_tools::local::add_to(&mut registry).unwrap();
+        open(config, registry, OpenOptions { refresh, ..options(folder.path()) }).await.unwrap()
+    };
+    for damaged in ["{", "", "{\"version\": 9}"] {
+        for refresh in [false, true] {
+            std::fs::write(&path, damaged).unwrap();
+            let opened = opened(&all, refresh).await;
+            let [warning] = &opened.warnings[..] else { panic!("{:?}", opened.warnings) };
+            let start = format!(
+                "these tools are left out: `add`, those of the MCP server `demo`, for the approvals of tools in {} are \
+                 damaged (",
+                path.display()
+            );
+            let end = "); move the file away, and all tools are approved anew at first use";
+            assert!(warning.starts_with(&start) && warning.ends_with(end), "{warning}");
+            assert_eq!(warning.matches("move").count(), 1);
+            assert!(opened.notes.is_empty() && opened.planned.len() == 2, "{:?}", opened.planned);
+            assert!(opened.registry.specs().all(|spec| spec.name != "add" && !spec.name.starts_with("demo/")));
+            assert_eq!(call(&opened, "calculator", json!({"expression": "2+3"})).await.unwrap(), "5");
+            assert_eq!(call(&opened, "told", json!({"a": 5})).await.unwrap(), "Addition Result: 5");
+            assert!(opened.changes("demo/echo").is_err() && opened.approvals.accept(&[]).is_err());
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+        }
+    }
+    assert_eq!(stand_in.listed.load(std::sync::atomic::Ordering::SeqCst), 0, "nobody is asked in vain");
+    // What needs no approval needs no file either.
+    let local = ToolsConfig { tools: all.tools[1..].to_vec(), ..ToolsConfig::default() };
+    assert_eq!(opened(&local, false).await.warnings, Vec::<String>::new());
+    // Moved away, it is made anew.
+    std::fs::rename(&path, folder.path().join("away.json")).unwrap();
+    let anew = opened(&all, false).await;
+    assert!(anew.registry.spec("demo/echo").is_some() && anew.registry.spec("add").is_some() && anew.notes.len() == 2);
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_leaves_out_what_cannot_be_approved() {
+    let folder = TempDir::new().unwrap();
+    // Where the folder should be is a link to nothing: it cannot be read, made or written.
+    std::os::unix::fs::symlink(folder.path().join("nothing"), folder.path().join("data")).unwrap();
+    let server = math().await;
+    let options = OpenOptions { approvals: folder.path().join("data/approvals.json"), ..options(folder.path()) };
+    let config = ToolsConfig { tools: vec![add(&server.address)], ..ToolsConfig::default() };
+    let opened = open(&config, Registry::new(), options).await.unwrap();
+    let [warning] = &opened.warnings[..] else { panic!("{:?}", opened.warnings) };
+    assert!(warning.starts_with("`add` is left out: ") && warning.contains("approvals.json"), "{warning}");
+    assert!(opened.registry.is_empty() && opened.notes.is_empty());
 }
 
 const API: &str = r#"{
