@@ -102,9 +102,10 @@ pub(super) async fn run(command: ToolsCommand, global: &Global, printer: Printer
 
 /// The tool that was meant.
 fn find<'a>(tools: &'a Tools, name: &str) -> Result<&'a ToolSpec, Failure> {
-    tools.registry.meant(name).ok_or_else(|| {
-        Failure::usage(format!("there is no tool `{}`", one_line(name, 80))).hint("`jarvis tools list` names them all")
-    })
+    tools
+        .registry
+        .meant(name)
+        .ok_or_else(|| Failure::usage(tools.registry.unknown(name).message).hint("`jarvis tools list` names them all"))
 }
 
 /// The text of a document, whatever its encoding. PDFs are for `jarvis ask`.

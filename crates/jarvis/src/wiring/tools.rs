@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jarvis_catalogue::{Available, Model};
 use jarvis_plan::{Host, Tool};
-use jarvis_tools::approvals::{Approval, Change};
+use jarvis_tools::approvals::{Approval, ApprovalsError, Change};
 use jarvis_tools::config::ToolsConfig;
 use jarvis_tools::{OpenError, OpenOptions, Opened, Registry, local, open};
 use jarvis_workers::planned_tool;
@@ -24,14 +24,16 @@ pub(crate) struct Tools {
 
 /// Opens the registry; what cannot be reached is a warning.
 pub(crate) async fn open_tools(loaded: &Loaded, folders: &Folders, printer: Printer) -> Result<Tools, Failure> {
-    open_with(loaded, folders, false, &[], printer).await
+    open_with(loaded, folders, false, (None, &[]), printer).await
 }
 
+/// Opens the registry; `approving` is what is being approved, if anything, of which no warning is due, and `told` has the
+/// warnings that were given before.
 async fn open_with(
     loaded: &Loaded,
     folders: &Folders,
     refresh: bool,
-    told: &[String],
+    (approving, told): (Option<&str>, &[String]),
     printer: Printer,
 ) -> Result<Tools, Failure> {
     let mut registry = Registry::new();
@@ -41,19 +43,22 @@ async fn open_with(
     let config = ToolsConfig { tools: tools.clone(), mcp_servers: mcp_servers.clone() };
     let options = OpenOptions { refresh, ..OpenOptions::new(&folders.approvals, base) };
     let opened = open(&config, registry, options).await.map_err(|error| match &error {
-        OpenError::Approvals(_) => {
-            Failure::work(error).hint("mend the file, or move it away to approve all tools anew")
-        }
+        OpenError::Approvals(_) => Failure::work(error),
         _ => Failure::usage(error).hint("docs/tools.md tells what an entry of `tools` and `mcp_servers` must say"),
     })?;
-    opened.warnings.iter().filter(|warning| !told.contains(warning)).for_each(|warning| printer.warning(warning));
+    let shown: Vec<&str> = match approving {
+        Some(name) => opened.warnings_beside(opened.registry.meant(name).map_or(name, |spec| &spec.name)).collect(),
+        None => opened.warnings.iter().map(String::as_str).collect(),
+    };
+    let new = shown.into_iter().filter(|warning| !told.iter().any(|known| known == warning));
+    new.for_each(|warning| printer.warning(warning));
     opened.notes.iter().for_each(|note| printer.note(note));
     Ok(Tools { registry: Arc::new(opened.registry.clone()), opened })
 }
 
 /// Opens the registry and asks every service anew: how many tools there are, and what is wrong with the rest.
 pub(crate) async fn look_at_tools(loaded: &Loaded, folders: &Folders) -> Result<(usize, Vec<String>), Failure> {
-    let tools = open_with(loaded, folders, true, &[], Printer::new(true, 0)).await?;
+    let tools = open_with(loaded, folders, true, (None, &[]), Printer::new(true, 0)).await?;
     Ok((tools.registry.specs().count(), tools.opened.warnings))
 }
 
@@ -65,13 +70,16 @@ pub(crate) async fn changed_tools(
     name: &str,
     printer: Printer,
 ) -> Result<(Tools, Vec<Change>), Failure> {
-    let unknown = |error| Failure::usage(error).hint("`jarvis tools list` names the tools");
-    let tools = open_with(loaded, folders, false, &[], printer).await?;
+    let unknown = |error| match error {
+        ApprovalsError::Unknown { .. } => Failure::usage(error).hint("`jarvis tools list` names the tools"),
+        other => Failure::work(other),
+    };
+    let tools = open_with(loaded, folders, false, (Some(name), &[]), printer).await?;
     let recorded = tools.opened.changes(tools.full(name)).unwrap_or_default();
     if !recorded.is_empty() {
         return Ok((tools, recorded));
     }
-    let tools = open_with(loaded, folders, true, &tools.opened.warnings, printer).await?;
+    let tools = open_with(loaded, folders, true, (Some(name), &tools.opened.warnings), printer).await?;
     let offered = tools.opened.changes(tools.full(name)).map_err(unknown)?;
     Ok((tools, offered))
 }
