@@ -8,6 +8,7 @@ mod amount;
 mod conditions;
 mod data;
 mod groups;
+mod heard;
 mod lists;
 mod matching;
 mod passages;

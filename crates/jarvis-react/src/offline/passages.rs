@@ -44,15 +44,18 @@ impl Step<'_> {
             let reply = words(found.sentence.end..line_end(&passages, found.sentence.end));
             let both = format!("{sentence} {reply}");
             let known = unknown(self.question, self.document).is_none();
-            let answered = !reply.is_empty() && found.score >= whole && known;
+            let answered = !reply.is_empty() && found.score >= whole && known && found.heard.is_near();
             return if answered { self.answer(self.say.passage(&both)) } else { self.nothing(self.say.nearest(&both)) };
         }
         let sure = if answer == sentence { whole } else { narrowed };
         // Which of several is meant, what a sentence denies, and whether it speaks of whom the question does, is not for words
         // alone to tell: the reader sees the sentence.
         let same = negates(&folded(&sentence)) == negates(&self.question.lower);
-        let plain = !found.rivalled && same && found.score >= PLAIN;
-        if found.lacks || found.score < sure || unknown(self.question, self.document).is_some() {
+        let plain = !found.rivalled && same && found.score >= PLAIN && found.heard.is_whole();
+        let far = found.lacks || found.score < sure || !found.heard.is_near();
+        if found.heard.bare || heads(self.document, &sentence) {
+            self.nothing(self.say.not_found())
+        } else if far || unknown(self.question, self.document).is_some() {
             self.nothing(self.say.nearest(&sentence))
         } else if plain {
             self.answer(self.say.quoted(&answer, &sentence))
@@ -60,6 +63,17 @@ impl Step<'_> {
             self.answer(self.say.passage(&sentence))
         }
     }
+}
+
+/// Whether a sentence is the line above a table that names its columns.
+fn heads(document: &str, sentence: &str) -> bool {
+    let mut lines = document.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.clone().next() == Some(sentence);
+    let below = lines.find(|line| *line == sentence).and(lines.next());
+    let below = below.unwrap_or_default();
+    let rule = below.starts_with(['|', '-', ':']) && below.chars().all(|c| "|-: \t".contains(c));
+    let alike = |mark: char| sentence.contains(mark) && sentence.matches(mark).count() == below.matches(mark).count();
+    rule || (first && [',', ';', '\t', '|'].into_iter().any(alike))
 }
 
 /// Where the first line that is not blank ends, from a byte on.

@@ -47,6 +47,15 @@ impl Step<'_> {
         if compared || unsaid || self.unbound(table, chosen) {
             return Some(self.beyond(table, chosen));
         }
+        if wish.chart.is_none()
+            && let Some(word) = self.unheard(table, chosen)
+        {
+            let rows = if chosen.named { self.beyond(table, chosen) } else { String::new() };
+            return Some(if rows.is_empty() { self.say.no_such(&word) } else { rows });
+        }
+        if wish.chart.is_none() && (self.divided(table, chosen) || self.unmeasured(table, chosen)) {
+            return Some(self.beyond(table, chosen));
+        }
         if conditions.negated {
             let whole = matches!(wish.op, Op::Words | Op::Difference | Op::Kinds | Op::Times(_) | Op::Frequent { .. });
             if !chosen.named || chosen.by.len() != 1 || whole || wish.bound.is_some() {

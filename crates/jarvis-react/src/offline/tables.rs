@@ -168,11 +168,8 @@ impl Step<'_> {
         if entries.iter().any(|entry| !entry.amount.agrees(&first.amount)) {
             return Some(Said::Nothing(self.say.units_differ()));
         }
-        let unit = entries
-            .iter()
-            .map(|entry| &entry.amount)
-            .find(|amount| !amount.after.is_empty() || !amount.before.is_empty());
-        let unit = unit.unwrap_or(&first.amount).clone();
+        let unit =
+            unit_of(&entries).unwrap_or_else(|| Amount { before: String::new(), after: String::new(), ..first.amount });
         let name = table.name(chosen.column);
         if extreme && let Some(said) = self.ranked(name, &entries, figure == Figure::Most) {
             return Some(said);
@@ -223,7 +220,13 @@ impl Step<'_> {
     fn counted(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Option<Said> {
         let text_named = table.texts().any(|column| self.question.mentions(table.name(column)) > 0.5);
         let column_said = self.question.mentions(table.name(chosen.column)) > 0.5;
-        if self.wish.bound.is_none() && !self.wish.conditions.negated {
+        // `How many bolts and nuts` asks for their numbers rather than for how many rows they are.
+        let several = chosen.rows.len() > 1 && chosen.by.iter().all(|by| Some(*by) == table.label);
+        let plain = self.wish.bound.is_none() && !self.wish.conditions.negated;
+        if plain && chosen.named && several && is_quantity(table.name(chosen.column)) {
+            return self.figure(table, chosen, Figure::Sum);
+        }
+        if plain {
             let headed = !table.name(chosen.column).is_empty();
             let of_rows = (text_named && !chosen.column_said)
                 || (headed && !chosen.column_said && (chosen.rows.len() > 1 || self.speaks_of_rows()));
@@ -415,6 +418,13 @@ pub(super) fn mentioned(question: &Question, table: &Table<'_>, column: usize) -
     let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();
     // A word that all rows have names none of them.
     if rows.len() == table.rows.len() && rows.len() > 1 { Vec::new() } else { rows }
+}
+
+/// An amount with the unit of most; what stands behind a single one may be a note.
+fn unit_of(entries: &[Entry<'_>]) -> Option<Amount> {
+    let bare = |amount: &&Amount| amount.after.is_empty() && amount.before.is_empty();
+    let with_units = || entries.iter().map(|entry| &entry.amount).filter(|amount| !bare(amount));
+    with_units().next().filter(|_| with_units().count() * 2 >= entries.len()).cloned()
 }
 
 fn within(bound: &Bound, size: f64) -> bool {

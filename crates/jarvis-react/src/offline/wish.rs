@@ -1,5 +1,6 @@
 //! What a question asks for: a chart, a number worked out of others, a count, or words of the document.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -125,7 +126,7 @@ rule!(
 );
 rule!(
     SUM,
-    r"\b(total|sum|altogether|combined|overall|in all)\b|\badd (up|all)|сумм|итого|всего|общ(ая|ий|ее|ую|ей|ие|его)|вместе|总(和|计|共|额|量|收入|销售|数|分|价|成本|支出|利润|库存|人口)|合计|一共|共计|加起来|之和|求和|总的"
+    r"\b(total|sum|altogether|together|combined|overall|in all)\b|\badd (up|all)|сумм|итого|всего|общ(ая|ий|ее|ую|ей|ие|его)|вместе|总(和|计|共|额|量|收入|销售|数|分|价|成本|支出|利润|库存|人口)|合计|一共|共计|加起来|之和|求和|总的"
 );
 rule!(
     COUNT,
@@ -136,7 +137,7 @@ rule!(
     r"\b(low|small|cheap|bottom|worst|few|short|young|light)|низк|мал|дешев|худш|снизу|с конца|第.(低|小|少|便宜|短|轻)|后[二两三四五十\d]"
 );
 rule!(SCALED, r"\d ?(million|billion|thousand|mln|bn|k|m|тыс|млн|млрд|万|亿|千)(\b|\.|$|[^a-z])");
-rule!(WHICH, r"^\s*(which|what|list|who)\b|^\s*(какие|кто|у кого|перечисли)|哪些|谁");
+rule!(WHICH, r"^\s*(which|what|list|who)\b|^\s*(какие|кто|что|у кого|перечисли)|哪些|谁");
 rule!(GROUPED, r"\b(by|per|for each|each|every)\b|\bпо\b|кажд|按|各|每");
 rule!(
     BOUND,
@@ -212,6 +213,26 @@ impl Wish {
             conditions,
         }
     }
+}
+
+/// Where a question says what is to be found out, as ranges of bytes.
+pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
+    let rules = [
+        &CHART, &NO_CHART, &LINE, &SCATTER, &KINDS, &FREQUENT, &RARE, &MEAN, &MEDIAN, &LEAST, &MOST, &SUM, &COUNT,
+        &WHICH, &GROUPED, &BOUND,
+    ];
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for rule in rules.into_iter().filter_map(|rule| rule.as_ref()) {
+        spans.extend(rule.find_iter(text).map(|found| found.range()));
+    }
+    // What stands between the parts of a comparison is no part of it.
+    let compared = DIFFERENCE.as_ref().into_iter().flat_map(|rule| rule.find_iter(text));
+    spans.extend(compared.map(|found| found.range()).filter(|range| !text.get(range.clone()).is_some_and(is_long)));
+    spans
+}
+
+fn is_long(compared: &str) -> bool {
+    compared.starts_with('比')
 }
 
 /// Whether a question asks for the number of things in all.

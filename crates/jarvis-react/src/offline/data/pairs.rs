@@ -1,13 +1,14 @@
 //! Labels with values: in lines, between commas, and in sentences; and bare lists of numbers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jarvis_plan::is_han;
 use tokio_util::sync::CancellationToken;
 
-use super::Table;
+use super::{Table, is_year};
 use crate::offline::amount::{Amount, may_hold_digit};
-use crate::offline::matching::{Question, folded, words};
+use crate::offline::heard::says_little;
+use crate::offline::matching::{Question, bare, folded, words};
 
 /// The longest label, in characters.
 const LABEL: usize = 60;
@@ -81,6 +82,9 @@ fn pair(text: &str) -> Option<(&str, &str)> {
     }
     let parted = ["：", ":", "=", " — ", " – ", " - ", "\t"].into_iter().find_map(|mark| {
         let (label, value) = text.rsplit_once(mark)?;
+        if mark == ":" && is_time(label, value) {
+            return None;
+        }
         Amount::read(value).map(|_| (label, value))
     });
     let (label, value) = parted.or_else(|| {
@@ -95,6 +99,13 @@ fn pair(text: &str) -> Option<(&str, &str)> {
     let named =
         label.chars().any(char::is_alphabetic) && label.chars().count() <= LABEL && !label.contains(['<', '>', '{']);
     named.then_some((label, value.trim()))
+}
+
+/// Whether a colon parts hours from minutes.
+fn is_time(before: &str, after: &str) -> bool {
+    let hours = before.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let minutes = after.bytes().take_while(u8::is_ascii_digit).count();
+    (1..=2).contains(&hours) && minutes == 2
 }
 
 /// A line without the mark of a list before it.
@@ -124,29 +135,56 @@ pub(super) fn numbers<'d>(document: &'d str, ended: &CancellationToken) -> Optio
     None
 }
 
-/// Sentences with an amount of what the question asks for, where there are two or more.
+/// Sentences with an amount of what the question asks for, where there are two or more; `None` where they are not alike
+/// in what else the question says.
 pub(super) fn sentences<'d>(document: &'d str, question: &Question, ended: &CancellationToken) -> Option<Table<'d>> {
     let mut found: Vec<(Vec<&'d str>, &'d str)> = Vec::new();
+    // In how many of the sentences each word of the question stands, and in which it was last seen.
+    let mut said: HashMap<String, (usize, usize)> = HashMap::new();
+    let asked = |word: &&str| {
+        let word = words(&folded(word));
+        word.iter().any(|word| word.chars().count() > 2 && !word.chars().any(is_han) && question.holds(word))
+    };
     let pieces = document.split_inclusive(['.', '。', '!', '！', '?', '？', ';', '；', '\n']);
     for sentence in joined(pieces, document).into_iter().take(SENTENCES) {
         let parts: Vec<&str> = sentence.split(|c: char| c.is_whitespace() || ",，:：".contains(c)).collect();
+        let mut first = None;
         for (at, part) in parts.iter().enumerate().take_while(|_| !ended.is_cancelled()) {
-            if !may_hold_digit(part) {
+            if !may_hold_digit(part) || !parts.iter().skip(at + 1).take(3).any(asked) {
                 continue;
             }
             let amount = part.trim_end_matches(['.', '。']);
-            let asked = |word: &&str| {
-                let word = words(&folded(word));
-                word.iter().any(|word| word.chars().count() > 2 && !word.chars().any(is_han) && question.holds(word))
-            };
-            let thing = parts.iter().skip(at + 1).take(3).any(asked);
             let amount = amount.trim_start_matches(|c: char| !c.is_ascii_digit() && !"-$€£¥".contains(c));
-            if thing && Amount::read(amount).is_some() && amount.starts_with(|c: char| !c.is_alphabetic()) {
-                let names = parts.iter().take(at).map(|part| part.trim_matches(|c: char| !c.is_alphanumeric()));
-                found.push((names.filter(|name| !name.is_empty()).collect(), amount));
-                break;
+            if Amount::read(amount).is_none() || amount.starts_with(char::is_alphabetic) {
+                continue;
+            }
+            // A year says when, unless it stands right before the thing.
+            let next = parts.get(at + 1).is_some_and(asked);
+            let when = at.checked_sub(1).and_then(|at| parts.get(at)).is_none_or(|before| {
+                let known = [
+                    "in", "since", "by", "from", "until", "of", "for", "during", "year", "в", "с", "к", "до", "от",
+                    "за",
+                ];
+                known.contains(&folded(before).as_str())
+            });
+            if is_year(amount) && (when || !next) {
+                continue;
+            }
+            if first.replace((at, amount)).is_some() {
+                // Which of two is meant, words alone do not tell.
+                return None;
             }
         }
+        let Some((at, amount)) = first else { continue };
+        for part in parts.iter().flat_map(|part| words(&folded(part))) {
+            if question.holds(&part) && !says_little(&part) {
+                let (count, last) = said.entry(bare(&part).to_owned()).or_insert((0, usize::MAX));
+                *count += usize::from(*last != found.len());
+                *last = found.len();
+            }
+        }
+        let names = parts.iter().take(at).map(|part| part.trim_matches(|c: char| !c.is_alphanumeric()));
+        found.push((names.filter(|name| !name.is_empty()).collect(), amount));
     }
     if found.len() < 2 {
         return None;
@@ -169,6 +207,11 @@ pub(super) fn sentences<'d>(document: &'d str, question: &Question, ended: &Canc
             vec![own.or(names.last()).copied().unwrap_or_default(), *amount]
         })
         .collect();
+    let labels: HashSet<String> =
+        rows.iter().filter_map(|row| row.first()).map(|name| bare(&folded(name)).to_owned()).collect();
+    if said.iter().any(|(word, (count, _))| *count < found.len() && !labels.contains(word)) {
+        return None;
+    }
     Table::new(rows, Some(false)).filter(|table| table.label == Some(0))
 }
 

@@ -1,0 +1,137 @@
+//! Questions that tempt to a wrong answer: the document speaks of something close to what is asked. What is said must be
+//! right, or leave the answer open: the sentence alone, the nearest passage, or a plain refusal.
+
+/// What an answer must be.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Due {
+    /// Told, with these parts in it.
+    Told(&'static [&'static str]),
+    /// Left open; none of these parts may be in it.
+    Open(&'static [&'static str]),
+}
+use Due::{Open, Told};
+
+/// A question, its document, and what the answer must be.
+pub(super) type Case = (&'static str, &'static str, Due);
+
+const FIRM: &str = "Harbour Optics was founded in 1991 by Ines Vogel and Paul Okoro in Kiel. The company grinds lenses for \
+lighthouses.\nIn 2006 it moved its main workshop to Dresden. Its founder Ines Vogel left the board in 2013.\nIn 2018 the firm \
+employed 87 people and had revenue of 12 million euro; in 2019 revenue fell to 9 million euro.\nThe director is Greta Lind. \
+She was hired in 2015 from Zeiss.\nThe foundry in Tallinn was closed on 7 May 2020.\n";
+const MARKET: &str = "Cherries cost $4.20 per kg, plums $3.10 per kg and figs $7.50 per kg.\nOn Tuesdays figs are sold at half \
+price. We are open from 8:00 to 17:00, on Monday we are closed.\nCall Ms. Hill at +44 20 7946 0999.\n";
+const LEASE: &str = "The lease between Orion Ltd (the landlord) and Vega GmbH (the tenant) was signed on 4 April 2021 by Nora Diaz \
+for the landlord and Emil Kraus for the tenant.\nThe rent is 2,000 EUR.\n";
+const ASCENTS: &str = "The first ascent took place in 1911. The second ascent, in 1914, lasted 52 hours.\n";
+const BILLS: &str =
+    "day;client;amount;paid\n2024-03-01;Delta;900,00;yes\n2024-03-09;Echo;150,50;no\n2024-04-02;Delta;75,25;no\n";
+const BILLS_RU: &str = "Счёт;Клиент;Сумма;Оплачен\n1;Дельта;900;да\n2;Эхо;150;нет\n3;Дельта;75;нет\n";
+const BILLS_ZH: &str = "日期,客户,金额,已付\n2024-03-01,甲,900,是\n2024-03-09,乙,150,否\n2024-04-02,甲,75,否\n";
+const MONTHS: &str = "month,revenue\nJan,40\nFeb,50\nMar,-6\n";
+const TEAM: &str =
+    "name,team,pay,since\nUma,Design,41000,2014\nVic,Code,58000,2017\nWes,Code,69000,2011\nXia,Design,47000,2019\n";
+const TEAM_ZH: &str = "姓名,部门,工资\n孙一,销售,8000\n周二,技术,12000\n吴三,技术,15000\n";
+const SHELF: &str = "# Stock\n\n| item | qty | price |\n|---|---:|---:|\n| hinges | 40 | 1.50 |\n| hooks | 300 | 0.20 |\n| locks | 0 | 9.00 |\n";
+const SHELF_RU: &str = "Товар;Запас;Цена\nПетли;40;15\nКрюки;300;2\n";
+const SHELF_ZH: &str = "商品,库存,单价\n锁,40,15\n钩子,300,2\n";
+const MENU: &str = "Mocha: 4.00\nTea: 2.00\nBagel: 3.00\nSalad: 7.00 (vegan)\n";
+const MENU_RU: &str = "Чай: 50 руб.\nКофе: 120 руб.\nПирог: 90 руб.\n";
+const MENU_ZH: &str = "茶：5元\n咖啡：20元\n蛋糕：15元\n";
+const PLANT_RU: &str = "Фабрика «Луч» основана в 1928 году в Твери. Директор фабрики — Олег Зимин. На фабрике работает 640 человек.\n\
+Цех в Туле закрыли в 2018 году. В 2019 году выручка составила 5 млн рублей, в 2020 году — 4 млн рублей.\n";
+const SALE_RU: &str = "Договор подписали 5 мая 2021 года Анна Белова от покупателя и Пётр Чернов от продавца.\n";
+const FIRM_ZH: &str = "南方公司成立于2001年，总部位于广州。公司有员工800人。\n2020年，公司收入为6亿元，2021年收入为9亿元。\
+第一次会议于2022年3月举行。杭州的工厂于2019年关闭。\n";
+const CITIES: &str = "city,population,area_km2\nVienna,1900000,415\nGraz,290000,128\nLinz,210000,96\n";
+const HOURS: &str = "The museum opens at 10:00 and closes at 18:00; on Friday it closes at 20:00.\nThe first keeper was Ann Hill, who \
+was appointed in 1999.\nAlfa Motors bought Beta Wheels in 2012.\n";
+
+/// Kinds of questions that a user's trial found answered wrong.
+pub(super) const KNOWN: &[Case] = &[
+    ("What is the average revenue?", FIRM, Open(&["2018.5"])),
+    ("When was the foundry in Tallinn opened?", FIRM, Open(&[])),
+    ("When did Paul Okoro leave the board?", FIRM, Open(&[])),
+    ("How many people worked there in 2017?", FIRM, Open(&[])),
+    ("Who founded the company?", FIRM, Open(&[])),
+    ("How much do plums cost?", MARKET, Open(&[])),
+    ("What do 2 kg of cherries cost?", MARKET, Open(&[])),
+    ("When do you open?", MARKET, Open(&[])),
+    ("When do you close on Monday?", MARKET, Open(&[])),
+    ("Who signed for the landlord?", LEASE, Open(&[])),
+    ("Who is the tenant?", LEASE, Open(&[])),
+    ("How long did the first ascent last?", ASCENTS, Open(&[])),
+    ("When was the third ascent?", ASCENTS, Open(&[])),
+    ("total unpaid amount", BILLS, Open(&["1125"])),
+    ("total paid amount", BILLS, Open(&["1125"])),
+    ("how much did revenue grow from Jan to Feb in percent?", MONTHS, Open(&["90"])),
+    ("which team has the most people?", TEAM, Open(&["69000", "116000"])),
+    ("What is the total value of the stock?", SHELF, Open(&["340"])),
+    ("which item is out of stock?", SHELF, Open(&["# Stock", "qty"])),
+    ("how many hinges and hooks are there?", SHELF, Told(&["340"])),
+    ("What is the average price?", MENU, Told(&["is 4 ("])),
+    ("What do two teas cost?", MENU, Open(&[])),
+    ("What do a mocha and a bagel cost together?", MENU, Told(&["7"])),
+    ("Кто директор школы?", PLANT_RU, Open(&[])),
+    ("2021年收入是多少？", FIRM_ZH, Open(&[])),
+    ("收入增加了多少？", FIRM_ZH, Open(&[])),
+    ("郑六的工资是多少？", TEAM_ZH, Open(&["35000"])),
+    ("population density of Vienna", CITIES, Open(&[])),
+];
+
+/// More of these kinds, written before the rules for them; 20 of them without a look at what was answered.
+pub(super) const MORE: &[Case] = &[
+    ("Когда открыли цех в Туле?", PLANT_RU, Open(&[])),
+    ("Сколько человек работало в 2015 году?", PLANT_RU, Open(&[])),
+    ("Какова средняя выручка?", PLANT_RU, Open(&["2019.5"])),
+    ("Сколько стоят два чая?", MENU_RU, Open(&[])),
+    ("Общая сумма неоплаченных счетов", BILLS_RU, Open(&["1125"])),
+    ("Какова стоимость всего запаса?", SHELF_RU, Open(&["340", "17"])),
+    ("На сколько процентов выросла выручка?", PLANT_RU, Open(&[])),
+    ("两杯茶多少钱？", MENU_ZH, Open(&[])),
+    ("库存总价值是多少？", SHELF_ZH, Open(&["340", "17"])),
+    ("未付款的总金额是多少？", BILLS_ZH, Open(&["1125"])),
+    ("第三次会议是什么时候？", FIRM_ZH, Open(&[])),
+    ("杭州的工厂是什么时候开业的？", FIRM_ZH, Open(&[])),
+    ("What is the average pay of women?", TEAM, Open(&["53750"])),
+    ("How many hinges are left after selling 20?", SHELF, Open(&[])),
+    ("What is the price of tea with a discount of 10%?", MENU, Open(&[])),
+    ("Who was the second keeper?", HOURS, Open(&[])),
+    ("Which city has the highest population density?", CITIES, Open(&["1900000"])),
+    ("When does the museum close on Friday?", HOURS, Open(&[])),
+    ("How much is a large mocha?", MENU, Open(&[])),
+    ("Кто подписал договор от продавца?", SALE_RU, Open(&[])),
+    ("How many married people work in Code?", TEAM, Open(&[])),
+    ("男员工的平均工资是多少？", TEAM_ZH, Open(&["11666"])),
+    ("Who bought Alfa Motors?", HOURS, Open(&[])),
+    ("Who is the youngest?", TEAM, Open(&["41000"])),
+];
+
+/// What is there must still be told.
+pub(super) const PLAIN: &[Case] = &[
+    ("Who is the director?", FIRM, Told(&["Greta Lind"])),
+    ("Which items cost less than 4?", MENU, Told(&["Tea", "Bagel"])),
+    ("What is the most expensive item?", MENU, Told(&["Salad"])),
+    ("total pay of the Code team", TEAM, Told(&["127000"])),
+    ("average pay in Design", TEAM, Told(&["44000"])),
+    ("how many people work in Code?", TEAM, Told(&["2"])),
+    ("which team has the highest total pay?", TEAM, Told(&["Code"])),
+    ("who earns more than 50000?", TEAM, Told(&["Vic", "Wes"])),
+    ("What is Uma's pay?", TEAM, Told(&["41000"])),
+    ("what is the sum of pay without Uma?", TEAM, Told(&["174000"])),
+    ("total amount for Delta", BILLS, Told(&["975.25"])),
+    ("how many clients?", BILLS, Told(&["2"])),
+    ("what is the population of Graz?", CITIES, Told(&["290000"])),
+    ("revenue in Feb", MONTHS, Told(&["50"])),
+    ("Сколько стоит кофе?", MENU_RU, Told(&["120"])),
+    ("Что самое дорогое?", MENU_RU, Told(&["Кофе"])),
+    ("Сколько стоят чай и пирог вместе?", MENU_RU, Told(&["140"])),
+    ("Что дешевле 100 рублей?", MENU_RU, Told(&["Чай", "Пирог"])),
+    ("Кто директор фабрики?", PLANT_RU, Told(&["Олег Зимин"])),
+    ("Сколько человек работает на фабрике?", PLANT_RU, Told(&["640"])),
+    ("技术部门的平均工资是多少？", TEAM_ZH, Told(&["13500"])),
+    ("谁的工资最高？", TEAM_ZH, Told(&["吴三"])),
+    ("工资总和", TEAM_ZH, Told(&["35000"])),
+    ("茶和蛋糕一共多少钱？", MENU_ZH, Told(&["20"])),
+    ("总部在哪里？", FIRM_ZH, Told(&["广州"])),
+    ("公司有多少员工？", FIRM_ZH, Told(&["800"])),
+];
