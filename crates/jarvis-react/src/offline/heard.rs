@@ -16,7 +16,7 @@ use super::{Step, conditions, wish};
 const ROWS: usize = 64;
 
 /// Words that change nothing of what is asked: those that ask, those that join, and common words for rows and for being.
-const ENGLISH: &str = "the of in on at for to from by with and or is are was were be been being do does did done has have had can \
+const ENGLISH: &str = "an the of in on at for to from by with and or is are was were be been being do does did done has have had can \
 could will would shall should may might what which who whom whose when where why how much many there here this that these \
 those it its he she they them their his her me my we us our you your please tell give show find say said name named called \
 list make made calculate compute work out only just any all each every both some as so up into file document table text \
@@ -248,6 +248,7 @@ fn tokens(text: &str) -> Vec<(Range<usize>, &str)> {
 fn numeral(word: &str) -> Option<usize> {
     let mut letters = word.chars();
     let (Some(letter), None) = (letters.next(), letters.next()) else { return None };
+    let letter = if letter == '两' { '二' } else { letter };
     "一二三四五六七八九十".chars().zip(1..).find(|(known, _)| *known == letter).map(|(_, number)| number)
 }
 

@@ -51,8 +51,10 @@ impl Step<'_> {
         // Which of several is meant, what a sentence denies, and whether it speaks of whom the question does, is not for words
         // alone to tell: the reader sees the sentence.
         let same = negates(&folded(&sentence)) == negates(&self.question.lower);
-        let plain = !found.rivalled && same && found.score >= PLAIN && found.heard.is_whole();
-        let far = found.lacks || found.score < sure || !found.heard.is_near();
+        // Words that ask weigh too, and more of them in Chinese; where two and more others are all there, they may.
+        let full = found.heard.is_whole() && found.heard.asked > 1;
+        let plain = !found.rivalled && same && found.heard.is_whole() && (full || found.score >= PLAIN);
+        let far = found.lacks || (found.score < sure && !full) || !found.heard.is_near();
         if found.heard.bare || heads(self.document, &sentence) {
             self.nothing(self.say.not_found())
         } else if far || unknown(self.question, self.document).is_some() {
@@ -73,7 +75,7 @@ fn heads(document: &str, sentence: &str) -> bool {
     let below = below.unwrap_or_default();
     let rule = below.starts_with(['|', '-', ':']) && below.chars().all(|c| "|-: \t".contains(c));
     let alike = |mark: char| sentence.contains(mark) && sentence.matches(mark).count() == below.matches(mark).count();
-    rule || (first && [',', ';', '\t', '|'].into_iter().any(alike))
+    rule || (first && !sentence.ends_with(['.', '!', '?', '。']) && [',', ';', '\t', '|'].into_iter().any(alike))
 }
 
 /// Where the first line that is not blank ends, from a byte on.

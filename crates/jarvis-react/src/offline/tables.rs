@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::amount::Amount;
 use super::data::Table;
-use super::groups::grouped;
+use super::groups::{grouped, repeats};
 use super::matching::{Question, is_quantity};
 use super::say::{Figure, rounded};
 use super::wish::{Bound, Op};
@@ -71,8 +71,13 @@ impl Step<'_> {
             Op::Count => Some(self.counted(table, &chosen)?),
             Op::Kinds | Op::Frequent { .. } => {
                 let column = table.texts().find(|column| self.question.mentions(table.name(*column)) > 0.5);
-                let column = column.or_else(|| table.texts().next())?;
-                Some(self.kinds(table, column)?)
+                // Where each occurs once, none is the most frequent.
+                let telling = |column: &usize| matches!(self.wish.op, Op::Kinds) || repeats(table, *column);
+                let mut others = table.texts().filter(telling);
+                match column.or(others.next().filter(|_| self.wish.op == Op::Kinds || others.next().is_none())) {
+                    Some(column) => Some(self.kinds(table, column)?),
+                    None => Some(Said::Nothing(self.beyond(table, &chosen))),
+                }
             }
             Op::Times(_) | Op::Words => Some(self.words(table, &chosen)?),
         };
@@ -161,8 +166,11 @@ impl Step<'_> {
         // The best of one is no choice; the question names something else.
         let all: Vec<&Vec<&str>> = table.rows.iter().collect();
         let aside = chosen.named && chosen.rows.len() < 2 && self.wish.bound.is_none();
-        let rows =
-            if aside && extreme && chosen.by.iter().all(|by| Some(*by) == table.label) { &all } else { &chosen.rows };
+        let aside = aside && extreme && chosen.by.iter().all(|by| Some(*by) == table.label);
+        if aside && chosen.rows.iter().any(|row| self.question.mentions(table.label(row)) == 1.0) {
+            return Some(Said::Nothing(self.beyond(table, chosen)));
+        }
+        let rows = if aside { &all } else { &chosen.rows };
         let mut entries = self.entries(table, rows, chosen.column);
         let first = entries.first()?.clone();
         if entries.iter().any(|entry| !entry.amount.agrees(&first.amount)) {

@@ -46,6 +46,19 @@ const CITIES: &str = "city,population,area_km2\nVienna,1900000,415\nGraz,290000,
 const HOURS: &str = "The museum opens at 10:00 and closes at 18:00; on Friday it closes at 20:00.\nThe first keeper was Ann Hill, who \
 was appointed in 1999.\nAlfa Motors bought Beta Wheels in 2012.\n";
 
+const CLINIC: &str = "Riverside Clinic opened in 1975. Dr. Mona Adler runs the clinic; her deputy is Dr. Sam Reyes.\nThe clinic has \
+14 doctors and 52 nurses. A visit costs 60 euros, for children 35 euros.\nThe lab is on the second floor. The old building was \
+sold to Borg Ltd in 1998.\n";
+const CLINIC_NOT: &str = "The clinic has 14 doctors.\nThe clinic does not treat animals.\n";
+const ORDERS: &str =
+    "order,customer,city,total,status\n101,Ann,Rome,50,shipped\n102,Ben,Oslo,80,cancelled\n103,Ann,Rome,30,pending\n";
+const SCHOOL_RU: &str = "В школе учатся 420 учеников и работают 35 учителей. Директор школы — Нина Орлова, завуч — Пётр Лис.\n\
+Спортзал построили в 2005 году. Бассейн ремонтируют.\n";
+const STAFF_RU: &str = "Имя;Отдел;Оклад;Стаж\nИван;Склад;100;5\nОлег;Офис;200;10\nАнна;Офис;300;2\n";
+const SHOP_ZH: &str = "商店周一到周五营业，周末休息。店长是陈红，副店长是刘强。去年卖出300辆自行车，今年卖出450辆。\n";
+const CITIES_ZH: &str = "城市,人口,面积\n甲市,100,20\n乙市,300,50\n";
+const FURNITURE: &str = "Desk: 120\nChair: 45\nShelf: 80\n";
+
 /// Kinds of questions that a user's trial found answered wrong.
 pub(super) const KNOWN: &[Case] = &[
     ("What is the average revenue?", FIRM, Open(&["2018.5"])),
@@ -70,6 +83,7 @@ pub(super) const KNOWN: &[Case] = &[
     ("how many hinges and hooks are there?", SHELF, Told(&["340"])),
     ("What is the average price?", MENU, Told(&["is 4 ("])),
     ("What do two teas cost?", MENU, Open(&[])),
+    ("What do a mocha and an espresso cost together?", MENU, Open(&[])),
     ("What do a mocha and a bagel cost together?", MENU, Told(&["7"])),
     ("Кто директор школы?", PLANT_RU, Open(&[])),
     ("2021年收入是多少？", FIRM_ZH, Open(&[])),
@@ -106,6 +120,42 @@ pub(super) const MORE: &[Case] = &[
     ("Who is the youngest?", TEAM, Open(&["41000"])),
 ];
 
+/// Written after the rules, and before a look at what they give.
+pub(super) const FRESH: &[Case] = &[
+    ("How many dentists does the clinic have?", CLINIC, Open(&[])),
+    ("How much does a visit cost for students?", CLINIC, Open(&[])),
+    ("Who bought the new building?", CLINIC, Open(&[])),
+    ("When was the old building built?", CLINIC, Open(&[])),
+    ("On which floor is the pharmacy?", CLINIC, Open(&[])),
+    ("Who was the deputy in 1980?", CLINIC, Open(&[])),
+    ("How many doctors and nurses are there together?", CLINIC, Open(&[])),
+    ("total of shipped orders", ORDERS, Told(&["50"])),
+    ("total of returned orders", ORDERS, Open(&["160"])),
+    ("What share of orders is cancelled?", ORDERS, Open(&["80"])),
+    ("total of orders above 40 in Rome", ORDERS, Told(&["50"])),
+    ("How many orders were cancelled last week?", ORDERS, Open(&[])),
+    ("Who ordered most often?", ORDERS, Open(&["101"])),
+    ("What is the largest total without tax?", ORDERS, Open(&["80"])),
+    ("Сколько выпускников в школе?", SCHOOL_RU, Open(&[])),
+    ("Когда построили бассейн?", SCHOOL_RU, Open(&[])),
+    ("Кто завуч?", SCHOOL_RU, Open(&[])),
+    ("Кто был директором в 1990 году?", SCHOOL_RU, Open(&[])),
+    ("Средний оклад женщин", STAFF_RU, Open(&["200"])),
+    ("Кто работает дольше всех?", STAFF_RU, Open(&["Анна"])),
+    ("副店长是谁？", SHOP_ZH, Open(&[])),
+    ("去年卖出多少辆汽车？", SHOP_ZH, Open(&[])),
+    ("前年卖出多少辆自行车？", SHOP_ZH, Open(&[])),
+    ("财务经理是谁？", SHOP_ZH, Open(&[])),
+    ("甲市的人口密度是多少？", CITIES_ZH, Open(&[])),
+    ("两个城市的人口总和是多少？", CITIES_ZH, Told(&["400"])),
+    ("丙市的面积是多少？", CITIES_ZH, Open(&["70"])),
+    ("甲市的人口增长了多少？", CITIES_ZH, Open(&[])),
+    ("How much do four chairs cost?", FURNITURE, Open(&[])),
+    ("What does a desk cost with delivery?", FURNITURE, Open(&[])),
+    ("What is the cheapest desk?", FURNITURE, Open(&["Chair"])),
+    ("Is the shelf more expensive than the chair?", FURNITURE, Open(&[])),
+];
+
 /// What is there must still be told.
 pub(super) const PLAIN: &[Case] = &[
     ("Who is the director?", FIRM, Told(&["Greta Lind"])),
@@ -133,5 +183,7 @@ pub(super) const PLAIN: &[Case] = &[
     ("工资总和", TEAM_ZH, Told(&["35000"])),
     ("茶和蛋糕一共多少钱？", MENU_ZH, Told(&["20"])),
     ("总部在哪里？", FIRM_ZH, Told(&["广州"])),
+    ("公司什么时候成立？", FIRM_ZH, Told(&["2001"])),
+    ("Does the clinic treat animals?", CLINIC_NOT, Told(&["does not treat"])),
     ("公司有多少员工？", FIRM_ZH, Told(&["800"])),
 ];

@@ -132,7 +132,7 @@ pub(super) fn answer(question: &str, context: &str) -> Option<Found> {
     let sentence = |at: usize| ranges.get(at).and_then(|range| context.get(range.clone())).unwrap_or_default();
     let heard = |at: usize, rule: Option<&Regex>| {
         let mut heard = heard::Question::new(question, language, rule).heard(&rows, at, sentence(at));
-        heard.bare = bare(at) && !sentence(at).ends_with(['?', '？']);
+        heard.bare = bare(at);
         heard
     };
     // Among the sentences nearly as good as the best, the first that holds what is asked for.
@@ -160,7 +160,7 @@ pub(super) fn answer(question: &str, context: &str) -> Option<Found> {
 struct Row {
     counts: HashMap<String, usize>,
     length: usize,
-    /// Whether it says nothing that the question does not.
+    /// Whether it is a heading or the like that says nothing that the question does not.
     bare: bool,
 }
 
@@ -169,7 +169,7 @@ impl Row {
         let found = terms(sentence, language);
         let length = found.len();
         let mut counts = HashMap::new();
-        let mut bare = true;
+        let mut bare = !sentence.ends_with(['.', '!', '?', '。', '！', '？']);
         for term in found {
             if asked.contains(&term.stem) {
                 *counts.entry(term.stem).or_default() += 1;

@@ -22,7 +22,7 @@ pub struct Heard {
     pub near: usize,
     /// Whether a number or an ordinal of the question is not in the sentence, or a name not even near it.
     pub astray: bool,
-    /// Whether the sentence says nothing that the question does not.
+    /// Whether the sentence is a heading or the like that says nothing that the question does not.
     pub bare: bool,
 }
 
