@@ -7,6 +7,7 @@
 mod amount;
 mod conditions;
 mod data;
+mod doubt;
 mod groups;
 mod heard;
 mod lists;

@@ -38,6 +38,21 @@ const CHINESE: &str = "请告诉我 告诉我 文件中 文件里 表格中 表�
 哪 几 个 名 位 项 种 条 次 本 只 件 天 人 共 各 每 都 中 里 上 下 把 成 来 用 出 图 画 比 高 低 多 少 贵 大 小 最 总 为 于 从 到 之 间 间 \
 叫 分 钱 元 值 数 量";
 
+/// Spans of time, and words before them that make them parts of a unit.
+const TIMES: [&str; 12] =
+    ["hour", "day", "week", "month", "year", "час", "день", "неделю", "месяц", "год", "hours", "quarter"];
+const EACH: [&str; 6] = ["per", "a", "an", "each", "every", "в"];
+/// Words for units that are written as signs.
+const SIGNS: [(&str, char); 7] = [
+    ("dollar", '$'),
+    ("euro", '€'),
+    ("pound", '£'),
+    ("percent", '%'),
+    ("доллар", '$'),
+    ("евро", '€'),
+    ("процент", '%'),
+];
+
 impl Step<'_> {
     /// A word of the question that nothing in the table, the operations or the rest of the document takes up.
     pub(super) fn unheard(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Option<String> {
@@ -64,11 +79,19 @@ impl Step<'_> {
         if any {
             kinds.extend(kind_words().map(|(_, kind)| kind));
         }
+        if let Some(sign) = self.foreign_sign() {
+            return Some(sign.to_string());
+        }
         let mut text = None;
         let mut before = "";
         for (range, word) in tokens(lower) {
             // What stands behind a bound is its unit.
-            let unit = self.is_bound(std::mem::replace(&mut before, word));
+            let before = std::mem::replace(&mut before, word);
+            let unit = self.is_bound(before);
+            // A month is as good as its name, but so much a month is another number.
+            if TIMES.contains(&word) && EACH.contains(&before) && !self.document.contains(word) {
+                return Some(word.to_owned());
+            }
             let han = word.starts_with(is_han);
             if unit
                 || known.holds(&range)
@@ -88,11 +111,21 @@ impl Step<'_> {
                 if let Some(left) = left.into_iter().find(|left| !text.contains(left.as_str()) && !all(numeral(left))) {
                     return Some(left);
                 }
-            } else if !stands(text, bare(word)) {
+            } else if !stands(text, bare(word))
+                && !SIGNS.iter().any(|(name, sign)| word.starts_with(name) && text.contains(*sign))
+            {
                 return Some(word.to_owned());
             }
         }
         None
+    }
+
+    /// A sign of a unit in the question that the document does not use.
+    fn foreign_sign(&self) -> Option<char> {
+        let signs = ['$', '€', '£', '¥', '₽'];
+        let asked = |sign: &char| self.question.lower.contains(*sign) && !self.document.contains(*sign);
+        let other = || self.document.contains(signs);
+        Some('%').filter(asked).or_else(|| signs.into_iter().find(asked).filter(|_| other()))
     }
 
     /// Whether a word changes nothing of what is asked.

@@ -3,6 +3,8 @@
 use jarvis_tools::local::Counts;
 use serde_json::{Value, json};
 
+use super::data::Table;
+use super::tables::Chosen;
 use super::wish::{Op, in_all};
 use super::{Move, Step};
 
@@ -66,6 +68,15 @@ impl Step<'_> {
         } else {
             None
         };
+        if let Some(of) = &one
+            && let Some(word) = self.unheard(&Table::default(), &Chosen::default())
+        {
+            let rows = Counts::of_text(list, None).kinds.into_iter().find(|kind| kind.0 == *of);
+            let rows: Vec<(String, String)> = rows.into_iter().map(|kind| (kind.0, kind.1.to_string())).collect();
+            let known = self.document.contains(&word);
+            let told = if known { self.say.beyond(&self.say.pairs(&rows)) } else { self.say.unheard(&word) };
+            return Some(self.nothing(told));
+        }
         let Some(observed) = self.observed("count") else {
             let mut input = if whole { json!({}) } else { json!({"text": list}) };
             if let (Some(of), Some(fields)) = (&one, input.as_object_mut()) {

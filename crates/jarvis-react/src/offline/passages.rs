@@ -4,6 +4,7 @@ use jarvis_workers::native::text::answer_from;
 use serde_json::json;
 
 use super::conditions::{negates, unknown};
+use super::doubt::is_doubtful;
 use super::matching::folded;
 use super::{Move, Step};
 
@@ -59,7 +60,7 @@ impl Step<'_> {
             self.nothing(self.say.not_found())
         } else if far || unknown(self.question, self.document).is_some() {
             self.nothing(self.say.nearest(&sentence))
-        } else if plain {
+        } else if plain && !is_doubtful(self.question, &sentence, &answer) {
             self.answer(self.say.quoted(&answer, &sentence))
         } else {
             self.answer(self.say.passage(&sentence))

@@ -47,14 +47,14 @@ impl Step<'_> {
         if compared || unsaid || self.unbound(table, chosen) {
             return Some(self.beyond(table, chosen));
         }
-        if wish.chart.is_none()
-            && let Some(word) = self.unheard(table, chosen)
-        {
-            let rows = if chosen.named { self.beyond(table, chosen) } else { String::new() };
-            return Some(if rows.is_empty() { self.say.no_such(&word) } else { rows });
-        }
-        if wish.chart.is_none() && (self.divided(table, chosen) || self.unmeasured(table, chosen)) {
-            return Some(self.beyond(table, chosen));
+        if wish.chart.is_none() {
+            if let Some(word) = self.unheard(table, chosen) {
+                let known = chosen.named || self.document.contains(&word);
+                return Some(if known { self.beyond(table, chosen) } else { self.say.unheard(&word) });
+            }
+            if self.divided(table, chosen) || self.unmeasured(table, chosen) || self.several(table, chosen) {
+                return Some(self.beyond(table, chosen));
+            }
         }
         if conditions.negated {
             let whole = matches!(wish.op, Op::Words | Op::Difference | Op::Kinds | Op::Times(_) | Op::Frequent { .. });
@@ -65,6 +65,17 @@ impl Step<'_> {
             chosen.rows = table.rows.iter().filter(|row| !out.contains(&std::ptr::from_ref(*row))).collect();
         }
         None
+    }
+
+    /// Whether more than one thing is to be worked out: a number of the first few, or of one of several columns.
+    fn several(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> bool {
+        let wish = self.wish;
+        let placed = wish.conditions.top.is_some() || wish.conditions.rank.is_some();
+        let number = matches!(wish.op, Op::Sum | Op::Mean | Op::Median);
+        let of_first = matches!(wish.op, Op::Extreme { .. }) && (wish.sum || wish.mean);
+        let grouped = || self.group_column(table, chosen).is_some();
+        let whichever = number && !chosen.column_said && table.numeric.len() > 1 && wish.bound.is_none();
+        (placed && (number || wish.op == Op::Count || (of_first && !grouped()))) || whichever
     }
 
     /// Whether the question names cells of two columns that stand together in no row.

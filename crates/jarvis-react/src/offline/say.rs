@@ -250,6 +250,15 @@ impl Say {
         )
     }
 
+    /// That a word of the question is nowhere in the document, and thus nothing is worked out.
+    pub(super) fn unheard(self, word: &str) -> String {
+        self.pick(
+            format!("I cannot find “{word}” in the document, so I work nothing out."),
+            format!("В документе не нашлось «{word}», поэтому я ничего не вычисляю."),
+            format!("文件中没有找到“{word}”，因此不作计算。"),
+        )
+    }
+
     /// That no row fits all that is asked.
     pub(super) fn no_row(self) -> String {
         self.one(

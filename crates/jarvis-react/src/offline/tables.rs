@@ -29,6 +29,7 @@ pub(super) struct Entry<'d> {
 }
 
 /// What the question selects of a table.
+#[derive(Default)]
 pub(super) struct Chosen<'t, 'd> {
     pub(super) rows: Vec<&'t Vec<&'d str>>,
     /// The columns that name them.

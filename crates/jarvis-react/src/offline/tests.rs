@@ -73,9 +73,13 @@ const BARE: [&str; 3] = ["The document says: ", "В документе: ", "原�
 #[tokio::test]
 async fn what_is_not_said_is_not_claimed() {
     let mut wrong = Vec::new();
-    for (part, cases) in
-        [("known", honest::KNOWN), ("more", honest::MORE), ("fresh", honest::FRESH), ("plain", honest::PLAIN)]
-    {
+    for (part, cases) in [
+        ("known", honest::KNOWN),
+        ("more", honest::MORE),
+        ("fresh", honest::FRESH),
+        ("others", honest::OTHERS),
+        ("plain", honest::PLAIN),
+    ] {
         let mut right = 0;
         for (question, document, due) in cases.iter().copied() {
             let (_, answer, found) = asked(question, document).await;

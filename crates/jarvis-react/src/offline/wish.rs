@@ -169,7 +169,8 @@ impl Wish {
             _ => text.to_owned(),
         };
         let rest = rest.as_str();
-        let conditions = Conditions::read(&without_no_chart(rest), bound.is_some());
+        let mut conditions = Conditions::read(&without_no_chart(rest), bound.is_some());
+        conditions.unclear |= bounds_are_unclear(text);
         let ranked = conditions.rank.is_some() || conditions.top.is_some();
         let low = fits(&LOW, rest);
         let most = if fits(&LEAST, rest) || (ranked && low) {
@@ -242,6 +243,14 @@ pub(super) fn in_all(question: &Question) -> bool {
 
 fn without_no_chart(text: &str) -> String {
     NO_CHART.as_ref().map_or_else(|| text.to_owned(), |rule| rule.replace_all(text, " ").into_owned())
+}
+
+/// Whether there are several bounds, or one is turned about.
+fn bounds_are_unclear(text: &str) -> bool {
+    let Some(rule) = BOUND.as_ref() else { return false };
+    let mut found = rule.find_iter(text);
+    let turned = |at: usize| text.get(..at).is_some_and(|before| before.trim_end().ends_with(" no"));
+    found.next().is_some_and(|first| turned(first.start())) || found.next().is_some()
 }
 
 fn bound(text: &str) -> Option<Bound> {

@@ -59,6 +59,15 @@ const SHOP_ZH: &str = "商店周一到周五营业，周末休息。店长是陈
 const CITIES_ZH: &str = "城市,人口,面积\n甲市,100,20\n乙市,300,50\n";
 const FURNITURE: &str = "Desk: 120\nChair: 45\nShelf: 80\n";
 
+const WORKSHOP: &str = "Tom Reed hired Paul Lund in 2015. The new plant may open in 2031.\nUntil 2012 the director was Ada King.\n\
+The works have more than 340 welders. A saw costs up to 90 euros.\n";
+const WORKSHOP_RU: &str = "До 2012 года директором был Лев Гусев. Новый цех, возможно, откроют в 2031 году.\nНа заводе более 340 \
+сварщиков.\n";
+const WORKSHOP_ZH: &str = "高峰曾任经理。新工厂预计2031年开业。工厂有超过340名工人。\n";
+const POINTS: &str = "name,team,points,fouls\nKim,Red,10,3\nLou,Blue,25,1\nMax,Red,40,4\nNed,Blue,5,2\n";
+const RATES: &str = "Anchor: 12 €\nBuoy: 30 €\nCable: 7 €\n";
+const BASKET: &str = "apple, pear, apple, plum, apple, pear\n";
+
 /// Kinds of questions that a user's trial found answered wrong.
 pub(super) const KNOWN: &[Case] = &[
     ("What is the average revenue?", FIRM, Open(&["2018.5"])),
@@ -154,6 +163,38 @@ pub(super) const FRESH: &[Case] = &[
     ("What does a desk cost with delivery?", FURNITURE, Open(&[])),
     ("What is the cheapest desk?", FURNITURE, Open(&["Chair"])),
     ("Is the shelf more expensive than the chair?", FURNITURE, Open(&[])),
+];
+
+/// Others, written after those, and before a look at what is given for them.
+pub(super) const OTHERS: &[Case] = &[
+    ("When did Paul Lund hire Tom Reed?", WORKSHOP, Open(&[])),
+    ("When did the new plant open?", WORKSHOP, Open(&[])),
+    ("Who is the director?", WORKSHOP, Open(&[])),
+    ("How many welders do the works have?", WORKSHOP, Open(&[])),
+    ("How much does a saw cost?", WORKSHOP, Open(&[])),
+    ("Кто директор?", WORKSHOP_RU, Open(&[])),
+    ("Когда открыли новый цех?", WORKSHOP_RU, Open(&[])),
+    ("Сколько сварщиков на заводе?", WORKSHOP_RU, Open(&[])),
+    ("谁是经理？", WORKSHOP_ZH, Open(&[])),
+    ("新工厂哪一年开业？", WORKSHOP_ZH, Open(&[])),
+    ("工厂有多少名工人？", WORKSHOP_ZH, Open(&[])),
+    ("What is the average of the top 2 points?", POINTS, Open(&["20 ("])),
+    ("What is the sum of the two highest points?", POINTS, Open(&["Max: 40;"])),
+    ("Who has more than 8 and less than 30 points?", POINTS, Open(&["Max"])),
+    ("Who has no more than 10 points?", POINTS, Open(&["Lou", "Max"])),
+    ("Who has points equal to 25?", POINTS, Open(&["80", "nothing about", "Kim"])),
+    ("How many points per game did Kim get?", POINTS, Open(&[])),
+    ("What is the total?", POINTS, Open(&["80"])),
+    ("What are Kim's points per month?", POINTS, Open(&[])),
+    ("Who has more than 10% of the points?", POINTS, Open(&["Lou"])),
+    ("Which cost less than $10?", RATES, Open(&["Cable"])),
+    ("What is the price of a buoy in dollars?", RATES, Open(&[])),
+    ("How many red apples are there?", BASKET, Open(&["apple: 3."])),
+    ("How many points do Kim and Lou have together?", POINTS, Told(&["35"])),
+    ("Points of Red without Kim?", POINTS, Open(&["50"])),
+    ("Сколько стоит чай без сахара?", MENU_RU, Open(&[])),
+    ("Сколько всего стоят чай и сок?", MENU_RU, Open(&[])),
+    ("茶和果汁一共多少钱？", MENU_ZH, Open(&[])),
 ];
 
 /// What is there must still be told.
