@@ -18,26 +18,24 @@ const ROWS: usize = 64;
 /// Words that change nothing of what is asked: those that ask, those that join, and common words for rows and for being.
 const ENGLISH: &str = "an the of in on at for to from by with and or is are was were be been being do does did done has have had can \
 could will would shall should may might what which who whom whose when where why how much many there here this that these \
-those it its he she they them their his her me my we us our you your please tell give show find say said name named called \
-list make made calculate compute work out only just any all each every both some as so up into file document table text \
-data csv json row rows line lines column entry entries record records item items product products goods thing things \
-article people person persons employee employees staff worker workers member customer customers number numbers figure \
-figures values amounts live lives lived living come came go went get got contain contains exist occur ordered stand \
-standing total totals month months year years week day days between than then not no earn earns stock";
-/// The same in Russian, as beginnings of words.
-const RUSSIAN: &str = "какой какая какое какие каков какого каком какую каких каким какими было были была живет живут между а без был бы быть в вам во вот все всё всег всех вы где да для до его ее если есть же за и из или им их к \
-как кем ко когда кто кого кому ли мне мой мы на над нам нас него нее ней нет них но о об он она они оно от по под после при \
-про с сам со так так там то тот ту ты у уже чего чем что эт я пожалуйста скаж назов перечисл покаж дай найд посчитай \
-вычисл подсчитай выведи работ жив имеет имею указан приведен содерж товар продукт позици предмет человек людей люди \
-сотрудник работник список списк таблиц файл документ текст запис строк значени числ данн недел месяц год день дня дней \
-штук больш высок получ наход чаще";
+those it its he she they them their his her me my we us our you your please tell give show find say said name call called \
+make made calculate compute work out only just any all each every both some as so up into file document table text data csv \
+json row line column entry entries record list item product goods thing article people person employee staff worker \
+member customer number figure values amounts money live come came go went get got contain exist occur order ordered stand \
+total month year week day between across whole entire company than then not no";
+/// The same in Russian; the longer ones as beginnings of words.
+const RUSSIAN: &str = "какой какая какое какие каков какого каком какую каких каким какими чей чья чье чьи было были была между а без \
+бы быть в вам во вот все всё всег всех вы где да для до его ее если есть же за и из или им их к как кем ко когда кто кого кому \
+ли мне мой мы на над нам нас него нее ней нет них но о об он она они оно от по под после при про с сам со так там то тот ту ты \
+у уже чего чем что эт я пожалуйста скаж назов перечисл покаж дай найд посчитай вычисл подсчитай выведи работ живет живут жив \
+имеет имею указан приведен содерж товар продукт позици предмет человек людей люди сотрудник работник список списк таблиц файл \
+документ текст запис строк значени числ данн недел месяц год день дня дней штук получ наход денег компани";
 /// The same in Chinese, longer ones first.
-const CHINESE: &str = "请告诉我 告诉我 文件中 文件里 表格中 表格里 多少钱 多少人 多少分 几个人 什么时候 请问 文件 文档 表格 表中 \
-表里 数据 列表 所有 全部 一共 总共 多少 什么 哪个 哪些 哪位 哪种 哪里 怎么 几个 几种 几名 员工 同学 学生 商品 产品 东西 水果 项目 \
-展示 显示 表示 列出 计算 算出 城市 部门 每个 各个 分别 的 了 是 有 在 和 与 跟 及 或 吗 呢 吧 啊 请 给 我 你 他 她 它 们 这 那 谁 \
-哪 几 个 名 位 项 种 条 次 本 只 件 天 人 共 各 每 都 中 里 上 下 把 成 来 用 出 图 画 比 高 低 多 少 贵 大 小 最 总 为 于 从 到 之 间 间 \
-叫 分 钱 元 值 数 量";
-
+const CHINESE: &str = "请告诉我 告诉我 文件中 文件里 表格中 表格里 多少钱 多少人 多少分 几个人 什么时候 高多少 低多少 多多少 少多少 \
+贵多少 大多少 小多少 长多少 重多少 便宜多少 请问 文件 文档 表格 表中 表里 数据 列表 所有 全部 一共 总共 多少 什么 哪个 哪些 哪位 \
+哪种 哪里 怎么 几个 几种 几名 员工 同学 学生 商品 产品 东西 水果 项目 展示 显示 表示 列出 计算 算出 城市 部门 公司 每个 各个 分别 这份 \
+这张 其中 里面 的 了 是 有 在 和 与 跟 及 或 吗 呢 吧 啊 请 给 我 你 他 她 它 们 这 那 谁 哪 几 个 名 位 项 种 条 次 本 只 件 天 人 共 各 \
+每 都 中 里 上 下 把 成 来 用 出 图 画 比 多 少 最 总 为 于 从 到 之 间 叫 分 钱 元 值 数 量 该";
 /// Spans of time, and words before them that make them parts of a unit.
 const TIMES: [&str; 12] =
     ["hour", "day", "week", "month", "year", "час", "день", "неделю", "месяц", "год", "hours", "quarter"];
@@ -84,6 +82,7 @@ impl Step<'_> {
         }
         let mut text = None;
         let mut before = "";
+        let mut seen = HashSet::new();
         for (range, word) in tokens(lower) {
             // What stands behind a bound is its unit.
             let before = std::mem::replace(&mut before, word);
@@ -104,6 +103,10 @@ impl Step<'_> {
                     continue;
                 }
                 return Some(word.to_owned());
+            }
+            // Each word is looked for once, in a document that may be long.
+            if !seen.insert(word) {
+                continue;
             }
             let text = text.get_or_insert_with(|| folded(self.document));
             if han {
@@ -132,8 +135,9 @@ impl Step<'_> {
     fn is_plain(&self, word: &str, table: &Table<'_>) -> bool {
         let mut letters = word.chars();
         let single = letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none();
-        if single || (word == "value" && table.numeric.len() == 1) {
-            return true;
+        // The value of things is their price and their number, where there are both.
+        if single || word == "value" {
+            return single || table.numeric.len() == 1;
         }
         says_little(word)
     }
@@ -180,7 +184,7 @@ impl Step<'_> {
 /// Whether a folded word, English or Russian, changes nothing of what is asked.
 pub(super) fn says_little(word: &str) -> bool {
     if word.is_ascii() {
-        return ENGLISH.split_whitespace().any(|known| known == word);
+        return ENGLISH.split_whitespace().any(|known| known == word || bare(known) == bare(word));
     }
     let begins = |known: &str| known.chars().count() > 3 && word.starts_with(known);
     word.chars().all(is_cyrillic) && RUSSIAN.split_whitespace().any(|known| known == word || begins(known))

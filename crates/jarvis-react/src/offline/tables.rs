@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use jarvis_plan::is_han;
 use jarvis_tools::local::evaluate;
 use serde_json::{Value, json};
 
 use super::amount::Amount;
 use super::data::Table;
 use super::groups::{grouped, repeats};
-use super::matching::{Question, is_quantity};
+use super::matching::{Question, folded, is_quantity};
 use super::say::{Figure, rounded};
 use super::wish::{Bound, Op};
 use super::{Move, Step};
@@ -76,7 +77,7 @@ impl Step<'_> {
                 let telling = |column: &usize| matches!(self.wish.op, Op::Kinds) || repeats(table, *column);
                 let mut others = table.texts().filter(telling);
                 match column.or(others.next().filter(|_| self.wish.op == Op::Kinds || others.next().is_none())) {
-                    Some(column) => Some(self.kinds(table, column)?),
+                    Some(column) => Some(self.kinds(&chosen, column)?),
                     None => Some(Said::Nothing(self.beyond(table, &chosen))),
                 }
             }
@@ -238,7 +239,7 @@ impl Step<'_> {
         if plain {
             let headed = !table.name(chosen.column).is_empty();
             let of_rows = (text_named && !chosen.column_said)
-                || (headed && !chosen.column_said && (chosen.rows.len() > 1 || self.speaks_of_rows()));
+                || (headed && !chosen.column_said && (chosen.rows.len() > 1 || self.speaks_of_rows(table)));
             if chosen.named && (column_said || !of_rows) {
                 return if chosen.rows.len() == 1 || !headed {
                     Some(self.looked_up(table, chosen))
@@ -249,7 +250,8 @@ impl Step<'_> {
             if chosen.column_said && !text_named && !chosen.named {
                 return self.figure(table, chosen, Figure::Sum);
             }
-            if !of_rows && !self.speaks_of_rows() || (!chosen.named && !text_named && !self.speaks_of_rows()) {
+            if !of_rows && !self.speaks_of_rows(table) || (!chosen.named && !text_named && !self.speaks_of_rows(table))
+            {
                 return None;
             }
         }
@@ -280,30 +282,32 @@ impl Step<'_> {
         }))
     }
 
-    /// Whether the question asks for the rows themselves.
-    fn speaks_of_rows(&self) -> bool {
-        let known = [
-            "items",
-            "rows",
-            "lines",
-            "entries",
-            "records",
-            "products",
-            "goods",
-            "people",
-            "товаров",
-            "строк",
-            "записей",
-            "позиций",
-        ];
-        let chinese = ["商品", "项", "行", "条", "个人", "产品", "东西"];
-        self.question.words().iter().any(|word| known.contains(&word.as_str()))
-            || chinese.iter().any(|word| self.question.lower.contains(word))
+    /// Whether the question asks for the rows themselves: things, or people where they are the rows.
+    fn speaks_of_rows(&self, table: &Table<'_>) -> bool {
+        let says = |known: &str| {
+            known.split_whitespace().any(|known| {
+                let han = known.chars().any(is_han);
+                if han {
+                    self.question.lower.contains(known)
+                } else {
+                    self.question.words().iter().any(|word| word == known)
+                }
+            })
+        };
+        let things =
+            "items rows lines entries records products goods товаров строк записей позиций 商品 项 行 条 产品 东西";
+        let people =
+            "people persons employees workers человек людей сотрудников работников 个人 多少人 几人 哪些人 员工";
+        let name = folded(table.label.map_or("", |label| table.name(label)));
+        let named =
+            "name full person employee worker staff member имя фио фамил сотрудник работник 姓名 名字 员工 人员";
+        let of_people = named.split_whitespace().any(|known| name.starts_with(known));
+        says(things) || (of_people && says(people))
     }
 
     /// How often each value of a column occurs.
-    fn kinds(&self, table: &Table<'_>, column: usize) -> Option<Said> {
-        let items: Vec<&str> = table.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.trim()).collect();
+    fn kinds(&self, chosen: &Chosen<'_, '_>, column: usize) -> Option<Said> {
+        let items: Vec<&str> = chosen.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.trim()).collect();
         if items.len() > NAMED * 10 {
             return None;
         }

@@ -100,7 +100,7 @@ rule!(
 rule!(QUOTED, r#"["“«「『'‘]([^"”»」』'’]{1,60})["”»」』'’]"#);
 rule!(
     KINDS,
-    r"how many (different|distinct|unique|kinds?|types?|sorts?|varieties)|number of (different|distinct|unique|kinds|types)|\bwhat (kinds?|types?|sorts?)|which (kinds?|types?|sorts?)|\bwhat \w+ (are|occur|appear) (there|in|listed)|сколько (видов|разных|различных|типов|сортов|уникальных|наименований)|как(ие|их) (виды|типы|сорта)|(几|多少|哪些|哪几)(种|类)|种类|有哪些"
+    r"how many (different|distinct|unique|kinds?|types?|sorts?|varieties)|number of (different|distinct|unique|kinds|types)|\bwhat (kinds?|types?|sorts?)|which (kinds?|types?|sorts?)|\bwhat \w+ (are|occur|appear) (there|in|listed)|\bwhich \w+ (are|occur) (there|listed)|сколько (видов|разных|различных|типов|сортов|уникальных|наименований)|как(ие|их) (виды|типы|сорта)|(几|多少|哪些|哪几)(种|类)|种类|有哪些"
 );
 rule!(
     FREQUENT,
@@ -135,6 +135,10 @@ rule!(
 rule!(
     LOW,
     r"\b(low|small|cheap|bottom|worst|few|short|young|light)|низк|мал|дешев|худш|снизу|с конца|第.(低|小|少|便宜|短|轻)|后[二两三四五十\d]"
+);
+rule!(
+    GREAT,
+    r"сам(?:ый|ая|ое|ые|ой|ую|ого|ым|ом)\s+(?:больш|высок|крупн|велик|хорош)\w*|\b(?:больше|меньше|выше|ниже|дороже|дешевле|старше|младше)\b|(?:[高低多少贵大小长重短轻]|便宜)了?(?:多少|几)"
 );
 rule!(SCALED, r"\d ?(million|billion|thousand|mln|bn|k|m|тыс|млн|млрд|万|亿|千)(\b|\.|$|[^a-z])");
 rule!(WHICH, r"^\s*(which|what|list|who)\b|^\s*(какие|кто|что|у кого|перечисли)|哪些|谁");
@@ -180,7 +184,7 @@ impl Wish {
         };
         let op = if fits(&TIMES, rest) {
             Op::Times(of(question))
-        } else if fits(&KINDS, rest) {
+        } else if fits(&KINDS, rest) && bound.is_none() {
             Op::Kinds
         } else if fits(&FREQUENT, rest) {
             Op::Frequent { most: true }
@@ -220,7 +224,7 @@ impl Wish {
 pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
     let rules = [
         &CHART, &NO_CHART, &LINE, &SCATTER, &KINDS, &FREQUENT, &RARE, &MEAN, &MEDIAN, &LEAST, &MOST, &SUM, &COUNT,
-        &WHICH, &GROUPED, &BOUND,
+        &WHICH, &GROUPED, &BOUND, &GREAT,
     ];
     let mut spans: Vec<Range<usize>> = Vec::new();
     for rule in rules.into_iter().filter_map(|rule| rule.as_ref()) {
@@ -361,6 +365,7 @@ mod tests {
             &SCALED,
             &GROUPED,
             &BOUND,
+            &GREAT,
         ];
         assert!(rules.iter().all(|rule| rule.is_some()));
     }

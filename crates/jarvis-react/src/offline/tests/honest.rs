@@ -31,6 +31,7 @@ const MONTHS: &str = "month,revenue\nJan,40\nFeb,50\nMar,-6\n";
 const TEAM: &str =
     "name,team,pay,since\nUma,Design,41000,2014\nVic,Code,58000,2017\nWes,Code,69000,2011\nXia,Design,47000,2019\n";
 const TEAM_ZH: &str = "姓名,部门,工资\n孙一,销售,8000\n周二,技术,12000\n吴三,技术,15000\n";
+const PAY_RU: &str = "Имя;Отдел;Зарплата\nЛес;Продажи;80\nГром;Склад;95\n";
 const SHELF: &str = "# Stock\n\n| item | qty | price |\n|---|---:|---:|\n| hinges | 40 | 1.50 |\n| hooks | 300 | 0.20 |\n| locks | 0 | 9.00 |\n";
 const SHELF_RU: &str = "Товар;Запас;Цена\nПетли;40;15\nКрюки;300;2\n";
 const SHELF_ZH: &str = "商品,库存,单价\n锁,40,15\n钩子,300,2\n";
@@ -221,6 +222,19 @@ pub(super) const PLAIN: &[Case] = &[
     ("Сколько человек работает на фабрике?", PLANT_RU, Told(&["640"])),
     ("技术部门的平均工资是多少？", TEAM_ZH, Told(&["13500"])),
     ("谁的工资最高？", TEAM_ZH, Told(&["吴三"])),
+    ("Who works in Code?", TEAM, Told(&["Vic", "Wes"])),
+    ("how many people are there?", TEAM, Told(&["4"])),
+    ("How many people are there?", FURNITURE, Open(&[])),
+    ("Which teams are there?", TEAM, Told(&["Design", "2"])),
+    ("How many different customers are in Rome?", ORDERS, Told(&["1 kind", "Ann"])),
+    ("Чья зарплата самая высокая?", PAY_RU, Told(&["Гром"])),
+    ("Сколько человек в отделе продаж?", PAY_RU, Told(&["1", "Лес"])),
+    ("Сколько стоит большой чай?", MENU_RU, Open(&[])),
+    ("销售部有多少人？", TEAM_ZH, Told(&["共 1 个", "孙一"])),
+    ("有多少人？", TEAM_ZH, Told(&["3"])),
+    ("有多少人？", CITIES_ZH, Open(&[])),
+    ("工资低于10000的有哪些人？", TEAM_ZH, Told(&["孙一"])),
+    ("小锁多少钱？", SHELF_ZH, Open(&[])),
     ("工资总和", TEAM_ZH, Told(&["35000"])),
     ("茶和蛋糕一共多少钱？", MENU_ZH, Told(&["20"])),
     ("总部在哪里？", FIRM_ZH, Told(&["广州"])),
