@@ -1,11 +1,13 @@
 //! Whether a sentence says plainly what is picked out of it: not as a plan or a guess, not of former times, not as a bound,
 //! and not of who did it where the question turns the names about.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::matching::{Question, folded};
+use super::heard::says_little;
+use super::matching::{Question, bare, folded, words};
 
 /// A rule; a pattern that does not compile fits nothing, and a test says so.
 type Rule = LazyLock<Option<Regex>>;
@@ -35,6 +37,8 @@ rule!(
     r"^\s*(?:or (?:more|less|so|later|earlier)\b|at (?:most|least)\b|и более|и менее|[+–-]\s*\d|之?[前后]|以[上下前后]|多|余|左右)"
 );
 
+rule!(CLAUSES, r"[;；]|,? (?:but|while|whereas|although)\b|, (?:а|но|однако|зато)\b|，(?:而|但)");
+
 fn fits(rule: &Rule, text: &str) -> bool {
     rule.as_ref().is_some_and(|rule| rule.is_match(text))
 }
@@ -51,7 +55,21 @@ pub(super) fn is_doubtful(question: &Question, sentence: &str, answer: &str) -> 
     let (before, behind) = sentence.split_once(answer).unwrap_or_default();
     let bound = answer.contains(|c: char| c.is_ascii_digit())
         && (fits(&BEFORE, &folded(before)) || fits(&BEHIND, &folded(behind)));
-    may || was || bound || only_there(&HEDGED) || only_there(&FORMER) || turned(question, sentence)
+    let apart = apart(question, sentence, answer);
+    may || was || bound || apart || only_there(&HEDGED) || only_there(&FORMER) || turned(question, sentence)
+}
+
+/// Whether a word of the question stands only in another clause than what is picked.
+fn apart(question: &Question, sentence: &str, answer: &str) -> bool {
+    let Some(rule) = CLAUSES.as_ref() else { return false };
+    let clauses: Vec<&str> = rule.split(sentence).collect();
+    let own = clauses.iter().position(|clause| clause.contains(answer));
+    let said = |clause: &str| {
+        let said = words(&folded(clause)).into_iter().filter(|word| question.holds(word) && !says_little(word));
+        said.map(|word| bare(&word).to_owned()).collect::<HashSet<_>>()
+    };
+    let here = own.and_then(|own| clauses.get(own)).map(|clause| said(clause)).unwrap_or_default();
+    clauses.len() > 1 && clauses.iter().any(|clause| said(clause).difference(&here).next().is_some())
 }
 
 /// Whether the names of a question stand in another order in a sentence.
@@ -69,6 +87,8 @@ mod tests {
     #[test]
     fn doubts_are_raised() {
         for (question, sentence, answer, expected) in [
+            ("How much do boys pay?", "Girls pay 5 euros; boys enter free.", "5 euros", true),
+            ("How much do girls pay?", "Girls pay 5 euros; boys enter free.", "5 euros", false),
             ("When was it signed?", "It was signed on 12 May 2022.", "12 May 2022", false),
             ("When does it open?", "It may open in 2031.", "2031", true),
             ("Who is the head?", "The head is Ann Lee.", "Ann Lee", false),
@@ -84,6 +104,6 @@ mod tests {
         ] {
             assert_eq!(is_doubtful(&Question::new(question), sentence, answer), expected, "{sentence}");
         }
-        assert!([&HEDGED, &FORMER, &WAS, &IS, &BEFORE, &BEHIND].iter().all(|rule| rule.is_some()));
+        assert!([&HEDGED, &FORMER, &WAS, &IS, &BEFORE, &BEHIND, &CLAUSES].iter().all(|rule| rule.is_some()));
     }
 }

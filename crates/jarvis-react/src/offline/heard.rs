@@ -170,6 +170,23 @@ impl Step<'_> {
         told || named.len() > 1 || (named.len() == 1 && kinds > 0)
     }
 
+    /// Whether spans of time are to be counted, and not what the column that is named holds.
+    pub(super) fn counts_times(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> bool {
+        let words = self.question.words();
+        let mut heads = words.windows(2).filter_map(|pair| match pair {
+            [how, head] if how == "many" || how == "сколько" => Some(head),
+            _ => None,
+        });
+        let time = |head: &String| {
+            TIMES.iter().any(|time| bare(time) == bare(head))
+                || ["дней", "недель", "месяцев", "лет", "раз"].contains(&head.as_str())
+        };
+        self.wish.op == Op::Count
+            && self.wish.bound.is_none()
+            && chosen.column_said
+            && heads.any(|head| time(head) && !table.header.iter().any(|name| Question::new(name).holds(head)))
+    }
+
     /// Whether the most of something is asked for that no column of amounts tells, such as the oldest where there are no
     /// ages.
     pub(super) fn unmeasured(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> bool {

@@ -169,7 +169,7 @@ const KINDS: [&str; 12] = [
     "people headcount persons человек 人数 多少人 几个人 几人",
     "salary wage pay paid earn зарплат оклад зараб 工资 薪",
     "profit прибыл 利润 盈利",
-    "temperature cold warm hot температур холодн тепл 气温 温度 冷 热",
+    "temp cold warm hot температур холодн тепл 气温 温度 冷 热",
     "visitor guest посетител гост 游客 访客",
 ];
 

@@ -52,7 +52,11 @@ impl Step<'_> {
                 let known = chosen.named || self.document.contains(&word);
                 return Some(if known { self.beyond(table, chosen) } else { self.say.unheard(&word) });
             }
-            if self.divided(table, chosen) || self.unmeasured(table, chosen) || self.several(table, chosen) {
+            if self.divided(table, chosen)
+                || self.unmeasured(table, chosen)
+                || self.counts_times(table, chosen)
+                || self.several(table, chosen)
+            {
                 return Some(self.beyond(table, chosen));
             }
         }

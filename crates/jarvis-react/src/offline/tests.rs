@@ -78,6 +78,7 @@ async fn what_is_not_said_is_not_claimed() {
         ("more", honest::MORE),
         ("fresh", honest::FRESH),
         ("others", honest::OTHERS),
+        ("third", honest::THIRD),
         ("plain", honest::PLAIN),
     ] {
         let mut right = 0;

@@ -69,6 +69,15 @@ const POINTS: &str = "name,team,points,fouls\nKim,Red,10,3\nLou,Blue,25,1\nMax,R
 const RATES: &str = "Anchor: 12 €\nBuoy: 30 €\nCable: 7 €\n";
 const BASKET: &str = "apple, pear, apple, plum, apple, pear\n";
 
+const LAKE: &str = "Lake Miro is 42 km long and 7 km wide. Its greatest depth is 120 metres. About 3,000 people live on its \
+shore.\nThe ferry leaves at 9:15 and returns at 17:40. A ticket for adults costs 8 euros; children travel free.\nCaptain Ivo \
+Lang has steered it since 1998; before him Pia Hart did.\n";
+const WEATHER: &str =
+    "date,city,temp,rain\n2024-05-01,Oslo,12,3\n2024-05-01,Rome,22,0\n2024-05-02,Oslo,9,8\n2024-05-02,Rome,24,1\n";
+const TOWNS_RU: &str = "Город;Жители;Школы\nТверь;400000;60\nРязань;300000;45\n";
+const TOWNS_ZH: &str = "城市,游客,酒店\n大理,500,20\n丽江,800,45\n";
+const DESK: &str = r#"[{"name": "pen", "price": 1.5}, {"name": "ink", "price": 4}]"#;
+
 /// Kinds of questions that a user's trial found answered wrong.
 pub(super) const KNOWN: &[Case] = &[
     ("What is the average revenue?", FIRM, Open(&["2018.5"])),
@@ -196,6 +205,41 @@ pub(super) const OTHERS: &[Case] = &[
     ("Сколько стоит чай без сахара?", MENU_RU, Open(&[])),
     ("Сколько всего стоят чай и сок?", MENU_RU, Open(&[])),
     ("茶和果汁一共多少钱？", MENU_ZH, Open(&[])),
+];
+
+/// A third lot, written in the same way.
+pub(super) const THIRD: &[Case] = &[
+    ("How wide is Lake Miro?", LAKE, Open(&[])),
+    ("How deep is Lake Miro on average?", LAKE, Open(&[])),
+    ("How much is a ticket for children?", LAKE, Open(&[])),
+    ("When does the ferry return?", LAKE, Open(&[])),
+    ("Who was the captain in 1990?", LAKE, Open(&[])),
+    ("How many people live in the village?", LAKE, Open(&[])),
+    ("How many tourists visit the lake?", LAKE, Open(&[])),
+    ("How long does the ferry take?", LAKE, Open(&[])),
+    ("What is the return ticket price?", LAKE, Open(&[])),
+    ("Who is Ivo Lang?", LAKE, Open(&[])),
+    ("What was the average temperature in Oslo?", WEATHER, Told(&["10.5"])),
+    ("How much warmer was Rome than Oslo on 2 May?", WEATHER, Open(&[])),
+    ("On how many days did it rain in Oslo?", WEATHER, Open(&["11"])),
+    ("Which city was the wettest?", WEATHER, Open(&["Rome"])),
+    ("What was the temperature in Paris?", WEATHER, Open(&[])),
+    ("Total rain in Oslo on 2024-05-02", WEATHER, Told(&["8"])),
+    ("What was the minimum night temperature?", WEATHER, Open(&[])),
+    ("Сколько жителей приходится на одну школу в Твери?", TOWNS_RU, Open(&[])),
+    ("В каком городе больше школ?", TOWNS_RU, Open(&["Рязань"])),
+    ("Сколько больниц в Твери?", TOWNS_RU, Open(&[])),
+    ("Сколько школ в Твери и Рязани вместе?", TOWNS_RU, Told(&["105"])),
+    ("Сколько жителей было в Твери 10 лет назад?", TOWNS_RU, Open(&[])),
+    ("丽江有多少家餐馆？", TOWNS_ZH, Open(&[])),
+    ("丽江的游客比大理多百分之几？", TOWNS_ZH, Open(&[])),
+    ("大理平均每家酒店有多少游客？", TOWNS_ZH, Open(&[])),
+    ("大理和丽江的酒店一共多少家？", TOWNS_ZH, Told(&["65"])),
+    ("哪个城市的酒店最少？", TOWNS_ZH, Told(&["大理"])),
+    ("What is the price of paper?", DESK, Open(&[])),
+    ("What do a pen and ink cost together?", DESK, Told(&["5.5"])),
+    ("What does a pen cost after a 50% discount?", DESK, Open(&[])),
+    ("How many fruits are not apples?", BASKET, Open(&["apple: 3"])),
 ];
 
 /// What is there must still be told.
