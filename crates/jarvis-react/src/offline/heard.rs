@@ -149,13 +149,17 @@ impl Step<'_> {
     /// Whether the question speaks of several columns of amounts, or of one that says yes or no, where one number is
     /// worked out.
     pub(super) fn divided(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> bool {
-        if self.wish.bound.is_some()
-            || matches!(self.wish.op, Op::Count | Op::Words | Op::Kinds | Op::Times(_) | Op::Difference)
-        {
+        let said = |column: &usize| self.question.mentions(table.name(*column)) > 0.5;
+        let flags = |column| !chosen.by.contains(&column) && is_flag(table, column);
+        if matches!(self.wish.op, Op::Words | Op::Kinds | Op::Times(_) | Op::Difference) {
             return false;
         }
-        let said = |column: &usize| self.question.mentions(table.name(*column)) > 0.5;
-        let told = table.texts().filter(said).any(|column| !chosen.by.contains(&column) && is_flag(table, column));
+        if table.texts().filter(said).any(flags) {
+            return true;
+        }
+        if self.wish.bound.is_some() {
+            return false;
+        }
         // Words that name a column are spent; what is left may speak of another by its kind.
         let named: Vec<usize> = table.numeric.iter().copied().filter(said).collect();
         let mut rest = self.question.lower.clone();
@@ -167,7 +171,7 @@ impl Step<'_> {
         let rest = Question::new(&rest);
         let meant = |column: &&usize| !named.contains(column) && rest.shares_kind(table.name(**column));
         let kinds: usize = table.numeric.iter().filter(meant).count();
-        told || named.len() > 1 || (named.len() == 1 && kinds > 0)
+        named.len() > 1 || (named.len() == 1 && kinds > 0 && self.wish.op != Op::Count)
     }
 
     /// Whether spans of time are to be counted, and not what the column that is named holds.

@@ -9,7 +9,7 @@ use super::Step;
 use super::conditions::unknown;
 use super::data::{Table, is_year};
 use super::groups::{grouped, nth};
-use super::matching::Question;
+use super::matching::{Question, is_price, is_quantity};
 use super::say::{Figure, rounded};
 use super::tables::{Chosen, Entry, Said, mentioned};
 use super::wish::Op;
@@ -78,8 +78,12 @@ impl Step<'_> {
         let number = matches!(wish.op, Op::Sum | Op::Mean | Op::Median);
         let of_first = matches!(wish.op, Op::Extreme { .. }) && (wish.sum || wish.mean);
         let grouped = || self.group_column(table, chosen).is_some();
+        // The price of all is a sum of products where there are numbers of things.
+        let price = wish.op == Op::Sum && is_price(table.name(chosen.column)) && chosen.rows.len() > 1;
+        let products = price && table.numeric.iter().any(|column| is_quantity(table.name(*column)));
+        let number = number || wish.op == Op::Difference;
         let whichever = number && !chosen.column_said && table.numeric.len() > 1 && wish.bound.is_none();
-        (placed && (number || wish.op == Op::Count || (of_first && !grouped()))) || whichever
+        (placed && (number || wish.op == Op::Count || (of_first && !grouped()))) || whichever || products
     }
 
     /// Whether the question names cells of two columns that stand together in no row.

@@ -7,7 +7,7 @@ use jarvis_tools::local::evaluate;
 use serde_json::{Value, json};
 
 use super::amount::Amount;
-use super::data::Table;
+use super::data::{Table, is_missing};
 use super::groups::{grouped, repeats};
 use super::matching::{Question, folded, is_quantity};
 use super::say::{Figure, rounded};
@@ -61,6 +61,10 @@ impl Step<'_> {
         let groups = self.of_groups(table, &chosen);
         let text = match &self.wish.op {
             _ if groups.is_some() => groups,
+            // The most of one row says nothing of the groups that are asked about.
+            Op::Extreme { .. } if self.group_column(table, &chosen).is_some_and(|by| Some(by) != table.label) => {
+                Some(Said::Nothing(self.beyond(table, &chosen)))
+            }
             Op::Sum if chosen.rows.len() == 1 && chosen.named => Some(self.looked_up(table, &chosen)),
             Op::Sum => Some(self.figure(table, &chosen, Figure::Sum)?),
             Op::Mean => Some(self.figure(table, &chosen, Figure::Mean)?),
@@ -343,6 +347,10 @@ impl Step<'_> {
                 let cell = row.get(*column).copied().unwrap_or_default().trim();
                 pairs.push((self.say.cell(label, name), cell.to_owned()));
             }
+        }
+        if pairs.iter().all(|(_, cell)| is_missing(cell)) {
+            pairs.iter_mut().for_each(|(_, cell)| *cell = "—".to_owned());
+            return Said::Nothing(self.say.pairs(&pairs));
         }
         Said::Text(self.say.pairs(&pairs))
     }

@@ -120,9 +120,10 @@ fn unlisted(line: &str) -> &str {
 
 /// A document that is nothing but numbers.
 pub(super) fn numbers<'d>(document: &'d str, ended: &CancellationToken) -> Option<Table<'d>> {
-    let body = document
-        .rsplit_once([':', '：'])
-        .map_or(document, |(head, body)| if head.len() < 80 { body } else { document });
+    let body = document.rsplit_once([':', '：']).map_or(document, |(head, body)| {
+        let heads = head.len() < 80 && !head.trim().contains(['.', '。', '!', '?', '\n']);
+        if heads { body } else { document }
+    });
     for marks in
         [&['\n', ';', '；', '、', '，'][..], &[',', '\n', '；', ';', '、', '，'], &[' ', ',', '\n', ';', '\t', '，']]
     {
@@ -153,9 +154,12 @@ pub(super) fn sentences<'d>(document: &'d str, question: &Question, ended: &Canc
             if !may_hold_digit(part) || !parts.iter().skip(at + 1).take(3).any(asked) {
                 continue;
             }
+            // `T-200` is a name.
+            let named =
+                part.split(|c: char| c.is_ascii_digit()).next().is_some_and(|head| head.contains(char::is_alphabetic));
             let amount = part.trim_end_matches(['.', '。']);
             let amount = amount.trim_start_matches(|c: char| !c.is_ascii_digit() && !"-$€£¥".contains(c));
-            if Amount::read(amount).is_none() || amount.starts_with(char::is_alphabetic) {
+            if named || Amount::read(amount).is_none() {
                 continue;
             }
             // A year says when, unless it stands right before the thing.

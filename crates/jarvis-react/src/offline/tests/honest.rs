@@ -76,6 +76,7 @@ const WEATHER: &str =
     "date,city,temp,rain\n2024-05-01,Oslo,12,3\n2024-05-01,Rome,22,0\n2024-05-02,Oslo,9,8\n2024-05-02,Rome,24,1\n";
 const TOWNS_RU: &str = "Город;Жители;Школы\nТверь;400000;60\nРязань;300000;45\n";
 const TOWNS_ZH: &str = "城市,游客,酒店\n大理,500,20\n丽江,800,45\n";
+const PUMPS: &str = "The K-20 pump weighs 12 kg. The K-30 pump weighs 18 kg. Phone: +44 113 496 0999.\n";
 const DESK: &str = r#"[{"name": "pen", "price": 1.5}, {"name": "ink", "price": 4}]"#;
 
 /// Kinds of questions that a user's trial found answered wrong.
@@ -201,7 +202,7 @@ pub(super) const OTHERS: &[Case] = &[
     ("What is the price of a buoy in dollars?", RATES, Open(&[])),
     ("How many red apples are there?", BASKET, Open(&["apple: 3."])),
     ("How many points do Kim and Lou have together?", POINTS, Told(&["35"])),
-    ("Points of Red without Kim?", POINTS, Open(&["50"])),
+    ("Points of Red without Kim?", POINTS, Open(&["50", "1652"])),
     ("Сколько стоит чай без сахара?", MENU_RU, Open(&[])),
     ("Сколько всего стоят чай и сок?", MENU_RU, Open(&[])),
     ("茶和果汁一共多少钱？", MENU_ZH, Open(&[])),
@@ -236,6 +237,7 @@ pub(super) const THIRD: &[Case] = &[
     ("大理平均每家酒店有多少游客？", TOWNS_ZH, Open(&[])),
     ("大理和丽江的酒店一共多少家？", TOWNS_ZH, Told(&["65"])),
     ("哪个城市的酒店最少？", TOWNS_ZH, Told(&["大理"])),
+    ("How much do both pumps weigh together?", PUMPS, Open(&["50", "1652"])),
     ("What is the price of paper?", DESK, Open(&[])),
     ("What do a pen and ink cost together?", DESK, Told(&["5.5"])),
     ("What does a pen cost after a 50% discount?", DESK, Open(&[])),
@@ -279,6 +281,7 @@ pub(super) const PLAIN: &[Case] = &[
     ("有多少人？", CITIES_ZH, Open(&[])),
     ("工资低于10000的有哪些人？", TEAM_ZH, Told(&["孙一"])),
     ("小锁多少钱？", SHELF_ZH, Open(&[])),
+    ("What is the phone number?", PUMPS, Told(&["+44 113 496 0999"])),
     ("工资总和", TEAM_ZH, Told(&["35000"])),
     ("茶和蛋糕一共多少钱？", MENU_ZH, Told(&["20"])),
     ("总部在哪里？", FIRM_ZH, Told(&["广州"])),

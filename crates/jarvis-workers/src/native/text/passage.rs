@@ -37,8 +37,8 @@ pub(super) struct Found {
 static ASKED: LazyLock<Vec<(Regex, Vec<Group>)>> = LazyLock::new(|| {
     use Group::{Date, Email, Location, Money, Number, Organisation, Other, Percent, Person, Phone, Time, Url};
     let rules: [(&str, &[Group]); 12] = [
-        (r"(?i)\be-?mail\b|почт[аыу]\b|邮箱|邮件地址", &[Email]),
-        (r"(?i)\b(?:phone|telephone)\b|телефон|电话", &[Phone, Number]),
+        (r"(?i)\be-?mail\b(?: address\b)?|почт[аыу]\b|邮箱|邮件地址", &[Email]),
+        (r"(?i)\b(?:phone|telephone)\b(?: numbers?\b)?|(?:номер\p{L}* )?телефон|电话(?:号码)?", &[Phone, Number]),
         (r"(?i)\b(?:web ?site|url|web address)\b|сайт|网址|网站", &[Url]),
         (r"(?i)\bwhat (?:time|hour)\b|во сколько|котор(?:ом|ый) час|几点|什么时间", &[Time, Date]),
         (r"(?i)\bpercent(?:age)?\b|процент|百分之", &[Percent, Number]),

@@ -48,6 +48,11 @@ static ORDINAL: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Chinese words that ask, whatever kind of thing they ask for.
+static ASKING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern("什么时候|多少|几[个名位人本次岁座]|何时|什么|谁|哪位|哪里|哪儿|哪一?[年个些天家国种]|怎么|如何|是否")
+});
+
 /// The words of a question.
 pub(super) struct Question {
     words: Vec<Word>,
@@ -69,6 +74,7 @@ impl Question {
             .into_iter()
             .flat_map(|rule| rule.find_iter(question))
             .filter(|found| !measure(found.as_str()) || found.as_str().ends_with("money"))
+            .chain(ASKING.find_iter(question))
             .map(|found| found.range())
             .collect();
         let mut seen = HashSet::new();
