@@ -8,6 +8,7 @@ mod amount;
 mod conditions;
 mod data;
 mod doubt;
+mod figures;
 mod groups;
 mod heard;
 mod lists;

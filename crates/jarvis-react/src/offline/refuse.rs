@@ -147,7 +147,7 @@ impl Step<'_> {
         let mut ordered: Vec<&Entry<'_>> = entries.iter().collect();
         let size = |entry: &Entry<'_>| entry.amount.size;
         ordered.sort_by(|a, b| if most { size(b).total_cmp(&size(a)) } else { size(a).total_cmp(&size(b)) });
-        let shown = |entry: &&Entry<'_>| (entry.label.to_owned(), entry.cell.to_owned());
+        let shown = |entry: &&Entry<'_>| (entry.label.to_string(), entry.cell.to_owned());
         if let Some(rank) = conditions.rank {
             let Some(at) = nth(&ordered, rank, size) else { return Some(Said::Nothing(self.say.no_row())) };
             let pairs: Vec<(String, String)> =

@@ -1,13 +1,14 @@
 //! Questions about tables and pairs of labels and values.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use jarvis_plan::is_han;
-use jarvis_tools::local::evaluate;
 use serde_json::{Value, json};
 
 use super::amount::Amount;
 use super::data::{Table, is_missing};
+use super::figures::{expression, unit_of};
 use super::groups::{grouped, repeats};
 use super::matching::{Question, folded, is_quantity};
 use super::say::{Figure, rounded};
@@ -24,7 +25,7 @@ const BARS: usize = 200;
 /// A row with its amount in the column asked about.
 #[derive(Debug, Clone)]
 pub(super) struct Entry<'d> {
-    pub(super) label: &'d str,
+    pub(super) label: Cow<'d, str>,
     pub(super) cell: &'d str,
     pub(super) amount: Amount,
 }
@@ -159,9 +160,18 @@ impl Step<'_> {
     }
 
     pub(super) fn entries<'d>(&self, table: &Table<'d>, rows: &[&Vec<&'d str>], column: usize) -> Vec<Entry<'d>> {
+        // Where rows share a name, other words tell them apart.
+        let shared = rows.len() > 1 && table.label.is_some_and(|label| repeats(table, label));
+        let others: Vec<usize> = table.texts().skip(1).filter(|_| shared).take(2).collect();
+        let label = |row: &Vec<&'d str>| {
+            let own = table.label(row);
+            let told = others.iter().filter_map(|other| row.get(*other)).map(|cell| cell.trim());
+            let told: Vec<&str> = std::iter::once(own).chain(told).filter(|cell| !cell.is_empty()).collect();
+            if others.is_empty() { Cow::Borrowed(own) } else { Cow::Owned(told.join(", ")) }
+        };
         let entry = |row: &&Vec<&'d str>| {
             let cell = row.get(column).copied()?.trim();
-            Some(Entry { label: table.label(row), cell, amount: Amount::read(cell)? })
+            Some(Entry { label: label(row), cell, amount: Amount::read(cell)? })
         };
         rows.iter().take_while(|_| !self.ended.is_cancelled()).filter_map(entry).collect()
     }
@@ -193,7 +203,7 @@ impl Step<'_> {
                 return Some(said);
             }
             if chosen.named && chosen.rows.len() == 2 {
-                entries.sort_by_key(|entry| self.question.place(entry.label));
+                entries.sort_by_key(|entry| self.question.place(&entry.label));
             } else {
                 entries.sort_by(|a, b| b.amount.size.total_cmp(&a.amount.size));
             }
@@ -214,11 +224,11 @@ impl Step<'_> {
         let told = match figure {
             Figure::Difference => {
                 let (one, other) = (entries.first()?, entries.last()?);
-                self.say.difference(name, (one.label, one.cell), (other.label, other.cell), &result)
+                self.say.difference(name, (&one.label, one.cell), (&other.label, other.cell), &result)
             }
             Figure::Most | Figure::Least => {
                 let labels = entries.iter().filter(|entry| entry.amount.size == size && !entry.label.is_empty());
-                let labels: Vec<&str> = labels.map(|entry| entry.label).collect();
+                let labels: Vec<&str> = labels.map(|entry| entry.label.as_ref()).collect();
                 if labels.is_empty() {
                     self.say.number(figure, name, &result, entries.len())
                 } else {
@@ -374,7 +384,7 @@ impl Step<'_> {
                     return Err(self.say.units_differ());
                 }
                 let points = entries.iter().zip(1..).map(|(entry, at)| {
-                    let label = if entry.label.is_empty() { at.to_string() } else { entry.label.to_owned() };
+                    let label = if entry.label.is_empty() { at.to_string() } else { entry.label.to_string() };
                     (label, entry.amount.plain.clone(), entry.cell.to_owned())
                 });
                 (points.collect(), table.label.unwrap_or(usize::MAX), left_out)
@@ -441,13 +451,6 @@ pub(super) fn mentioned(question: &Question, table: &Table<'_>, column: usize) -
     if rows.len() == table.rows.len() && rows.len() > 1 { Vec::new() } else { rows }
 }
 
-/// An amount with the unit of most; what stands behind a single one may be a note.
-fn unit_of(entries: &[Entry<'_>]) -> Option<Amount> {
-    let bare = |amount: &&Amount| amount.after.is_empty() && amount.before.is_empty();
-    let with_units = || entries.iter().map(|entry| &entry.amount).filter(|amount| !bare(amount));
-    with_units().next().filter(|_| with_units().count() * 2 >= entries.len()).cloned()
-}
-
 fn within(bound: &Bound, size: f64) -> bool {
     (bound.itself && size == bound.number) || (if bound.above { size > bound.number } else { size < bound.number })
 }
@@ -459,36 +462,4 @@ fn bracketed(number: &str) -> String {
 /// A decimal text as a JSON number.
 fn number(plain: &str) -> Value {
     serde_json::from_str(plain).unwrap_or_else(|_| json!(plain))
-}
-
-/// The expression of a figure. Of very many values the sums, or the extremes, of parts are written.
-fn expression(figure: Figure, entries: &[Entry<'_>]) -> Option<String> {
-    let list =
-        |entries: &[Entry<'_>]| entries.iter().map(|entry| entry.amount.plain.as_str()).collect::<Vec<_>>().join(", ");
-    let function = figure.function();
-    if entries.len() <= WRITTEN {
-        return Some(format!("{function}({})", list(entries)));
-    }
-    if figure == Figure::Median {
-        let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
-        sorted.sort_by(|a, b| a.amount.size.total_cmp(&b.amount.size));
-        let half = sorted.len() / 2;
-        let from = if sorted.len().is_multiple_of(2) { half.checked_sub(1)? } else { half };
-        let middle: Vec<&str> = sorted.get(from..=half)?.iter().map(|entry| entry.amount.plain.as_str()).collect();
-        return Some(format!("median({})", middle.join(", ")));
-    }
-    let part = if figure == Figure::Mean { "sum" } else { function };
-    let mut values: Vec<String> = entries.iter().map(|entry| entry.amount.plain.clone()).collect();
-    while values.len() > WRITTEN {
-        values = values
-            .chunks(WRITTEN)
-            .map(|chunk| evaluate(&format!("{part}({})", chunk.join(", "))).ok())
-            .collect::<Option<_>>()?;
-    }
-    let values = values.join(", ");
-    Some(if figure == Figure::Mean {
-        format!("sum({values}) / {}", entries.len())
-    } else {
-        format!("{part}({values})")
-    })
 }

@@ -79,6 +79,7 @@ async fn what_is_not_said_is_not_claimed() {
         ("fresh", honest::FRESH),
         ("others", honest::OTHERS),
         ("third", honest::THIRD),
+        ("found", honest::FOUND),
         ("plain", honest::PLAIN),
     ] {
         let mut right = 0;

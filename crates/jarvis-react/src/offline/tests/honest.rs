@@ -79,6 +79,12 @@ const TOWNS_ZH: &str = "城市,游客,酒店\n大理,500,20\n丽江,800,45\n";
 const PUMPS: &str = "The K-20 pump weighs 12 kg. The K-30 pump weighs 18 kg. Phone: +44 113 496 0999.\n";
 const DESK: &str = r#"[{"name": "pen", "price": 1.5}, {"name": "ink", "price": 4}]"#;
 
+const SERVERS: &str = "date,server,requests,errors\n2024-01-01,alpha,1000,10\n2024-01-01,beta,2000,5\n2024-01-02,alpha,1100,0\n\
+2024-01-02,beta,1900,20\n";
+const PUPILS: &str =
+    "id,student,class,math,physics,passed\n1,Ann,A,90,80,yes\n2,Bob,B,60,,no\n3,Cid,A,75,70,yes\n4,Dan,B,88,95,yes\n";
+const STORE_RU: &str = "Товар;Количество;Цена\nБолт;100;5\nГайка;200;3\nШайба;0;1\n";
+
 /// Kinds of questions that a user's trial found answered wrong.
 pub(super) const KNOWN: &[Case] = &[
     ("What is the average revenue?", FIRM, Open(&["2018.5"])),
@@ -242,6 +248,20 @@ pub(super) const THIRD: &[Case] = &[
     ("What do a pen and ink cost together?", DESK, Told(&["5.5"])),
     ("What does a pen cost after a 50% discount?", DESK, Open(&[])),
     ("How many fruits are not apples?", BASKET, Open(&["apple: 3"])),
+];
+
+/// What a look through longer documents found.
+pub(super) const FOUND: &[Case] = &[
+    ("How many students passed?", PUPILS, Open(&["4"])),
+    ("What is Bob's physics score?", PUPILS, Open(&[])),
+    ("How many students are in class B?", PUPILS, Told(&["2", "Bob", "Dan"])),
+    ("What is the sum of everything?", PUPILS, Open(&["10"])),
+    ("Which server has the most errors?", SERVERS, Open(&["2024"])),
+    ("How many errors per request?", SERVERS, Open(&["6000"])),
+    ("On which day were there the most requests?", SERVERS, Told(&["2024-01-01, beta: 2000"])),
+    ("Какова общая стоимость товаров?", STORE_RU, Open(&["9"])),
+    ("На сколько болт дороже гайки?", STORE_RU, Told(&["2"])),
+    ("Самый дешёвый товар", STORE_RU, Told(&["Шайба"])),
 ];
 
 /// What is there must still be told.
