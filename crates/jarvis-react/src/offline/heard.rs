@@ -22,20 +22,20 @@ those it its he she they them their his her me my we us our you your please tell
 make made calculate compute work out only just any all each every both some as so up into file document table text data csv \
 json row line column entry entries record list item product goods thing article people person employee staff worker \
 member customer number figure values amounts money live come came go went get got contain exist occur order ordered stand \
-total month year week day between across whole entire company than then not no";
+total month year week day between across whole bar pie axis colour color nice entire company than then not no";
 /// The same in Russian; the longer ones as beginnings of words.
 const RUSSIAN: &str = "какой какая какое какие каков какого каком какую каких каким какими чей чья чье чьи было были была между а без \
 бы быть в вам во вот все всё всег всех вы где да для до его ее если есть же за и из или им их к как кем ко когда кто кого кому \
 ли мне мой мы на над нам нас него нее ней нет них но о об он она они оно от по под после при про с сам со так там то тот ту ты \
 у уже чего чем что эт я пожалуйста скаж назов перечисл покаж дай найд посчитай вычисл подсчитай выведи работ живет живут жив \
 имеет имею указан приведен содерж товар продукт позици предмет человек людей люди сотрудник работник список списк таблиц файл \
-документ текст запис строк значени числ данн недел месяц год день дня дней штук получ наход денег компани";
+документ текст запис строк значени числ данн недел месяц год день дня дней штук получ наход денег компани столбчат круговую дни дням дней нарисуй";
 /// The same in Chinese, longer ones first.
 const CHINESE: &str = "请告诉我 告诉我 文件中 文件里 表格中 表格里 多少钱 多少人 多少分 几个人 什么时候 高多少 低多少 多多少 少多少 \
 贵多少 大多少 小多少 长多少 重多少 便宜多少 请问 文件 文档 表格 表中 表里 数据 列表 所有 全部 一共 总共 多少 什么 哪个 哪些 哪位 \
 哪种 哪里 怎么 几个 几种 几名 员工 同学 学生 商品 产品 东西 水果 项目 展示 显示 表示 列出 计算 算出 城市 部门 公司 每个 各个 分别 这份 \
-这张 其中 里面 的 了 是 有 在 和 与 跟 及 或 吗 呢 吧 啊 请 给 我 你 他 她 它 们 这 那 谁 哪 几 个 名 位 项 种 条 次 本 只 件 天 人 共 各 \
-每 都 中 里 上 下 把 成 来 用 出 图 画 比 多 少 最 总 为 于 从 到 之 间 叫 分 钱 元 值 数 量 该";
+柱状 折线 散点 条形 曲线 图表 这张 其中 里面 的 了 是 有 在 和 与 跟 及 或 吗 呢 吧 啊 请 给 我 你 他 她 它 们 这 那 谁 哪 几 个 名 位 项 种 条 次 本 只 件 天 人 共 各 \
+每 都 中 里 上 下 把 成 来 用 出 图 画 比 多 少 最 总 为 于 从 到 之 间 叫 柱 饼 分 钱 元 值 数 量 该";
 /// Spans of time, and words before them that make them parts of a unit.
 const TIMES: [&str; 12] =
     ["hour", "day", "week", "month", "year", "час", "день", "неделю", "месяц", "год", "hours", "quarter"];

@@ -160,7 +160,7 @@ fn named(kind: &str, lower: &str, words: &[String]) -> bool {
 /// Kinds of quantities: the beginnings of the words for each, in three languages.
 const KINDS: [&str; 12] = [
     "revenue sales sold turnover income выручк продаж доход оборот 销售 收入 营收 营业额",
-    "price cost expensive cheap pric цен стои стоят стоимост дорог дорож дешев 价 贵 便宜 多少钱",
+    "price cost expensive cheap pric цен стои стоят стоимост дорог дорож дешев 价格 价钱 价 贵 便宜 多少钱",
     "score grade mark point балл оценк 成绩 分数 得分 多少分",
     "quantity qty unit amount piece stock count количеств штук остат 数量 件数 个数 库存 存货",
     "amount spent spend expense sum сумм трат расход 金额 花费 支出 费用",

@@ -5,7 +5,9 @@ use serde_json::json;
 
 use super::conditions::{negates, unknown};
 use super::doubt::is_doubtful;
+use super::matching::Question;
 use super::matching::folded;
+use super::wish::{Op, Wish};
 use super::{Move, Step};
 
 /// The score from which a sentence is said to answer, and a name, date or figure that is asked for.
@@ -55,7 +57,10 @@ impl Step<'_> {
         // Words that ask weigh too, and more of them in Chinese; where two and more others are all there, they may.
         let full = found.heard.is_whole() && found.heard.asked > 1;
         let plain = !found.rivalled && same && found.heard.is_whole() && (full || found.score >= PLAIN);
-        let far = found.lacks || (found.score < sure && !full) || !found.heard.is_near();
+        // Nor does a sentence tell what would have to be worked out, unless it says so itself.
+        let plainly = matches!(self.wish.op, Op::Words | Op::Count | Op::Times(_) | Op::Kinds);
+        let told = plainly || Wish::read(&Question::new(&sentence)).op == self.wish.op;
+        let far = found.lacks || (found.score < sure && !full) || !found.heard.is_near() || !told;
         if found.heard.bare || heads(self.document, &sentence) {
             self.nothing(self.say.not_found())
         } else if far || unknown(self.question, self.document).is_some() {

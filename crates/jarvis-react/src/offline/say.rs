@@ -259,6 +259,15 @@ impl Say {
         )
     }
 
+    /// That a chart takes no account of a word that is nowhere in the document, behind an answer.
+    pub(super) fn not_regarded(self, word: &str) -> String {
+        self.pick(
+            format!(" I cannot find “{word}” in the document; the chart takes no account of it."),
+            format!(" В документе не нашлось «{word}»; на графике это не учтено."),
+            format!("文件中没有找到“{word}”，图中未作考虑。"),
+        )
+    }
+
     /// That no row fits all that is asked.
     pub(super) fn no_row(self) -> String {
         self.one(

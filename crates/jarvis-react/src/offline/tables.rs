@@ -103,7 +103,10 @@ impl Step<'_> {
             return Some(self.act("plot", self.say.will_plot(), input));
         };
         let gap = if text.is_empty() { "" } else { " " };
-        Some(self.answer(format!("{text}{gap}{sums}{}{left_out} {}", self.say.pairs(&pairs), self.about_chart(drawn))))
+        let unheard = self.unheard(table, &chosen).filter(|word| !self.document.contains(word.as_str()));
+        let unheard = unheard.map_or_else(String::new, |word| self.say.not_regarded(&word));
+        let pairs = self.say.pairs(&pairs);
+        Some(self.answer(format!("{text}{gap}{sums}{pairs}{left_out} {}{unheard}", self.about_chart(drawn))))
     }
 
     /// The rows and the column that the question speaks of.

@@ -23,9 +23,10 @@ pub(super) fn find<'d>(document: &'d str, ended: &CancellationToken) -> Option<T
     let (mut lines, mut telling) = (0_usize, 0_usize);
     let all = document.lines().map(str::trim).filter(|line| !line.is_empty());
     for line in all.take_while(|_| !ended.is_cancelled()) {
-        let parts: Vec<(&str, &str)> = parts(line).into_iter().filter_map(pair).collect();
+        let sentence = is_sentence(line);
+        let parts: Vec<(&str, &str)> = parts(line).into_iter().filter_map(|part| pair_in(part, sentence)).collect();
         // A comma may also stand within a label or an amount.
-        let whole = if parts.len() < 2 { pair(line) } else { None };
+        let whole = if parts.len() < 2 { pair_in(line, sentence) } else { None };
         lines += 1;
         telling += usize::from(whole.is_some() || !parts.is_empty());
         match whole {
@@ -75,6 +76,11 @@ pub(super) fn is_decimal(line: &str) -> bool {
 
 /// A label with an amount behind it.
 fn pair(text: &str) -> Option<(&str, &str)> {
+    pair_in(text, false)
+}
+
+/// A label with an amount behind it; between blanks alone only where the line is no sentence.
+fn pair_in(text: &str, sentence: bool) -> Option<(&str, &str)> {
     let text = unlisted(text.trim().trim_end_matches(['。', ';', '；', ',']));
     // Nothing that is so long is a label with an amount, and nothing without a digit.
     if text.len() > 6 * LABEL || !may_hold_digit(text) {
@@ -90,7 +96,7 @@ fn pair(text: &str) -> Option<(&str, &str)> {
     let (label, value) = parted.or_else(|| {
         let (label, value) =
             text.split_once(|c: char| c.is_ascii_digit()).map(|(label, _)| text.split_at(label.len()))?;
-        let blank = label.ends_with(char::is_whitespace) && label.split_whitespace().count() <= 3;
+        let blank = !sentence && label.ends_with(char::is_whitespace) && label.split_whitespace().count() <= 3;
         Amount::read(value).filter(|_| blank).map(|_| (label, value))
     })?;
     // What stands before another colon tells of all pairs.
@@ -99,6 +105,13 @@ fn pair(text: &str) -> Option<(&str, &str)> {
     let named =
         label.chars().any(char::is_alphabetic) && label.chars().count() <= LABEL && !label.contains(['<', '>', '{']);
     named.then_some((label, value.trim()))
+}
+
+/// Whether a line is a sentence, which ends in a full stop that is not that of a unit.
+fn is_sentence(line: &str) -> bool {
+    let Some(body) = line.trim_end().strip_suffix(['.', '!', '?', '。', '！', '？']) else { return false };
+    let last = body.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    line.ends_with(['!', '?', '。', '！', '？']) || last.chars().count() > 4 || body.contains(". ")
 }
 
 /// Whether a colon parts hours from minutes.
@@ -142,6 +155,7 @@ pub(super) fn sentences<'d>(document: &'d str, question: &Question, ended: &Canc
     let mut found: Vec<(Vec<&'d str>, &'d str)> = Vec::new();
     // In how many of the sentences each word of the question stands, and in which it was last seen.
     let mut said: HashMap<String, (usize, usize)> = HashMap::new();
+    let mut verb: Option<String> = None;
     let asked = |word: &&str| {
         let word = words(&folded(word));
         word.iter().any(|word| word.chars().count() > 2 && !word.chars().any(is_han) && question.holds(word))
@@ -186,6 +200,11 @@ pub(super) fn sentences<'d>(document: &'d str, question: &Question, ended: &Canc
                 *count += usize::from(*last != found.len());
                 *last = found.len();
             }
+        }
+        // `Sold` and `bought` are not to be added.
+        let before = at.checked_sub(1).and_then(|at| parts.get(at)).map(|word| folded(word)).unwrap_or_default();
+        if *verb.get_or_insert_with(|| before.clone()) != before {
+            return None;
         }
         let names = parts.iter().take(at).map(|part| part.trim_matches(|c: char| !c.is_alphanumeric()));
         found.push((names.filter(|name| !name.is_empty()).collect(), amount));

@@ -85,6 +85,11 @@ const PUPILS: &str =
     "id,student,class,math,physics,passed\n1,Ann,A,90,80,yes\n2,Bob,B,60,,no\n3,Cid,A,75,70,yes\n4,Dan,B,88,95,yes\n";
 const STORE_RU: &str = "Товар;Количество;Цена\nБолт;100;5\nГайка;200;3\nШайба;0;1\n";
 
+const CALVES_RU: &str = "Весной ферма продала 30 телят. Летом ферма продала 45 телят. Осенью ферма купила 10 телят.\n\
+Иван собрал 12 кг грибов, Мария собрала 8 кг грибов.\n";
+const GOALS: &str =
+    "Ann scored 12 goals, Bea scored 9 goals and Cleo scored none.\nThe highest tower is Eiffel Hall.\n";
+
 /// Kinds of questions that a user's trial found answered wrong.
 pub(super) const KNOWN: &[Case] = &[
     ("What is the average revenue?", FIRM, Open(&["2018.5"])),
@@ -252,6 +257,9 @@ pub(super) const THIRD: &[Case] = &[
 
 /// What a look through longer documents found.
 pub(super) const FOUND: &[Case] = &[
+    ("Сколько всего телят?", CALVES_RU, Open(&["20", "85."])),
+    ("Сколько всего телят продали?", CALVES_RU, Open(&["20", "85."])),
+    ("Who scored the most goals?", GOALS, Open(&[])),
     ("How many students passed?", PUPILS, Open(&["4"])),
     ("What is Bob's physics score?", PUPILS, Open(&[])),
     ("How many students are in class B?", PUPILS, Told(&["2", "Bob", "Dan"])),
