@@ -92,6 +92,11 @@ impl Step<'_> {
         }
         let Some(counted) = Counted::read(observed) else { return Some(self.answer(self.say.failed(observed))) };
         let mut text = self.counts(observed);
+        if matches!(self.wish.op, Op::Count | Op::Sum)
+            && let Some(word) = self.unheard(&Table::default(), &Chosen::default())
+        {
+            text.push_str(&self.say.absent(&word));
+        }
         if let Some(kind) = self.wish.chart {
             let Some(drawn) = self.observed("plot") else {
                 return Some(self.act("plot", self.say.will_plot(), self.chart_of(&counted, kind)));

@@ -259,6 +259,15 @@ impl Say {
         )
     }
 
+    /// That a word of the question is nowhere in the document, behind a count of all.
+    pub(super) fn absent(self, word: &str) -> String {
+        self.pick(
+            format!(" I cannot find “{word}” in the document."),
+            format!(" В документе не нашлось «{word}»."),
+            format!("文件中没有找到“{word}”。"),
+        )
+    }
+
     /// That a chart takes no account of a word that is nowhere in the document, behind an answer.
     pub(super) fn not_regarded(self, word: &str) -> String {
         self.pick(
