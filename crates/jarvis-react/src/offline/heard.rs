@@ -15,6 +15,9 @@ use super::{Step, conditions, wish};
 /// The most of the chosen rows whose cells are looked for in a Chinese question.
 const ROWS: usize = 64;
 
+/// The most words of a question that are looked for in the document.
+const WORDS: usize = 64;
+
 /// Words that change nothing of what is asked: those that ask, those that join, and common words for rows and for being.
 const ENGLISH: &str = "an the of in on at for to from by with and or is are was were be been being do does did done has have had can \
 could will would shall should may might what which who whom whose when where why how much many there here this that these \
@@ -35,7 +38,7 @@ const CHINESE: &str = "请告诉我 告诉我 文件中 文件里 表格中 表�
 贵多少 大多少 小多少 长多少 重多少 便宜多少 请问 文件 文档 表格 表中 表里 数据 列表 所有 全部 一共 总共 多少 什么 哪个 哪些 哪位 \
 哪种 哪里 怎么 几个 几种 几名 员工 同学 学生 商品 产品 东西 水果 项目 展示 显示 表示 列出 计算 算出 城市 部门 公司 每个 各个 分别 这份 \
 柱状 折线 散点 条形 曲线 图表 这张 其中 里面 的 了 是 有 在 和 与 跟 及 或 吗 呢 吧 啊 请 给 我 你 他 她 它 们 这 那 谁 哪 几 个 名 位 项 种 条 次 本 只 件 天 人 共 各 \
-每 都 中 里 上 下 把 成 来 用 出 图 画 比 多 少 最 总 为 于 从 到 之 间 叫 柱 饼 分 钱 元 值 数 量 该";
+每 都 中 里 上 下 把 成 来 用 出 图 画 比 多 少 最 总 为 于 从 到 之 间 叫 柱 饼 部 市 省 县 区 班 组 店 岁 分 钱 元 值 数 量 该";
 /// Spans of time, and words before them that make them parts of a unit.
 const TIMES: [&str; 12] =
     ["hour", "day", "week", "month", "year", "час", "день", "неделю", "месяц", "год", "hours", "quarter"];
@@ -88,7 +91,8 @@ impl Step<'_> {
             let before = std::mem::replace(&mut before, word);
             let unit = self.is_bound(before);
             // A month is as good as its name, but so much a month is another number.
-            if TIMES.contains(&word) && EACH.contains(&before) && !self.document.contains(word) {
+            let each = EACH.contains(&before) || (before == "за" && !name.is_empty());
+            if TIMES.contains(&word) && each && !self.document.contains(word) {
                 return Some(word.to_owned());
             }
             let han = word.starts_with(is_han);
@@ -105,13 +109,15 @@ impl Step<'_> {
                 return Some(word.to_owned());
             }
             // Each word is looked for once, in a document that may be long.
-            if !seen.insert(word) {
+            if !seen.insert(word) || seen.len() > WORDS {
                 continue;
             }
             let text = text.get_or_insert_with(|| folded(self.document));
             if han {
                 let left = known.left(&range, &kinds);
-                if let Some(left) = left.into_iter().find(|left| !text.contains(left.as_str()) && !all(numeral(left))) {
+                if let Some(left) =
+                    left.into_iter().take(WORDS).find(|left| !is_told(left, lower, text) && !all(numeral(left)))
+                {
                     return Some(left);
                 }
             } else if !stands(text, bare(word))
@@ -300,6 +306,20 @@ fn tokens(text: &str) -> Vec<(Range<usize>, &str)> {
         before = kind;
     }
     ranges.into_iter().filter_map(|range| Some((range.clone(), text.get(range)?))).collect()
+}
+
+/// Whether a text has what is left of a Chinese question; a single character only beside one that it stands by.
+fn is_told(left: &str, question: &str, text: &str) -> bool {
+    if left.chars().nth(1).is_some() {
+        return text.contains(left);
+    }
+    let beside = |at: usize| {
+        let before = question.get(..at).and_then(|before| before.chars().next_back());
+        let after = question.get(at + left.len()..).and_then(|after| after.chars().next());
+        let pairs = [before.map(|c| format!("{c}{left}")), after.map(|c| format!("{left}{c}"))];
+        pairs.into_iter().flatten().any(|pair| text.contains(&pair))
+    };
+    question.match_indices(left).take(4).any(|(at, _)| beside(at))
 }
 
 /// The number that a Chinese numeral is.

@@ -32,6 +32,7 @@ const TEAM: &str =
     "name,team,pay,since\nUma,Design,41000,2014\nVic,Code,58000,2017\nWes,Code,69000,2011\nXia,Design,47000,2019\n";
 const TEAM_ZH: &str = "姓名,部门,工资\n孙一,销售,8000\n周二,技术,12000\n吴三,技术,15000\n";
 const PAY_RU: &str = "Имя;Отдел;Зарплата\nЛес;Продажи;80\nГром;Склад;95\n";
+const MONTHLY_ZH: &str = "姓名,年龄,月薪\n孙一,28,9000\n周二,35,12000\n";
 const SHELF: &str = "# Stock\n\n| item | qty | price |\n|---|---:|---:|\n| hinges | 40 | 1.50 |\n| hooks | 300 | 0.20 |\n| locks | 0 | 9.00 |\n";
 const SHELF_RU: &str = "Товар;Запас;Цена\nПетли;40;15\nКрюки;300;2\n";
 const SHELF_ZH: &str = "商品,库存,单价\n锁,40,15\n钩子,300,2\n";
@@ -261,6 +262,9 @@ pub(super) const FOUND: &[Case] = &[
     ("Сколько всего телят продали?", CALVES_RU, Open(&["20", "85."])),
     ("How many kiwis?", BASKET, Told(&["cannot find “kiwis”"])),
     ("In which months was revenue above 5?", MONTHS, Told(&["2", "Jan", "Feb"])),
+    ("孙一的年薪是多少？", MONTHLY_ZH, Open(&[])),
+    ("孙一的月薪是多少？", MONTHLY_ZH, Told(&["9000"])),
+    ("Оклад Ивана за год", STAFF_RU, Open(&[])),
     ("Who scored the most goals?", GOALS, Open(&[])),
     ("How many students passed?", PUPILS, Open(&["4"])),
     ("What is Bob's physics score?", PUPILS, Open(&[])),
