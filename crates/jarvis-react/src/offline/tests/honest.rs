@@ -124,7 +124,7 @@ pub(super) const KNOWN: &[Case] = &[
     ("population density of Vienna", CITIES, Open(&[])),
 ];
 
-/// More of these kinds, written before the rules for them; 20 of them without a look at what was answered.
+/// More of these kinds, written before the rules; 9 of these 24 were right at first.
 pub(super) const MORE: &[Case] = &[
     ("Когда открыли цех в Туле?", PLANT_RU, Open(&[])),
     ("Сколько человек работало в 2015 году?", PLANT_RU, Open(&[])),
@@ -152,7 +152,7 @@ pub(super) const MORE: &[Case] = &[
     ("Who is the youngest?", TEAM, Open(&["41000"])),
 ];
 
-/// Written after the rules, and before a look at what they give.
+/// Written after the rules, and before a look at what they give; 27 of these 32 were right at first.
 pub(super) const FRESH: &[Case] = &[
     ("How many dentists does the clinic have?", CLINIC, Open(&[])),
     ("How much does a visit cost for students?", CLINIC, Open(&[])),
@@ -188,7 +188,7 @@ pub(super) const FRESH: &[Case] = &[
     ("Is the shelf more expensive than the chair?", FURNITURE, Open(&[])),
 ];
 
-/// Others, written after those, and before a look at what is given for them.
+/// Traps of other kinds, written in the same way; 9 of these 28 were right before there were rules for them.
 pub(super) const OTHERS: &[Case] = &[
     ("When did Paul Lund hire Tom Reed?", WORKSHOP, Open(&[])),
     ("When did the new plant open?", WORKSHOP, Open(&[])),
@@ -220,7 +220,7 @@ pub(super) const OTHERS: &[Case] = &[
     ("茶和果汁一共多少钱？", MENU_ZH, Open(&[])),
 ];
 
-/// A third lot, written in the same way.
+/// A third lot, written in the same way; 26 of the first 31 were right at first.
 pub(super) const THIRD: &[Case] = &[
     ("How wide is Lake Miro?", LAKE, Open(&[])),
     ("How deep is Lake Miro on average?", LAKE, Open(&[])),
