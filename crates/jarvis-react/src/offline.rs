@@ -7,7 +7,10 @@
 mod amount;
 mod conditions;
 mod data;
+mod doubt;
+mod figures;
 mod groups;
+mod heard;
 mod lists;
 mod matching;
 mod passages;

@@ -1,6 +1,7 @@
 //! Conditions of a question that are more than names of rows and columns: ranks, negation, and what is out of reach
 //! without a language model.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -79,6 +80,12 @@ impl Conditions {
             range: fits(&RANGE, rest),
         }
     }
+}
+
+/// Where a question sets conditions, as ranges of bytes.
+pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
+    let rules = [&RANK, &TOP, &NOT, &NOT_NOT, &OF_ALL].into_iter().filter_map(|rule| rule.as_ref());
+    rules.flat_map(|rule| rule.find_iter(text)).map(|found| found.range()).collect()
 }
 
 /// Whether a text says that something is not so.

@@ -83,8 +83,14 @@ impl<'d> Table<'d> {
             cells.dedup();
             cells.len() == all
         };
+        // Nor are the numbers of rows.
+        let numbered = numeric.len() > 1 && numeric.first() == Some(&0) && is_count_up(&rows);
+        if numbered {
+            numeric.remove(0);
+        }
         let texts: Vec<usize> = (0..width).filter(|column| !numeric.contains(column)).collect();
-        let mut label = texts.iter().copied().find(|column| distinct(*column)).or(texts.first().copied());
+        let by_words = || texts.iter().copied().filter(|column| !(numbered && *column == 0));
+        let mut label = by_words().find(|column| distinct(*column)).or(texts.first().copied());
         // Years, numbers of rows and the like name rows; amounts follow.
         if label.is_none() && width > 1 && distinct(0) {
             label = Some(0);
@@ -155,6 +161,15 @@ fn names_years(rows: &[Vec<&str>]) -> bool {
         && kinds.len() == years.len()
         && years.iter().all(|year| is_year(year))
         && rows.iter().skip(1).take(SAMPLE).all(|row| below(&row))
+}
+
+/// Whether the first cells of rows are numbers that go up by one.
+fn is_count_up(rows: &[Vec<&str>]) -> bool {
+    let numbers = || rows.iter().take(SAMPLE).map(|row| row.first().and_then(|cell| cell.trim().parse::<i64>().ok()));
+    rows.len() > 2
+        && numbers()
+            .zip(numbers().skip(1))
+            .all(|(one, next)| one.is_some() && one.map(|one| one.wrapping_add(1)) == next)
 }
 
 /// Whether a cell says that there is no value.

@@ -124,7 +124,7 @@ pub(super) fn nth<'t, T>(ordered: &[&'t T], rank: usize, size: impl Fn(&T) -> f6
 }
 
 /// Whether a column says the same of several rows.
-fn repeats(table: &Table<'_>, column: usize) -> bool {
+pub(super) fn repeats(table: &Table<'_>, column: usize) -> bool {
     let mut seen = IndexSet::new();
     table.rows.iter().filter_map(|row| row.get(column)).any(|cell| !seen.insert(cell.trim()))
 }

@@ -3,6 +3,8 @@
 use jarvis_tools::local::Counts;
 use serde_json::{Value, json};
 
+use super::data::Table;
+use super::tables::Chosen;
 use super::wish::{Op, in_all};
 use super::{Move, Step};
 
@@ -66,6 +68,15 @@ impl Step<'_> {
         } else {
             None
         };
+        if let Some(of) = &one
+            && let Some(word) = self.unheard(&Table::default(), &Chosen::default())
+        {
+            let rows = Counts::of_text(list, None).kinds.into_iter().find(|kind| kind.0 == *of);
+            let rows: Vec<(String, String)> = rows.into_iter().map(|kind| (kind.0, kind.1.to_string())).collect();
+            let known = self.document.contains(&word);
+            let told = if known { self.say.beyond(&self.say.pairs(&rows)) } else { self.say.unheard(&word) };
+            return Some(self.nothing(told));
+        }
         let Some(observed) = self.observed("count") else {
             let mut input = if whole { json!({}) } else { json!({"text": list}) };
             if let (Some(of), Some(fields)) = (&one, input.as_object_mut()) {
@@ -81,6 +92,11 @@ impl Step<'_> {
         }
         let Some(counted) = Counted::read(observed) else { return Some(self.answer(self.say.failed(observed))) };
         let mut text = self.counts(observed);
+        if matches!(self.wish.op, Op::Count | Op::Sum)
+            && let Some(word) = self.unheard(&Table::default(), &Chosen::default())
+        {
+            text.push_str(&self.say.absent(&word));
+        }
         if let Some(kind) = self.wish.chart {
             let Some(drawn) = self.observed("plot") else {
                 return Some(self.act("plot", self.say.will_plot(), self.chart_of(&counted, kind)));

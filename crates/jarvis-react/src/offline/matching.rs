@@ -160,18 +160,59 @@ fn named(kind: &str, lower: &str, words: &[String]) -> bool {
 /// Kinds of quantities: the beginnings of the words for each, in three languages.
 const KINDS: [&str; 12] = [
     "revenue sales sold turnover income выручк продаж доход оборот 销售 收入 营收 营业额",
-    "price cost expensive cheap pric цен стои стоимост дорог дешев 价 贵 便宜 多少钱",
+    "price cost expensive cheap pric цен стои стоят стоимост дорог дорож дешев 价格 价钱 价 贵 便宜 多少钱",
     "score grade mark point балл оценк 成绩 分数 得分 多少分",
     "quantity qty unit amount piece stock count количеств штук остат 数量 件数 个数 库存 存货",
     "amount spent spend expense sum сумм трат расход 金额 花费 支出 费用",
     "age old young возраст старш младш лет 年龄 岁",
-    "population people inhabitant населени жител 人口",
+    "population populous people inhabitant населени жител 人口",
     "people headcount persons человек 人数 多少人 几个人 几人",
-    "salary wage pay earn зарплат оклад зараб 工资 薪",
+    "salary wage pay paid earn зарплат оклад зараб 工资 薪",
     "profit прибыл 利润 盈利",
-    "temperature cold warm hot температур холодн тепл 气温 温度 冷 热",
+    "temp cold warm hot температур холодн тепл 气温 温度 冷 热",
     "visitor guest посетител гост 游客 访客",
 ];
+
+/// The kinds of quantities that a folded text speaks of, by their places.
+pub(super) fn kinds_of(text: &str) -> std::vec::IntoIter<usize> {
+    let words = words(text);
+    let named: Vec<usize> =
+        (0..KINDS.len()).filter(|at| named(KINDS.get(*at).copied().unwrap_or_default(), text, &words)).collect();
+    named.into_iter()
+}
+
+/// Whether a column holds prices of single things.
+pub(super) fn is_price(name: &str) -> bool {
+    kinds_of(&folded(name)).any(|kind| kind == 1)
+}
+
+/// Words of the kinds, each with the place of its kind.
+pub(super) fn kind_words() -> impl Iterator<Item = (&'static str, usize)> {
+    let mut found: Vec<(&str, usize)> =
+        KINDS.iter().zip(0..).flat_map(|(kind, at)| kind.split_whitespace().map(move |word| (word, at))).collect();
+    found.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
+    found.into_iter()
+}
+
+/// A folded word without the endings of its forms, as far as they are told without a dictionary.
+pub(super) fn bare(word: &str) -> &str {
+    let count = word.chars().count();
+    if word.is_ascii() {
+        let endings: &[&str] = &["ies", "ing", "ed", "es", "s", "e", "y"];
+        let cut = endings.iter().find_map(|ending| word.strip_suffix(ending).filter(|rest| rest.len() > 2));
+        return if word.starts_with(|c: char| c.is_ascii_digit()) { word } else { cut.unwrap_or(word) };
+    }
+    if !word.chars().all(is_cyrillic) {
+        return word;
+    }
+    let keep = match count {
+        0..=3 => count,
+        4..=5 => count - 1,
+        6..=7 => count - 2,
+        _ => count - 3,
+    };
+    word.char_indices().nth(keep).and_then(|(end, _)| word.get(..end)).unwrap_or(word)
+}
 
 /// Small letters, `ё` as `е`, full-width forms as plain ones.
 pub(super) fn folded(text: &str) -> String {

@@ -4,7 +4,10 @@ use jarvis_workers::native::text::answer_from;
 use serde_json::json;
 
 use super::conditions::{negates, unknown};
+use super::doubt::is_doubtful;
+use super::matching::Question;
 use super::matching::folded;
+use super::wish::{Op, Wish};
 use super::{Move, Step};
 
 /// The score from which a sentence is said to answer, and a name, date or figure that is asked for.
@@ -44,22 +47,41 @@ impl Step<'_> {
             let reply = words(found.sentence.end..line_end(&passages, found.sentence.end));
             let both = format!("{sentence} {reply}");
             let known = unknown(self.question, self.document).is_none();
-            let answered = !reply.is_empty() && found.score >= whole && known;
+            let answered = !reply.is_empty() && found.score >= whole && known && found.heard.is_near();
             return if answered { self.answer(self.say.passage(&both)) } else { self.nothing(self.say.nearest(&both)) };
         }
         let sure = if answer == sentence { whole } else { narrowed };
         // Which of several is meant, what a sentence denies, and whether it speaks of whom the question does, is not for words
         // alone to tell: the reader sees the sentence.
         let same = negates(&folded(&sentence)) == negates(&self.question.lower);
-        let plain = !found.rivalled && same && found.score >= PLAIN;
-        if found.lacks || found.score < sure || unknown(self.question, self.document).is_some() {
+        // Words that ask weigh too, and more of them in Chinese; where two and more others are all there, they may.
+        let full = found.heard.is_whole() && found.heard.asked > 1;
+        let plain = !found.rivalled && same && found.heard.is_whole() && (full || found.score >= PLAIN);
+        // Nor does a sentence tell what would have to be worked out, unless it says so itself.
+        let plainly = matches!(self.wish.op, Op::Words | Op::Count | Op::Times(_) | Op::Kinds);
+        let told = plainly || Wish::read(&Question::new(&sentence)).op == self.wish.op;
+        let far = found.lacks || (found.score < sure && !full) || !found.heard.is_near() || !told;
+        if found.heard.bare || heads(self.document, &sentence) {
+            self.nothing(self.say.not_found())
+        } else if far || unknown(self.question, self.document).is_some() {
             self.nothing(self.say.nearest(&sentence))
-        } else if plain {
+        } else if plain && !is_doubtful(self.question, &sentence, &answer) {
             self.answer(self.say.quoted(&answer, &sentence))
         } else {
             self.answer(self.say.passage(&sentence))
         }
     }
+}
+
+/// Whether a sentence is the line above a table that names its columns.
+fn heads(document: &str, sentence: &str) -> bool {
+    let mut lines = document.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.clone().next() == Some(sentence);
+    let below = lines.find(|line| *line == sentence).and(lines.next());
+    let below = below.unwrap_or_default();
+    let rule = below.starts_with(['|', '-', ':']) && below.chars().all(|c| "|-: \t".contains(c));
+    let alike = |mark: char| sentence.contains(mark) && sentence.matches(mark).count() == below.matches(mark).count();
+    rule || (first && !sentence.ends_with(['.', '!', '?', '。']) && [',', ';', '\t', '|'].into_iter().any(alike))
 }
 
 /// Where the first line that is not blank ends, from a byte on.

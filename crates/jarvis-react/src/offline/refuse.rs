@@ -9,7 +9,7 @@ use super::Step;
 use super::conditions::unknown;
 use super::data::{Table, is_year};
 use super::groups::{grouped, nth};
-use super::matching::Question;
+use super::matching::{Question, is_price, is_quantity};
 use super::say::{Figure, rounded};
 use super::tables::{Chosen, Entry, Said, mentioned};
 use super::wish::Op;
@@ -47,6 +47,19 @@ impl Step<'_> {
         if compared || unsaid || self.unbound(table, chosen) {
             return Some(self.beyond(table, chosen));
         }
+        if wish.chart.is_none() {
+            if let Some(word) = self.unheard(table, chosen) {
+                let known = chosen.named || self.document.contains(&word);
+                return Some(if known { self.beyond(table, chosen) } else { self.say.unheard(&word) });
+            }
+            if self.divided(table, chosen)
+                || self.unmeasured(table, chosen)
+                || self.counts_times(table, chosen)
+                || self.several(table, chosen)
+            {
+                return Some(self.beyond(table, chosen));
+            }
+        }
         if conditions.negated {
             let whole = matches!(wish.op, Op::Words | Op::Difference | Op::Kinds | Op::Times(_) | Op::Frequent { .. });
             if !chosen.named || chosen.by.len() != 1 || whole || wish.bound.is_some() {
@@ -56,6 +69,21 @@ impl Step<'_> {
             chosen.rows = table.rows.iter().filter(|row| !out.contains(&std::ptr::from_ref(*row))).collect();
         }
         None
+    }
+
+    /// Whether more than one thing is to be worked out: a number of the first few, or of one of several columns.
+    fn several(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> bool {
+        let wish = self.wish;
+        let placed = wish.conditions.top.is_some() || wish.conditions.rank.is_some();
+        let number = matches!(wish.op, Op::Sum | Op::Mean | Op::Median);
+        let of_first = matches!(wish.op, Op::Extreme { .. }) && (wish.sum || wish.mean);
+        let grouped = || self.group_column(table, chosen).is_some();
+        // The price of all is a sum of products where there are numbers of things.
+        let price = wish.op == Op::Sum && is_price(table.name(chosen.column)) && chosen.rows.len() > 1;
+        let products = price && table.numeric.iter().any(|column| is_quantity(table.name(*column)));
+        let number = number || wish.op == Op::Difference;
+        let whichever = number && !chosen.column_said && table.numeric.len() > 1 && wish.bound.is_none();
+        (placed && (number || wish.op == Op::Count || (of_first && !grouped()))) || whichever || products
     }
 
     /// Whether the question names cells of two columns that stand together in no row.
@@ -119,7 +147,7 @@ impl Step<'_> {
         let mut ordered: Vec<&Entry<'_>> = entries.iter().collect();
         let size = |entry: &Entry<'_>| entry.amount.size;
         ordered.sort_by(|a, b| if most { size(b).total_cmp(&size(a)) } else { size(a).total_cmp(&size(b)) });
-        let shown = |entry: &&Entry<'_>| (entry.label.to_owned(), entry.cell.to_owned());
+        let shown = |entry: &&Entry<'_>| (entry.label.to_string(), entry.cell.to_owned());
         if let Some(rank) = conditions.rank {
             let Some(at) = nth(&ordered, rank, size) else { return Some(Said::Nothing(self.say.no_row())) };
             let pairs: Vec<(String, String)> =

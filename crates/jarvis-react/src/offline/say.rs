@@ -250,6 +250,33 @@ impl Say {
         )
     }
 
+    /// That a word of the question is nowhere in the document, and thus nothing is worked out.
+    pub(super) fn unheard(self, word: &str) -> String {
+        self.pick(
+            format!("I cannot find “{word}” in the document, so I work nothing out."),
+            format!("В документе не нашлось «{word}», поэтому я ничего не вычисляю."),
+            format!("文件中没有找到“{word}”，因此不作计算。"),
+        )
+    }
+
+    /// That a word of the question is nowhere in the document, behind a count of all.
+    pub(super) fn absent(self, word: &str) -> String {
+        self.pick(
+            format!(" I cannot find “{word}” in the document."),
+            format!(" В документе не нашлось «{word}»."),
+            format!("文件中没有找到“{word}”。"),
+        )
+    }
+
+    /// That a chart takes no account of a word that is nowhere in the document, behind an answer.
+    pub(super) fn not_regarded(self, word: &str) -> String {
+        self.pick(
+            format!(" I cannot find “{word}” in the document; the chart takes no account of it."),
+            format!(" В документе не нашлось «{word}»; на графике это не учтено."),
+            format!("文件中没有找到“{word}”，图中未作考虑。"),
+        )
+    }
+
     /// That no row fits all that is asked.
     pub(super) fn no_row(self) -> String {
         self.one(

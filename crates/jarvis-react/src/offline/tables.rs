@@ -1,14 +1,16 @@
 //! Questions about tables and pairs of labels and values.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use jarvis_tools::local::evaluate;
+use jarvis_plan::is_han;
 use serde_json::{Value, json};
 
 use super::amount::Amount;
-use super::data::Table;
-use super::groups::grouped;
-use super::matching::{Question, is_quantity};
+use super::data::{Table, is_missing};
+use super::figures::{expression, unit_of};
+use super::groups::{grouped, repeats};
+use super::matching::{Question, folded, is_quantity};
 use super::say::{Figure, rounded};
 use super::wish::{Bound, Op};
 use super::{Move, Step};
@@ -23,12 +25,13 @@ const BARS: usize = 200;
 /// A row with its amount in the column asked about.
 #[derive(Debug, Clone)]
 pub(super) struct Entry<'d> {
-    pub(super) label: &'d str,
+    pub(super) label: Cow<'d, str>,
     pub(super) cell: &'d str,
     pub(super) amount: Amount,
 }
 
 /// What the question selects of a table.
+#[derive(Default)]
 pub(super) struct Chosen<'t, 'd> {
     pub(super) rows: Vec<&'t Vec<&'d str>>,
     /// The columns that name them.
@@ -59,6 +62,10 @@ impl Step<'_> {
         let groups = self.of_groups(table, &chosen);
         let text = match &self.wish.op {
             _ if groups.is_some() => groups,
+            // The most of one row says nothing of the groups that are asked about.
+            Op::Extreme { .. } if self.group_column(table, &chosen).is_some_and(|by| Some(by) != table.label) => {
+                Some(Said::Nothing(self.beyond(table, &chosen)))
+            }
             Op::Sum if chosen.rows.len() == 1 && chosen.named => Some(self.looked_up(table, &chosen)),
             Op::Sum => Some(self.figure(table, &chosen, Figure::Sum)?),
             Op::Mean => Some(self.figure(table, &chosen, Figure::Mean)?),
@@ -71,8 +78,13 @@ impl Step<'_> {
             Op::Count => Some(self.counted(table, &chosen)?),
             Op::Kinds | Op::Frequent { .. } => {
                 let column = table.texts().find(|column| self.question.mentions(table.name(*column)) > 0.5);
-                let column = column.or_else(|| table.texts().next())?;
-                Some(self.kinds(table, column)?)
+                // Where each occurs once, none is the most frequent.
+                let telling = |column: &usize| matches!(self.wish.op, Op::Kinds) || repeats(table, *column);
+                let mut others = table.texts().filter(telling);
+                match column.or(others.next().filter(|_| self.wish.op == Op::Kinds || others.next().is_none())) {
+                    Some(column) => Some(self.kinds(&chosen, column)?),
+                    None => Some(Said::Nothing(self.beyond(table, &chosen))),
+                }
             }
             Op::Times(_) | Op::Words => Some(self.words(table, &chosen)?),
         };
@@ -91,7 +103,10 @@ impl Step<'_> {
             return Some(self.act("plot", self.say.will_plot(), input));
         };
         let gap = if text.is_empty() { "" } else { " " };
-        Some(self.answer(format!("{text}{gap}{sums}{}{left_out} {}", self.say.pairs(&pairs), self.about_chart(drawn))))
+        let unheard = self.unheard(table, &chosen).filter(|word| !self.document.contains(word.as_str()));
+        let unheard = unheard.map_or_else(String::new, |word| self.say.not_regarded(&word));
+        let pairs = self.say.pairs(&pairs);
+        Some(self.answer(format!("{text}{gap}{sums}{pairs}{left_out} {}{unheard}", self.about_chart(drawn))))
     }
 
     /// The rows and the column that the question speaks of.
@@ -148,9 +163,18 @@ impl Step<'_> {
     }
 
     pub(super) fn entries<'d>(&self, table: &Table<'d>, rows: &[&Vec<&'d str>], column: usize) -> Vec<Entry<'d>> {
+        // Where rows share a name, other words tell them apart.
+        let shared = rows.len() > 1 && table.label.is_some_and(|label| repeats(table, label));
+        let others: Vec<usize> = table.texts().skip(1).filter(|_| shared).take(2).collect();
+        let label = |row: &Vec<&'d str>| {
+            let own = table.label(row);
+            let told = others.iter().filter_map(|other| row.get(*other)).map(|cell| cell.trim());
+            let told: Vec<&str> = std::iter::once(own).chain(told).filter(|cell| !cell.is_empty()).collect();
+            if others.is_empty() { Cow::Borrowed(own) } else { Cow::Owned(told.join(", ")) }
+        };
         let entry = |row: &&Vec<&'d str>| {
             let cell = row.get(column).copied()?.trim();
-            Some(Entry { label: table.label(row), cell, amount: Amount::read(cell)? })
+            Some(Entry { label: label(row), cell, amount: Amount::read(cell)? })
         };
         rows.iter().take_while(|_| !self.ended.is_cancelled()).filter_map(entry).collect()
     }
@@ -161,18 +185,18 @@ impl Step<'_> {
         // The best of one is no choice; the question names something else.
         let all: Vec<&Vec<&str>> = table.rows.iter().collect();
         let aside = chosen.named && chosen.rows.len() < 2 && self.wish.bound.is_none();
-        let rows =
-            if aside && extreme && chosen.by.iter().all(|by| Some(*by) == table.label) { &all } else { &chosen.rows };
+        let aside = aside && extreme && chosen.by.iter().all(|by| Some(*by) == table.label);
+        if aside && chosen.rows.iter().any(|row| self.question.mentions(table.label(row)) == 1.0) {
+            return Some(Said::Nothing(self.beyond(table, chosen)));
+        }
+        let rows = if aside { &all } else { &chosen.rows };
         let mut entries = self.entries(table, rows, chosen.column);
         let first = entries.first()?.clone();
         if entries.iter().any(|entry| !entry.amount.agrees(&first.amount)) {
             return Some(Said::Nothing(self.say.units_differ()));
         }
-        let unit = entries
-            .iter()
-            .map(|entry| &entry.amount)
-            .find(|amount| !amount.after.is_empty() || !amount.before.is_empty());
-        let unit = unit.unwrap_or(&first.amount).clone();
+        let unit =
+            unit_of(&entries).unwrap_or_else(|| Amount { before: String::new(), after: String::new(), ..first.amount });
         let name = table.name(chosen.column);
         if extreme && let Some(said) = self.ranked(name, &entries, figure == Figure::Most) {
             return Some(said);
@@ -182,7 +206,7 @@ impl Step<'_> {
                 return Some(said);
             }
             if chosen.named && chosen.rows.len() == 2 {
-                entries.sort_by_key(|entry| self.question.place(entry.label));
+                entries.sort_by_key(|entry| self.question.place(&entry.label));
             } else {
                 entries.sort_by(|a, b| b.amount.size.total_cmp(&a.amount.size));
             }
@@ -203,11 +227,11 @@ impl Step<'_> {
         let told = match figure {
             Figure::Difference => {
                 let (one, other) = (entries.first()?, entries.last()?);
-                self.say.difference(name, (one.label, one.cell), (other.label, other.cell), &result)
+                self.say.difference(name, (&one.label, one.cell), (&other.label, other.cell), &result)
             }
             Figure::Most | Figure::Least => {
                 let labels = entries.iter().filter(|entry| entry.amount.size == size && !entry.label.is_empty());
-                let labels: Vec<&str> = labels.map(|entry| entry.label).collect();
+                let labels: Vec<&str> = labels.map(|entry| entry.label.as_ref()).collect();
                 if labels.is_empty() {
                     self.say.number(figure, name, &result, entries.len())
                 } else {
@@ -223,10 +247,16 @@ impl Step<'_> {
     fn counted(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Option<Said> {
         let text_named = table.texts().any(|column| self.question.mentions(table.name(column)) > 0.5);
         let column_said = self.question.mentions(table.name(chosen.column)) > 0.5;
-        if self.wish.bound.is_none() && !self.wish.conditions.negated {
+        // `How many bolts and nuts` asks for their numbers rather than for how many rows they are.
+        let several = chosen.rows.len() > 1 && chosen.by.iter().all(|by| Some(*by) == table.label);
+        let plain = self.wish.bound.is_none() && !self.wish.conditions.negated;
+        if plain && chosen.named && several && is_quantity(table.name(chosen.column)) {
+            return self.figure(table, chosen, Figure::Sum);
+        }
+        if plain {
             let headed = !table.name(chosen.column).is_empty();
             let of_rows = (text_named && !chosen.column_said)
-                || (headed && !chosen.column_said && (chosen.rows.len() > 1 || self.speaks_of_rows()));
+                || (headed && !chosen.column_said && (chosen.rows.len() > 1 || self.speaks_of_rows(table)));
             if chosen.named && (column_said || !of_rows) {
                 return if chosen.rows.len() == 1 || !headed {
                     Some(self.looked_up(table, chosen))
@@ -237,7 +267,8 @@ impl Step<'_> {
             if chosen.column_said && !text_named && !chosen.named {
                 return self.figure(table, chosen, Figure::Sum);
             }
-            if !of_rows && !self.speaks_of_rows() || (!chosen.named && !text_named && !self.speaks_of_rows()) {
+            if !of_rows && !self.speaks_of_rows(table) || (!chosen.named && !text_named && !self.speaks_of_rows(table))
+            {
                 return None;
             }
         }
@@ -268,30 +299,32 @@ impl Step<'_> {
         }))
     }
 
-    /// Whether the question asks for the rows themselves.
-    fn speaks_of_rows(&self) -> bool {
-        let known = [
-            "items",
-            "rows",
-            "lines",
-            "entries",
-            "records",
-            "products",
-            "goods",
-            "people",
-            "товаров",
-            "строк",
-            "записей",
-            "позиций",
-        ];
-        let chinese = ["商品", "项", "行", "条", "个人", "产品", "东西"];
-        self.question.words().iter().any(|word| known.contains(&word.as_str()))
-            || chinese.iter().any(|word| self.question.lower.contains(word))
+    /// Whether the question asks for the rows themselves: things, or people where they are the rows.
+    fn speaks_of_rows(&self, table: &Table<'_>) -> bool {
+        let says = |known: &str| {
+            known.split_whitespace().any(|known| {
+                let han = known.chars().any(is_han);
+                if han {
+                    self.question.lower.contains(known)
+                } else {
+                    self.question.words().iter().any(|word| word == known)
+                }
+            })
+        };
+        let things =
+            "items rows lines entries records products goods товаров строк записей позиций 商品 项 行 条 产品 东西";
+        let people =
+            "people persons employees workers человек людей сотрудников работников 个人 多少人 几人 哪些人 员工";
+        let name = folded(table.label.map_or("", |label| table.name(label)));
+        let named =
+            "name full person employee worker staff member имя фио фамил сотрудник работник 姓名 名字 员工 人员";
+        let of_people = named.split_whitespace().any(|known| name.starts_with(known));
+        says(things) || (of_people && says(people))
     }
 
     /// How often each value of a column occurs.
-    fn kinds(&self, table: &Table<'_>, column: usize) -> Option<Said> {
-        let items: Vec<&str> = table.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.trim()).collect();
+    fn kinds(&self, chosen: &Chosen<'_, '_>, column: usize) -> Option<Said> {
+        let items: Vec<&str> = chosen.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.trim()).collect();
         if items.len() > NAMED * 10 {
             return None;
         }
@@ -328,6 +361,10 @@ impl Step<'_> {
                 pairs.push((self.say.cell(label, name), cell.to_owned()));
             }
         }
+        if pairs.iter().all(|(_, cell)| is_missing(cell)) {
+            pairs.iter_mut().for_each(|(_, cell)| *cell = "—".to_owned());
+            return Said::Nothing(self.say.pairs(&pairs));
+        }
         Said::Text(self.say.pairs(&pairs))
     }
 
@@ -350,7 +387,7 @@ impl Step<'_> {
                     return Err(self.say.units_differ());
                 }
                 let points = entries.iter().zip(1..).map(|(entry, at)| {
-                    let label = if entry.label.is_empty() { at.to_string() } else { entry.label.to_owned() };
+                    let label = if entry.label.is_empty() { at.to_string() } else { entry.label.to_string() };
                     (label, entry.amount.plain.clone(), entry.cell.to_owned())
                 });
                 (points.collect(), table.label.unwrap_or(usize::MAX), left_out)
@@ -428,36 +465,4 @@ fn bracketed(number: &str) -> String {
 /// A decimal text as a JSON number.
 fn number(plain: &str) -> Value {
     serde_json::from_str(plain).unwrap_or_else(|_| json!(plain))
-}
-
-/// The expression of a figure. Of very many values the sums, or the extremes, of parts are written.
-fn expression(figure: Figure, entries: &[Entry<'_>]) -> Option<String> {
-    let list =
-        |entries: &[Entry<'_>]| entries.iter().map(|entry| entry.amount.plain.as_str()).collect::<Vec<_>>().join(", ");
-    let function = figure.function();
-    if entries.len() <= WRITTEN {
-        return Some(format!("{function}({})", list(entries)));
-    }
-    if figure == Figure::Median {
-        let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
-        sorted.sort_by(|a, b| a.amount.size.total_cmp(&b.amount.size));
-        let half = sorted.len() / 2;
-        let from = if sorted.len().is_multiple_of(2) { half.checked_sub(1)? } else { half };
-        let middle: Vec<&str> = sorted.get(from..=half)?.iter().map(|entry| entry.amount.plain.as_str()).collect();
-        return Some(format!("median({})", middle.join(", ")));
-    }
-    let part = if figure == Figure::Mean { "sum" } else { function };
-    let mut values: Vec<String> = entries.iter().map(|entry| entry.amount.plain.clone()).collect();
-    while values.len() > WRITTEN {
-        values = values
-            .chunks(WRITTEN)
-            .map(|chunk| evaluate(&format!("{part}({})", chunk.join(", "))).ok())
-            .collect::<Option<_>>()?;
-    }
-    let values = values.join(", ");
-    Some(if figure == Figure::Mean {
-        format!("sum({values}) / {}", entries.len())
-    } else {
-        format!("{part}({values})")
-    })
 }

@@ -2,12 +2,14 @@
 
 mod cases;
 mod documents;
+mod honest;
 mod trial;
 
 use std::sync::Arc;
 
 use cases::{FIRST, SECOND, THIRD};
 use documents::FRUIT;
+use honest::Due;
 use jarvis_tools::local::add_to;
 use jarvis_tools::{Registry, Scope};
 use serde_json::json;
@@ -20,8 +22,8 @@ fn step(question: &str, document: &str, rounds: &[Round], language: Language) ->
     next(question, document, rounds, language, &CancellationToken::new())
 }
 
-/// Carries a question to its answer: the rounds, and the answer.
-async fn asked(question: &str, document: &str) -> (Vec<Round>, String) {
+/// Carries a question to its answer: the rounds, the answer, and whether the document told it.
+async fn asked(question: &str, document: &str) -> (Vec<Round>, String, bool) {
     let mut registry = Registry::new();
     add_to(&mut registry).unwrap();
     let scope = Scope { document: Some(Arc::from(document)), ..Scope::default() };
@@ -29,9 +31,9 @@ async fn asked(question: &str, document: &str) -> (Vec<Round>, String) {
     loop {
         assert!(rounds.len() < 6, "{question}: {rounds:?}");
         match step(question, document, &rounds, Language::of(question)) {
-            Move::Answer { text, thought, .. } => {
+            Move::Answer { text, thought, found } => {
                 assert!(!thought.is_empty());
-                return (rounds, text);
+                return (rounds, text, found);
             }
             Move::Act { thought, tool, input } => {
                 assert!(!thought.is_empty());
@@ -49,7 +51,7 @@ async fn questions_are_answered() {
     for (part, cases) in [("first", FIRST), ("second", SECOND), ("third", THIRD), ("trial", TRIAL)] {
         let mut right = 0;
         for (question, document, tools, wanted, unwanted) in cases.iter().copied() {
-            let (rounds, answer) = asked(question, document).await;
+            let (rounds, answer, _) = asked(question, document).await;
             let called: Vec<&str> = rounds.iter().map(|round| round.action.as_str()).collect();
             let called = called.join(" ");
             let lacks: Vec<_> = wanted.iter().filter(|part| !answer.contains(**part)).collect();
@@ -65,10 +67,44 @@ async fn questions_are_answered() {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// Words of the agent before a sentence out of which nothing was picked.
+const BARE: [&str; 3] = ["The document says: ", "В документе: ", "原文："];
+
+#[tokio::test]
+async fn what_is_not_said_is_not_claimed() {
+    let mut wrong = Vec::new();
+    for (part, cases) in [
+        ("known", honest::KNOWN),
+        ("more", honest::MORE),
+        ("fresh", honest::FRESH),
+        ("others", honest::OTHERS),
+        ("third", honest::THIRD),
+        ("found", honest::FOUND),
+        ("plain", honest::PLAIN),
+    ] {
+        let mut right = 0;
+        for (question, document, due) in cases.iter().copied() {
+            let (_, answer, found) = asked(question, document).await;
+            let open = !found || BARE.iter().any(|words| answer.starts_with(words));
+            let fits = match due {
+                Due::Told(parts) => found && parts.iter().all(|part| answer.contains(part)),
+                Due::Open(parts) => open && !parts.iter().any(|part| answer.contains(part)),
+            };
+            right += usize::from(fits);
+            println!("{} {found} {question} => {answer}", if fits { "ok" } else { "--" });
+            if !fits {
+                wrong.push(format!("{part}: {question}\n  {answer}\n  {due:?}"));
+            }
+        }
+        println!("{part}: {right} of {}", cases.len());
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
 #[tokio::test]
 async fn the_chain_of_the_reference_is_whole() {
     let question = "文件中一共有几种水果？请用柱状图展示每种水果的数量";
-    let (rounds, answer) = asked(question, FRUIT).await;
+    let (rounds, answer, _) = asked(question, FRUIT).await;
     assert_eq!(rounds[0].input, "{}");
     let expected = json!({"x": ["apple", "banana", "orange"], "y": [6, 3, 1], "title": "各种类的数量", "y_label": "数量", "kind": "bar"});
     assert_eq!(rounds[1].input_json(), Some(expected));

@@ -1,5 +1,6 @@
 //! What a question asks for: a chart, a number worked out of others, a count, or words of the document.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -99,7 +100,7 @@ rule!(
 rule!(QUOTED, r#"["“«「『'‘]([^"”»」』'’]{1,60})["”»」』'’]"#);
 rule!(
     KINDS,
-    r"how many (different|distinct|unique|kinds?|types?|sorts?|varieties)|number of (different|distinct|unique|kinds|types)|\bwhat (kinds?|types?|sorts?)|which (kinds?|types?|sorts?)|\bwhat \w+ (are|occur|appear) (there|in|listed)|сколько (видов|разных|различных|типов|сортов|уникальных|наименований)|как(ие|их) (виды|типы|сорта)|(几|多少|哪些|哪几)(种|类)|种类|有哪些"
+    r"how many (different|distinct|unique|kinds?|types?|sorts?|varieties)|number of (different|distinct|unique|kinds|types)|\bwhat (kinds?|types?|sorts?)|which (kinds?|types?|sorts?)|\bwhat \w+ (are|occur|appear) (there|in|listed)|\bwhich \w+ (are|occur) (there|listed)|сколько (видов|разных|различных|типов|сортов|уникальных|наименований)|как(ие|их) (виды|типы|сорта)|(几|多少|哪些|哪几)(种|类)|种类|有哪些"
 );
 rule!(
     FREQUENT,
@@ -125,7 +126,7 @@ rule!(
 );
 rule!(
     SUM,
-    r"\b(total|sum|altogether|combined|overall|in all)\b|\badd (up|all)|сумм|итого|всего|общ(ая|ий|ее|ую|ей|ие|его)|вместе|总(和|计|共|额|量|收入|销售|数|分|价|成本|支出|利润|库存|人口)|合计|一共|共计|加起来|之和|求和|总的"
+    r"\b(total|sum|altogether|together|combined|overall|in all)\b|\badd (up|all)|сумм|итого|всего|общ(ая|ий|ее|ую|ей|ие|его)|вместе|总(和|计|共|额|量|收入|销售|数|分|价|成本|支出|利润|库存|人口)|合计|一共|共计|加起来|之和|求和|总的"
 );
 rule!(
     COUNT,
@@ -135,8 +136,15 @@ rule!(
     LOW,
     r"\b(low|small|cheap|bottom|worst|few|short|young|light)|низк|мал|дешев|худш|снизу|с конца|第.(低|小|少|便宜|短|轻)|后[二两三四五十\d]"
 );
+rule!(
+    GREAT,
+    r"сам(?:ый|ая|ое|ые|ой|ую|ого|ым|ом)\s+(?:больш|высок|крупн|велик|хорош)\w*|\b(?:больше|меньше|выше|ниже|дороже|дешевле|старше|младше)\b|(?:[高低多少贵大小长重短轻]|便宜)了?(?:多少|几)|(?:多少|几)[家辆台座张块只条件个名位人本次项种头匹架艘部篇页门支枝双套盒瓶袋箱岁元分天年月周届]"
+);
 rule!(SCALED, r"\d ?(million|billion|thousand|mln|bn|k|m|тыс|млн|млрд|万|亿|千)(\b|\.|$|[^a-z])");
-rule!(WHICH, r"^\s*(which|what|list|who)\b|^\s*(какие|кто|у кого|перечисли)|哪些|谁");
+rule!(
+    WHICH,
+    r"^\s*(?:in |on |at )?(which|what|list|who)\b|^\s*(?:в |на )?(каких|какие|кто|что|у кого|перечисли)|哪些|谁"
+);
 rule!(GROUPED, r"\b(by|per|for each|each|every)\b|\bпо\b|кажд|按|各|每");
 rule!(
     BOUND,
@@ -168,7 +176,8 @@ impl Wish {
             _ => text.to_owned(),
         };
         let rest = rest.as_str();
-        let conditions = Conditions::read(&without_no_chart(rest), bound.is_some());
+        let mut conditions = Conditions::read(&without_no_chart(rest), bound.is_some());
+        conditions.unclear |= bounds_are_unclear(text);
         let ranked = conditions.rank.is_some() || conditions.top.is_some();
         let low = fits(&LOW, rest);
         let most = if fits(&LEAST, rest) || (ranked && low) {
@@ -178,7 +187,7 @@ impl Wish {
         };
         let op = if fits(&TIMES, rest) {
             Op::Times(of(question))
-        } else if fits(&KINDS, rest) {
+        } else if fits(&KINDS, rest) && bound.is_none() {
             Op::Kinds
         } else if fits(&FREQUENT, rest) {
             Op::Frequent { most: true }
@@ -214,6 +223,26 @@ impl Wish {
     }
 }
 
+/// Where a question says what is to be found out, as ranges of bytes.
+pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
+    let rules = [
+        &CHART, &NO_CHART, &LINE, &SCATTER, &KINDS, &FREQUENT, &RARE, &MEAN, &MEDIAN, &LEAST, &MOST, &SUM, &COUNT,
+        &WHICH, &GROUPED, &BOUND, &GREAT,
+    ];
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for rule in rules.into_iter().filter_map(|rule| rule.as_ref()) {
+        spans.extend(rule.find_iter(text).map(|found| found.range()));
+    }
+    // What stands between the parts of a comparison is no part of it.
+    let compared = DIFFERENCE.as_ref().into_iter().flat_map(|rule| rule.find_iter(text));
+    spans.extend(compared.map(|found| found.range()).filter(|range| !text.get(range.clone()).is_some_and(is_long)));
+    spans
+}
+
+fn is_long(compared: &str) -> bool {
+    compared.starts_with('比')
+}
+
 /// Whether a question asks for the number of things in all.
 pub(super) fn in_all(question: &Question) -> bool {
     fits(&SUM, &question.lower)
@@ -221,6 +250,14 @@ pub(super) fn in_all(question: &Question) -> bool {
 
 fn without_no_chart(text: &str) -> String {
     NO_CHART.as_ref().map_or_else(|| text.to_owned(), |rule| rule.replace_all(text, " ").into_owned())
+}
+
+/// Whether there are several bounds, or one is turned about.
+fn bounds_are_unclear(text: &str) -> bool {
+    let Some(rule) = BOUND.as_ref() else { return false };
+    let mut found = rule.find_iter(text);
+    let turned = |at: usize| text.get(..at).is_some_and(|before| before.trim_end().ends_with(" no"));
+    found.next().is_some_and(|first| turned(first.start())) || found.next().is_some()
 }
 
 fn bound(text: &str) -> Option<Bound> {
@@ -331,6 +368,7 @@ mod tests {
             &SCALED,
             &GROUPED,
             &BOUND,
+            &GREAT,
         ];
         assert!(rules.iter().all(|rule| rule.is_some()));
     }

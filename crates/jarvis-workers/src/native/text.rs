@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 
 pub use keywords::keywords;
 pub use language::language;
+pub use passage::Heard;
 
 /// Words of a passage that answer a question, as ranges of bytes.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,8 +37,10 @@ pub struct PassageAnswer {
     pub score: f64,
     /// Whether the question asks for a name, date or figure that the sentence does not have.
     pub lacks: bool,
-    /// Whether the sentence has another name, date or figure of that kind, so that the nearest may be the wrong one.
+    /// Whether another name, date or figure of that kind may be meant: one of the sentence, or of another that fits as well.
     pub rivalled: bool,
+    /// What of the question the sentence takes up.
+    pub heard: Heard,
 }
 
 /// Finds the words of a passage that answer a question; `None` when no sentence shares a word with it. It reads a passage
@@ -46,8 +49,8 @@ pub fn answer_from(question: &str, passage: &str) -> Option<PassageAnswer> {
     let found = passage::answer(question, passage)?;
     let holding = |sentence: &Range<usize>| sentence.start <= found.range.start && found.range.start < sentence.end;
     let sentence = segment::sentences(passage).into_iter().find(holding).unwrap_or_else(|| found.range.clone());
-    let passage::Found { range, score, lacks, rivalled } = found;
-    Some(PassageAnswer { range, sentence, score, lacks, rivalled })
+    let passage::Found { range, score, lacks, rivalled, heard } = found;
+    Some(PassageAnswer { range, sentence, score, lacks, rivalled, heard })
 }
 
 /// The largest argument that is read, in bytes.

@@ -1,6 +1,7 @@
 //! Answers from a passage: the sentence that shares most with the question, narrowed to the name, date or figure that
 //! the question asks for. It finds words; it does not reason.
 
+mod heard;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +10,8 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
+
+pub use heard::Heard;
 
 use super::entities::{self, Group};
 use super::language::language;
@@ -24,16 +27,18 @@ pub(super) struct Found {
     pub(super) score: f64,
     /// Whether the question asks for a name, date or figure that the sentence does not have.
     pub(super) lacks: bool,
-    /// Whether the sentence has another of the kind asked for.
+    /// Whether another of the kind asked for may be meant.
     pub(super) rivalled: bool,
+    /// What of the question the sentence takes up.
+    pub(super) heard: Heard,
 }
 
 /// What kind of thing answers the question, best kind first, by how it asks.
 static ASKED: LazyLock<Vec<(Regex, Vec<Group>)>> = LazyLock::new(|| {
     use Group::{Date, Email, Location, Money, Number, Organisation, Other, Percent, Person, Phone, Time, Url};
     let rules: [(&str, &[Group]); 12] = [
-        (r"(?i)\be-?mail\b|почт[аыу]\b|邮箱|邮件地址", &[Email]),
-        (r"(?i)\b(?:phone|telephone)\b|телефон|电话", &[Phone, Number]),
+        (r"(?i)\be-?mail\b(?: address\b)?|почт[аыу]\b|邮箱|邮件地址", &[Email]),
+        (r"(?i)\b(?:phone|telephone)\b(?: numbers?\b)?|(?:номер\p{L}* )?телефон|电话(?:号码)?", &[Phone, Number]),
         (r"(?i)\b(?:web ?site|url|web address)\b|сайт|网址|网站", &[Url]),
         (r"(?i)\bwhat (?:time|hour)\b|во сколько|котор(?:ом|ый) час|几点|什么时间", &[Time, Date]),
         (r"(?i)\bpercent(?:age)?\b|процент|百分之", &[Percent, Number]),
@@ -95,7 +100,8 @@ pub(super) fn answer(question: &str, context: &str) -> Option<Found> {
             asked.insert(term.stem);
         }
     }
-    let groups = ASKED.iter().find(|(rule, _)| rule.is_match(question)).map(|(_, groups)| groups.as_slice());
+    let kind = ASKED.iter().find(|(rule, _)| rule.is_match(question));
+    let groups = kind.map(|(_, groups)| groups.as_slice());
     let ranges = sentences(context);
     let rows: Vec<Row> =
         ranges.iter().map(|range| Row::new(context.get(range.clone()).unwrap_or_default(), language, &asked)).collect();
@@ -109,6 +115,11 @@ pub(super) fn answer(question: &str, context: &str) -> Option<Found> {
     let mut scored: Vec<(usize, f64)> =
         rows.iter().enumerate().map(|(at, row)| (at, row.bm25(&weights, mean))).collect();
     scored.retain(|(_, score)| *score > 0.0);
+    // What says no more than the question does, such as a heading, answers it only where nothing else may.
+    let bare = |at: usize| rows.get(at).is_some_and(|row| row.bare);
+    if scored.iter().any(|(at, _)| !bare(*at)) {
+        scored.retain(|(at, _)| !bare(*at));
+    }
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let top = scored.first()?.1;
     let total: f64 = weights.values().sum();
@@ -118,25 +129,39 @@ pub(super) fn answer(question: &str, context: &str) -> Option<Found> {
         });
         (held / total.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)
     };
+    let sentence = |at: usize| ranges.get(at).and_then(|range| context.get(range.clone())).unwrap_or_default();
+    let heard = |at: usize, rule: Option<&Regex>| {
+        let mut heard = heard::Question::new(question, language, rule).heard(&rows, at, sentence(at));
+        heard.bare = bare(at);
+        heard
+    };
     // Among the sentences nearly as good as the best, the first that holds what is asked for.
-    if let Some(groups) = groups {
-        for (at, score) in scored.iter().take(5) {
-            let Some(range) = ranges.get(*at).filter(|_| *score >= 0.4 * top) else { continue };
-            if let Some((narrow, rivalled)) = narrow(context, range, question, groups, &asked, language) {
-                return Some(Found { range: narrow, score: share(*at), lacks: false, rivalled });
-            }
+    if let (Some(groups), Some((rule, _))) = (groups, kind) {
+        let candidates = || scored.iter().take(5).filter(|(_, score)| *score >= 0.4 * top).map(|(at, _)| *at);
+        let narrowed = |at: usize| narrow(context, ranges.get(at)?, question, groups, &asked, language);
+        for at in candidates() {
+            let Some(Narrowed { range, best, mut rivalled }) = narrowed(at) else { continue };
+            let word = context.get(range.clone());
+            let others = candidates().filter(|other| *other != at && share(*other) + 1e-6 >= share(at));
+            rivalled |= others.filter_map(narrowed).any(|other| context.get(other.range) != word);
+            // The words that name the kind are answered by what is of that kind.
+            let heard = heard(at, Some(rule).filter(|_| best));
+            return Some(Found { range, score: share(at), lacks: false, rivalled, heard });
         }
     }
     let (at, _) = scored.first()?;
     let certainty = if groups.is_some() { 0.5 } else { 0.8 };
     let range = ranges.get(*at)?.clone();
-    Some(Found { range, score: certainty * share(*at), lacks: groups.is_some(), rivalled: false })
+    let heard = heard(*at, None);
+    Some(Found { range, score: certainty * share(*at), lacks: groups.is_some(), rivalled: false, heard })
 }
 
 /// How often each word of the question stands in a sentence.
 struct Row {
     counts: HashMap<String, usize>,
     length: usize,
+    /// Whether it is a heading or the like that says nothing that the question does not.
+    bare: bool,
 }
 
 impl Row {
@@ -144,12 +169,15 @@ impl Row {
         let found = terms(sentence, language);
         let length = found.len();
         let mut counts = HashMap::new();
+        let mut bare = !sentence.ends_with(['.', '!', '?', '。', '！', '？']);
         for term in found {
             if asked.contains(&term.stem) {
                 *counts.entry(term.stem).or_default() += 1;
+            } else {
+                bare &= term.is_function;
             }
         }
-        Row { counts, length }
+        Row { counts, length, bare }
     }
 
     /// BM25 with the usual k1 = 1.2 and b = 0.75.
@@ -165,8 +193,16 @@ impl Row {
     }
 }
 
-/// The entity of a sentence that is of the kind asked for, is not in the question, and stands nearest to its words; and
-/// whether there is another.
+/// An entity of a sentence that is of the kind asked for.
+struct Narrowed {
+    range: Range<usize>,
+    /// Whether it is of the best kind.
+    best: bool,
+    /// Whether another may be meant.
+    rivalled: bool,
+}
+
+/// The entity of a sentence that is of the kind asked for, is not in the question, and stands nearest to its words.
 fn narrow(
     context: &str,
     sentence: &Range<usize>,
@@ -174,7 +210,8 @@ fn narrow(
     groups: &[Group],
     asked: &HashSet<String>,
     language: &str,
-) -> Option<(Range<usize>, bool)> {
+) -> Option<Narrowed> {
+    use Group::{Date, Location, Organisation, Person, Time};
     let text = context.get(sentence.clone())?;
     let found = entities::find(text);
     let places: Vec<usize> = terms(text, language)
@@ -183,18 +220,30 @@ fn narrow(
         .map(|term| (term.range.start + term.range.end) / 2)
         .collect();
     let folded = question.to_lowercase();
+    let said = |entity: &entities::Entity| folded.contains(&entity.word(text).to_lowercase());
     for group in groups {
-        let fit = || {
-            found.iter().filter(|entity| entity.group == *group && !folded.contains(&entity.word(text).to_lowercase()))
-        };
-        let near = fit().min_by_key(|entity| {
+        let near = found.iter().filter(|entity| entity.group == *group && !said(entity)).min_by_key(|entity| {
             let middle = (entity.range.start + entity.range.end) / 2;
             places.iter().map(|place| place.abs_diff(middle)).min().unwrap_or(usize::MAX)
         });
-        if let Some(entity) = near {
-            let rivalled = fit().any(|other| other.word(text) != entity.word(text));
-            return Some((sentence.start + entity.range.start..sentence.start + entity.range.end, rivalled));
-        }
+        let Some(entity) = near else { continue };
+        let best = groups.first() == Some(group);
+        let alike = |other: Group| {
+            other == *group
+                || matches!(
+                    (*group, other),
+                    (Date, Time) | (Time, Date) | (Person, Organisation) | (Organisation, Person)
+                )
+        };
+        // A name in the question may be the one who does what is asked about, or the one to whom it is done.
+        let named = matches!(group, Person | Organisation);
+        let another = |other: &entities::Entity| {
+            other.word(text) != entity.word(text) && alike(other.group) && (named || !said(other))
+        };
+        // What is no person may be the thing that is spoken of, rather than who did it, or where.
+        let doubtful = *group == Organisation && matches!(groups.first(), Some(Person | Location));
+        let range = sentence.start + entity.range.start..sentence.start + entity.range.end;
+        return Some(Narrowed { range, best, rivalled: doubtful || found.iter().any(another) });
     }
     None
 }
