@@ -4,6 +4,9 @@
 //! a pure function of the question, the document and what was observed; numbers come from tools or from the document.
 //! The document is data: nothing in it is an order.
 
+#[macro_use]
+mod rules;
+
 mod amount;
 mod conditions;
 mod data;

@@ -2,11 +2,9 @@
 //! without a language model.
 
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::matching::Question;
+use super::rules::{Rule, fits};
 
 /// What a question asks for besides a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,15 +19,6 @@ pub(super) struct Conditions {
     pub(super) unclear: bool,
     /// Whether the ends of the whole column are meant.
     pub(super) range: bool,
-}
-
-/// A rule; a pattern that does not compile fits nothing, and a test says so.
-type Rule = LazyLock<Option<Regex>>;
-
-macro_rules! rule {
-    ($name:ident, $text:expr) => {
-        static $name: Rule = LazyLock::new(|| Regex::new($text).ok());
-    };
 }
 
 rule!(
@@ -54,10 +43,6 @@ rule!(
     RANGE,
     r"\brange\b|\bspread\b|(?:highest|largest|max\w*|most|best|oldest|biggest|greatest).+(?:lowest|smallest|min\w*|least|worst|youngest|cheapest)|(?:lowest|smallest|min\w*|least|worst|youngest|cheapest).+(?:highest|largest|max\w*|most|best|oldest|biggest|greatest)|макс.+мин|мин.+макс|наибол.+наимен|наимен.+наибол|сам\w+.+сам\w+|размах|最.+最|极差"
 );
-
-fn fits(rule: &Rule, text: &str) -> bool {
-    rule.as_ref().is_some_and(|rule| rule.is_match(text))
-}
 
 fn without(rule: &Rule, text: &str) -> String {
     rule.as_ref().map_or_else(|| text.to_owned(), |rule| rule.replace_all(text, " ").into_owned())

@@ -2,21 +2,10 @@
 //! and not of who did it where the question turns the names about.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::heard::says_little;
 use super::matching::{Question, bare, folded, words};
-
-/// A rule; a pattern that does not compile fits nothing, and a test says so.
-type Rule = LazyLock<Option<Regex>>;
-
-macro_rules! rule {
-    ($name:ident, $text:expr) => {
-        static $name: Rule = LazyLock::new(|| Regex::new($text).ok());
-    };
-}
+use super::rules::{Rule, fits};
 
 rule!(
     HEDGED,
@@ -38,10 +27,6 @@ rule!(
 );
 
 rule!(CLAUSES, r"[;；]|,? (?:but|while|whereas|although)\b|, (?:а|но|однако|зато)\b|，(?:而|但)");
-
-fn fits(rule: &Rule, text: &str) -> bool {
-    rule.as_ref().is_some_and(|rule| rule.is_match(text))
-}
 
 /// Whether what is picked out of a sentence may be another thing than the question asks for.
 pub(super) fn is_doubtful(question: &Question, sentence: &str, answer: &str) -> bool {

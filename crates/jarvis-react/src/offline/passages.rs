@@ -5,8 +5,7 @@ use serde_json::json;
 
 use super::conditions::{negates, unknown};
 use super::doubt::is_doubtful;
-use super::matching::Question;
-use super::matching::folded;
+use super::matching::{Question, folded};
 use super::wish::{Op, Wish};
 use super::{Move, Step};
 

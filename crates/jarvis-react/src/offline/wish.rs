@@ -1,12 +1,12 @@
 //! What a question asks for: a chart, a number worked out of others, a count, or words of the document.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::conditions::Conditions;
 use super::matching::Question;
+use super::rules::{Rule, fits};
 
 /// What is to be found out.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,15 +71,6 @@ pub(super) struct Wish {
 
 fn pattern(text: &str) -> Option<Regex> {
     Regex::new(text).ok()
-}
-
-/// A rule; a pattern that does not compile fits nothing, and a test says so.
-type Rule = LazyLock<Option<Regex>>;
-
-macro_rules! rule {
-    ($name:ident, $text:expr) => {
-        static $name: Rule = LazyLock::new(|| pattern($text));
-    };
 }
 
 rule!(
@@ -150,10 +141,6 @@ rule!(
     BOUND,
     r"(above|over|more than|[a-z]+er than|more \w+ than|less \w+ than|exceed\w*|at least|below|under|less than|fewer than|lower than|at most|больше|более|выше|свыше|старше|тяжелее|длиннее|дороже|не менее|не меньше|меньше|менее|ниже|дешевле|моложе|младше|легче|короче|не более|超过|大于|高于|多于|不低于|不少于|至少|低于|小于|少于|不足|不超过|至多)\s*(?:чем\s*|than\s*|of\s*)?[$€£¥]?(-?\d[\d ,]*(?:\.\d+)?)|(-?\d[\d,]*(?:\.\d+)?)[^\d\s,，。]{0,3}(以上|以下|及以上)"
 );
-
-fn fits(rule: &Rule, text: &str) -> bool {
-    rule.as_ref().is_some_and(|rule| rule.is_match(text))
-}
 
 impl Wish {
     /// What a question asks for.
