@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use regex::Regex;
-
 use super::conditions::Conditions;
 use super::matching::Question;
-use super::rules::{Rule, fits};
+use super::rules::fits;
 
 /// What is to be found out.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,10 +65,6 @@ pub(super) struct Wish {
     pub(super) mean: bool,
     /// What else is asked.
     pub(super) conditions: Conditions,
-}
-
-fn pattern(text: &str) -> Option<Regex> {
-    Regex::new(text).ok()
 }
 
 rule!(
