@@ -146,24 +146,26 @@ async fn failures_have_their_statuses() {
 #[tokio::test]
 async fn a_caller_who_waits_no_longer_ends_the_run() {
     let house = with_chat(Script::always(Reply::never())).start().await;
-    let mut request = Request::new(question("Which?", b"x"));
-    request.set_timeout(Duration::from_millis(200));
-    let status = client(&house).await.query_file(request).await.unwrap_err();
-    assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
-    house.settled().await;
-
     let mut other = client(&house).await;
     let asking = tokio::spawn(async move { other.query_file(question("Which?", b"x")).await });
-    assert!(house.chat.as_ref().unwrap().wait_requests(2).await);
+    assert!(house.chat.as_ref().unwrap().wait_requests(1).await);
     asking.abort();
     house.settled().await;
 
     let mut events = client(&house).await.query_file_stream(question("Which?", b"x")).await.unwrap().into_inner();
-    assert!(house.chat.as_ref().unwrap().wait_requests(3).await);
+    assert!(house.chat.as_ref().unwrap().wait_requests(2).await);
     assert!(tokio::time::timeout(Duration::from_millis(1), events.message()).await.is_err());
     drop(events);
     house.settled().await;
-    assert!(house.chat.as_ref().unwrap().wait_aborted(3).await, "each call of the model was given up");
+    assert!(house.chat.as_ref().unwrap().wait_aborted(2).await, "each call of the model was given up");
+
+    // The time may be over before the model was called.
+    let mut request = Request::new(question("Which?", b"x"));
+    request.set_timeout(Duration::from_millis(200));
+    let status = client(&house).await.query_file(request).await.unwrap_err();
+    // The client watches the time too, and may be the first to say so.
+    assert!(matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled), "{status:?}");
+    house.settled().await;
 }
 
 #[tokio::test]

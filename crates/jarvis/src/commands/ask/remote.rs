@@ -9,7 +9,7 @@ use jarvis_proto::file_based_qa::{QueryRequest, QueryResponse, Step};
 use jarvis_react::Round;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
-use tonic::{Code, Request, Status};
+use tonic::{Code, Request, Status, TimeoutExpired};
 
 use super::{Answered, AskArgs, MAX_DOCUMENT};
 use crate::config::env_vars;
@@ -44,9 +44,13 @@ pub(super) async fn ask(
     let patience = Duration::from_secs(seconds) + GRACE;
     match tokio::time::timeout(patience, answer(addr, args, question, document, printer)).await {
         Ok(answered) => answered,
-        Err(_) => Err(Failure::work(format!("the server at {addr} gave no answer within {seconds} s"))
-            .hint("give it more time with --timeout")),
+        Err(_) => Err(late(addr, seconds)),
     }
+}
+
+fn late(addr: &str, seconds: u64) -> Failure {
+    Failure::work(format!("the server at {addr} gave no answer within {seconds} s"))
+        .hint("give it more time with --timeout")
 }
 
 async fn answer(
@@ -77,10 +81,11 @@ async fn answer(
     match followed(&mut client, request(), printer).await {
         // Servers of the first version answer at once only.
         Err(Followed::Status(status)) if status.code() == Code::Unimplemented => {
-            let response = client.query_file(request()).await.map_err(|status| refused(&status, addr))?.into_inner();
+            let response = client.query_file(request()).await;
+            let response = response.map_err(|status| refused(&status, addr, args.timeout))?.into_inner();
             Ok(answered(response, Vec::new()))
         }
-        Err(Followed::Status(status)) => Err(refused(&status, addr)),
+        Err(Followed::Status(status)) => Err(refused(&status, addr, args.timeout)),
         Err(Followed::Lost) => {
             Err(Failure::work(format!("the connection to the server at {addr} was lost before its answer"))
                 .hint("see whether it still runs, and ask again"))
@@ -228,7 +233,22 @@ fn of_connection(status: &Status) -> bool {
     std::error::Error::source(status).is_some()
 }
 
-fn refused(status: &Status, addr: &str) -> Failure {
+/// Whether a status was made here, because the caller's time was over.
+fn is_late(status: &Status) -> bool {
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        if error.is::<TimeoutExpired>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+fn refused(status: &Status, addr: &str, timeout: Option<u64>) -> Failure {
+    if let Some(seconds) = timeout.filter(|_| is_late(status)) {
+        return late(addr, seconds);
+    }
     if of_connection(status) && status.code() != Code::DeadlineExceeded {
         return Failure::work(format!("the server at {addr} closed the connection without an answer")).hint(
             "see that `jarvis serve --grpc` is what listens there, and runs; with TLS it is asked as https://HOST:PORT",
@@ -242,5 +262,25 @@ fn refused(status: &Status, addr: &str) -> Failure {
         Code::ResourceExhausted => failure.hint("the server is busy: try again a little later"),
         Code::DeadlineExceeded => failure.hint("give it more time with --timeout, or raise `react.deadline_s` there"),
         _ => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_that_is_over_is_told_as_such() {
+        let status = Status::from_error(Box::new(TimeoutExpired(())));
+        let failure = refused(&status, "here:1", Some(3));
+        assert_eq!(failure.error().to_string(), "the server at here:1 gave no answer within 3 s");
+        let broken = Status::from_error(Box::new(std::io::Error::from(std::io::ErrorKind::BrokenPipe)));
+        let failure = refused(&broken, "here:1", Some(3));
+        assert!(failure.error().to_string().contains("closed the connection"), "{failure:?}");
+        let own = refused(&Status::new(Code::Unauthenticated, "no token"), "here:1", None);
+        assert!(
+            own.error().to_string().contains("no token")
+                && own.advice().is_some_and(|hint| hint.contains("JARVIS_TOKEN"))
+        );
     }
 }
