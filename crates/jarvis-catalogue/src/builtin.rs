@@ -2,7 +2,7 @@
 //!
 //! Native descriptions say what the work really is: measuring is not seeing, drawing a card is not painting.
 
-use jarvis_plan::Host;
+use crate::Host;
 
 use crate::{Deployment, Model, local_models};
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use jarvis_plan::Host;
+use crate::Host;
 
 use crate::builtin::{huggingface, local, native};
 use crate::{Deployment, InferenceMode, LoadError, Model, local_models, read_models, where_probed};

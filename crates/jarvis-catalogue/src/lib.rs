@@ -7,11 +7,13 @@
 
 mod builtin;
 mod catalogue;
+mod host;
 mod http;
 mod load;
 mod mode;
 mod model;
 pub mod openapi;
+mod output;
 mod probe;
 mod rank;
 mod refresh;
@@ -19,10 +21,12 @@ mod retrieve;
 mod tasks;
 
 pub use catalogue::{CANDIDATES_PER_TASK, Catalogue, Wanted};
+pub use host::Host;
 pub use http::{CallError, ClientError, JsonClient};
 pub use load::{LoadError, Loaded, read_models};
 pub use mode::{Deployment, InferenceMode, Probed, UnknownWord, local_models, where_probed};
 pub use model::{Available, Listed, Model, ModelMeta, cut_description, metas};
+pub use output::{Output, TaskOutput};
 pub use probe::{HubCheck, NativeCheck, ProbeConfig, Prober, Probing, Unavailable};
 pub use rank::{Ranked, rank};
 pub use refresh::{RefreshConfig, RefreshError, RefreshProgress, Refreshed, refresh};

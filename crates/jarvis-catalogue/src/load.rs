@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use jarvis_plan::Host;
+use crate::Host;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

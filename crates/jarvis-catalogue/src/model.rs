@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use jarvis_plan::{Candidate, Host};
+use crate::Host;
+use jarvis_plan::Candidate;
 use serde::{Deserialize, Serialize};
 
 /// A model that serves a task.
@@ -90,7 +91,7 @@ pub struct Available {
 impl Available {
     /// The candidate for a task; `effective_task` is the task really run.
     pub fn candidate(&self, effective_task: &str) -> Candidate {
-        Candidate { id: self.model.id.clone(), host: self.host, effective_task: effective_task.to_owned() }
+        Candidate { id: self.model.id.clone(), host: self.host.into(), effective_task: effective_task.to_owned() }
     }
 }
 

@@ -8,10 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::Host;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Either, select};
 use futures::stream::{self, StreamExt};
-use jarvis_plan::Host;
 use moka::Expiry;
 use moka::future::Cache;
 use reqwest::Client;

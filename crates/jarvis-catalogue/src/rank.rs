@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jarvis_plan::Host;
+use crate::Host;
 
 use crate::Available;
 

@@ -297,7 +297,7 @@ fn model(listing: Listing, task: &TaskType, described: &HashMap<&str, &str>) -> 
         downloads: count(listing.downloads),
         tags: listing.tags,
         pipeline_tag: listing.pipeline_tag,
-        ..Model::new(&listing.id, task.name, jarvis_plan::Host::Huggingface, description)
+        ..Model::new(&listing.id, task.name, crate::Host::Huggingface, description)
     }
 }
 

@@ -5,7 +5,7 @@ use std::future::Future;
 
 use futures::stream::{FuturesUnordered, StreamExt};
 use indexmap::IndexMap;
-use jarvis_engine::{Ready, Schedule};
+use jarvis_engine::Schedule;
 use jarvis_plan::{Task, TaskId};
 use jarvis_prompt::literal::Literal;
 
@@ -142,10 +142,7 @@ where
     let mut waiting: BTreeSet<i64> = BTreeSet::new();
     let mut under_way = FuturesUnordered::new();
     loop {
-        // Dependencies were checked, so none is missing and nothing goes round in a circle.
-        waiting.extend(schedule.ready().into_iter().map(|ready| match ready {
-            Ready::Run(id) | Ready::Missing { id, .. } | Ready::Cycle(id) => i64::from(id.0),
-        }));
+        waiting.extend(schedule.ready().into_iter().map(|id| i64::from(id.0)));
         while under_way.len() < concurrency.max(1)
             && let Some(id) = waiting.pop_first()
         {

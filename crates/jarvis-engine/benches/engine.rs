@@ -8,76 +8,66 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use indexmap::IndexMap;
-use jarvis_engine::{Events, Job, Limits, Schedule, Selector, Setup, Worker, drive};
-use jarvis_plan::{
-    Arg, Candidate, Host, Inference, Piece, Plan, Request, RunId, Selection, Task, TaskError, TaskId, Vocabulary,
-};
-use tokio_util::sync::CancellationToken;
+use jarvis_engine::{Engine, Events, Job, Schedule, Selector, Worker};
+use jarvis_plan::{Candidate, Draft, DraftTask, Limits, Plan, RunId, Selection, Task, TaskError, Vocabulary, check};
+use serde_json::Value;
 
 struct Idle;
 
 #[async_trait]
 impl Selector for Idle {
     async fn select(&self, task: &Task, _events: &Events) -> Result<Selection, TaskError> {
-        let chosen = Candidate { id: "idle".to_owned(), host: Host::Native, effective_task: task.task.clone() };
+        let chosen = Candidate::tool(&task.task);
         Ok(Selection { task: task.id, chosen, fallbacks: Vec::new(), reason: "only one".to_owned(), notes: Vec::new() })
     }
 }
 
 #[async_trait]
 impl Worker for Idle {
-    async fn perform(&self, _job: &Job) -> Result<Inference, TaskError> {
-        Ok(Inference::text("done"))
+    async fn perform(&self, _job: &Job) -> Result<Value, TaskError> {
+        Ok("done".into())
     }
 }
 
 /// A task whose text holds the outputs of others.
-fn task(id: usize, from: impl IntoIterator<Item = usize>) -> Task {
-    let id_of = |at: usize| TaskId(u32::try_from(at).unwrap_or(u32::MAX));
-    let dep: Vec<TaskId> = from.into_iter().map(id_of).collect();
-    let mut pieces = vec![Piece::Text("see ".to_owned())];
-    pieces.extend(dep.iter().map(|dep| Piece::Output(*dep)));
-    let args = IndexMap::from([("text".to_owned(), Arg(pieces))]);
-    Task { task: "idle".to_owned(), id: id_of(id), dep, args, unfolded_from: None, fault: None }
+fn task(id: usize, from: impl IntoIterator<Item = usize>) -> DraftTask {
+    let text: String = from.into_iter().map(|of| format!(" <GENERATED>-{of}")).collect();
+    DraftTask::new(id as i64, "idle").arg("text", format!("see{text}"))
 }
 
-fn chain(length: usize) -> Vec<Task> {
-    (0..length).map(|at| task(at, at.checked_sub(1))).collect()
+fn plan(tasks: impl Iterator<Item = DraftTask>) -> Plan {
+    let draft = Draft { tasks: tasks.collect(), ..Draft::default() };
+    check(&draft, &Vocabulary::named(["idle"]), Limits { max_tasks: usize::MAX })
 }
 
-fn fan_out(width: usize) -> Vec<Task> {
-    (0..=width).map(|at| task(at, (at > 0).then_some(0))).collect()
+fn chain(length: usize) -> Plan {
+    plan((0..length).map(|at| task(at, at.checked_sub(1))))
 }
 
-fn layered(layers: usize, width: usize) -> Vec<Task> {
+fn fan_out(width: usize) -> Plan {
+    plan((0..=width).map(|at| task(at, (at > 0).then_some(0))))
+}
+
+fn layered(layers: usize, width: usize) -> Plan {
     let previous =
         |at: usize| (at / width).checked_sub(1).map(|layer| [0, 1, 2].map(|step| layer * width + (at + step) % width));
-    (0..layers * width).map(|at| task(at, previous(at).into_iter().flatten())).collect()
+    plan((0..layers * width).map(|at| task(at, previous(at).into_iter().flatten())))
 }
 
-fn run(bencher: Bencher, tasks: Vec<Task>) {
+fn run(bencher: Bencher, plan: Plan) {
     let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().enable_time().worker_threads(2).build() else {
         return;
     };
-    let plan = Arc::new(Plan { tasks, notes: Vec::new() });
+    let plan = Arc::new(plan);
     let idle = Arc::new(Idle);
-    bencher.counter(ItemsCount::new(plan.tasks.len())).bench_local(|| {
+    bencher.counter(ItemsCount::new(plan.tasks().len())).bench_local(|| {
         let (events, receiver) = Events::channel(RunId("bench".to_owned()));
-        let setup = Setup {
-            selector: idle.clone(),
-            worker: idle.clone(),
-            request: Arc::new(Request::new("bench")),
-            vocabulary: Arc::new(Vocabulary::default()),
-            events,
-            limits: Limits::default(),
-            cancel: CancellationToken::new(),
-        };
+        let engine = Engine::shared(idle.clone()).selector(idle.clone()).events(events);
         // On the runtime, as a server runs it: a driver that is polled from outside pays for waking its thread each time.
         let on_runtime = Arc::clone(&plan);
-        let drive = async move { drive(&on_runtime, setup).await };
+        let drive = async move { engine.run(&on_runtime).await.into_outcomes() };
         let outcomes = runtime.block_on(runtime.spawn(drive)).unwrap_or_default();
-        assert!(outcomes.len() == plan.tasks.len() && outcomes.iter().all(|outcome| outcome.succeeded()));
+        assert!(outcomes.len() == plan.tasks().len() && outcomes.iter().all(|outcome| outcome.succeeded()));
         receiver
     });
 }
@@ -104,14 +94,14 @@ fn drive_layered_10x100(bencher: Bencher) {
 
 #[divan::bench]
 fn schedule_layered_10x100(bencher: Bencher) {
-    let tasks = layered(10, 100);
-    bencher.counter(ItemsCount::new(tasks.len())).bench_local(|| {
+    let plan = layered(10, 100);
+    bencher.counter(ItemsCount::new(plan.tasks().len())).bench_local(|| {
         let mut schedule = Schedule::new();
-        schedule.extend(&tasks);
+        schedule.extend(plan.tasks());
         schedule.close();
         while !schedule.is_done() {
-            for ready in schedule.ready() {
-                schedule.finish(ready.id());
+            for id in schedule.ready() {
+                schedule.finish(id);
             }
         }
         schedule

@@ -1,23 +1,25 @@
-//! What the engine needs from the floors above: someone who chooses and someone who performs.
+//! What a pipeline gives the engine: who performs a task, and, where it has something to say about it, who is chosen and
+//! what its arguments stand for.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use indexmap::IndexMap;
-use jarvis_plan::{Candidate, Inference, Request, Selection, Task, TaskError};
+use jarvis_plan::{Candidate, Request, Selection, Task, TaskError, text_of};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::Events;
 
-/// One try of one model at one task, its arguments resolved.
+/// One try of one candidate at one task, its arguments resolved.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// The request that the plan is for.
     pub request: Arc<Request>,
     /// The task as planned.
     pub task: Arc<Task>,
-    /// The arguments, references replaced by what they stand for. Media are display paths, URLs or data URLs.
-    pub args: IndexMap<String, String>,
+    /// The arguments, references replaced by what they stand for.
+    pub args: IndexMap<String, Value>,
     /// Who is to perform it; its `effective_task` is the task type to perform.
     pub candidate: Candidate,
     /// Where the worker reports model calls and notes.
@@ -27,17 +29,43 @@ pub struct Job {
 }
 
 impl Job {
-    /// An argument that is there and not blank.
+    /// The tool or task type to perform.
+    pub fn name(&self) -> &str {
+        &self.candidate.effective_task
+    }
+
+    /// A text argument that is there and not blank.
     pub fn arg(&self, name: &str) -> Option<&str> {
-        self.args.get(name).map(String::as_str).filter(|value| !value.trim().is_empty())
+        self.args.get(name).and_then(Value::as_str).filter(|value| !value.trim().is_empty())
+    }
+
+    /// The arguments as one JSON object.
+    pub fn object(&self) -> Value {
+        self.args.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// The arguments as texts: strings as they are, anything else as JSON.
+    pub fn texts(&self) -> IndexMap<String, String> {
+        self.args.iter().map(|(name, value)| (name.clone(), text_of(value).into_owned())).collect()
     }
 }
 
-/// Performs tasks. It may be called many times at once.
+/// Performs tasks. It may be called many times at once. Async functions and closures from [`Job`] to a result are workers.
 #[async_trait]
 pub trait Worker: Send + Sync {
     /// Performs one task once. No retry inside: the engine moves on to the next candidate.
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError>;
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError>;
+}
+
+#[async_trait]
+impl<F, R> Worker for F
+where
+    F: Fn(Job) -> R + Send + Sync,
+    R: Future<Output = Result<Value, TaskError>> + Send,
+{
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self(job.clone()).await
+    }
 }
 
 /// Chooses who performs a task, from the request and the task alone: its inputs need not exist yet.

@@ -3,7 +3,6 @@
 //! Selectors and workers run as tokio tasks of their own, so one that panics, hangs or blocks takes nothing with it.
 
 mod node;
-mod setup;
 
 use std::any::Any;
 use std::cmp::Reverse;
@@ -12,45 +11,30 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_plan::{
-    Candidate, ErrorCode, EventKind, Inference, Level, Outcome, Plan, Selection, Status, Task, TaskError, TaskId,
-};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use jarvis_plan::{Candidate, ErrorCode, EventKind, Outcome, Selection, Status, Task, TaskError, TaskId};
+use serde_json::Value;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{Id as SlotId, JoinError, JoinSet};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument;
 
 use self::node::{Choice, Node};
-use crate::{Job, Ready, Schedule, Unresolved, resolve};
+use crate::engine::itself;
+use crate::resolve::planned_fault;
+use crate::{Engine, Job, Limits, Schedule};
 
-pub use self::setup::{Limits, Setup};
-
-/// Runs a plan and returns how each of its tasks ended, in ascending id.
+/// Runs the tasks that arrive, until their sender is dropped and every task has finished.
 ///
-/// It always returns, at the latest when `limits.run_timeout` has passed or soon after `cancel` fires; tasks that have
-/// not finished then get a [`ErrorCode::Timeout`] or a [`Status::Cancelled`] outcome. Dropping the future ends all work.
-pub async fn drive(plan: &Plan, setup: Setup) -> Vec<Outcome> {
-    let (sender, receiver) = unbounded_channel();
-    // The receiver is right here, so sending cannot fail.
-    let _ = sender.send(plan.tasks.clone());
-    drop(sender);
-    drive_stream(receiver, setup, |_| {}).await
-}
-
-/// Runs a graph that grows: tasks start as their batch arrives, and the run ends when the sender is dropped and every
-/// task has finished. `finished` sees each outcome as it comes, so that the next tasks may follow from it.
-///
-/// Batches come from a checked plan or are as good: ids are unique (a task whose id is taken is left out with a note);
-/// what waits for a task that never came is skipped, and what waits for itself fails.
-pub async fn drive_stream(
+/// All batches come from one plan: ids are unique, and what a task waits for is in the plan.
+pub(crate) async fn drive(
     mut batches: UnboundedReceiver<Vec<Task>>,
-    setup: Setup,
+    engine: Engine,
     finished: impl FnMut(&Outcome) + Send,
 ) -> Vec<Outcome> {
-    let cancel = setup.cancel.clone();
+    let cancel = engine.cancel.clone();
     let mut cancelled = pin!(cancel.cancelled());
-    let mut driver = Driver::new(setup, finished);
+    let mut driver = Driver::new(engine, finished);
     let mut timer = pin!(sleep_until(driver.run_deadline));
     let mut open = true;
     loop {
@@ -101,7 +85,7 @@ pub async fn drive_stream(
 /// What one spawned piece of work gives.
 enum Done {
     Selected(Result<Selection, TaskError>),
-    Performed(Result<Inference, TaskError>),
+    Performed(Result<Value, TaskError>),
 }
 
 /// One spawned piece of work. Dropping it tells work on other threads to stop.
@@ -115,7 +99,7 @@ struct Slot {
 }
 
 struct Driver<F> {
-    setup: Setup,
+    engine: Engine,
     limits: Limits,
     finished: F,
     /// Parent of the tokens that workers watch; fires when the run ends, however it does.
@@ -136,9 +120,9 @@ struct Driver<F> {
 }
 
 impl<F: FnMut(&Outcome)> Driver<F> {
-    fn new(setup: Setup, finished: F) -> Driver<F> {
-        let stop = setup.cancel.child_token();
-        let limits = Limits { concurrency: setup.limits.concurrency.max(1), ..setup.limits };
+    fn new(engine: Engine, finished: F) -> Driver<F> {
+        let stop = engine.cancel.child_token();
+        let limits = Limits { concurrency: engine.limits.concurrency.max(1), ..engine.limits };
         Driver {
             limits,
             finished,
@@ -155,25 +139,23 @@ impl<F: FnMut(&Outcome)> Driver<F> {
             slots: HashMap::new(),
             run_deadline: after(limits.run_timeout),
             deadlines: BinaryHeap::new(),
-            setup,
+            engine,
         }
     }
 
     fn add(&mut self, tasks: Vec<Task>) {
         self.nodes.reserve(tasks.len());
         self.to_select.reserve(tasks.len());
-        for id in self.schedule.extend(&tasks) {
-            self.setup.events.note(Level::Warning, format!("task {id} came twice; the second was left out"));
-        }
+        self.schedule.extend(&tasks);
         for task in tasks {
             let id = task.id;
-            if self.nodes.contains_key(&id) {
-                continue;
+            let mut node = Node::new(task);
+            match &self.engine.selector {
+                None => node.choice = Choice::Unneeded,
+                Some(_) if node.task.fault.is_none() => self.to_select.push_back(id),
+                Some(_) => {}
             }
-            if task.fault.is_none() {
-                self.to_select.push_back(id);
-            }
-            self.nodes.insert(id, Node::new(task));
+            self.nodes.insert(id, node);
         }
     }
 
@@ -191,8 +173,8 @@ impl<F: FnMut(&Outcome)> Driver<F> {
             if ready.is_empty() {
                 break;
             }
-            for ready in ready {
-                self.on_ready(ready);
+            for id in ready {
+                self.on_ready(id);
             }
         }
         while self.selecting < self.limits.concurrency
@@ -207,19 +189,11 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         }
     }
 
-    fn on_ready(&mut self, ready: Ready) {
-        let id = ready.id();
+    fn on_ready(&mut self, id: TaskId) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
-        let outcomes = &self.outcomes;
-        let resolved = match ready {
-            Ready::Run(_) => resolve(&node.task, |id| outcomes.get(&id), &self.setup.vocabulary),
-            Ready::Missing { dep, .. } => Err(Unresolved::skipped(
-                ErrorCode::BadPlan,
-                format!("it waits for task {dep}, which is not in the plan"),
-            )),
-            Ready::Cycle(_) => {
-                Err(Unresolved::failed(ErrorCode::BadPlan, "it waits for tasks that wait for it".to_owned()))
-            }
+        let resolved = match planned_fault(&node.task) {
+            Some(fault) => Err(fault),
+            None => self.engine.resolver.resolve(&node.task, &self.outcomes),
         };
         match resolved {
             Ok(resolved) => {
@@ -243,16 +217,20 @@ impl<F: FnMut(&Outcome)> Driver<F> {
                 node.candidates = candidates(selection, self.limits.max_fallbacks);
                 self.to_perform.push_back(id);
             }
+            Choice::Unneeded => {
+                node.candidates = VecDeque::from([itself(&node.task)]);
+                self.to_perform.push_back(id);
+            }
         }
     }
 
     fn start_select(&mut self, id: TaskId) {
+        let Some(selector) = self.engine.selector.clone() else { return };
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
         let deadline = after(self.limits.task_timeout);
         node.deadline = Some(deadline);
         self.deadlines.push(Reverse((deadline, id)));
-        let (selector, task, events) =
-            (Arc::clone(&self.setup.selector), Arc::clone(&node.task), self.setup.events.clone());
+        let (task, events) = (Arc::clone(&node.task), self.engine.events.clone());
         self.selecting += 1;
         let work = async move { Done::Selected(selector.select(&task, &events).await) };
         self.spawn(id, None, None, work);
@@ -270,18 +248,18 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         if node.started.is_none() {
             node.started = Some(now);
             let (task, model) = (node.task.task.clone(), candidate.id.clone());
-            self.setup.events.emit(EventKind::TaskStarted { id, task, model });
+            self.engine.events.emit(EventKind::TaskStarted { id, task, model });
         }
         let stop = self.stop.child_token();
         let job = Job {
-            request: Arc::clone(&self.setup.request),
+            request: Arc::clone(&self.engine.request),
             task: Arc::clone(&node.task),
             args: resolved.args.clone(),
             candidate: candidate.clone(),
-            events: self.setup.events.clone(),
+            events: self.engine.events.clone(),
             cancel: stop.clone(),
         };
-        let worker = Arc::clone(&self.setup.worker);
+        let worker = Arc::clone(&self.engine.worker);
         self.performing += 1;
         let work = async move { Done::Performed(worker.perform(&job).await) };
         self.spawn(id, Some(candidate), Some(stop.drop_guard()), work);
@@ -354,7 +332,7 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         node.deadline = None;
         node.choice = match chosen {
             Ok(selection) => {
-                self.setup.events.emit(EventKind::ModelChosen { selection: selection.clone() });
+                self.engine.events.emit(EventKind::ModelChosen { selection: selection.clone() });
                 Choice::Made(selection)
             }
             Err(error) => Choice::Failed(error),
@@ -362,15 +340,15 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         self.pair(id);
     }
 
-    fn performed(&mut self, id: TaskId, candidate: Candidate, since: Instant, result: Result<Inference, TaskError>) {
+    fn performed(&mut self, id: TaskId, candidate: Candidate, since: Instant, result: Result<Value, TaskError>) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let error = result.as_ref().err().cloned();
         let attempt = node.attempt(candidate, since, error);
         match result {
-            Ok(inference) => self.conclude(id, Status::Succeeded, Ok(inference)),
+            Ok(output) => self.conclude(id, Status::Succeeded, Ok(output)),
             Err(error) => {
                 let again = error.code.next_candidate_may_help() && !node.candidates.is_empty();
-                self.setup.events.emit(EventKind::TaskAttempt { id, attempt });
+                self.engine.events.emit(EventKind::TaskAttempt { id, attempt });
                 if again {
                     self.try_next(id);
                 } else {
@@ -436,7 +414,7 @@ impl<F: FnMut(&Outcome)> Driver<F> {
             && let Some(node) = self.nodes.get_mut(&id)
         {
             let attempt = node.attempt(candidate.clone(), *since, Some(error.clone()));
-            self.setup.events.emit(EventKind::TaskAttempt { id, attempt });
+            self.engine.events.emit(EventKind::TaskAttempt { id, attempt });
         }
     }
 
@@ -451,12 +429,12 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         }
     }
 
-    fn conclude(&mut self, id: TaskId, status: Status, result: Result<Inference, TaskError>) {
+    fn conclude(&mut self, id: TaskId, status: Status, result: Result<Value, TaskError>) {
         // A choice that is still being made is of no use any more.
         self.abort(id);
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
         let outcome = node.conclude(status, result);
-        self.setup.events.emit(EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });
+        self.engine.events.emit(EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });
         (self.finished)(&outcome);
         self.outcomes.insert(id, outcome);
         self.schedule.finish(id);

@@ -1,16 +1,20 @@
-//! Runs a task graph: a schedule without I/O, and a driver on tokio.
+//! Runs task graphs: a schedule without I/O, and a driver on tokio.
 //!
-//! The engine makes no choices: who performs a task is a [`jarvis_plan::Selection`], and how is a [`Worker`]'s business.
-//! It never shows one task another's error as if it were a result: see [`resolve()`].
+//! The engine makes no choices: who performs a task is a [`jarvis_plan::Selection`] where a pipeline brings a [`Selector`],
+//! and how is a [`Worker`]'s business. It never shows one task another's error as if it were a result: see [`Resolver`].
+//!
+//! [`Engine`] has the shortest complete program.
 
 mod contract;
 mod drive;
+mod engine;
 mod events;
 mod resolve;
 mod schedule;
 
 pub use contract::{Job, Selector, Worker};
-pub use drive::{Limits, Setup, drive, drive_stream};
+pub use engine::{Engine, GrowingPlan, Growth, Limits, Run, RunEnded};
 pub use events::Events;
-pub use resolve::{Resolved, Unresolved, resolve};
-pub use schedule::{Ready, Schedule};
+pub use jarvis_plan::{Plan as Graph, out};
+pub use resolve::{ByOutput, Outcomes, Resolved, Resolver, Unresolved, fill, finished, unavailable};
+pub use schedule::Schedule;

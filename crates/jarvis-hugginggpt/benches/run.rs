@@ -7,12 +7,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use jarvis_catalogue::TaskOutput;
 use jarvis_catalogue::{Catalogue, Deployment, InferenceMode, Wanted};
 use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest};
 use jarvis_engine::{Events, Job, Worker};
 use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{HuggingGpt, Settings, Sources};
-use jarvis_plan::{Inference, Request, RunId, TaskError};
+use jarvis_plan::{Request, RunId, TaskError};
 use jarvis_planner::Offline;
 use tokio_util::sync::CancellationToken;
 
@@ -61,8 +62,8 @@ struct NoWork;
 
 #[async_trait]
 impl Worker for NoWork {
-    async fn perform(&self, _job: &Job) -> Result<Inference, TaskError> {
-        Ok(Inference::image("/images/a.png"))
+    async fn perform(&self, _job: &Job) -> Result<serde_json::Value, TaskError> {
+        Ok(TaskOutput::image("/images/a.png").into())
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{Arg, Draft, ErrorCode, Inference, Kind, Piece, Request, Resource, Source, TaskError};
+use jarvis_plan::{Arg, Draft, ErrorCode, Kind, Request, Resource, Source, TaskError};
+use serde_json::Value;
 
 /// The content and the name of an attached text.
 fn texts(request: &Request) -> impl Iterator<Item = (&str, &str)> {
@@ -22,7 +23,7 @@ pub(crate) fn by_name(mut draft: Draft, request: &Request) -> Draft {
         if let Some(literal) = arg.as_literal()
             && let Some((name, _)) = texts(request).find(|(_, content)| content.trim() == literal.trim())
         {
-            *arg = Arg(vec![Piece::Text(name.to_owned())]);
+            *arg = Arg::literal(name);
         }
     }
     draft
@@ -52,25 +53,22 @@ pub(crate) struct Expand(pub(crate) Arc<dyn Worker>);
 
 #[async_trait]
 impl Worker for Expand {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
-        let named = |value: &str| {
-            let value = value.trim();
-            texts(&job.request).find(|(name, _)| *name == value).map(|(_, content)| content.to_owned())
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        let content = |value: &Value| {
+            let value = value.as_str()?.trim();
+            texts(&job.request).find(|(name, _)| *name == value).map(|(_, content)| content)
         };
-        if let Some(name) = job.args.iter().find_map(|(arg, value)| missing(job, arg, value)) {
+        if let Some(name) = job.args.iter().find_map(|(arg, value)| missing(job, arg, value.as_str()?)) {
             return Err(TaskError::new(ErrorCode::NotFound, format!("there is no text file `{name}` to read"))
                 .hint("name a file of the working folder in the request, or give it with --file"));
         }
-        if !job.args.values().any(|value| named(value).is_some()) {
+        if !job.args.values().any(|value| content(value).is_some()) {
             return self.0.perform(job).await;
         }
-        let mut job = job.clone();
-        for value in job.args.values_mut() {
-            if let Some(content) = texts(&job.request).find(|(name, _)| *name == value.trim()).map(|(_, text)| text) {
-                *value = content.to_owned();
-            }
-        }
-        self.0.perform(&job).await
+        let args = job.args.iter().map(|(name, value)| {
+            (name.clone(), content(value).map_or_else(|| value.clone(), |content| content.to_owned().into()))
+        });
+        self.0.perform(&Job { args: args.collect(), ..job.clone() }).await
     }
 }
 

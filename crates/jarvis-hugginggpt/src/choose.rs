@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, metas, rank};
 use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, budget};
 use jarvis_engine::{Events, Selector};
-use jarvis_plan::{ErrorCode, Host, Level, Request, Selection, Task, TaskError};
+use jarvis_plan::{ErrorCode, Level, Request, Selection, Task, TaskError};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_workers::call_model;
 use serde_json::{Value, json};

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use jarvis_plan::{Host, Language, Outcome, Output, TaskError, Usage, export};
+use jarvis_catalogue::{Output, TaskOutput};
+use jarvis_plan::{Language, Outcome, TaskError, Usage, export};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -66,7 +67,7 @@ impl RunDocument {
             planner: about.planner.to_owned(),
             model: about.model.to_owned(),
             language: Language::of(about.request),
-            plan: json!({"tasks": export::tasks_json(&run.plan), "notes": run.plan.notes}),
+            plan: json!({"tasks": export::tasks_json(&run.plan), "notes": run.plan.notes()}),
             outcomes: run.outcomes.iter().map(|outcome| outcome_json(outcome, &file)).collect(),
             results: results_map(&run.plan, &run.outcomes),
             answer,
@@ -78,9 +79,9 @@ impl RunDocument {
 
 fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Value {
     let outputs: Vec<Value> = outcome
-        .inference
+        .output
         .iter()
-        .flat_map(jarvis_plan::Inference::outputs)
+        .flat_map(|output| TaskOutput(output.clone()).outputs())
         .map(|output| output_json(output, file))
         .collect();
     let performer = outcome.performer();
@@ -89,7 +90,7 @@ fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Va
         "task": outcome.task,
         "status": outcome.status.as_str(),
         "model": performer.map(|performer| performer.id.as_str()),
-        "host": performer.map(|performer| performer.host).map(Host::as_str),
+        "host": performer.map(|performer| performer.host.as_str()),
         "reason": reason(outcome),
         "outputs": outputs,
         "error": outcome.error.as_ref().map(error_json),

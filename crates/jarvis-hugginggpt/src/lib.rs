@@ -14,6 +14,7 @@ mod paths;
 mod pipeline;
 mod plan;
 pub mod prompts;
+mod resolve;
 pub mod results;
 mod settings;
 mod source;

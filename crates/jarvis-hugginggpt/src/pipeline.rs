@@ -3,16 +3,18 @@
 //! [`HuggingGpt::run`] is the whole way; the front ends that stop earlier use [`HuggingGpt::plan`] and
 //! [`HuggingGpt::execute`]. All of it is told through [`Events`]; nothing here prints, stores or reads files.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jarvis_catalogue::TaskType;
+use jarvis_catalogue::{Output, TaskOutput};
 use jarvis_chat::{ChatError, ChatModel};
-use jarvis_engine::{Events, Limits, Selector, Setup, Worker, drive};
+use jarvis_engine::{Engine, Events, Limits, Selector, Worker};
 use jarvis_plan::{
-    Answer, AnswerResource, ErrorCode, EventKind, Kind, Level, Outcome, Output, Plan, Request, Status, Tool,
-    Vocabulary, check, export,
+    Answer, AnswerResource, ErrorCode, EventKind, Kind, Level, Outcome, Plan, Request, Status, Tool, Vocabulary, check,
+    export,
 };
 use jarvis_planner::Planner;
 use serde_json::{Value, json};
@@ -22,6 +24,7 @@ use crate::choose::Chooser;
 use crate::logs::RequestLogs;
 use crate::plan::{Asking, PlanFailure, ask_for_plan};
 use crate::prompts::Prompts;
+use crate::resolve::ByKind;
 use crate::results::{result, results_map};
 use crate::settings::Settings;
 use crate::source::{FileSource, Sources};
@@ -303,12 +306,12 @@ impl HuggingGpt {
         };
         let plan = check(&draft, &self.vocabulary, self.settings.plan);
         events.emit(EventKind::Plan { plan: plan.clone() });
-        if plan.tasks.is_empty() {
+        if plan.tasks().is_empty() {
             self.log_fail(request, events, json!({"task": [], "reason": "the plan is empty", "op": "chitchat"}));
             let answer = self.converse(chat.as_ref(), request, events).await?;
             return Ok(Planned::Conversation(answer, plan));
         }
-        if let [only] = plan.tasks.as_slice()
+        if let [only] = plan.tasks()
             && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
         {
             let answer = self.converse(chat.as_ref(), request, events).await?;
@@ -358,16 +361,16 @@ impl HuggingGpt {
         cancel: CancellationToken,
         run_timeout: Duration,
     ) -> Vec<Outcome> {
-        let setup = Setup {
-            selector,
-            worker: Arc::new(attached::Expand(Arc::clone(&self.worker))),
-            request: Arc::clone(request),
-            vocabulary: Arc::clone(&self.vocabulary),
-            events: events.clone(),
-            limits: Limits { run_timeout, ..self.settings.engine },
-            cancel,
-        };
-        drive(plan, setup).await
+        Engine::new(attached::Expand(Arc::clone(&self.worker)))
+            .selector(selector)
+            .resolver(Arc::new(ByKind(Arc::clone(&self.vocabulary))))
+            .request(Arc::clone(request))
+            .events(events.clone())
+            .limits(Limits { run_timeout, ..self.settings.engine })
+            .cancelled_by(cancel)
+            .run(plan)
+            .await
+            .into_outcomes()
     }
 
     /// Stage 4. Without a chat model, or when its call fails, the answer is written by template.
@@ -458,7 +461,7 @@ pub(crate) fn tell_end(ended: Result<Run, RunError>, events: &Events, began: Ins
 fn resources(outcomes: &[Outcome]) -> Vec<AnswerResource> {
     let mut found: Vec<AnswerResource> = Vec::new();
     for outcome in outcomes.iter().filter(|outcome| outcome.status == Status::Succeeded) {
-        for output in outcome.inference.iter().flat_map(jarvis_plan::Inference::outputs) {
+        for output in TaskOutput::of(outcome).iter().flat_map(TaskOutput::outputs) {
             let Some(url) = output.url() else { continue };
             if !found.iter().any(|resource| resource.url == url) {
                 found.push(AnswerResource { kind: output.kind(), url: url.to_owned(), from: outcome.id });
@@ -472,15 +475,21 @@ fn resources(outcomes: &[Outcome]) -> Vec<AnswerResource> {
 fn known_media(request: &Request, plan: &Plan, outcomes: &[Outcome], resources: &[AnswerResource]) -> HashSet<String> {
     let said = request.text.split_whitespace().map(str::to_owned);
     let attached = request.attachments.iter().map(|resource| resource.as_arg().to_owned());
-    let taken = outcomes.iter().flat_map(|outcome| outcome.args.values().cloned());
-    let planned = plan.tasks.iter().flat_map(|task| task.args.values()).filter_map(jarvis_plan::Arg::as_literal);
+    let taken =
+        outcomes.iter().flat_map(|outcome| outcome.args.values()).map(|arg| jarvis_plan::text_of(arg).into_owned());
+    let planned = plan
+        .tasks()
+        .iter()
+        .flat_map(|task| task.args.values())
+        .filter_map(jarvis_plan::Arg::as_literal)
+        .map(Cow::into_owned);
     let made = resources.iter().map(|resource| resource.url.clone());
     said.chain(attached).chain(taken).chain(planned).chain(made).filter(|path| Kind::of_name(path).is_some()).collect()
 }
 
 /// The text outputs of an outcome, for front ends that show them.
 pub fn text_of(outcome: &Outcome) -> Option<String> {
-    outcome.inference.as_ref()?.outputs().into_iter().find_map(|output| match output {
+    TaskOutput::of(outcome)?.outputs().into_iter().find_map(|output| match output {
         Output::Text { text } => Some(text),
         Output::Image { .. } | Output::Audio { .. } | Output::Video { .. } | Output::Json { .. } => None,
     })

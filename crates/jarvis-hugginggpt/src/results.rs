@@ -2,8 +2,8 @@
 //!
 //! Source: microsoft/JARVIS `hugginggpt/server/awesome_chat.py`, `collect_result` (the keys with spaces are its own).
 
-use indexmap::IndexMap;
-use jarvis_plan::{Inference, Outcome, Plan, Task};
+use jarvis_catalogue::TaskOutput;
+use jarvis_plan::{Outcome, Plan, Task};
 use serde_json::{Map, Value, json};
 
 /// Task id to Result, in ascending id, keys as strings.
@@ -19,12 +19,12 @@ pub fn results_map(plan: &Plan, outcomes: &[Outcome]) -> Map<String, Value> {
 pub fn result(task: Option<&Task>, outcome: &Outcome) -> Value {
     let mut fields = Map::new();
     fields.insert("task".into(), task_after(task, outcome));
-    let inference = match (&outcome.inference, &outcome.error) {
-        (Some(inference), _) => inference.0.clone(),
-        (None, Some(error)) => Inference::error(error).0,
+    let output = match (&outcome.output, &outcome.error) {
+        (Some(output), _) => output.clone(),
+        (None, Some(error)) => TaskOutput::error(error).0,
         (None, None) => Value::Null,
     };
-    fields.insert("inference result".into(), inference);
+    fields.insert("inference result".into(), output);
     fields.insert("choose model result".into(), choice(outcome));
     if let Some(performer) = outcome.performer().filter(|performer| performer.effective_task != outcome.task) {
         fields.insert("effective_task".into(), performer.effective_task.clone().into());
@@ -51,11 +51,7 @@ fn task_after(task: Option<&Task>, outcome: &Outcome) -> Value {
         Some(task) if !task.dep.is_empty() => task.dep.iter().map(|id| i64::from(id.0)).collect(),
         _ => vec![-1],
     };
-    json!({"task": outcome.task, "id": outcome.id, "dep": dep, "args": args(&outcome.args)})
-}
-
-fn args(args: &IndexMap<String, String>) -> Map<String, Value> {
-    args.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect()
+    json!({"task": outcome.task, "id": outcome.id, "dep": dep, "args": outcome.args})
 }
 
 fn choice(outcome: &Outcome) -> Value {

@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Catalogue, Family, InferenceMode, Model, Prober, TaskType, Wanted};
-use jarvis_plan::{Candidate, ErrorCode, Host, Task, TaskError, Tool, Vocabulary};
+use jarvis_plan::{Candidate, ErrorCode, Task, TaskError, Tool, Vocabulary};
 
 use crate::decisions::examples::Examples;
 use crate::decisions::service::{ServiceModel, ServiceTask};
@@ -120,16 +121,15 @@ pub trait ModelSource: Send + Sync {
             unfolded_from: None,
             fault: None,
         };
-        let named =
-            |id: &str, host: Host| ServiceModel { id: id.to_owned(), host: Some(host), ..ServiceModel::default() };
+        let named = |id: &str, host: Option<Host>| ServiceModel { id: id.to_owned(), host, ..ServiceModel::default() };
         match self.find(&planned, task).await {
-            Ok(Found::Fixed { chosen, .. }) => Ok(vec![named(&chosen.id, chosen.host)]),
+            Ok(Found::Fixed { chosen, .. }) => Ok(vec![named(&chosen.id, chosen.host.parse().ok())]),
             Ok(Found::Among(candidates)) => {
                 let model = |available: &Available| ServiceModel {
                     description: available.model.description.clone(),
                     likes: available.model.likes,
                     tags: available.model.tags.clone(),
-                    ..named(&available.model.id, available.host)
+                    ..named(&available.model.id, Some(available.host))
                 };
                 Ok(candidates.models.iter().map(model).collect())
             }
@@ -194,7 +194,7 @@ impl Sources {
     /// The tool of the configuration that has a name.
     pub(crate) fn tool(&self, name: &str) -> Option<Candidate> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
-        Some(Candidate { id: tool.name.clone(), host: Host::Tool, effective_task: tool.name.clone() })
+        Some(Candidate { id: tool.name.clone(), host: Host::Tool.into(), effective_task: tool.name.clone() })
     }
 
     /// The task types that something can serve as configured.
@@ -279,7 +279,7 @@ impl FileSource {
         }
         let serves = |one: &&Available| one.host == Host::Tool && one.model.task == kind.name;
         let chosen = self.sources.endpoints.iter().find(serves)?.candidate(kind.name);
-        let chat = Candidate { id: CHAT_MODEL_ID.into(), host: Host::Llm, effective_task: kind.name.into() };
+        let chat = Candidate { id: CHAT_MODEL_ID.into(), host: Host::Llm.into(), effective_task: kind.name.into() };
         let native = self.sources.native(kind.name);
         let fallbacks = (!controlled).then_some(chat).into_iter();
         let fallbacks = fallbacks.chain(native.iter().map(|model| model.candidate(kind.name))).collect();
@@ -293,17 +293,15 @@ impl FileSource {
             && jarvis_catalogue::where_probed(self.sources.wanted.mode, self.sources.wanted.deployment).control
             && let Some(id) = kind.control_model()
         {
-            candidates.push(Candidate { id, host: Host::Local, effective_task: kind.name.into() });
+            candidates.push(Candidate { id, host: Host::Local.into(), effective_task: kind.name.into() });
         }
         candidates.extend(self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)));
         let mut candidates = candidates.into_iter();
         match candidates.next() {
             Some(chosen) => Ok(Found::Fixed {
-                reason: match chosen.host {
-                    Host::Local => "control models run on the model server".into(),
-                    Host::Native | Host::Huggingface | Host::Llm | Host::Tool | Host::Api => {
-                        "it runs inside jarvis".into()
-                    }
+                reason: match chosen.host == Host::Local {
+                    true => "control models run on the model server".into(),
+                    false => "it runs inside jarvis".into(),
                 },
                 chosen,
                 fallbacks: candidates.collect(),
@@ -420,7 +418,11 @@ impl ModelSource for FileSource {
         match kind.family {
             Family::Control | Family::ControlGeneration => self.control(kind),
             Family::ChatServed | Family::Ordinary if self.is_served(kind) => Ok(Found::Fixed {
-                chosen: Candidate { id: CHAT_MODEL_ID.into(), host: Host::Llm, effective_task: kind.name.into() },
+                chosen: Candidate {
+                    id: CHAT_MODEL_ID.into(),
+                    host: Host::Llm.into(),
+                    effective_task: kind.name.into(),
+                },
                 fallbacks: self.sources.native(kind.name).iter().map(|model| model.candidate(kind.name)).collect(),
                 reason: "the chat model serves this task itself".into(),
             }),

@@ -4,7 +4,8 @@ mod words;
 
 use std::fmt::Write;
 
-use jarvis_plan::{Language, NoteKind, Outcome, Output, Plan, Request, Source, Status};
+use jarvis_catalogue::{Output, TaskOutput};
+use jarvis_plan::{Language, NoteKind, Outcome, Plan, Request, Source, Status};
 use serde_json::Value;
 
 use self::words::{Words, label, title, why};
@@ -44,7 +45,7 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
             Status::Cancelled => failure(&mut out, words.cancelled, outcome, language),
         }
     }
-    for note in plan.notes.iter().filter(|note| note.kind == NoteKind::LeftOut) {
+    for note in plan.notes().iter().filter(|note| note.kind == NoteKind::LeftOut) {
         let _ = writeln!(out, "{}: {note}", words.note);
     }
     by_name(out.trim_end().to_owned(), request)
@@ -54,7 +55,7 @@ pub(crate) fn answer(request: &Request, plan: &Plan, outcomes: &[Outcome], show:
 fn about<'a>(request: &'a Request, outcome: &Outcome) -> Option<&'a str> {
     request.attachments.iter().find_map(|resource| {
         let name = resource.name.as_deref()?;
-        let known = |value: &String| value == name || value == resource.as_arg();
+        let known = |value: &Value| value == name || value == resource.as_arg();
         outcome.args.values().any(known).then_some(name)
     })
 }
@@ -72,17 +73,17 @@ fn by_name(mut text: String, request: &Request) -> String {
 fn success(out: &mut String, outcome: &Outcome, language: Language, show: ShowPath<'_>) {
     let words = Words::of(language);
     out.push_str(":\n");
-    let Some(inference) = &outcome.inference else { return };
-    let outputs = inference.outputs();
+    let Some(output) = TaskOutput::of(outcome) else { return };
+    let outputs = output.outputs();
     let mut said = false;
-    for output in &outputs {
-        match output {
+    for one in &outputs {
+        match one {
             Output::Image { url } | Output::Audio { url } | Output::Video { url } => {
                 let _ = writeln!(out, "   {}", show(url));
                 said = true;
             }
             Output::Text { text } => {
-                let scored = labels(&inference.0, language).unwrap_or_else(|| text.clone());
+                let scored = labels(&output.0, language).unwrap_or_else(|| text.clone());
                 indent(out, &cut(&clean(&scored)));
                 said = true;
             }
@@ -90,11 +91,11 @@ fn success(out: &mut String, outcome: &Outcome, language: Language, show: ShowPa
         }
     }
     if !said {
-        indent(out, &cut(&inference.0.to_string()));
+        indent(out, &cut(&output.0.to_string()));
     }
     for (key, before) in [("note", ""), ("operations", ""), ("not done", words.not_done), ("keywords", words.keywords)]
     {
-        match inference.0.get(key) {
+        match output.0.get(key) {
             Some(Value::String(note)) => indent(out, &format!("({before}{note})")),
             Some(Value::Array(items)) => {
                 let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();

@@ -73,22 +73,52 @@ impl Notes {
 
 /// Turns a draft into a plan. Never fails: what cannot be mended becomes a task with a [`Fault`], or a note.
 pub fn check(draft: &Draft, vocabulary: &Vocabulary, limits: Limits) -> Plan {
-    let mut notes = Notes(draft.notes.clone());
-    let mut nodes: Vec<Node> = draft.tasks.iter().map(|task| start(task, vocabulary)).collect();
-    if nodes.len() > limits.max_tasks {
-        notes.left_out(format!("the plan has {} tasks; only the first {} are kept", nodes.len(), limits.max_tasks));
-        nodes.truncate(limits.max_tasks);
+    let mut plan = Plan::default();
+    plan.grow(draft, vocabulary, limits);
+    plan
+}
+
+impl Plan {
+    /// Adds the tasks of a draft and returns them as they were added. Their references and dependencies may name tasks that
+    /// are already in the plan; those do not change, and neither do their ids. A drafted id that is taken is replaced.
+    ///
+    /// `limits` bound the whole plan. Like [`check`] it never fails.
+    pub fn grow(&mut self, draft: &Draft, vocabulary: &Vocabulary, limits: Limits) -> &[Task] {
+        let before = self.tasks.len();
+        let mut notes = Notes(draft.notes.clone());
+        let mut nodes: Vec<Node> = self.tasks.iter().map(checked).collect();
+        nodes.extend(draft.tasks.iter().map(|task| start(task, vocabulary)));
+        if nodes.len() > limits.max_tasks {
+            notes.left_out(format!("the plan has {} tasks; only the first {} are kept", nodes.len(), limits.max_tasks));
+            nodes.truncate(limits.max_tasks.max(before));
+        }
+        ids::tame_references(&mut nodes, &mut notes);
+        ids::unique(&mut nodes, &mut notes);
+        bind(&mut nodes, vocabulary, &mut notes);
+        ids::mark_dangling(&mut nodes, &mut notes);
+        unite(&mut nodes, &mut notes);
+        cycles::break_all(&mut nodes, &mut notes);
+        unfold::all(&mut nodes, vocabulary, limits, &mut notes);
+        unite(&mut nodes, &mut notes);
+        ids::dense(&mut nodes, &mut notes);
+        self.tasks.extend(nodes.into_iter().skip(before).map(finish));
+        self.notes.append(&mut notes.0);
+        self.tasks.get(before..).expect("tasks were only added")
     }
-    ids::tame_references(&mut nodes, &mut notes);
-    ids::unique(&mut nodes, &mut notes);
-    bind(&mut nodes, vocabulary, &mut notes);
-    ids::mark_dangling(&mut nodes, &mut notes);
-    unite(&mut nodes, &mut notes);
-    cycles::break_all(&mut nodes, &mut notes);
-    unfold::all(&mut nodes, vocabulary, limits, &mut notes);
-    unite(&mut nodes, &mut notes);
-    ids::dense(&mut nodes, &mut notes);
-    Plan { tasks: nodes.into_iter().map(finish).collect(), notes: notes.0 }
+}
+
+/// A task that was checked before, as the check reads it. What stands in its values is no reference any more.
+fn checked(task: &Task) -> Node {
+    let id = |id: TaskId| i64::from(id.0);
+    let drafted = |arg: &Arg| arg.map(&mut |of| vec![Piece::Output(DraftRef(Some(id(of))))]);
+    Node {
+        id: id(task.id),
+        task: task.task.clone(),
+        dep: task.dep.iter().copied().map(id).collect(),
+        args: task.args.iter().map(|(name, arg)| (name.clone(), drafted(arg))).collect(),
+        unfolded_from: task.unfolded_from,
+        fault: task.fault.clone(),
+    }
 }
 
 fn start(task: &DraftTask, vocabulary: &Vocabulary) -> Node {
@@ -122,7 +152,7 @@ fn bind(nodes: &mut [Node], vocabulary: &Vocabulary, notes: &mut Notes) {
                 .map(|giver| giver.id);
             match giver {
                 Some(id) => {
-                    *arg = arg.map(|reference| vec![Piece::Output(DraftRef(reference.0.or(Some(id))))]);
+                    *arg = arg.map(&mut |reference| vec![Piece::Output(DraftRef(reference.0.or(Some(id))))]);
                     notes.push(format!("task {}: `{name}` named no task and was bound to task {id}", node.id));
                 }
                 None => unbound = Some(name.clone()),
@@ -162,16 +192,17 @@ fn unite(nodes: &mut [Node], notes: &mut Notes) {
 
 /// The last step: ids fit `u32`, and references of faulty tasks become the text they were.
 fn finish(node: Node) -> Task {
-    let id = |id: i64| TaskId(u32::try_from(id).unwrap_or_default());
+    let id = |id: i64| TaskId(u32::try_from(id).expect("ids are dense and fewer than the limit of tasks"));
     let dep: Vec<TaskId> = node.dep.iter().map(|dep| id(*dep)).collect();
     let args = node
         .args
         .iter()
         .map(|(name, arg)| {
-            let arg = arg.map(|reference| match reference.0.map(id) {
-                Some(to) if dep.contains(&to) => vec![Piece::Output(to)],
+            let arg = arg.map(&mut |reference| match reference.0 {
+                Some(to) if node.dep.contains(&to) => vec![Piece::Output(id(to))],
                 // This spelling keeps its meaning whatever text follows.
-                _ => vec![Piece::Text(reference.0.map_or("<GENERATED>".to_owned(), |id| format!("<GENERATED-{id}>")))],
+                Some(to) => vec![Piece::Text(format!("<GENERATED-{to}>"))],
+                None => vec![Piece::Text("<GENERATED>".to_owned())],
             });
             (name.clone(), arg)
         })

@@ -75,19 +75,19 @@ fn read_task(row: &Value, at: usize, notes: &mut Vec<Note>) -> Result<DraftTask,
         Some(Value::Object(fields)) => fields
             .iter()
             .filter(|(_, value)| !value.is_null())
-            .map(|(name, value)| (name.clone(), Arg::parse(&text(value))))
+            .map(|(name, value)| (name.clone(), Arg::of(value)))
             .collect(),
         Some(Value::Array(items)) => {
             // Some models write a list of one-pair objects.
             let mut args = IndexMap::new();
             for fields in items.iter().filter_map(Value::as_object) {
-                args.extend(fields.iter().map(|(name, value)| (name.clone(), Arg::parse(&text(value)))));
+                args.extend(fields.iter().map(|(name, value)| (name.clone(), Arg::of(value))));
             }
             args
         }
         None | Some(Value::Null) => IndexMap::new(),
         Some(Value::String(value)) if value.trim().is_empty() => IndexMap::new(),
-        Some(other) => IndexMap::from([("text".to_owned(), Arg::parse(&text(other)))]),
+        Some(other) => IndexMap::from([("text".to_owned(), Arg::of(other))]),
     };
     task.unfolded_from = row.get("unfolded_from").and_then(integer);
     Ok(task)
@@ -109,21 +109,4 @@ fn integer(value: &Value) -> Option<i64> {
 /// A dependency written as a reference tag.
 fn reference(value: &Value) -> Option<i64> {
     Arg::parse(value.as_str()?).as_output()?.0
-}
-
-/// An argument as text; what is not a string becomes JSON text, and a list of strings a comma-separated list.
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        Value::Array(items) if is_reference_list(items) => {
-            items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
-        }
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
-    }
-}
-
-fn is_reference_list(items: &[Value]) -> bool {
-    !items.is_empty()
-        && items.iter().all(|item| item.as_str().is_some_and(|text| Arg::parse(text).as_output().is_some()))
 }

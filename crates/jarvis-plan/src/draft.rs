@@ -1,6 +1,7 @@
 //! Drafts: tasks as some planner proposed them, unchecked.
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
 use crate::{Arg, DraftRef, Note, Plan};
 
@@ -41,8 +42,8 @@ impl DraftTask {
     }
 
     /// Adds an argument, read as a planner writes it.
-    pub fn arg(mut self, name: &str, value: &str) -> DraftTask {
-        self.args.insert(name.to_owned(), Arg::parse(value));
+    pub fn arg(mut self, name: &str, value: impl Into<Value>) -> DraftTask {
+        self.args.insert(name.to_owned(), Arg::of(&value.into()));
         self
     }
 
@@ -57,13 +58,13 @@ impl From<&Plan> for Draft {
     /// The draft that a person would write down from the plan: what an edited plan starts from.
     fn from(plan: &Plan) -> Draft {
         let tasks = plan
-            .tasks
+            .tasks()
             .iter()
             .map(|task| DraftTask {
                 id: i64::from(task.id.0),
                 task: task.task.clone(),
                 dep: task.dep.iter().map(|id| i64::from(id.0)).collect(),
-                args: task.args.iter().map(|(name, arg)| (name.clone(), Arg::parse(&arg.to_string()))).collect(),
+                args: task.args.iter().map(|(name, arg)| (name.clone(), Arg::of(&arg.to_value()))).collect(),
                 unfolded_from: task.unfolded_from,
             })
             .collect();

@@ -13,7 +13,7 @@ use crate::{Plan, Task, TaskId};
 
 /// The tasks as the original's `/tasks` lists them.
 pub fn tasks_json(plan: &Plan) -> Value {
-    serde_json::to_value(&plan.tasks).unwrap_or_else(|_| json!([]))
+    serde_json::to_value(plan.tasks()).unwrap_or_else(|_| json!([]))
 }
 
 /// The graph in Graphviz DOT, left to right.
@@ -24,11 +24,11 @@ pub fn dot(plan: &Plan) -> String {
 /// The same, with a line for the model that is to perform each task, where `model` knows one.
 pub fn dot_with(plan: &Plan, model: impl Fn(TaskId) -> Option<String>) -> String {
     let mut out = String::from("digraph plan {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n");
-    for task in &plan.tasks {
+    for task in plan.tasks() {
         let style = if task.fault.is_some() { ", style=\"rounded,dashed\"" } else { "" };
         let _ = writeln!(out, "  t{} [label=\"{}\"{style}];", task.id, label(task, model(task.id), dot_escape, "\\n"));
     }
-    for task in &plan.tasks {
+    for task in plan.tasks() {
         for dep in &task.dep {
             let _ = writeln!(out, "  t{dep} -> t{};", task.id);
         }
@@ -45,15 +45,15 @@ pub fn mermaid(plan: &Plan) -> String {
 /// The same, with a line for the model that is to perform each task, where `model` knows one.
 pub fn mermaid_with(plan: &Plan, model: impl Fn(TaskId) -> Option<String>) -> String {
     let mut out = String::from("flowchart LR\n");
-    for task in &plan.tasks {
+    for task in plan.tasks() {
         let _ = writeln!(out, "  t{}[\"{}\"]", task.id, label(task, model(task.id), mermaid_escape, "<br/>"));
     }
-    for task in &plan.tasks {
+    for task in plan.tasks() {
         for dep in &task.dep {
             let _ = writeln!(out, "  t{dep} --> t{}", task.id);
         }
     }
-    for task in plan.tasks.iter().filter(|task| task.fault.is_some()) {
+    for task in plan.tasks().iter().filter(|task| task.fault.is_some()) {
         let _ = writeln!(out, "  style t{} stroke-dasharray: 5 5", task.id);
     }
     out

@@ -6,10 +6,11 @@ use crate::{Plan, TaskId};
 
 /// An order in which every task comes after its dependencies; among free tasks the lowest id first.
 pub fn topological_order(plan: &Plan) -> Vec<TaskId> {
-    let mut waiting: HashMap<TaskId, usize> = plan.tasks.iter().map(|task| (task.id, task.dep.len())).collect();
+    let mut waiting: HashMap<TaskId, usize> = plan.tasks().iter().map(|task| (task.id, task.dep.len())).collect();
     let dependants = dependants(plan);
-    let mut free: BTreeSet<TaskId> = plan.tasks.iter().filter(|task| task.dep.is_empty()).map(|task| task.id).collect();
-    let mut order = Vec::with_capacity(plan.tasks.len());
+    let mut free: BTreeSet<TaskId> =
+        plan.tasks().iter().filter(|task| task.dep.is_empty()).map(|task| task.id).collect();
+    let mut order = Vec::with_capacity(plan.tasks().len());
     while let Some(id) = free.pop_first() {
         order.push(id);
         for next in dependants.get(&id).into_iter().flatten() {
@@ -26,8 +27,8 @@ pub fn topological_order(plan: &Plan) -> Vec<TaskId> {
 
 /// Which tasks wait for each task, in ascending id.
 pub fn dependants(plan: &Plan) -> HashMap<TaskId, Vec<TaskId>> {
-    let mut map: HashMap<TaskId, Vec<TaskId>> = HashMap::with_capacity(plan.tasks.len());
-    for task in &plan.tasks {
+    let mut map: HashMap<TaskId, Vec<TaskId>> = HashMap::with_capacity(plan.tasks().len());
+    for task in plan.tasks() {
         for dep in &task.dep {
             map.entry(*dep).or_default().push(task.id);
         }
@@ -38,8 +39,8 @@ pub fn dependants(plan: &Plan) -> HashMap<TaskId, Vec<TaskId>> {
 
 /// The level of each task: 0 without dependencies, else one more than the highest level among them.
 pub fn levels(plan: &Plan) -> HashMap<TaskId, usize> {
-    let by_id: HashMap<TaskId, &[TaskId]> = plan.tasks.iter().map(|task| (task.id, task.dep.as_slice())).collect();
-    let mut levels = HashMap::with_capacity(plan.tasks.len());
+    let by_id: HashMap<TaskId, &[TaskId]> = plan.tasks().iter().map(|task| (task.id, task.dep.as_slice())).collect();
+    let mut levels = HashMap::with_capacity(plan.tasks().len());
     for id in topological_order(plan) {
         let level = by_id
             .get(&id)
@@ -71,7 +72,7 @@ pub fn stages(plan: &Plan) -> Vec<Vec<TaskId>> {
 /// The chain of tasks with the greatest total `cost`, first to last: what bounds the time of a run however wide the
 /// graph is. Ties go to the lower ids.
 pub fn critical_path(plan: &Plan, cost: impl Fn(TaskId) -> f64) -> Vec<TaskId> {
-    let mut best: HashMap<TaskId, (f64, Option<TaskId>)> = HashMap::with_capacity(plan.tasks.len());
+    let mut best: HashMap<TaskId, (f64, Option<TaskId>)> = HashMap::with_capacity(plan.tasks().len());
     for id in topological_order(plan) {
         let before = plan
             .task(id)

@@ -2,8 +2,9 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::{Candidate, Inference, Selection, TaskError, TaskId};
+use crate::{Candidate, Selection, TaskError, TaskId};
 
 /// How a task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,13 +53,14 @@ pub struct Outcome {
     /// How it ended.
     pub status: Status,
     /// The arguments after resolution; as planned where resolution was not reached.
-    pub args: IndexMap<String, String>,
+    pub args: IndexMap<String, Value>,
     /// Who was chosen, when the choice was reached.
     pub selection: Option<Selection>,
     /// The tries, in order.
     pub attempts: Vec<Attempt>,
-    /// The result of a task that succeeded.
-    pub inference: Option<Inference>,
+    /// The output of a task that succeeded, in whatever shape its worker gives.
+    #[serde(rename = "inference")]
+    pub output: Option<Value>,
     /// Why it did not succeed.
     pub error: Option<TaskError>,
     /// What was odd on the way, such as an argument taken from a dependency's own input.

@@ -1,26 +1,60 @@
-//! Plans: checked task graphs. Only [`crate::check()`] makes one.
+//! Plans: checked task graphs. Only the check makes and grows them, see [`Plan::grow`].
 
+use std::borrow::Cow;
 use std::fmt;
 
 use indexmap::IndexMap;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::{Arg, TaskId};
 
-/// A checked task graph: no cycle, no dangling reference, ids exactly `0..tasks.len()`.
+/// A checked task graph: no cycle, no dangling reference, ids exactly `0..tasks().len()`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Plan {
-    /// The tasks, in the planner's order (which need not be the order of ids).
-    pub tasks: Vec<Task>,
-    /// What was mended, what is still odd, and what was left out.
-    pub notes: Vec<Note>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) notes: Vec<Note>,
+    /// Names that a builder gave to tasks.
+    #[serde(skip)]
+    pub(crate) names: IndexMap<String, TaskId>,
 }
 
 impl Plan {
+    /// The tasks, in the planner's order (which need not be the order of ids).
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// What was mended, what is still odd, and what was left out.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Adds what should be known about the plan.
+    pub fn note(&mut self, note: impl Into<Note>) {
+        self.notes.push(note.into());
+    }
+
     /// The task of that id.
     pub fn task(&self, id: TaskId) -> Option<&Task> {
         self.tasks.iter().find(|task| task.id == id)
+    }
+
+    /// The names of tasks, for plans that [`Plan::builder`] made.
+    pub fn names(&self) -> &IndexMap<String, TaskId> {
+        &self.names
+    }
+
+    /// Replaces arguments by values without references, where `replace` gives one. Dependencies stay.
+    pub fn set_values(&mut self, mut replace: impl FnMut(&str, &str, &Arg) -> Option<Value>) {
+        for task in &mut self.tasks {
+            for (name, arg) in &mut task.args {
+                if let Some(value) = replace(&task.task, name, arg) {
+                    *arg = Arg::Value(value);
+                }
+            }
+        }
     }
 }
 
@@ -45,8 +79,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// The argument as literal text: `None` when it is missing or refers to another task.
-    pub fn literal(&self, name: &str) -> Option<String> {
+    /// The argument as text: `None` when it is missing or refers to another task.
+    pub fn literal(&self, name: &str) -> Option<Cow<'_, str>> {
         self.args.get(name).and_then(Arg::as_literal)
     }
 }

@@ -91,6 +91,14 @@ impl Param {
         Param { name: name.to_owned(), kind, required: true, description: String::new(), schema: None }
     }
 
+    /// Whether its schema asks for an array, so that a list given to it is one argument.
+    pub fn takes_list(&self) -> bool {
+        let types = self.schema.as_ref().and_then(|schema| schema.get("type"));
+        types.is_some_and(|types| {
+            types == "array" || types.as_array().is_some_and(|types| types.contains(&"array".into()))
+        })
+    }
+
     /// A parameter that may be left out.
     pub fn optional(name: &str, kind: Kind) -> Param {
         Param { required: false, ..Param::required(name, kind) }
@@ -117,6 +125,8 @@ pub struct Example {
 #[derive(Debug, Clone, Default)]
 pub struct Vocabulary {
     tools: Vec<Tool>,
+    /// By the name itself: names that differ only in what is disregarded are different tools.
+    exact: HashMap<String, usize>,
     index: HashMap<String, usize>,
 }
 
@@ -124,7 +134,9 @@ impl Vocabulary {
     /// Builds the lookup. Where two tools claim a name, a proper name wins over an alias, the earlier over the later.
     pub fn new(tools: Vec<Tool>) -> Vocabulary {
         let mut index = HashMap::new();
+        let mut exact = HashMap::new();
         for (at, tool) in tools.iter().enumerate() {
+            exact.entry(tool.name.clone()).or_insert(at);
             index.entry(fold(&tool.name)).or_insert(at);
         }
         for (at, tool) in tools.iter().enumerate() {
@@ -132,7 +144,12 @@ impl Vocabulary {
                 index.entry(fold(alias)).or_insert(at);
             }
         }
-        Vocabulary { tools, index }
+        Vocabulary { tools, exact, index }
+    }
+
+    /// Tools of which only the names are known.
+    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Vocabulary {
+        Vocabulary::new(names.into_iter().map(|name| Tool::typed(name, "", &[], &[])).collect())
     }
 
     /// The tools, in the order given.
@@ -142,7 +159,8 @@ impl Vocabulary {
 
     /// The tool a model means by `name`.
     pub fn find(&self, name: &str) -> Option<&Tool> {
-        self.index.get(&fold(name)).and_then(|at| self.tools.get(*at))
+        let at = self.exact.get(name).or_else(|| self.index.get(&fold(name)))?;
+        self.tools.get(*at)
     }
 }
 

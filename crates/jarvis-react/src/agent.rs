@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use jarvis_chat::{ChatError, ChatModel};
-use jarvis_engine::{Events, Limits, Setup, drive_stream};
+use jarvis_engine::{Engine, Events, GrowingPlan, Limits};
 use jarvis_plan::{Answer, AnswerResource, ErrorCode, EventKind, Kind, Language, Level, Outcome, Plan, Request};
 use jarvis_store::Media;
 use jarvis_tools::{Registry, Scope};
@@ -237,24 +237,22 @@ impl Agent {
             return Err(AskError::EmptyQuestion);
         }
         let deadline = asked.deadline.map_or(self.settings.deadline, |own| own.min(self.settings.deadline));
-        let (tasks, batches) = unbounded_channel();
+        let (plan, growth) = GrowingPlan::new(Plan::default());
         let (ended, outcomes) = unbounded_channel();
         let scope = Scope { document: Some(Arc::clone(&asked.document)), cancel: CancellationToken::new() };
         let stop = cancel.child_token();
-        let setup = Setup {
-            selector: Arc::new(Named(Arc::clone(&self.registry))),
-            worker: Arc::new(Caller { registry: Arc::clone(&self.registry), media: Arc::clone(&self.media), scope }),
-            request: Arc::new(Request::new(&asked.question)),
-            vocabulary: Arc::default(),
-            events: events.clone(),
-            limits: Limits { task_timeout: deadline, run_timeout: deadline, max_fallbacks: 0, ..Limits::default() },
-            cancel: stop.clone(),
-        };
-        let driven = drive_stream(batches, setup, move |outcome| {
+        let engine =
+            Engine::new(Caller { registry: Arc::clone(&self.registry), media: Arc::clone(&self.media), scope })
+                .selector(Arc::new(Named(Arc::clone(&self.registry))))
+                .request(Arc::new(Request::new(&asked.question)))
+                .events(events.clone())
+                .limits(Limits { task_timeout: deadline, run_timeout: deadline, max_fallbacks: 0, ..Limits::default() })
+                .cancelled_by(stop.clone());
+        let driven = engine.run_growing(growth, move |outcome| {
             // Whoever thinks may have given up already.
             let _ = ended.send(outcome.clone());
         });
-        let walk = Walk::new(self, asked, events, tasks, outcomes);
+        let walk = Walk::new(self, asked, events, plan, outcomes);
         let walked = async {
             // What is not yet done when the thinking ends is not waited for.
             let _stop = stop.drop_guard();
@@ -281,7 +279,7 @@ impl Reached {
     /// The answer in the words of a run.
     pub fn answer(&self) -> Answer {
         let made = |outcome: &Outcome| {
-            let urls = outcome.inference.as_ref().map(calls::images).unwrap_or_default();
+            let urls = calls::images(outcome);
             let from = outcome.id;
             urls.into_iter().map(move |url| AnswerResource { kind: Kind::Image, url, from }).collect::<Vec<_>>()
         };

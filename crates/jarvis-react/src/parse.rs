@@ -5,7 +5,7 @@ mod tags;
 
 use jarvis_prompt::reader::{Want, read_json};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub(crate) use json::parse_json;
 pub(crate) use tags::{is_tag_line, parse_tags};
@@ -55,9 +55,15 @@ impl Action {
     }
 
     /// The input as a JSON object; an error says what is wrong in words that a model can act on.
-    pub(crate) fn object(&self) -> Result<Value, String> {
+    pub(crate) fn object(&self) -> Result<Map<String, Value>, String> {
         let Some(input) = &self.input else { return Err("it is missing".to_owned()) };
-        read_json(input, Want::Object).map(|read| read.value).map_err(|error| error.to_string())
+        match read_json(input, Want::Object) {
+            Ok(read) => match read.value {
+                Value::Object(fields) => Ok(fields),
+                other => Err(format!("{other} is not an object")),
+            },
+            Err(error) => Err(error.to_string()),
+        }
     }
 }
 

@@ -101,7 +101,7 @@ struct Tally {
 impl Tally {
     fn count(&mut self, event: &EventKind) {
         match event {
-            EventKind::Plan { plan } => self.tasks = u32::try_from(plan.tasks.len()).unwrap_or(u32::MAX),
+            EventKind::Plan { plan } => self.tasks = u32::try_from(plan.tasks().len()).unwrap_or(u32::MAX),
             EventKind::TaskFinished { outcome } if outcome.succeeded() => self.ok += 1,
             EventKind::TaskFinished { .. } => self.failed += 1,
             EventKind::Done { cancelled: true, .. } => self.ended = Some(RunStatus::Cancelled),

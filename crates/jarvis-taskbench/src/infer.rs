@@ -1,4 +1,4 @@
-//! Inference: each request of a domain to a plan by a chat model or the offline planner, kept in the original's format.
+//! TaskOutput: each request of a domain to a plan by a chat model or the offline planner, kept in the original's format.
 //!
 //! [`Job`] is what is asked, [`Outputs`] are the files it goes to, and [`Job::run`] does it: resumed where an earlier run
 //! stopped, so many requests at a time, one prediction or one error a request. Scoring is elsewhere; repeats of calls

@@ -10,10 +10,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt as _;
 use indexmap::IndexMap;
+use jarvis_catalogue::TaskOutput;
 use jarvis_catalogue::TaskType;
 use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, TokenUsage};
 use jarvis_engine::{Events, Job, Worker};
-use jarvis_plan::{ErrorCode, EventKind, Inference, Kind, Request, Role, TaskError, TaskId};
+use jarvis_plan::{ErrorCode, EventKind, Kind, Request, Role, TaskError, TaskId};
 use jarvis_prompt::reader::without_reasoning;
 use serde_json::{Value, json};
 
@@ -161,8 +162,9 @@ impl ChatWorker {
         is_on_text(task) || (self.model.can_see() && PICTURE_TASKS.contains(&task))
     }
 
-    async fn on_text(&self, job: &Job) -> Result<Inference, TaskError> {
-        if !job.args.values().any(|value| !value.trim().is_empty()) {
+    async fn on_text(&self, job: &Job) -> Result<TaskOutput, TaskError> {
+        let args = job.texts();
+        if !args.values().any(|value| !value.trim().is_empty()) {
             return Err(missing(&job.candidate.effective_task, "text"));
         }
         let (prompt, request, task) = (Arc::clone(&self.prompt), Arc::clone(&job.request), task_json(job));
@@ -173,16 +175,16 @@ impl ChatWorker {
             }
             prompt(&request, &task)
         };
-        let messages = fit::fitted(&self.model, job, job.args.clone(), make).await?;
+        let messages = fit::fitted(&self.model, job, args, make).await?;
         if messages.is_empty() {
             return Err(TaskError::new(ErrorCode::Internal, "the prompt for the task cannot be made")
                 .hint("Check the prompt template of the stage `task_llm`"));
         }
         let text = self.ask(job, messages).await?;
-        Ok(Inference(json!({ "response": text })))
+        Ok(TaskOutput(json!({ "response": text })))
     }
 
-    async fn on_picture(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn on_picture(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
         let image = job.arg("image").ok_or_else(|| missing(task, "image"))?;
         let question = job.arg("text").or_else(|| job.arg("question")).map(|text| ("text".to_owned(), text.to_owned()));
@@ -206,9 +208,9 @@ impl ChatWorker {
         }
         let answer = self.ask(job, messages).await?;
         Ok(match task {
-            "image-to-text" => Inference::text(answer),
+            "image-to-text" => TaskOutput::text(answer),
             // The only answer there is; chat models give no score.
-            _ => Inference(json!([{ "answer": answer, "score": 1.0 }])),
+            _ => TaskOutput(json!([{ "answer": answer, "score": 1.0 }])),
         })
     }
 
@@ -229,7 +231,13 @@ impl ChatWorker {
 
 #[async_trait]
 impl Worker for ChatWorker {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
+    }
+}
+
+impl ChatWorker {
+    async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
         if is_on_text(task) {
             return self.on_text(job).await;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
+use jarvis_plan::{ErrorCode, Kind, TaskError};
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde_json::{Value, json};
@@ -155,27 +156,27 @@ impl HuggingFace {
         })
     }
 
-    async fn result(&self, call: Call, reply: Reply) -> Result<Inference, TaskError> {
+    async fn result(&self, call: Call, reply: Reply) -> Result<TaskOutput, TaskError> {
         let rows = results::rows(&reply);
         match (call.wanted, rows, call.picture) {
             (Wanted::Media(kind), _, _) => results::media_result(&self.service, &self.inputs, reply, kind).await,
             (Wanted::Data, _, _) => match &reply.json {
-                Some(value @ (Value::Array(_) | Value::Object(_))) => Ok(Inference(value.clone())),
+                Some(value @ (Value::Array(_) | Value::Object(_))) => Ok(TaskOutput(value.clone())),
                 Some(_) | None => Err(self.service.bad_reply(&reply, "data")),
             },
-            (Wanted::Rows, Some(_), _) => Ok(Inference(reply.json.unwrap_or_default())),
+            (Wanted::Rows, Some(_), _) => Ok(TaskOutput(reply.json.unwrap_or_default())),
             (Wanted::Rows, None, _) => match &reply.json {
-                Some(row @ Value::Object(_)) => Ok(Inference(Value::Array(vec![row.clone()]))),
+                Some(row @ Value::Object(_)) => Ok(TaskOutput(Value::Array(vec![row.clone()]))),
                 Some(_) | None => Err(self.service.bad_reply(&reply, "a list")),
             },
             (Wanted::Text, _, _) => match reply.field("text").is_some_and(Value::is_string) {
-                true => Ok(Inference(reply.json.unwrap_or_default())),
+                true => Ok(TaskOutput(reply.json.unwrap_or_default())),
                 false => Err(self.service.bad_reply(&reply, "a text")),
             },
             (Wanted::Caption, rows, _) => {
                 let first = rows.and_then(|rows| rows.into_iter().next()).or_else(|| reply.json.clone());
                 match first.as_ref().and_then(|row| row.get("generated_text")).and_then(Value::as_str) {
-                    Some(text) => Ok(Inference::text(text.trim())),
+                    Some(text) => Ok(TaskOutput::text(text.trim())),
                     None => Err(self.service.bad_reply(&reply, "a caption")),
                 }
             }
@@ -188,7 +189,13 @@ impl HuggingFace {
 
 #[async_trait]
 impl Worker for HuggingFace {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
+    }
+}
+
+impl HuggingFace {
+    async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let call = call::prepare(&self.inputs, job).await?;
         let hosted = self.config.base.host_str().is_some_and(|host| host.ends_with("huggingface.co"));
         if self.config.token.is_none() && hosted {

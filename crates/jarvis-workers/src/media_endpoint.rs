@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
+use jarvis_plan::{ErrorCode, Kind, TaskError};
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 use url::Url;
@@ -106,7 +107,7 @@ impl MediaEndpoint {
         }
     }
 
-    async fn draw(&self, job: &Job, model: &str) -> Result<Inference, TaskError> {
+    async fn draw(&self, job: &Job, model: &str) -> Result<TaskOutput, TaskError> {
         let prompt = job.arg("text").ok_or_else(|| missing("text-to-image", "text"))?;
         let mut body = json!({ "model": model, "prompt": prompt, "n": 1 });
         if let (Some(size), Value::Object(fields)) = (&self.config.image_size, &mut body) {
@@ -118,13 +119,13 @@ impl MediaEndpoint {
         if let Some(address) = address.and_then(|address| Url::parse(address).ok()) {
             let base = &self.config.base;
             if let Some(path) = results::own_file(&self.service, &self.inputs, base, &address, Kind::Image).await? {
-                return Ok(Inference::image(path));
+                return Ok(TaskOutput::image(path));
             }
         }
         results::media_result(&self.service, &self.inputs, reply, Kind::Image).await
     }
 
-    async fn speak(&self, job: &Job, model: &str) -> Result<Inference, TaskError> {
+    async fn speak(&self, job: &Job, model: &str) -> Result<TaskOutput, TaskError> {
         let text = job.arg("text").ok_or_else(|| missing("text-to-speech", "text"))?;
         let body = json!({
             "model": model,
@@ -137,7 +138,7 @@ impl MediaEndpoint {
         results::media_result(&self.service, &self.inputs, reply, Kind::Audio).await
     }
 
-    async fn transcribe(&self, job: &Job, model: &str) -> Result<Inference, TaskError> {
+    async fn transcribe(&self, job: &Job, model: &str) -> Result<TaskOutput, TaskError> {
         let audio = job.arg("audio").ok_or_else(|| missing("automatic-speech-recognition", "audio"))?;
         let bytes = self.inputs.bytes(audio, Kind::Audio).await?;
         let found = sniff::require("the sound", &bytes, Kind::Audio)?;
@@ -150,7 +151,7 @@ impl MediaEndpoint {
         let url = join(&self.config.base, ["audio", "transcriptions"])?;
         let reply = self.service.accept(self.service.send(self.service.post(url).await?.multipart(form)).await?)?;
         match reply.field("text").and_then(Value::as_str) {
-            Some(text) => Ok(Inference(json!({ "text": text.trim() }))),
+            Some(text) => Ok(TaskOutput(json!({ "text": text.trim() }))),
             None => Err(self.service.bad_reply(&reply, "a text")),
         }
     }
@@ -158,7 +159,13 @@ impl MediaEndpoint {
 
 #[async_trait]
 impl Worker for MediaEndpoint {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
+    }
+}
+
+impl MediaEndpoint {
+    async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
         let Some(model) = self.model(task) else {
             return Err(TaskError::new(

@@ -8,9 +8,10 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use jarvis_catalogue::TaskOutput;
 use jarvis_catalogue::{Family, TaskType, find};
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
+use jarvis_plan::{ErrorCode, Kind, TaskError};
 use jarvis_store::Media;
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -128,7 +129,7 @@ impl ModelServer {
     /// The arguments as they are, media handed over. What the task needs at least is not known here, but not nothing.
     async fn args(&self, job: &Job) -> Result<Value, TaskError> {
         let mut body = Map::new();
-        for (name, value) in job.args.iter().filter(|(_, value)| !value.trim().is_empty()) {
+        for (name, value) in job.texts().iter().filter(|(_, value)| !value.trim().is_empty()) {
             let handed = match name.as_str() {
                 "image" => ("img_url", self.hand_over(value, Kind::Image).await?.0),
                 "audio" => ("audio_url", self.hand_over(value, Kind::Audio).await?.0),
@@ -170,7 +171,7 @@ impl ModelServer {
         Ok((url, bytes))
     }
 
-    async fn result(&self, task: &str, reply: Reply, picture: Option<Bytes>) -> Result<Inference, TaskError> {
+    async fn result(&self, task: &str, reply: Reply, picture: Option<Bytes>) -> Result<TaskOutput, TaskError> {
         let kind = output_kind(task);
         if let (Some(rows), Some(picture)) = (results::rows(&reply), picture) {
             return match task {
@@ -187,7 +188,7 @@ impl ModelServer {
         let Value::Object(fields) = value else {
             return match kind {
                 Some(_) => Err(self.service.bad_reply(&reply, "a file")),
-                None => Ok(Inference(value.clone())),
+                None => Ok(TaskOutput(value.clone())),
             };
         };
         let mut result = Map::new();
@@ -214,7 +215,7 @@ impl ModelServer {
         if kind.is_some() && !named {
             return Err(self.service.bad_reply(&reply, "the path of a file"));
         }
-        Ok(Inference(Value::Object(result)))
+        Ok(TaskOutput(Value::Object(result)))
     }
 
     /// The display path of a file that the server names: one under the shared folder stays where it is, one on the
@@ -262,7 +263,13 @@ impl ModelServer {
 
 #[async_trait]
 impl Worker for ModelServer {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
+    }
+}
+
+impl ModelServer {
+    async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
         let (body, picture) = self.body(job).await?;
         // A control task that was given no model of its own names itself.

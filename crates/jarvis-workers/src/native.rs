@@ -9,13 +9,16 @@ mod words;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, Inference, TaskError};
+use jarvis_plan::{ErrorCode, TaskError};
 use tokio_util::sync::CancellationToken;
 
 pub use programs::{Program, Programs};
 
 use crate::Inputs;
+use serde_json::Value;
+
 use crate::heavy::{Cancel, cancelled};
 
 /// The native models, by the ids `native/…` that the catalogue lists.
@@ -59,7 +62,13 @@ impl Native {
 
 #[async_trait]
 impl Worker for Native {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
+    }
+}
+
+impl Native {
+    async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         if let Some(done) = text::perform(job).await {
             return done;
         }

@@ -1,7 +1,8 @@
 //! From replies to results, for the services alike: media found and stored, boxes and masks drawn.
 
 use bytes::Bytes;
-use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
+use jarvis_catalogue::TaskOutput;
+use jarvis_plan::{ErrorCode, Kind, TaskError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -49,7 +50,7 @@ pub(crate) async fn media_result(
     inputs: &Inputs,
     reply: Reply,
     kind: Kind,
-) -> Result<Inference, TaskError> {
+) -> Result<TaskOutput, TaskError> {
     let wanted = match kind {
         Kind::Image => "a picture",
         Kind::Audio => "a sound",
@@ -70,7 +71,7 @@ pub(crate) async fn media_result(
         };
         store_as(inputs, kind, bytes, "the medium in the answer").await?
     };
-    Ok(Inference(json!({ media_key(kind): path })))
+    Ok(TaskOutput(json!({ media_key(kind): path })))
 }
 
 /// A file that a reply names by an address of the service itself, fetched from there and stored. `None` when the address
@@ -123,7 +124,7 @@ fn find_media(value: &Value, kind: Kind, depth: u8) -> Option<(&'static str, &st
 }
 
 /// Draws what was detected on the picture: `generated image` beside the list as `predicted`.
-pub(crate) async fn boxes(inputs: &Inputs, image: Bytes, rows: Vec<Value>) -> Result<Inference, TaskError> {
+pub(crate) async fn boxes(inputs: &Inputs, image: Bytes, rows: Vec<Value>) -> Result<TaskOutput, TaskError> {
     let max_pixels = inputs.limits().max_pixels;
     let found: Vec<Detection> = rows.iter().filter_map(detection).collect();
     let work = move |_: &Cancel| {
@@ -133,7 +134,7 @@ pub(crate) async fn boxes(inputs: &Inputs, image: Bytes, rows: Vec<Value>) -> Re
     };
     let file = inputs.heavy().run(&CancellationToken::new(), work).await?;
     let path = inputs.store(Kind::Image, "jpg", file).await?;
-    Ok(Inference::image(path).with("predicted", Value::Array(rows)))
+    Ok(TaskOutput::image(path).with("predicted", Value::Array(rows)))
 }
 
 fn detection(row: &Value) -> Option<Detection> {
@@ -153,7 +154,7 @@ fn label(row: &Value) -> String {
 }
 
 /// Lays the segments over the picture: `generated image` beside the list, without its masks, as `predicted`.
-pub(crate) async fn masks(inputs: &Inputs, image: Bytes, mut rows: Vec<Value>) -> Result<Inference, TaskError> {
+pub(crate) async fn masks(inputs: &Inputs, image: Bytes, mut rows: Vec<Value>) -> Result<TaskOutput, TaskError> {
     let limits = inputs.limits();
     let mut files = Vec::new();
     for row in rows.iter_mut() {
@@ -185,7 +186,7 @@ pub(crate) async fn masks(inputs: &Inputs, image: Bytes, mut rows: Vec<Value>) -
     };
     let file = inputs.heavy().run(&CancellationToken::new(), work).await?;
     let path = inputs.store(Kind::Image, "jpg", file).await?;
-    Ok(Inference::image(path).with("predicted", Value::Array(rows)))
+    Ok(TaskOutput::image(path).with("predicted", Value::Array(rows)))
 }
 
 /// The most pixels of a mask for a picture of so many. A model may give masks of its own working size, which is larger

@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jarvis_catalogue::{Host, UnknownWord};
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, Host, Inference, TaskError};
+use jarvis_plan::{ErrorCode, TaskError};
+use serde_json::Value;
 
 use crate::MediaEndpoint;
 
@@ -60,14 +62,16 @@ impl Workers {
 
 #[async_trait]
 impl Worker for Workers {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         let candidate = &job.candidate;
-        match self.find(candidate.host, &candidate.effective_task) {
+        let host: Host = candidate.host.parse().map_err(|error: UnknownWord| {
+            TaskError::new(ErrorCode::Internal, format!("`{}` is at the host {error}", candidate.id))
+        })?;
+        match self.find(host, &candidate.effective_task) {
             Some(worker) => worker.perform(job).await,
             None => {
-                let message =
-                    format!("`{}` needs the host `{}`, which is not configured", candidate.id, candidate.host);
-                Err(TaskError::new(ErrorCode::NotConfigured, message).hint(hint(candidate.host)))
+                let message = format!("`{}` needs the host `{host}`, which is not configured", candidate.id);
+                Err(TaskError::new(ErrorCode::NotConfigured, message).hint(hint(host)))
             }
         }
     }
@@ -96,8 +100,8 @@ mod tests {
 
     #[async_trait]
     impl Worker for Named {
-        async fn perform(&self, _job: &Job) -> Result<Inference, TaskError> {
-            Ok(Inference::text(self.0))
+        async fn perform(&self, _job: &Job) -> Result<Value, TaskError> {
+            Ok(self.0.into())
         }
     }
 
@@ -121,7 +125,7 @@ mod tests {
         ];
         for (host, name) in hosts {
             let job = job(host, "m", "text-to-image", &[]);
-            assert_eq!(workers.perform(&job).await.unwrap(), Inference::text(name));
+            assert_eq!(workers.perform(&job).await.unwrap(), name);
             let error = Workers::default().perform(&job).await.unwrap_err();
             assert_eq!(error.code, ErrorCode::NotConfigured);
             assert!(error.message.contains(host.as_str()) && error.hint.is_some(), "{error:?}");
@@ -138,6 +142,6 @@ mod tests {
         let error = workers.perform(&job(Host::Llm, "painter", "text-to-image", &[])).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::MissingArgument);
         let speech = workers.perform(&job(Host::Llm, "m", "text-to-speech", &[])).await.unwrap();
-        assert_eq!(speech, Inference::text("chat"));
+        assert_eq!(speech, "chat");
     }
 }

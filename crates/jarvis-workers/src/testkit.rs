@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use image::{DynamicImage, Rgb, RgbImage};
+use jarvis_catalogue::Host;
 use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
 use jarvis_engine::{Events, Job};
-use jarvis_plan::{Candidate, Event, Host, Request, RunId, Task, TaskId};
+use jarvis_plan::{Candidate, Event, Request, RunId, Task, TaskId};
 use jarvis_store::Media;
 use tempfile::TempDir;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -39,8 +40,8 @@ pub(crate) fn job_and_events(
     let job = Job {
         request: Arc::new(Request::new("do it")),
         task: Arc::new(planned),
-        args: args.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        candidate: Candidate { id: model.to_owned(), host, effective_task: task.to_owned() },
+        args: args.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect(),
+        candidate: Candidate { id: model.to_owned(), host: host.into(), effective_task: task.to_owned() },
         events,
         cancel: CancellationToken::new(),
     };

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
 use jarvis_net::http::blocking;
 use jarvis_net::sniff::sniff;
-use jarvis_plan::{ErrorCode, Inference, Kind, Param, TaskError, Tool};
+use jarvis_plan::{ErrorCode, Kind, Param, TaskError, Tool};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_store::Media;
 use jarvis_tools::{Artifact, CallError, CallFault, Observation, Registry, Scope, ToolSpec};
@@ -42,7 +43,7 @@ impl ToolWorker {
         for (name, value) in &job.args {
             match properties.and_then(|properties| properties.get(name)) {
                 Some(schema) => {
-                    input.insert(name.clone(), typed(&self.portable(name, value).await?, schema));
+                    input.insert(name.clone(), typed(self.portable(name, value).await?, schema));
                 }
                 None => homeless.push((name, value)),
             }
@@ -51,11 +52,11 @@ impl ToolWorker {
         match (homeless.as_slice(), missing.as_slice()) {
             ([(name, value)], [property]) => {
                 let schema = properties.and_then(|properties| properties.get(*property)).unwrap_or(&Value::Null);
-                input.insert((*property).to_owned(), typed(&self.portable(name, value).await?, schema));
+                input.insert((*property).to_owned(), typed(self.portable(name, value).await?, schema));
             }
             (homeless, _) => {
                 for (name, value) in homeless {
-                    input.insert((*name).clone(), Value::String(self.portable(name, value).await?));
+                    input.insert((*name).clone(), self.portable(name, value).await?);
                 }
             }
         }
@@ -63,21 +64,25 @@ impl ToolWorker {
     }
 
     /// A value as others can read it: a medium of this machine becomes a data URL.
-    async fn portable(&self, name: &str, value: &str) -> Result<String, TaskError> {
+    async fn portable(&self, name: &str, value: &Value) -> Result<Value, TaskError> {
         let kind: Kind = name.parse().unwrap_or(Kind::Text);
-        let here = kind.is_media() && !value.contains("://") && !value.starts_with("data:");
-        if !here {
-            return Ok(value.to_owned());
-        }
-        let bytes = self.inputs.bytes(value, kind).await?;
+        let local = |path: &&str| kind.is_media() && !path.contains("://") && !path.starts_with("data:");
+        let Some(path) = value.as_str().filter(local) else { return Ok(value.clone()) };
+        let bytes = self.inputs.bytes(path, kind).await?;
         let mime = sniff(&bytes).map_or("application/octet-stream", |found| found.mime);
-        blocking(move || Ok(format!("data:{mime};base64,{}", STANDARD.encode(&bytes)))).await
+        blocking(move || Ok(format!("data:{mime};base64,{}", STANDARD.encode(&bytes)).into())).await
     }
 }
 
 #[async_trait]
 impl Worker for ToolWorker {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
+    }
+}
+
+impl ToolWorker {
+    async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let name = &job.candidate.id;
         let spec = self.registry.spec(name).ok_or_else(|| {
             TaskError::new(ErrorCode::NotConfigured, format!("there is no tool `{name}` here"))
@@ -90,39 +95,31 @@ impl Worker for ToolWorker {
     }
 }
 
-/// A value as the type that a schema says, where it is one: numbers, truth values, lists and objects are written as JSON in
-/// plans. A list may be written as its items with commas between.
-fn typed(value: &str, schema: &Value) -> Value {
-    let is = |wanted: &str| match schema.get("type") {
-        Some(Value::String(name)) => name == wanted,
-        Some(Value::Array(names)) => names.iter().any(|name| name == wanted),
-        _ => false,
+/// A text as the type that a schema asks for, where it is JSON of that type. Anything else stays as it is, and the tool
+/// says what is wrong with it.
+fn typed(value: Value, schema: &Value) -> Value {
+    let Value::String(text) = &value else { return value };
+    let types = match schema.get("type") {
+        Some(Value::String(name)) => std::slice::from_ref(name).iter().map(String::as_str).collect(),
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
     };
-    let text = || Value::String(value.to_owned());
-    if is("string") {
-        return text();
+    if types.is_empty() || types.contains(&"string") {
+        return value;
     }
-    let trimmed = value.trim();
-    if is("integer") || is("number") || is("boolean") {
-        return match serde_json::from_str::<Value>(&trimmed.to_lowercase()) {
-            Ok(plain @ (Value::Number(_) | Value::Bool(_))) => plain,
-            Ok(_) | Err(_) => text(),
-        };
-    }
-    if is("array") {
-        if let Ok(read) = read_json(trimmed, Want::Array)
-            && trimmed.starts_with('[')
-        {
-            return read.value;
-        }
-        let items = schema.get("items").unwrap_or(&Value::Null);
-        let parts = trimmed.split([',', '，', '、', ';', '；']).map(str::trim).filter(|part| !part.is_empty());
-        return parts.map(|part| typed(part, items)).collect();
-    }
-    if is("object") {
-        return read_json(trimmed, Want::Object).map_or_else(|_| text(), |read| read.value);
-    }
-    text()
+    let fits = |read: &Value| match read {
+        Value::Number(_) => types.iter().any(|name| ["integer", "number"].contains(name)),
+        Value::Bool(_) => types.contains(&"boolean"),
+        Value::Array(_) => types.contains(&"array"),
+        Value::Object(_) => types.contains(&"object"),
+        Value::Null | Value::String(_) => false,
+    };
+    let read = match text.trim() {
+        list if list.starts_with('[') => read_json(list, Want::Array).ok().map(|read| read.value),
+        object if object.starts_with('{') => read_json(object, Want::Object).ok().map(|read| read.value),
+        scalar => serde_json::from_str(&scalar.to_lowercase()).ok(),
+    };
+    read.filter(fits).unwrap_or(value)
 }
 
 /// A tool as plans know it: a parameter for each property of its input. Properties named `image`, `audio` or `video` take
@@ -152,9 +149,9 @@ pub fn planned_tool(spec: &ToolSpec) -> Tool {
 ///
 /// # Errors
 /// When a file cannot be kept.
-pub async fn inference_of(observation: Observation, media: &Arc<Media>) -> Result<Inference, TaskError> {
+pub async fn inference_of(observation: Observation, media: &Arc<Media>) -> Result<TaskOutput, TaskError> {
     let Observation { text, artifacts } = observation;
-    let mut inference = Inference::text(text);
+    let mut inference = TaskOutput::text(text);
     let mut images: Vec<String> = Vec::new();
     for artifact in artifacts {
         match keep(artifact, media).await? {
@@ -206,7 +203,7 @@ mod tests {
 
     use super::*;
     use crate::testkit::{inputs, job};
-    use jarvis_plan::Host;
+    use jarvis_catalogue::Host;
 
     #[test]
     fn values_become_what_the_schema_says() {
@@ -217,12 +214,11 @@ mod tests {
             ("True", json!({"type": "boolean"}), json!(true)),
             ("many", json!({"type": "number"}), json!("many")),
             ("[1, 2]", json!({"type": "array"}), json!([1, 2])),
-            ("1, 2", json!({"type": "array", "items": {"type": "number"}}), json!([1, 2])),
-            ("苹果、梨", json!({"type": "array", "items": {"type": "string"}}), json!(["苹果", "梨"])),
+            ("1, 2", json!({"type": "array", "items": {"type": "number"}}), json!("1, 2")),
             ("{\"a\": 1}", json!({"type": ["object", "null"]}), json!({"a": 1})),
             ("x", json!({}), json!("x")),
         ] {
-            assert_eq!(typed(value, &schema), want, "{value} {schema}");
+            assert_eq!(typed(value.into(), &schema), want, "{value} {schema}");
         }
     }
 
@@ -233,17 +229,18 @@ mod tests {
         let (_folder, inputs) = inputs();
         let worker = ToolWorker::new(Arc::new(registry), inputs);
         let made =
-            worker.perform(&job(Host::Tool, "calculator", "calculator", &[("expression", "2*21")])).await.unwrap();
+            worker.output(&job(Host::Tool, "calculator", "calculator", &[("expression", "2*21")])).await.unwrap();
         assert_eq!(made.as_text().unwrap(), "42");
         // The only text that is asked for may be called `text` by a plan.
-        let made = worker.perform(&job(Host::Tool, "calculator", "calculator", &[("text", "2*21")])).await.unwrap();
+        let made = worker.output(&job(Host::Tool, "calculator", "calculator", &[("text", "2*21")])).await.unwrap();
         assert_eq!(made.as_text().unwrap(), "42");
-        let args = [("x", "苹果、梨"), ("y", "2, 1")];
-        let made = worker.perform(&job(Host::Tool, "plot", "plot", &args)).await.unwrap();
+        let args = [("x", r#"["苹果", "梨"]"#), ("y", "[2, 1]")];
+        let made = worker.output(&job(Host::Tool, "plot", "plot", &args)).await.unwrap();
         assert!(made.media(Kind::Image).is_some_and(|url| url.starts_with("/images/")), "{made:?}");
-        let error = worker.perform(&job(Host::Tool, "nothing", "nothing", &[])).await.unwrap_err();
+        let error = worker.output(&job(Host::Tool, "nothing", "nothing", &[])).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::NotConfigured);
-        let error = worker.perform(&job(Host::Tool, "plot", "plot", &[("x", "a,b"), ("y", "1")])).await.unwrap_err();
+        let error =
+            worker.output(&job(Host::Tool, "plot", "plot", &[("x", r#"["a", "b"]"#), ("y", "[1]")])).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::InvalidInput);
     }
 }

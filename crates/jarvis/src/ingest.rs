@@ -11,6 +11,7 @@ use jarvis_hugginggpt::decisions::Executable;
 use jarvis_plan::{Arg, Kind, Request, Resource, Source, is_han};
 use jarvis_store::Media;
 use jarvis_workers::{AttachError, attach};
+use serde_json::Value;
 
 use crate::failure::Failure;
 
@@ -80,36 +81,49 @@ pub(crate) fn plan(
     media: &Media,
     max_bytes: u64,
 ) -> Result<Request, Failure> {
-    for arg in plan.plan.tasks.iter_mut().flat_map(|task| task.args.values_mut()) {
-        let Some(typed) = arg.as_literal() else { continue };
-        let typed = typed.trim();
-        if Kind::of_name(typed).is_none() || typed.starts_with('/') || typed.contains("://") {
-            continue;
+    let mut fault = None;
+    plan.plan.set_values(|_, _, arg| match attached(arg, &mut request, media, max_bytes) {
+        Ok(display) => display.map(Value::from),
+        Err(failure) => {
+            fault.get_or_insert(failure);
+            None
         }
-        // Decisions write the paths of media as the public folder's.
-        let name = typed.strip_prefix("public/").unwrap_or(typed);
-        let is_given = |resource: &Resource| {
-            let given = resource.name.as_deref().map(Path::new);
-            given.is_some_and(|given| given == Path::new(name) || given.file_name().is_some_and(|file| file == name))
-        };
-        let at = match request.attachments.iter().position(is_given) {
-            Some(at) => at,
-            None if name != typed && media.disk_path(typed).is_ok_and(|path| path.is_file()) => continue,
-            None if is_here(name) => {
-                request.attachments.push(take(Path::new(name), name, media, max_bytes)?);
-                request.attachments.len() - 1
-            }
-            None => continue,
-        };
-        let Some(resource) = request.attachments.get_mut(at) else { continue };
-        match &resource.source {
-            Source::Public(display) => *arg = Arg::literal(display.clone()),
-            // Workers find the text of a file by this name.
-            Source::Inline(_) => resource.name = Some(typed.to_owned()),
-            Source::Url(_) => {}
-        }
+    });
+    match fault {
+        Some(failure) => Err(failure),
+        None => Ok(request),
     }
-    Ok(request)
+}
+
+/// The display path of the medium that an argument names by file name. Texts are attached under the name that was written.
+fn attached(arg: &Arg, request: &mut Request, media: &Media, max_bytes: u64) -> Result<Option<String>, Failure> {
+    let Some(typed) = arg.as_literal() else { return Ok(None) };
+    let typed = typed.trim();
+    if Kind::of_name(typed).is_none() || typed.starts_with('/') || typed.contains("://") {
+        return Ok(None);
+    }
+    // Decisions write the paths of media as the public folder's.
+    let name = typed.strip_prefix("public/").unwrap_or(typed);
+    let is_given = |resource: &Resource| {
+        let given = resource.name.as_deref().map(Path::new);
+        given.is_some_and(|given| given == Path::new(name) || given.file_name().is_some_and(|file| file == name))
+    };
+    let resource = match request.attachments.iter().position(is_given) {
+        Some(at) => request.attachments.get_mut(at).expect("a position is an index"),
+        None if name != typed && media.disk_path(typed).is_ok_and(|path| path.is_file()) => return Ok(None),
+        None if is_here(name) => {
+            request.attachments.push(take(Path::new(name), name, media, max_bytes)?);
+            request.attachments.last_mut().expect("it was just added")
+        }
+        None => return Ok(None),
+    };
+    match &resource.source {
+        Source::Public(display) => return Ok(Some(display.clone())),
+        // Workers find the text of a file by this name.
+        Source::Inline(_) => resource.name = Some(typed.to_owned()),
+        Source::Url(_) => {}
+    }
+    Ok(None)
 }
 
 /// A file that a text names, and where in the text.

@@ -39,7 +39,7 @@ impl Progress {
             EventKind::Plan { plan } => {
                 self.settle();
                 let tasks: Vec<String> = plan
-                    .tasks
+                    .tasks()
                     .iter()
                     .map(|task| {
                         let after: Vec<String> = task.dep.iter().map(|dep| (dep.0 + 1).to_string()).collect();
@@ -49,7 +49,7 @@ impl Progress {
                     })
                     .collect();
                 self.line(&format!("plan: {}", if tasks.is_empty() { "no tasks".into() } else { tasks.join("; ") }));
-                for note in &plan.notes {
+                for note in plan.notes() {
                     self.note(&note.text);
                 }
             }

@@ -4,4 +4,5 @@
 
 mod probe;
 mod refresh;
+mod results;
 mod sample;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jarvis_catalogue::Host;
 use jarvis_catalogue::{
     Deployment, HubCheck, InferenceMode, Model, NativeCheck, ProbeConfig, Prober, Probing, where_probed,
 };
-use jarvis_plan::Host;
 use jarvis_testing::hub::{Answer, FakeHub, FakeStatusServer, HubModel};
 use url::Url;
 

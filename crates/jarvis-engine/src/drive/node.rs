@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use jarvis_plan::{Attempt, Candidate, Inference, Outcome, Selection, Status, Task, TaskError};
+use jarvis_plan::{Attempt, Candidate, Outcome, Selection, Status, Task, TaskError};
+use serde_json::Value;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -14,6 +15,8 @@ use crate::resolve::as_planned;
 pub(super) enum Choice {
     Pending,
     Made(Selection),
+    /// The engine has no selector: the tool that the task names performs it.
+    Unneeded,
     Failed(TaskError),
 }
 
@@ -60,16 +63,16 @@ impl Node {
     }
 
     /// Ends the task. What it held moves into the outcome.
-    pub(super) fn conclude(&mut self, status: Status, result: Result<Inference, TaskError>) -> Outcome {
+    pub(super) fn conclude(&mut self, status: Status, result: Result<Value, TaskError>) -> Outcome {
         self.done = true;
         self.deadline = None;
-        let (inference, error) = match result {
-            Ok(inference) => (Some(inference), None),
+        let (output, error) = match result {
+            Ok(output) => (Some(output), None),
             Err(error) => (None, Some(error)),
         };
         let selection = match std::mem::replace(&mut self.choice, Choice::Pending) {
             Choice::Made(selection) => Some(selection),
-            Choice::Pending | Choice::Failed(_) => None,
+            Choice::Pending | Choice::Unneeded | Choice::Failed(_) => None,
         };
         let Resolved { args, notes } =
             self.resolved.take().unwrap_or_else(|| Resolved { args: as_planned(&self.task), notes: Vec::new() });
@@ -80,7 +83,7 @@ impl Node {
             args,
             selection,
             attempts: std::mem::take(&mut self.attempts),
-            inference,
+            output,
             error,
             notes,
             ms: self.started.map_or(0, millis),

@@ -7,12 +7,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use jarvis_plan::{Draft, DraftTask, Vocabulary};
+use serde_json::json;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::sleep;
 
-use self::cast::{Act, Cast, QUICK, Role, drain, paint, plan, play, setup, task};
+use self::cast::{Act, Cast, QUICK, Role, drain, engine, paint, play, run, task};
 use super::*;
-use crate::{Events, Selector, Worker};
+use crate::{Events, Graph, GrowingPlan, RunEnded, Selector, Worker, out};
 
 #[tokio::test(start_paused = true)]
 async fn a_chain_runs_in_order_and_tells_it() {
@@ -163,8 +165,8 @@ async fn the_tries_of_a_task_share_its_time() {
 #[tokio::test(start_paused = true)]
 async fn a_try_that_was_cut_says_what_time_it_had() {
     let cast = Cast::new(vec![Role::trying(&[Act::Hang, Act::Give])]);
-    let (setup, _receiver) = setup(&cast, QUICK);
-    let outcomes = drive(&plan(vec![paint(0, &[])]), setup).await;
+    let (engine, _receiver) = engine(&cast, QUICK);
+    let outcomes = run(vec![paint(0, &[])], engine, |_| {}).await;
     let error = outcomes[0].attempts[0].error.as_ref().unwrap();
     assert_eq!(error.code, ErrorCode::Timeout);
     assert_eq!(error.message, "the try did not end within 5 s, its share of the task's 10 s");
@@ -189,8 +191,8 @@ async fn the_deadline_of_the_run_leaves_an_outcome_for_every_task() {
 async fn a_cancelled_run_returns_at_once_with_every_outcome() {
     for before_start in [true, false] {
         let cast = Cast::new(vec![Role::giving(), Role::trying(&[Act::Hang]), Role::giving()]);
-        let (setup, receiver) = setup(&cast, QUICK);
-        let cancel = setup.cancel.clone();
+        let (engine, receiver) = engine(&cast, QUICK);
+        let cancel = engine.cancel.clone();
         if before_start {
             cancel.cancel();
         } else {
@@ -200,7 +202,7 @@ async fn a_cancelled_run_returns_at_once_with_every_outcome() {
             });
         }
         let start = Instant::now();
-        let outcomes = drive(&plan(vec![paint(0, &[]), paint(1, &[]), paint(2, &[1])]), setup).await;
+        let outcomes = run(vec![paint(0, &[]), paint(1, &[]), paint(2, &[1])], engine, |_| {}).await;
         assert!(start.elapsed() <= Duration::from_secs(1));
         let got: Vec<Status> = outcomes.iter().map(|outcome| outcome.status).collect();
         let first = if before_start { Status::Cancelled } else { Status::Succeeded };
@@ -212,32 +214,45 @@ async fn a_cancelled_run_returns_at_once_with_every_outcome() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn faults_and_loose_ends_are_told_and_not_tried() {
-    let faulty = Task { fault: Some(jarvis_plan::Fault::UnknownTask), ..paint(0, &[]) };
-    let tasks =
-        vec![faulty, paint(1, &[0]), paint(2, &[9]), task(3, &[4], &[]), task(4, &[3], &[]), task(5, &[4], &[])];
-    let mut twice = tasks;
-    twice.push(paint(5, &[]));
-    let (outcomes, events) = play(twice, vec![Role::giving(); 6], QUICK).await;
-    insta::assert_snapshot!(outcomes, @"
-    0 Failed [] unsupported_task: `paint` cannot run: no tool of this name is known
-    1 Skipped [] no_output: `picture0` needs the output of task 0 (`paint`), which failed
-    2 Skipped [] bad_plan: it waits for task 9, which is not in the plan
-    3 Failed [] bad_plan: it waits for tasks that wait for it
-    4 Failed [] bad_plan: it waits for tasks that wait for it
-    5 Succeeded [model-0:ok]
-    ");
-    insta::assert_snapshot!(events, @"
-    note task 5 came twice; the second was left out
-    finished 0 Failed
-    finished 1 Skipped
-    finished 2 Skipped
-    finished 3 Failed
-    finished 4 Failed
-    chosen 5
-    started 5 model-0
-    finished 5 Succeeded
-    ");
+async fn faults_are_told_and_not_tried() {
+    use jarvis_plan::Fault::{DanglingReference, ReferenceCycle, UnboundReference, UnknownTask};
+    let faults =
+        [UnknownTask, DanglingReference { to: 9 }, ReferenceCycle, UnboundReference { arg: "image".to_owned() }];
+    let mut tasks: Vec<Task> =
+        faults.into_iter().zip(0..).map(|(fault, id)| Task { fault: Some(fault), ..paint(id, &[]) }).collect();
+    tasks.extend([paint(4, &[0]), task(5, &[0], &[])]);
+    let (outcomes, events) = play(tasks, vec![Role::giving(); 6], QUICK).await;
+    insta::assert_snapshot!(outcomes, @"");
+    insta::assert_snapshot!(events, @"");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_selector_each_task_is_performed_by_the_tool_it_names() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let worker = {
+        let seen = Arc::clone(&seen);
+        move |job: Job| {
+            seen.lock().unwrap().push(format!("{} {} {}", job.candidate.id, job.name(), job.object()));
+            async move { Ok(json!({"n": [1, 2], "of": job.name()})) }
+        }
+    };
+    let graph = Graph::builder()
+        .task("count", json!({"limit": 5}))
+        .task("tell", json!({"all": out("count"), "list": [out("count"), true]}))
+        .check(&Vocabulary::named(["count", "tell"]))
+        .unwrap();
+    let run = Engine::new(worker).run(&graph).await;
+    assert_eq!(run.value("tell").unwrap(), &json!({"n": [1, 2], "of": "tell"}));
+    assert!(run.iter().all(|outcome| outcome.selection.is_none() && outcome.attempts.len() == 1));
+    assert_eq!(run.value("nothing").unwrap_err().code, ErrorCode::NotFound);
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [
+            r#"count count {"limit":5}"#,
+            r#"tell tell {"all":{"n":[1,2],"of":"count"},"list":[{"n":[1,2],"of":"count"},true]}"#
+        ],
+        "values keep their types"
+    );
 }
 
 /// A selector whose first choice waits until the second task is being chosen for, and so on in pairs with the worker.
@@ -258,7 +273,7 @@ impl Selector for Tangled {
 
 #[async_trait]
 impl Worker for Tangled {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         if job.task.id == TaskId(0) {
             self.chosen.notified().await;
         }
@@ -270,28 +285,38 @@ impl Worker for Tangled {
 async fn choices_do_not_wait_for_inputs() {
     let cast = Cast::new(vec![Role::giving(); 2]);
     let tangled = Arc::new(Tangled { chosen: Notify::new(), inner: cast.clone() });
-    let (mut setup, _receiver) = setup(&cast, QUICK);
-    setup.selector = tangled.clone();
-    setup.worker = tangled;
-    let outcomes = drive(&plan(vec![paint(0, &[]), task(1, &[0], &[])]), setup).await;
+    let (mut engine, _receiver) = engine(&cast, QUICK);
+    engine.selector = Some(tangled.clone());
+    engine.worker = tangled;
+    let outcomes = run(vec![paint(0, &[]), task(1, &[0], &[])], engine, |_| {}).await;
     assert!(outcomes[0].succeeded(), "the worker of task 0 waited for the choice of task 1: {:?}", outcomes[0]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_may_grow_from_what_its_tasks_gave() {
     let cast = Cast::new(vec![Role::giving(); 4]);
-    let (setup, _receiver) = setup(&cast, QUICK);
-    let (sender, batches) = unbounded_channel();
-    sender.send(vec![paint(0, &[])]).unwrap();
-    let mut sender = Some(sender);
-    let outcomes = drive_stream(batches, setup, |outcome| {
-        let next = outcome.id.0 + 1;
-        match &sender {
-            Some(open) if next < 4 => open.send(vec![paint(next, &[outcome.id.0])]).unwrap(),
-            _ => sender = None,
-        }
-    })
-    .await;
+    let (engine, _receiver) = engine(&cast, QUICK);
+    let vocabulary = Vocabulary::named(["paint"]);
+    let one = |id: i64, args: &[(&str, &str)]| {
+        let task = DraftTask::new(id, "paint");
+        let task = args.iter().fold(task, |task, (name, value)| task.arg(name, *value));
+        Draft { tasks: vec![task], ..Draft::default() }
+    };
+    let (growing, growth) = GrowingPlan::new(jarvis_plan::check(&one(0, &[]), &vocabulary, Default::default()));
+    let mut growing = Some(growing);
+    let outcomes = engine
+        .run_growing(growth, |outcome| {
+            let next = i64::from(outcome.id.0) + 1;
+            match &mut growing {
+                Some(growing) if next < 4 => {
+                    // The id is taken, so the plan gives it another; the reference is to what ran.
+                    let draft = one(0, &[("picture", &format!("<GENERATED>-{}", outcome.id))]);
+                    assert_eq!(growing.grow(&draft, &vocabulary, Default::default()).unwrap()[0].id.0, next as u32);
+                }
+                _ => growing = None,
+            }
+        })
+        .await;
     assert_eq!(outcomes.len(), 4);
     assert!(outcomes.iter().all(Outcome::succeeded));
     let args = cast.seen().args.clone();
@@ -299,14 +324,16 @@ async fn a_plan_may_grow_from_what_its_tasks_gave() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_that_is_never_closed_ends_with_the_run() {
+async fn a_plan_that_could_still_grow_ends_with_the_run() {
     let cast = Cast::new(vec![Role::giving()]);
-    let (setup, _receiver) = setup(&cast, QUICK);
-    let (sender, batches) = unbounded_channel();
-    sender.send(vec![paint(0, &[])]).unwrap();
-    let outcomes = drive_stream(batches, setup, |_| {}).await;
-    assert!(outcomes[0].succeeded());
-    drop(sender);
+    let (engine, _receiver) = engine(&cast, QUICK);
+    let (mut growing, growth) = GrowingPlan::new(Graph::default());
+    let run = tokio::spawn(async move { engine.run_growing(growth, |_| {}).await });
+    let draft = Draft { tasks: vec![DraftTask::new(0, "paint")], ..Draft::default() };
+    growing.grow(&draft, &Vocabulary::named(["paint"]), Default::default()).unwrap();
+    assert!(run.await.unwrap()[0].succeeded());
+    let late = growing.grow(&draft, &Vocabulary::named(["paint"]), Default::default());
+    assert_eq!(late.unwrap_err(), RunEnded);
 }
 
 /// Hands its job's token out and hangs.
@@ -314,7 +341,7 @@ struct Telling(Mutex<Option<oneshot::Sender<CancellationToken>>>);
 
 #[async_trait]
 impl Worker for Telling {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         if let Some(tell) = self.0.lock().unwrap().take() {
             tell.send(job.cancel.clone()).unwrap();
         }
@@ -326,14 +353,14 @@ impl Worker for Telling {
 async fn work_on_other_threads_hears_of_every_end() {
     for ending in ["dropped", "cancelled", "task deadline", "run deadline"] {
         let cast = Cast::new(vec![Role::giving()]);
-        let (mut setup, _receiver) = setup(&cast, QUICK);
+        let (mut engine, _receiver) = engine(&cast, QUICK);
         if ending == "run deadline" {
-            setup.limits.run_timeout = Duration::from_secs(1);
+            engine.limits.run_timeout = Duration::from_secs(1);
         }
-        let cancel = setup.cancel.clone();
+        let cancel = engine.cancel.clone();
         let (tell, told) = oneshot::channel();
-        setup.worker = Arc::new(Telling(Mutex::new(Some(tell))));
-        let run = tokio::spawn(async move { drive(&plan(vec![paint(0, &[])]), setup).await });
+        engine.worker = Arc::new(Telling(Mutex::new(Some(tell))));
+        let run = tokio::spawn(async move { run(vec![paint(0, &[])], engine, |_| {}).await });
         let token = told.await.unwrap();
         assert!(!token.is_cancelled());
         match ending {
@@ -351,19 +378,19 @@ struct Blocking(Mutex<std::sync::mpsc::Receiver<()>>);
 
 #[async_trait]
 impl Worker for Blocking {
-    async fn perform(&self, _job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, _job: &Job) -> Result<Value, TaskError> {
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        Ok(Inference::text("too late"))
+        Ok("too late".into())
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_that_blocks_its_thread_holds_up_nobody() {
     let cast = Cast::new(vec![Role::giving()]);
-    let (mut setup, _receiver) = setup(&cast, Limits { task_timeout: Duration::from_millis(20), ..QUICK });
+    let (mut engine, _receiver) = engine(&cast, Limits { task_timeout: Duration::from_millis(20), ..QUICK });
     let (let_go, held) = std::sync::mpsc::channel();
-    setup.worker = Arc::new(Blocking(Mutex::new(held)));
-    let outcomes = drive(&plan(vec![paint(0, &[])]), setup).await;
+    engine.worker = Arc::new(Blocking(Mutex::new(held)));
+    let outcomes = run(vec![paint(0, &[])], engine, |_| {}).await;
     let_go.send(()).unwrap();
     assert_eq!(outcomes[0].error.as_ref().map(|error| error.code), Some(ErrorCode::Timeout));
 }

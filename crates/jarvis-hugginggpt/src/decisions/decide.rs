@@ -1,14 +1,13 @@
 //! The flow: plan, map, replace picture references, choose, write down. Nothing is executed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
 use futures::StreamExt;
 use jarvis_chat::{ChatModel, Message};
 use jarvis_engine::Events;
-use jarvis_plan::{
-    Arg, Draft, ErrorCode, EventKind, Fault, Kind, Level, Plan, Request, Task, TaskError, Vocabulary, check,
-};
+use jarvis_plan::{Draft, ErrorCode, EventKind, Fault, Kind, Level, Plan, Request, Task, TaskError, Vocabulary, check};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -196,18 +195,18 @@ impl Decisions {
         request: &Request,
         events: &Events,
     ) -> Result<Vec<Mapped>, DecisionError> {
-        if !self.settings.semantic_mapping || !plan.tasks.iter().any(|task| task.fault == Some(Fault::UnknownTask)) {
+        if !self.settings.semantic_mapping || !plan.tasks().iter().any(|task| task.fault == Some(Fault::UnknownTask)) {
             return Ok(Vec::new());
         }
         let mapped = mapping::map(self, chat, plan, tasks, request, events).await?;
         if !mapped.is_empty() {
             let mut draft = Draft::from(&*plan);
-            for (task, drafted) in plan.tasks.iter().zip(&mut draft.tasks) {
+            for (task, drafted) in plan.tasks().iter().zip(&mut draft.tasks) {
                 if let Some(mapped) = mapped.iter().find(|mapped| mapped.task == task.id) {
                     drafted.task.clone_from(&mapped.to);
                 }
             }
-            draft.notes.clone_from(&plan.notes);
+            draft.notes = plan.notes().to_vec();
             // The ids are dense already, so they stay.
             *plan = check(&draft, &tasks.vocabulary, self.pipeline.settings.plan);
         }
@@ -230,7 +229,7 @@ impl Decisions {
             request: Arc::clone(request),
             explain_single: self.settings.explain_single,
         };
-        let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
+        let mut tasks: Vec<&Task> = plan.tasks().iter().collect();
         tasks.sort_by_key(|task| task.id);
         // Collected first, so that the future of a decision can be sent between threads.
         let chosen: Vec<_> = tasks.into_iter().map(|task| choice(&chooser, task, events)).collect();
@@ -241,7 +240,7 @@ impl Decisions {
     /// cannot be saved is told, and no error.
     async fn save(&self, decision: &mut Decision, events: &Events) {
         let Some(store) = self.plans.clone() else { return };
-        if decision.plan.tasks.is_empty() || decision.is_single_chat_task() {
+        if decision.plan.tasks().is_empty() || decision.is_single_chat_task() {
             return;
         }
         let (id, document) = (decision.plan_id.clone(), decision.message());
@@ -284,34 +283,27 @@ async fn choice(chooser: &Chooser, task: &Task, events: &Events) -> TaskChoice {
 /// Lets every `image` argument that refers to another task take the original picture: that of the first task which
 /// names one. Dependencies stay. Without such a picture the references stay too.
 fn original_pictures(plan: &mut Plan) {
-    let named = plan.tasks.iter().find_map(|task| task.literal("image").filter(|image| !image.trim().is_empty()));
-    let Some(original) = named else { return };
-    for task in &mut plan.tasks {
-        if let Some(image) = task.args.get_mut("image").filter(|image| image.references().next().is_some()) {
-            *image = Arg::literal(original.clone());
-        }
-    }
+    let pictures = plan.tasks().iter().filter_map(|task| task.literal("image"));
+    let Some(original) = pictures.map(Cow::into_owned).find(|image| !image.trim().is_empty()) else { return };
+    plan.set_values(|_, name, arg| {
+        (name == "image" && arg.references().next().is_some()).then(|| original.clone().into())
+    });
 }
 
 /// Writes the paths of pictures and sounds as the public folder's: `public/park.jpg` for `park.jpg`. Addresses,
 /// absolute paths and `data:` URLs stay.
 fn public_paths(plan: &mut Plan, vocabulary: &Vocabulary) {
-    for task in &mut plan.tasks {
-        let tool = vocabulary.find(&task.task);
-        for (name, arg) in &mut task.args {
-            let kind = tool.map_or_else(|| name.parse().unwrap_or(Kind::Text), |tool| tool.arg_kind(name));
-            if !matches!(kind, Kind::Image | Kind::Audio) {
-                continue;
-            }
-            let Some(path) = arg.as_literal() else { continue };
-            let path = path.trim();
-            let lower = path.to_ascii_lowercase();
-            let whole = ["http://", "https://", "data:", "public/", "/"].iter().any(|start| lower.starts_with(start));
-            if !path.is_empty() && !whole {
-                *arg = Arg::literal(format!("public/{path}"));
-            }
+    plan.set_values(|task, name, arg| {
+        let kind = vocabulary.find(task).map_or_else(|| name.parse().unwrap_or(Kind::Text), |tool| tool.arg_kind(name));
+        if !matches!(kind, Kind::Image | Kind::Audio) {
+            return None;
         }
-    }
+        let path = arg.as_literal()?;
+        let path = path.trim();
+        let lower = path.to_ascii_lowercase();
+        let whole = ["http://", "https://", "data:", "public/", "/"].iter().any(|start| lower.starts_with(start));
+        (!path.is_empty() && !whole).then(|| format!("public/{path}").into())
+    });
 }
 
 /// What a reader of the plan should know, the same for the same decision.
@@ -319,7 +311,7 @@ fn warnings(plan: &Plan, choices: &[TaskChoice]) -> Vec<String> {
     let chosen = choices.iter().filter_map(|choice| choice.result.as_ref().ok());
     let of_choices =
         chosen.flat_map(|selection| selection.notes.iter().map(move |note| format!("task {}: {note}", selection.task)));
-    plan.notes.iter().map(|note| note.text.clone()).chain(of_choices).collect()
+    plan.notes().iter().map(|note| note.text.clone()).chain(of_choices).collect()
 }
 
 fn elapsed(since: Instant) -> u64 {

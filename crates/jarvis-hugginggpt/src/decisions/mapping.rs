@@ -41,7 +41,7 @@ pub(super) async fn map(
 ) -> Result<Vec<Mapped>, DecisionError> {
     let unknown = |task: &&jarvis_plan::Task| task.fault == Some(Fault::UnknownTask);
     let names: Vec<(Option<TaskId>, String)> =
-        plan.tasks.iter().filter(unknown).map(|task| (Some(task.id), task.task.clone())).collect();
+        plan.tasks().iter().filter(unknown).map(|task| (Some(task.id), task.task.clone())).collect();
     let aliases = |tool: &jarvis_plan::Tool| tool.aliases.clone();
     let known: Vec<Known> =
         tasks.offered.iter().map(|tool| Known { id: tool.name.clone(), aliases: aliases(tool) }).collect();

@@ -185,9 +185,9 @@ pub fn read_plan(
         let is_copy = usize::try_from(own).is_ok_and(|own| own >= rows.len());
         if is_copy { task.unfolded_from.unwrap_or(own) } else { own }
     };
-    let mut pins = vec![None; plan.tasks.len()];
-    let mut ids = vec![String::new(); plan.tasks.len()];
-    for task in &plan.tasks {
+    let mut pins = vec![None; plan.tasks().len()];
+    let mut ids = vec![String::new(); plan.tasks().len()];
+    for task in plan.tasks() {
         let origin = origin(task);
         let Some(row) = rows.iter().find(|row| numbers.get(row.id.as_str()) == Some(&origin)) else { continue };
         match &task.fault {
@@ -283,7 +283,7 @@ fn draft(
             let hint = format!("name a file or text, or refer to one of the tasks {}", known.join(", "));
             faults.advise(&row.id, format!("args.{name}"), message, hint);
         }
-        let renumbered = arg.map(|reference| {
+        let renumbered = arg.map(&mut |reference| {
             let id = reference.0.map(|id| number(&id.to_string()).unwrap_or(id));
             vec![Piece::Output(DraftRef(id))]
         });

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use jarvis_plan::{Candidate, Host, Task, TaskId};
+use jarvis_plan::{Candidate, Task, TaskId};
 use serde_json::{Map, Value, json};
 
 use super::{Decision, TaskChoice};
@@ -46,7 +46,7 @@ pub fn levels<K: Ord + Clone>(graph: &BTreeMap<K, Vec<K>>) -> Levels<K> {
 impl Decision {
     /// The tasks in ascending id.
     fn tasks(&self) -> Vec<&Task> {
-        let mut tasks: Vec<&Task> = self.plan.tasks.iter().collect();
+        let mut tasks: Vec<&Task> = self.plan.tasks().iter().collect();
         tasks.sort_by_key(|task| task.id);
         tasks
     }
@@ -92,7 +92,7 @@ impl Decision {
             "args": task.args,
             "dependencies": task.dep,
             "execution_level": level,
-            "hosted_on": chosen.map(|selection| selection.chosen.host),
+            "hosted_on": chosen.map(|selection| &selection.chosen.host),
             "alternatives": chosen.map(|selection| hosted(&selection.fallbacks)).unwrap_or_default(),
         });
         if let Some(fields) = row.as_object_mut() {
@@ -158,7 +158,7 @@ impl Decision {
     pub fn reply(&self) -> Value {
         let Value::Object(mut reply) = self.decisions_only() else { return Value::Null };
         let mut put = |name: &str, value: Value| reply.insert(name.to_owned(), value);
-        if self.plan.tasks.is_empty() {
+        if self.plan.tasks().is_empty() {
             put("message", "No task was planned: nothing in the request fits a known task type".into());
         } else {
             put("message", self.message().into());
@@ -182,7 +182,7 @@ impl Decision {
         if !warnings.is_empty() {
             put("warnings", json!(warnings));
         }
-        if self.plan.tasks.is_empty() {
+        if self.plan.tasks().is_empty() {
             reply.shift_remove("raw_results");
         }
         Value::Object(reply)
@@ -224,7 +224,7 @@ fn selection(choice: &TaskChoice, task: &Value) -> Value {
     json!({
         "task": task,
         "selected_model": chosen.map(|chosen| chosen.id.as_str()),
-        "hosted_on": chosen.map(|chosen| chosen.host),
+        "hosted_on": chosen.map(|chosen| &chosen.host),
         "reason": reason(choice),
         "status": status(choice),
         "available_candidates": chosen.map(|_| choice.available),
@@ -234,7 +234,7 @@ fn selection(choice: &TaskChoice, task: &Value) -> Value {
 fn raw_result(choice: &TaskChoice, task: &Value) -> Value {
     match &choice.result {
         Ok(selection) => {
-            let (id, host): (&str, Host) = (&selection.chosen.id, selection.chosen.host);
+            let (id, host) = (&selection.chosen.id, &&selection.chosen.host);
             json!({
                 "task": task,
                 "choose model result": {"id": id, "reason": selection.reason, "hosted_on": host},

@@ -12,9 +12,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jarvis_catalogue::Host;
 use jarvis_catalogue::{CallError, ClientError, JsonClient};
 use jarvis_chat::SecretString;
-use jarvis_plan::Host;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::Url;

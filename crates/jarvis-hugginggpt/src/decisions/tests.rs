@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use jarvis_plan::{Arg, Candidate, Draft, DraftTask, ErrorCode, Host, Limits, Selection, TaskError, Usage, check};
+use jarvis_catalogue::Host;
+use jarvis_plan::{Arg, Candidate, Draft, DraftTask, ErrorCode, Limits, Selection, TaskError, Usage, check};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -30,10 +31,10 @@ fn draft() -> impl Strategy<Value = Draft> {
 fn decision(draft: &Draft) -> Decision {
     let plan = check(draft, &jarvis_catalogue::vocabulary(), Limits::default());
     let mut choices: Vec<TaskChoice> = plan
-        .tasks
+        .tasks()
         .iter()
         .map(|task| {
-            let chosen = Candidate { id: "m/x".into(), host: Host::Api, effective_task: task.task.clone() };
+            let chosen = Candidate { id: "m/x".into(), host: Host::Api.into(), effective_task: task.task.clone() };
             let selection =
                 Selection { task: task.id, chosen, fallbacks: Vec::new(), reason: String::new(), notes: Vec::new() };
             let nobody = TaskError::new(ErrorCode::NoModel, "nobody");

@@ -142,8 +142,8 @@ fn demos_are_valid_consistent_and_cover_the_six_situations() {
             all.iter().filter(|tool| draft.tasks.iter().any(|task| task.task == tool.name)).cloned().collect();
         let vocabulary = Vocabulary::new(used);
         let plan = check(&draft, &vocabulary, Limits::default());
-        assert_eq!(plan.notes, []);
-        for task in &plan.tasks {
+        assert_eq!(plan.notes(), []);
+        for task in plan.tasks() {
             assert_eq!(task.fault, None);
             let tool = vocabulary.find(&task.task).unwrap();
             assert!(tool.params.iter().filter(|param| param.required).all(|param| task.args.contains_key(&param.name)));
@@ -158,12 +158,12 @@ fn demos_are_valid_consistent_and_cover_the_six_situations() {
                 if kind.is_media()
                     && let Some(path) = arg.as_literal()
                 {
-                    assert!(user.content.contains(&path), "{path}");
+                    assert!(user.content.contains(path.as_ref()), "{path}");
                 }
             }
         }
         // Written as the plan itself writes it, dependencies included.
-        let written: Vec<Value> = plan.tasks.iter().map(|task| serde_json::to_value(task).unwrap()).collect();
+        let written: Vec<Value> = plan.tasks().iter().map(|task| serde_json::to_value(task).unwrap()).collect();
         assert_eq!(Value::from(written), read.value);
     }
 }

@@ -1,22 +1,23 @@
 //! Template answers, whole, in three languages.
 
 use indexmap::IndexMap;
+use jarvis_catalogue::Host;
 use jarvis_plan::{
-    Attempt, Candidate, ErrorCode, Host, Inference, Kind, Note, Outcome, Plan, Request, Resource, Selection, Source,
-    Status, TaskError, TaskId,
+    Attempt, Candidate, ErrorCode, Kind, Note, Outcome, Plan, Request, Resource, Selection, Source, Status, TaskError,
+    TaskId,
 };
 use serde_json::json;
 
 use super::answer;
 
 fn outcome(id: u32, task: &str, model: &str, arg: &str, ended: Result<serde_json::Value, TaskError>) -> Outcome {
-    let chosen = Candidate { id: model.into(), host: Host::Native, effective_task: task.into() };
+    let chosen = Candidate { id: model.into(), host: Host::Native.into(), effective_task: task.into() };
     let error = ended.as_ref().err().cloned();
     Outcome {
         id: TaskId(id),
         task: task.into(),
         status: if error.is_none() { Status::Succeeded } else { Status::Failed },
-        args: IndexMap::from([("image".to_owned(), arg.to_owned())]),
+        args: IndexMap::from([("image".to_owned(), arg.into())]),
         selection: Some(Selection {
             task: TaskId(id),
             chosen: chosen.clone(),
@@ -25,7 +26,7 @@ fn outcome(id: u32, task: &str, model: &str, arg: &str, ended: Result<serde_json
             notes: Vec::new(),
         }),
         attempts: vec![Attempt { candidate: chosen, error: error.clone(), ms: 1 }],
-        inference: ended.ok().map(Inference),
+        output: ended.ok(),
         error,
         notes: Vec::new(),
         ms: 1,
@@ -98,7 +99,8 @@ fn all_that_was_left_out_is_told_and_what_was_mended_is_not() {
         Note::from("a comma was missing"),
         Note::left_out("the plan has 40 tasks; only the first 32 are kept"),
     ];
-    let plan = Plan { notes, ..Plan::default() };
+    let mut plan = Plan::default();
+    notes.into_iter().for_each(|note: Note| plan.note(note));
     let done = outcome(0, "translation", "native/x", "x", Ok(json!({"generated text": "hallo"})));
     let told = answer(&Request::new("say hello"), &plan, &[done], &str::to_owned);
     let (_, notes) = told.split_once("hallo\n").unwrap_or_else(|| panic!("{told}"));

@@ -106,7 +106,7 @@ async fn an_attached_text_is_named_in_the_plan_and_read_by_the_worker() {
         name: Some("notes.txt".into()),
     });
     let run = house.run_request(request, Default::default()).await.run.expect("an answer");
-    assert_eq!(run.plan.tasks[0].literal("text").as_deref(), Some("notes.txt"));
+    assert_eq!(run.plan.tasks()[0].literal("text").as_deref(), Some("notes.txt"));
     let seen = house.worker.seen.lock().expect("no poison").clone();
     assert_eq!(seen[0].2["text"], "Ada met Grace in London.");
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Model};
 use jarvis_hugginggpt::decisions::Decisions;
 use jarvis_hugginggpt::{Candidates, Found, ModelSource, Tasks};
-use jarvis_plan::{Host, Request, Task, TaskError};
+use jarvis_plan::{Request, Task, TaskError};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 

@@ -377,7 +377,7 @@ async fn without_a_chat_model_the_offline_planner_decides() {
     assert_eq!((&reply["llm_calls"], saved(&house)), (&json!(0), 1));
     assert!(reply["description"].as_str().expect("words").contains("canny-control"), "{}", reply["description"]);
     let empty = decide(&decisions, Request::new("good morning")).await;
-    assert!(empty.decision().plan.tasks.is_empty());
+    assert!(empty.decision().plan.tasks().is_empty());
 }
 
 #[tokio::test]

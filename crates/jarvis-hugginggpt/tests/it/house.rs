@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use jarvis_catalogue::{
     Catalogue, Deployment, HubCheck, InferenceMode, Model, ProbeConfig, Prober, Wanted, where_probed,
 };
+use jarvis_catalogue::{Host, TaskOutput};
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::{Events, Job, Worker};
 use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Run, RunError, Settings, Sources};
-use jarvis_plan::{ErrorCode, Event, Host, Inference, Request, RunId, TaskError, Usage};
+use jarvis_plan::{ErrorCode, Event, Request, RunId, TaskError, Usage};
 use jarvis_planner::Offline;
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_testing::hub::{FakeHub, HubModel};
@@ -56,17 +57,23 @@ impl Scripted {
 
 #[async_trait]
 impl Worker for Scripted {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
+    }
+}
+
+impl Scripted {
+    async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = &job.candidate.effective_task;
         let id = &job.candidate.id;
         self.seen.lock().expect("no poison").push((id.clone(), task.clone(), json!(job.args)));
         self.starts.notify_waiters();
         match self.script.get(id).or_else(|| self.script.get(task)) {
-            Some(Does::Gives(value)) => Ok(Inference(value.clone())),
+            Some(Does::Gives(value)) => Ok(TaskOutput(value.clone())),
             Some(Does::Fails(code, message)) => Err(TaskError::new(*code, *message)),
             Some(Does::Panics) => panic!("a worker's own bug"),
             Some(Does::Hangs) => std::future::pending().await,
-            None => Ok(Inference::text(format!("{task} of {}", job.args.values().next().cloned().unwrap_or_default()))),
+            None => Ok(TaskOutput::text(format!("{task} of {}", job.texts().into_values().next().unwrap_or_default()))),
         }
     }
 }
@@ -244,7 +251,7 @@ impl Went {
                 let model = outcome.performer().map(|performer| performer.id.as_str()).unwrap_or("-");
                 let what = match &outcome.error {
                     Some(error) => format!("{}: {error}", error.code),
-                    None => outcome.inference.as_ref().map(|value| value.0.to_string()).unwrap_or_default(),
+                    None => outcome.output.as_ref().map(ToString::to_string).unwrap_or_default(),
                 };
                 format!("{} {} {:?} {model} {what}", outcome.id, outcome.task, outcome.status)
             })

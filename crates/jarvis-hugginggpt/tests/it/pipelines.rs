@@ -260,7 +260,7 @@ async fn a_plan_in_pipeline_fields_is_understood_in_the_general_form() {
     let request = Arc::new(Request::new("find the faces"));
     let decision = street.decisions.decide(request, &events, CancellationToken::new()).await.expect("a decision");
     let tasks: Vec<(&str, usize)> =
-        decision.plan.tasks.iter().map(|task| (task.task.as_str(), task.dep.len())).collect();
+        decision.plan.tasks().iter().map(|task| (task.task.as_str(), task.dep.len())).collect();
     assert_eq!(tasks, [("face-detection", 0), ("age-classification", 1), ("fire-detection", 0)]);
 }
 

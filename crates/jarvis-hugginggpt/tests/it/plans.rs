@@ -63,7 +63,7 @@ fn lines(plan: &Executable) -> Vec<String> {
             json!(task.args)
         )
     };
-    plan.plan.tasks.iter().map(line).collect()
+    plan.plan.tasks().iter().map(line).collect()
 }
 
 async fn run(house: &House, plan: &Executable) -> (Run, Vec<String>) {
@@ -166,7 +166,7 @@ async fn a_decision_is_read_back_as_it_was_made() {
     for form in [decision.execution_config(), decision.reply(), decision.decisions_only()] {
         let plan = read(&house, &form).expect("a good plan");
         let dense = |plan: &jarvis_plan::Plan| {
-            let rows = plan.tasks.iter().map(|task| (task.id, task.task.clone(), task.dep.clone(), json!(task.args)));
+            let rows = plan.tasks().iter().map(|task| (task.id, task.task.clone(), task.dep.clone(), json!(task.args)));
             let mut rows: Vec<_> = rows.collect();
             rows.sort_by_key(|row| row.0);
             rows

@@ -34,7 +34,7 @@ pub(super) fn tame_references(nodes: &mut [Node], notes: &mut Notes) {
         let Some(wild) = node.referenced().into_iter().find(|id| !is_usable(*id)) else { continue };
         notes.push(format!("task {}: no task can have the id {wild}, which its arguments refer to", node.id));
         for arg in node.args.values_mut() {
-            *arg = arg.map(|reference| {
+            *arg = arg.map(&mut |reference| {
                 let id = reference.0.map(|id| match is_usable(id) {
                     true => id,
                     false => *tamed.entry(id).or_insert_with(|| free.next().unwrap_or(DraftTask::MAX_ID)),
@@ -99,7 +99,7 @@ pub(super) fn dense(nodes: &mut [Node], notes: &mut Notes) {
     };
     for node in nodes {
         for arg in node.args.values_mut() {
-            *arg = arg.map(|reference| vec![Piece::Output(DraftRef(reference.0.map(&mut renumber)))]);
+            *arg = arg.map(&mut |reference| vec![Piece::Output(DraftRef(reference.0.map(&mut renumber)))]);
         }
         if let Some(Fault::DanglingReference { to }) = &mut node.fault {
             *to = renumber(*to);

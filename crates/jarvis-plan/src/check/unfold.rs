@@ -1,20 +1,23 @@
 //! Unfolding: a task given a list of outputs runs once for each.
 
 use super::{Node, Notes};
-use crate::{Arg, DraftRef, Limits, Piece, Vocabulary};
+use crate::{Arg, DraftRef, Limits, Param, Piece, Vocabulary};
 
 /// Unfolds until no argument is a list of references. Each copy keeps the other arguments; the first keeps the id, the
 /// others get fresh ones and stand right after it. Whoever refers to the task then refers to all copies: as a list in a
 /// media argument (which unfolds in turn), as lines in a text.
 pub(super) fn all(nodes: &mut Vec<Node>, vocabulary: &Vocabulary, limits: Limits, notes: &mut Notes) {
-    while let Some((at, name, list)) = next(nodes) {
+    while let Some((at, name, list)) = next(nodes, vocabulary) {
         unfold(nodes, at, &name, list, vocabulary, limits, notes);
     }
 }
 
-fn next(nodes: &[Node]) -> Option<(usize, String, Vec<DraftRef>)> {
+fn next(nodes: &[Node], vocabulary: &Vocabulary) -> Option<(usize, String, Vec<DraftRef>)> {
     nodes.iter().enumerate().filter(|(_, node)| node.fault.is_none()).find_map(|(at, node)| {
-        node.args.iter().find_map(|(name, arg)| arg.as_list().map(|list| (at, name.clone(), list)))
+        let tool = vocabulary.find(&node.task);
+        let takes_list = |name: &str| tool.and_then(|tool| tool.param(name)).is_some_and(Param::takes_list);
+        let lists = node.args.iter().filter(|(name, _)| !takes_list(name));
+        lists.filter_map(|(name, arg)| Some((at, name.clone(), arg.as_list()?))).next()
     })
 }
 
@@ -77,7 +80,7 @@ fn follow(node: &mut Node, from: i64, to: &[i64], vocabulary: &Vocabulary) {
     for (name, arg) in &mut node.args {
         let kind = tool.map_or_else(|| crate::tool::arg_name_kind(name), |tool| tool.arg_kind(name));
         let separator = if kind.is_media() { "," } else { "\n" };
-        *arg = arg.map(|reference| {
+        *arg = arg.map(&mut |reference| {
             if reference.0 != Some(from) {
                 return vec![Piece::Output(reference)];
             }

@@ -59,7 +59,7 @@ pub fn svg_alone(plan: &Plan, title: &str, extra: impl Fn(TaskId) -> Vec<String>
 }
 
 fn write_svg(plan: &Plan, title: &str, ground: bool, extra: impl Fn(TaskId) -> Vec<String>) -> String {
-    let nodes: Vec<Node<'_>> = plan.tasks.iter().map(|task| Node::new(task, &extra(task.id))).collect();
+    let nodes: Vec<Node<'_>> = plan.tasks().iter().map(|task| Node::new(task, &extra(task.id))).collect();
     let sizes: Vec<(f64, f64)> = nodes.iter().map(Node::size).collect();
     let Layout { boxes, edges, width, height } = layout::layout(plan, &sizes);
     let (width, height) = if nodes.is_empty() { (160.0, 20.0) } else { (width, height) };
@@ -100,7 +100,7 @@ fn write_svg(plan: &Plan, title: &str, ground: bool, extra: impl Fn(TaskId) -> V
 }
 
 fn title(plan: &Plan) -> String {
-    let tasks = plan.tasks.len();
+    let tasks = plan.tasks().len();
     let levels = graph::stages(plan).len();
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     format!("Plan of {} in {}", plural(tasks, "task"), plural(levels, "stage"))
@@ -109,7 +109,7 @@ fn title(plan: &Plan) -> String {
 /// The graph in words, for who cannot see it.
 fn description(plan: &Plan) -> String {
     let mut out = String::new();
-    for task in &plan.tasks {
+    for task in plan.tasks() {
         let _ = write!(out, "Task {}: {}", task.id, cut(&task.task, LINE));
         if !task.dep.is_empty() {
             let after: Vec<String> = task.dep.iter().map(ToString::to_string).collect();

@@ -7,8 +7,8 @@ use crate::{compact, planned, vocabulary};
 #[track_caller]
 fn check(json: &str, want: &str, notes: &[&str]) {
     let plan = planned(json);
-    assert_eq!(compact(&plan), want, "notes: {:?}", plan.notes);
-    let got: Vec<String> = plan.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(compact(&plan), want, "notes: {:?}", plan.notes());
+    let got: Vec<String> = plan.notes().iter().map(ToString::to_string).collect();
     for note in notes {
         assert!(got.iter().any(|have| have.contains(note)), "no note says {note:?}: {got:?}");
     }
@@ -179,16 +179,16 @@ fn a_plan_has_a_limit() {
         ..Draft::default()
     };
     let plan = run_check(&draft, &vocabulary(), Limits { max_tasks: 8 });
-    assert_eq!(plan.tasks.len(), 8);
-    assert!(plan.notes.iter().any(|note| note.kind == NoteKind::LeftOut && note.text.contains("only the first 8")));
+    assert_eq!(plan.tasks().len(), 8);
+    assert!(plan.notes().iter().any(|note| note.kind == NoteKind::LeftOut && note.text.contains("only the first 8")));
 
     let mut draft =
         Draft { tasks: (0..6).map(|id| DraftTask::new(id, "image-to-image")).collect(), ..Draft::default() };
     let list = (0..6).map(|id| format!("<GENERATED>-{id}")).collect::<Vec<_>>().join(",");
-    draft.tasks.push(DraftTask::new(6, "image-to-text").arg("image", &list));
+    draft.tasks.push(DraftTask::new(6, "image-to-text").arg("image", list));
     let plan = run_check(&draft, &vocabulary(), Limits { max_tasks: 8 });
-    assert_eq!(plan.tasks.len(), 8);
-    assert!(plan.notes.iter().any(|note| note.kind == NoteKind::LeftOut && note.text.contains("leaves room for 2")));
+    assert_eq!(plan.tasks().len(), 8);
+    assert!(plan.notes().iter().any(|note| note.kind == NoteKind::LeftOut && note.text.contains("leaves room for 2")));
 }
 
 #[test]
@@ -196,9 +196,9 @@ fn notes_of_a_planner_keep_their_kind_and_are_written_as_text() {
     let notes = vec![Note::left_out("no tool fits \"sing\""), Note::from("a comma was missing")];
     let draft = Draft { tasks: vec![DraftTask::new(-3, "text-to-speech").arg("text", "a")], notes, ..Draft::default() };
     let plan = run_check(&draft, &vocabulary(), Limits::default());
-    let kinds: Vec<NoteKind> = plan.notes.iter().map(|note| note.kind).collect();
+    let kinds: Vec<NoteKind> = plan.notes().iter().map(|note| note.kind).collect();
     assert_eq!(kinds, [NoteKind::LeftOut, NoteKind::Mended, NoteKind::Mended]);
-    let written = serde_json::to_value(&plan.notes).expect("notes are JSON");
+    let written = serde_json::to_value(plan.notes()).expect("notes are JSON");
     let want =
         ["no tool fits \"sing\"", "a comma was missing", "no task can have the id -3; `text-to-speech` became task 0"];
     assert_eq!(written, serde_json::json!(want));

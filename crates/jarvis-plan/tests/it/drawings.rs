@@ -64,8 +64,8 @@ fn read(svg: &str) -> Drawing {
 pub(crate) fn drawn(plan: &Plan, extra: impl Fn(TaskId) -> Vec<String>) -> String {
     let svg = export::svg(plan, extra);
     let drawing = read(&svg);
-    assert_eq!(drawing.boxes.len(), plan.tasks.len(), "{svg}");
-    assert_eq!(drawing.edges.len(), plan.tasks.iter().map(|task| task.dep.len()).sum::<usize>(), "{svg}");
+    assert_eq!(drawing.boxes.len(), plan.tasks().len(), "{svg}");
+    assert_eq!(drawing.edges.len(), plan.tasks().iter().map(|task| task.dep.len()).sum::<usize>(), "{svg}");
     let boxes: Vec<_> = drawing.boxes.iter().collect();
     for (nth, (a, [left, top, right, bottom])) in boxes.iter().enumerate() {
         for (b, other) in boxes.iter().take(nth) {
@@ -121,7 +121,7 @@ fn every_shape_is_drawn_apart() {
     ];
     for (name, deps) in cases {
         let plan = plan_of(deps);
-        assert_eq!(plan.tasks.len(), deps.len(), "{name}");
+        assert_eq!(plan.tasks().len(), deps.len(), "{name}");
         drawn(&plan, |id| if id.0 % 2 == 0 { vec!["native/tool".to_owned()] } else { Vec::new() });
     }
 }

@@ -8,7 +8,6 @@ mod exports;
 mod graphs;
 mod properties;
 mod reading;
-mod results;
 
 use jarvis_plan::{Kind, Limits, Plan, Tool, Vocabulary, check, dialect};
 
@@ -37,7 +36,7 @@ fn planned(json: &str) -> Plan {
 
 /// The plan in one line: `id:task<dep,dep>(arg=value)`, then `!fault` where there is one.
 fn compact(plan: &Plan) -> String {
-    plan.tasks
+    plan.tasks()
         .iter()
         .map(|task| {
             let dep: Vec<String> = task.dep.iter().map(ToString::to_string).collect();

@@ -41,8 +41,9 @@ fn task() -> impl Strategy<Value = DraftTask> {
     // Most arguments are read from text; planners may also build them, with ids that no text can hold.
     let arg = prop_oneof![
         4 => value().prop_map(|value| Arg::parse(&value)),
+        2 => json().prop_map(|value| Arg::of(&value)),
         1 => proptest::collection::vec(id(), 1..3).prop_map(|ids| {
-            Arg(ids.into_iter().flat_map(|id| [Piece::Output(DraftRef(Some(id))), Piece::Text(",".into())]).collect())
+            Arg::text(ids.into_iter().flat_map(|id| [Piece::Output(DraftRef(Some(id))), Piece::Text(",".into())]))
         }),
     ];
     let args = proptest::collection::vec((prop_oneof![Just("image"), Just("text"), Just("audio")], arg), 0..3);
@@ -72,18 +73,18 @@ proptest! {
     #[test]
     fn ids_are_dense_and_the_graph_has_no_cycle(draft in draft()) {
         let plan = checked(&draft);
-        let mut ids: Vec<u32> = plan.tasks.iter().map(|task| task.id.0).collect();
+        let mut ids: Vec<u32> = plan.tasks().iter().map(|task| task.id.0).collect();
         ids.sort_unstable();
-        prop_assert_eq!(ids, (0..plan.tasks.len() as u32).collect::<Vec<_>>());
-        prop_assert!(plan.tasks.len() <= LIMITS.max_tasks);
-        prop_assert_eq!(graph::topological_order(&plan).len(), plan.tasks.len());
+        prop_assert_eq!(ids, (0..plan.tasks().len() as u32).collect::<Vec<_>>());
+        prop_assert!(plan.tasks().len() <= LIMITS.max_tasks);
+        prop_assert_eq!(graph::topological_order(&plan).len(), plan.tasks().len());
     }
 
     #[test]
     fn every_reference_is_a_dependency_on_a_task_of_the_plan(draft in draft()) {
         let plan = checked(&draft);
-        let ids: HashSet<TaskId> = plan.tasks.iter().map(|task| task.id).collect();
-        for task in &plan.tasks {
+        let ids: HashSet<TaskId> = plan.tasks().iter().map(|task| task.id).collect();
+        for task in plan.tasks() {
             for dep in &task.dep {
                 prop_assert!(ids.contains(dep) && *dep != task.id);
             }
@@ -95,7 +96,7 @@ proptest! {
 
     #[test]
     fn no_list_of_references_is_left_to_unfold(draft in draft()) {
-        for task in checked(&draft).tasks.iter().filter(|task| task.fault.is_none()) {
+        for task in checked(&draft).tasks().iter().filter(|task| task.fault.is_none()) {
             prop_assert!(task.args.values().all(|arg| arg.as_list().is_none()));
         }
     }
@@ -113,23 +114,44 @@ proptest! {
             let task = plan.task(TaskId(*to as u32)).expect("no task was lost");
             prop_assert!(task.dep.contains(&TaskId(*from as u32)));
         }
-        prop_assert!(plan.notes.is_empty());
+        prop_assert!(plan.notes().is_empty());
     }
 
     #[test]
     fn checking_twice_changes_nothing(draft in draft()) {
         let once = checked(&draft);
-        prop_assert_eq!(&once.tasks, &checked(&Draft::from(&once)).tasks);
+        let again = checked(&Draft::from(&once));
+        prop_assert_eq!(once.tasks(), again.tasks());
         let written = export::tasks_json(&once);
         let read = dialect::read(&written).expect("a plan reads back");
-        prop_assert_eq!(&once.tasks, &checked(&read).tasks);
+        let again = checked(&read);
+        prop_assert_eq!(once.tasks(), again.tasks());
+    }
+
+    #[test]
+    fn a_plan_grows_without_changing_what_it_was(first in draft(), second in draft()) {
+        let mut plan = checked(&first);
+        let before = plan.clone();
+        let added = plan.grow(&second, &vocabulary(), LIMITS).to_vec();
+        prop_assert_eq!(&plan.tasks()[..before.tasks().len()], before.tasks());
+        prop_assert_eq!(&plan.tasks()[before.tasks().len()..], &added);
+        prop_assert!(plan.tasks().len() <= LIMITS.max_tasks);
+        let mut ids: Vec<u32> = plan.tasks().iter().map(|task| task.id.0).collect();
+        ids.sort_unstable();
+        prop_assert_eq!(ids, (0..plan.tasks().len() as u32).collect::<Vec<_>>());
+        prop_assert_eq!(graph::topological_order(&plan).len(), plan.tasks().len());
+        for task in plan.tasks() {
+            for reference in task.args.values().flat_map(Arg::references) {
+                prop_assert!(task.dep.contains(&reference));
+            }
+        }
     }
 
     #[test]
     fn faults_are_real(draft in draft()) {
         let plan = checked(&draft);
-        let known: HashMap<u32, &str> = plan.tasks.iter().map(|task| (task.id.0, task.task.as_str())).collect();
-        for task in &plan.tasks {
+        let known: HashMap<u32, &str> = plan.tasks().iter().map(|task| (task.id.0, task.task.as_str())).collect();
+        for task in plan.tasks() {
             match &task.fault {
                 Some(Fault::UnknownTask) => prop_assert_eq!(task.task.as_str(), "unheard-of"),
                 Some(Fault::DanglingReference { to }) => prop_assert!(!known.contains_key(&(*to as u32))),

@@ -1,7 +1,8 @@
 //! Arguments of one call: media by kind, text by the part it plays, named values by [`crate::slots`].
 
 use indexmap::IndexMap;
-use jarvis_plan::{Arg, DraftRef, Kind, Param, Piece, Tool};
+use jarvis_plan::{Arg, DraftRef, Kind, Param, Tool};
+use serde_json::Value;
 
 use super::{Linker, Thing, wording};
 use crate::clauses::Clause;
@@ -194,9 +195,7 @@ fn text(
             if step.nature() == Some(Nature::Create) && !own.is_empty() && !words.is_empty() {
                 let about = content(linker, at, clause, step, param, own, inner, false);
                 if let Some(thing) = about.first() {
-                    let mut pieces = vec![Piece::Text(format!("{words}: "))];
-                    pieces.extend(thing.arg().0);
-                    return Some(vec![Arg(pieces).map(|of| vec![Piece::Output(of)])]);
+                    return Some(vec![thing.arg().after(&format!("{words}: "))]);
                 }
             }
             (!words.is_empty()).then(|| vec![Arg::literal(words)])
@@ -231,9 +230,7 @@ fn text(
                     if instruction.is_empty() {
                         return thing.arg();
                     }
-                    let mut pieces = vec![Piece::Text(format!("{instruction}: "))];
-                    pieces.extend(thing.arg().0);
-                    Arg(pieces).map(|of| vec![Piece::Output(of)])
+                    thing.arg().after(&format!("{instruction}: "))
                 };
                 things.iter().map(told).collect()
             })
@@ -343,10 +340,33 @@ fn rows(tool: &Tool, columns: Vec<(String, Vec<Arg<DraftRef>>)>) -> Vec<Args> {
                 if let Some((name, values)) = columns.iter().find(|(name, _)| *name == param.name)
                     && let Some(value) = values.get(call).or(values.last())
                 {
-                    args.insert(name.clone(), value.clone());
+                    args.insert(name.clone(), typed(param, value.clone()));
                 }
             }
             args
         })
         .collect()
+}
+
+/// A literal as the type that the parameter's schema asks for: a list is its items as the person enumerated them, a number
+/// what the digits say.
+fn typed(param: &Param, arg: Arg<DraftRef>) -> Arg<DraftRef> {
+    let (Some(schema), Some(Value::String(text))) = (&param.schema, arg.as_value()) else { return arg };
+    match param.takes_list() {
+        true => {
+            let items = schema.get("items").unwrap_or(&Value::Null);
+            let parts = text.split([',', '，', '、', ';', '；']).map(str::trim).filter(|part| !part.is_empty());
+            Arg::Value(parts.map(|part| scalar(part, items)).collect())
+        }
+        false => Arg::Value(scalar(text, schema)),
+    }
+}
+
+fn scalar(text: &str, schema: &Value) -> Value {
+    let wanted = schema.get("type").and_then(Value::as_str).unwrap_or_default();
+    match serde_json::from_str(&text.trim().to_lowercase()) {
+        Ok(number @ Value::Number(_)) if ["integer", "number"].contains(&wanted) => number,
+        Ok(flag @ Value::Bool(_)) if wanted == "boolean" => flag,
+        Ok(_) | Err(_) => Value::String(text.to_owned()),
+    }
 }

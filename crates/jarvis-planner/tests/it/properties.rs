@@ -79,8 +79,8 @@ fn sound(text: &str) {
         assert_eq!(draft, Offline::draft_with(index, &asked));
         assert!(!draft.tasks.is_empty() || !draft.notes.is_empty());
         let plan = jarvis_plan::check(&draft, vocabulary, Limits::default());
-        assert!(plan.tasks.iter().all(|task| task.fault.is_none()), "{text}: {}", compact(&draft));
-        assert!(plan.tasks.len() <= 32);
+        assert!(plan.tasks().iter().all(|task| task.fault.is_none()), "{text}: {}", compact(&draft));
+        assert!(plan.tasks().len() <= 32);
     }
 }
 

@@ -150,7 +150,7 @@ pub(crate) fn check_all(tools: &[Tool], cases: &[(&str, &[&str], &str)]) {
             wrong.push(format!("request:  {text}\nexpected: {expected}\nfound:    {found}"));
         }
         let plan = jarvis_plan::check(&draft, &vocabulary, Limits::default());
-        assert!(plan.tasks.iter().all(|task| task.fault.is_none()), "{text}: {plan:?}");
+        assert!(plan.tasks().iter().all(|task| task.fault.is_none()), "{text}: {plan:?}");
         assert_eq!(draft.tasks.is_empty(), !draft.notes.is_empty() && draft.tasks.is_empty(), "{text}");
     }
     assert!(wrong.is_empty(), "{} of {} differ\n\n{}", wrong.len(), cases.len(), wrong.join("\n\n"));

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jarvis_catalogue::{Host, TaskOutput};
 use jarvis_engine::{Events, Job, Selector, Worker};
-use jarvis_plan::{Candidate, ErrorCode, Host, Inference, Kind, Outcome, Selection, Task, TaskError};
+use jarvis_plan::{Candidate, ErrorCode, Kind, Outcome, Selection, Task, TaskError};
 use jarvis_store::Media;
 use jarvis_tools::{Registry, Scope, ToolSource};
 use jarvis_workers::{call_failed, inference_of};
 use serde_json::Value;
-
-/// The argument of a task that holds the input of the call, JSON.
-pub(super) const INPUT: &str = "input";
 
 /// Chooses the tool that the task names: there is nothing to choose.
 pub(super) struct Named(pub(super) Arc<Registry>);
@@ -21,7 +19,7 @@ impl Selector for Named {
     async fn select(&self, task: &Task, _events: &Events) -> Result<Selection, TaskError> {
         let native = self.0.spec(&task.task).is_some_and(|spec| spec.source == ToolSource::Native);
         let host = if native { Host::Native } else { Host::Tool };
-        let chosen = Candidate { id: task.task.clone(), host, effective_task: task.task.clone() };
+        let chosen = Candidate { id: task.task.clone(), host: host.into(), effective_task: task.task.clone() };
         let reason = "the agent named it".to_owned();
         Ok(Selection { task: task.id, chosen, fallbacks: Vec::new(), reason, notes: Vec::new() })
     }
@@ -36,29 +34,29 @@ pub(super) struct Caller {
 
 #[async_trait]
 impl Worker for Caller {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
-        let input: Value = job.arg(INPUT).and_then(|input| serde_json::from_str(input).ok()).unwrap_or_default();
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         let scope = Scope { cancel: job.cancel.clone(), ..self.scope.clone() };
-        let called = self.registry.call(&job.task.task, &input, &scope).await;
-        inference_of(called.map_err(|error| call_failed(&error))?, &self.media).await
+        let called = self.registry.call(&job.task.task, &job.object(), &scope).await;
+        inference_of(called.map_err(|error| call_failed(&error))?, &self.media).await.map(Value::from)
     }
 }
 
 /// What an outcome tells the agent.
 pub(super) fn observed(outcome: &Outcome) -> String {
-    match (&outcome.error, &outcome.inference) {
+    match (&outcome.error, TaskOutput::of(outcome)) {
         // What is wrong with the input is said by the tool in its own words.
         (Some(error), _) if error.code == ErrorCode::InvalidInput => error.message.clone(),
         (Some(error), _) => format!("Error: {}", error.message),
-        (None, Some(inference)) => inference.as_text().unwrap_or_default(),
+        (None, Some(output)) => output.as_text().unwrap_or_default(),
         (None, None) => format!("Error: the call was {}", outcome.status.as_str()),
     }
 }
 
-/// The pictures of an inference.
-pub(super) fn images(inference: &Inference) -> Vec<String> {
-    match inference.0.get("images").and_then(Value::as_array) {
+/// The pictures that a task made.
+pub(super) fn images(outcome: &Outcome) -> Vec<String> {
+    let Some(output) = TaskOutput::of(outcome) else { return Vec::new() };
+    match output.0.get("images").and_then(Value::as_array) {
         Some(images) => images.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        None => inference.media(Kind::Image).map(str::to_owned).into_iter().collect(),
+        None => output.media(Kind::Image).map(str::to_owned).into_iter().collect(),
     }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use jarvis_chat::{ChatModel, ChatRequest, Message};
-use jarvis_engine::Events;
-use jarvis_plan::{Arg, EventKind, Outcome, Plan, Task, TaskId};
+use jarvis_engine::{Events, GrowingPlan};
+use jarvis_plan::{Arg, Draft, DraftTask, EventKind, Limits, Outcome, Plan, TaskId, Vocabulary};
 use jarvis_prompt::reader::without_reasoning;
 use jarvis_workers::call_model;
-use serde_json::{Value, json};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::calls::{INPUT, images, observed};
+use super::calls::{images, observed};
 use super::sheet::Sheet;
 use super::{Agent, AskError, Asked, Finish, STAGE};
 use crate::parse::{Action, Parsed, parse_json, parse_tags};
@@ -36,11 +36,12 @@ pub(super) struct Walk<'a> {
     agent: &'a Agent,
     asked: &'a Asked,
     events: &'a Events,
-    tasks: UnboundedSender<Vec<Task>>,
+    plan: GrowingPlan,
+    /// The tools by name, for the check of what joins the plan.
+    vocabulary: Vocabulary,
     outcomes: UnboundedReceiver<Outcome>,
     sheet: Arc<Sheet>,
     room: Room,
-    plan: Plan,
     rounds: Vec<Round>,
     warnings: Vec<String>,
 }
@@ -60,18 +61,18 @@ impl<'a> Walk<'a> {
         agent: &'a Agent,
         asked: &'a Asked,
         events: &'a Events,
-        tasks: UnboundedSender<Vec<Task>>,
+        plan: GrowingPlan,
         outcomes: UnboundedReceiver<Outcome>,
     ) -> Walk<'a> {
         Walk {
             agent,
             asked,
             events,
-            tasks,
+            plan,
+            vocabulary: Vocabulary::named(agent.registry.specs().map(|spec| spec.name.as_str())),
             outcomes,
             sheet: Arc::new(Sheet::new(agent, asked)),
             room: Room::default(),
-            plan: Plan::default(),
             rounds: Vec::new(),
             warnings: asked.warnings.clone(),
         }
@@ -122,7 +123,7 @@ impl<'a> Walk<'a> {
 
     fn end(self, text: String, finish: Finish) -> Walked {
         let images = self.rounds.iter().flat_map(|round| round.images.iter().cloned()).collect();
-        Walked { text, images, rounds: self.rounds, finish, warnings: self.warnings, plan: self.plan }
+        Walked { text, images, rounds: self.rounds, finish, warnings: self.warnings, plan: self.plan.plan().clone() }
     }
 
     /// One round's thinking, by the model or without one.
@@ -202,13 +203,13 @@ impl<'a> Walk<'a> {
     /// Makes the calls of a round, at once where there are several; each becomes a task of the plan. True when all went
     /// well.
     async fn act(&mut self, step: u32, thought: &Thought) -> Result<bool, AskError> {
-        let before: Vec<TaskId> = self.plan.tasks.last().map(|task| task.id).into_iter().collect();
+        let before = self.plan.plan().tasks().len();
         let mut rows: Vec<(Round, Option<TaskId>)> = Vec::new();
-        let mut batch: Vec<Task> = Vec::new();
+        let mut draft = Draft::default();
         for (at, action) in thought.parsed.actions.iter().enumerate() {
             let ready = self.ready(action);
             let (name, input) = match &ready {
-                Ok((name, input)) => (name.clone(), input.to_string()),
+                Ok((name, input)) => (name.clone(), Value::Object(input.clone()).to_string()),
                 Err(_) => (action.tool.clone(), one_line(action.input.as_deref().unwrap_or_default())),
             };
             self.events.emit(EventKind::Action { step, tool: name.clone(), input: input.clone() });
@@ -222,11 +223,12 @@ impl<'a> Walk<'a> {
                 ..Round::default()
             };
             let id = match ready {
-                Ok(_) => {
-                    let id = TaskId(u32::try_from(self.plan.tasks.len() + batch.len()).unwrap_or(u32::MAX));
-                    let args = [(INPUT.to_owned(), Arg::literal(input))].into_iter().collect();
-                    batch.push(Task { task: name, id, dep: before.clone(), args, unfolded_from: None, fault: None });
-                    Some(id)
+                Ok((_, input)) => {
+                    let id = before + draft.tasks.len();
+                    let args = input.into_iter().map(|(name, value)| (name, Arg::Value(value))).collect();
+                    let dep = before.checked_sub(1).map(|last| last as i64).into_iter().collect();
+                    draft.tasks.push(DraftTask { dep, args, ..DraftTask::new(id as i64, name) });
+                    Some(TaskId(u32::try_from(id).expect("rounds are few")))
                 }
                 Err(told) => {
                     round.observation = told;
@@ -235,13 +237,13 @@ impl<'a> Walk<'a> {
             };
             rows.push((round, id));
         }
-        if !batch.is_empty() {
-            self.plan.tasks.extend(batch.iter().cloned());
-            self.events.emit(EventKind::Plan { plan: self.plan.clone() });
-            let mut open = batch.len();
+        if !draft.tasks.is_empty() {
+            let mut open = draft.tasks.len();
             let mut well = rows.iter().all(|(_, id)| id.is_some());
-            // The engine ends only when this end of the channel does, or when it is cancelled.
-            self.tasks.send(batch).map_err(|_| AskError::Cancelled)?;
+            // The engine ends only when this end of the plan does, or when it is cancelled.
+            let limits = Limits { max_tasks: usize::MAX };
+            self.plan.grow(&draft, &self.vocabulary, limits).map_err(|_| AskError::Cancelled)?;
+            self.events.emit(EventKind::Plan { plan: self.plan.plan().clone() });
             while open > 0 {
                 let outcome = self.outcomes.recv().await.ok_or(AskError::Cancelled)?;
                 open -= 1;
@@ -249,7 +251,7 @@ impl<'a> Walk<'a> {
                 let of = rows.iter_mut().find(|(_, id)| *id == Some(outcome.id));
                 if let Some((round, _)) = of {
                     round.observation = observed(&outcome);
-                    round.images = outcome.inference.as_ref().map(images).unwrap_or_default();
+                    round.images = images(&outcome);
                     round.ms = outcome.ms;
                 }
             }
@@ -270,13 +272,13 @@ impl<'a> Walk<'a> {
     }
 
     /// The tool's name and its input, or what the model is told instead of a call.
-    fn ready(&self, action: &Action) -> Result<(String, Value), String> {
+    fn ready(&self, action: &Action) -> Result<(String, Map<String, Value>), String> {
         let spec = self.agent.registry.meant(&action.tool).ok_or_else(|| self.sheet.unknown(&action.tool))?;
         match (&action.input, action.object()) {
             (_, Ok(input)) => Ok((spec.name.clone(), input)),
             // A tool that needs nothing may be called with nothing.
             (None, Err(_)) if action.id.is_some() || needs_nothing(&spec.input_schema) => {
-                Ok((spec.name.clone(), json!({})))
+                Ok((spec.name.clone(), Map::new()))
             }
             (None, Err(_)) => Err(self.sheet.missing(&spec.example)),
             (Some(_), Err(reason)) => Err(self.sheet.bad_input(&reason, &spec.example)),

@@ -10,7 +10,10 @@ fn check(output: &str, thought: &str, action: Option<(&str, Value)>, answer: Opt
     let parsed = parse_tags(output);
     assert_eq!(parsed.thought, thought, "{output}");
     let got = parsed.actions.first().map(|action| {
-        (action.tool.as_str(), action.input.as_ref().map_or(Value::Null, |_| action.object().unwrap_or(json!("bad"))))
+        (
+            action.tool.as_str(),
+            action.input.as_ref().map_or(Value::Null, |_| action.object().map_or(json!("bad"), Value::Object)),
+        )
     });
     assert_eq!(got, action, "{output}");
     assert_eq!(parsed.answer.as_deref(), answer, "{output}");
@@ -99,7 +102,10 @@ fn json_replies_are_read() {
     #[track_caller]
     fn check(output: &str, want: (&str, Option<(&str, Value)>, Option<&str>)) {
         let parsed = parse_json(output);
-        let action = parsed.actions.first().map(|action| (action.tool.as_str(), action.object().unwrap_or_default()));
+        let action = parsed
+            .actions
+            .first()
+            .map(|action| (action.tool.as_str(), action.object().map_or(Value::Null, Value::Object)));
         assert_eq!((parsed.thought.as_str(), action, parsed.answer.as_deref()), want, "{output}");
     }
     let plot = || Some(("plot", json!({"x": [1]})));

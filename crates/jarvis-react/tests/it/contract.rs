@@ -48,7 +48,7 @@ async fn a_chart_then_the_answer_is_two_calls() {
     let told = "run_started thought action plan task_started task_finished observation thought answer done";
     assert_eq!(names(&events).join(" "), told);
     // The plan grew by the one task, and its outcome is told as in every run.
-    assert_eq!((reached.plan.tasks.len(), reached.outcomes[0].succeeded()), (1, true));
+    assert_eq!((reached.plan.tasks().len(), reached.outcomes[0].succeeded()), (1, true));
     assert_eq!(reached.answer().resources[0].url, *url);
     assert!(house.prompts()[0].contains("文档位于两行"), "the prompt is Chinese for a question in Chinese");
 }

@@ -40,7 +40,7 @@ async fn the_endpoints_own_tool_calling() {
     ];
     let house = House::with(Script::always(replies), |settings| settings.format = Format::NativeTools).await;
     let reached = house.ask("5 + 10, and a chart?", FRUITS).await.0.unwrap();
-    assert_eq!((reached.text.as_str(), reached.images.len(), reached.plan.tasks.len()), ("Fifteen.", 1, 2));
+    assert_eq!((reached.text.as_str(), reached.images.len(), reached.plan.tasks().len()), ("Fifteen.", 1, 2));
     let requests = house.chat.requests();
     let plot = &requests[0].body["tools"][0]["function"];
     assert_eq!((&plot["name"], &plot["parameters"]["type"]), (&json!("plot"), &json!("object")));

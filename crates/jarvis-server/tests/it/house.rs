@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::FutureExt;
+use jarvis_catalogue::TaskOutput;
 use jarvis_catalogue::{Catalogue, Deployment, InferenceMode, Wanted};
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::{Job, Worker};
 use jarvis_hugginggpt::decisions::{DecisionSettings, Decisions, Format, PlanStore};
 use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{FileSource, HuggingGpt, Settings, Sources};
-use jarvis_plan::{ErrorCode, Inference, TaskError};
+use jarvis_plan::{ErrorCode, TaskError};
 use jarvis_planner::Offline;
 use jarvis_react::Agent;
 use jarvis_react::document::NoPdf;
@@ -90,7 +91,13 @@ impl Drop for OnDrop<'_> {
 
 #[async_trait]
 impl Worker for Scripted {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
+        self.output(job).await.map(Value::from)
+    }
+}
+
+impl Scripted {
+    async fn output(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
         self.started.add();
         let _left = OnDrop(&self.dropped);
@@ -102,11 +109,11 @@ impl Worker for Scripted {
                 }
             }
             Some(Does::Fails) => return Err(TaskError::new(ErrorCode::Upstream, "the far side is broken")),
-            Some(Does::Floods) => return Ok(Inference::text("x".repeat(FLOOD))),
+            Some(Does::Floods) => return Ok(TaskOutput::text("x".repeat(FLOOD))),
             Some(Does::Panics) => panic!("a worker's own bug"),
             None => {}
         }
-        Ok(Inference::text(format!("{task} done")))
+        Ok(TaskOutput::text(format!("{task} done")))
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fs;
 
 use jarvis_plan::{
-    Event, EventKind, Kind, Level, Outcome, Plan, Request, Resource, RunId, Source, Status, Task, TaskId, Turn, Usage,
+    Draft, DraftTask, Event, EventKind, Kind, Level, Outcome, Request, Resource, RunId, Source, Status, TaskId, Turn,
+    Usage, Vocabulary, check,
 };
 use rusqlite::Connection;
 
@@ -23,15 +24,9 @@ fn started(run: &str) -> Event {
 }
 
 fn planned(run: &str, seq: u64, tasks: u32) -> Event {
-    let task = |id| Task {
-        task: "x".to_owned(),
-        id: TaskId(id),
-        dep: Vec::new(),
-        args: Default::default(),
-        unfolded_from: None,
-        fault: None,
-    };
-    event(run, seq, EventKind::Plan { plan: Plan { tasks: (0..tasks).map(task).collect(), notes: Vec::new() } })
+    let draft = Draft { tasks: (0..i64::from(tasks)).map(|id| DraftTask::new(id, "x")).collect(), ..Draft::default() };
+    let plan = check(&draft, &Vocabulary::named(["x"]), Default::default());
+    event(run, seq, EventKind::Plan { plan })
 }
 
 fn finished(run: &str, seq: u64, status: Status) -> Event {
@@ -42,7 +37,7 @@ fn finished(run: &str, seq: u64, status: Status) -> Event {
         args: Default::default(),
         selection: None,
         attempts: Vec::new(),
-        inference: None,
+        output: None,
         error: None,
         notes: Vec::new(),
         ms: 1,

@@ -13,8 +13,7 @@ use std::fmt;
 use std::fmt::Write;
 use std::str::FromStr;
 
-use indexmap::IndexMap;
-use jarvis_plan::{Plan, Task, TaskId, export};
+use jarvis_plan::{Plan, Vocabulary, export};
 
 use super::sample::SampledGraph;
 use crate::data::ToolGraph;
@@ -184,41 +183,12 @@ impl<'g> Net<'g> {
 
 /// The sample as a plan; `None` when it has circles or names a tool twice.
 fn as_plan(sample: &SampledGraph) -> Option<Plan> {
-    let places: HashMap<&str, u32> =
-        (0..).zip(&sample.nodes).map(|(at, name)| (name.as_str(), at)).collect::<HashMap<_, _>>();
-    if places.len() < sample.nodes.len() {
-        return None;
-    }
-    let mut tasks: Vec<Task> = Vec::new();
-    for (at, name) in (0..).zip(&sample.nodes) {
-        let before = sample.links.iter().filter(|link| link.target == *name);
-        let mut dep: Vec<TaskId> =
-            before.map(|link| places.get(link.source.as_str()).map(|at| TaskId(*at))).collect::<Option<_>>()?;
-        dep.sort();
-        dep.dedup();
-        tasks.push(Task {
-            task: name.clone(),
-            id: TaskId(at),
-            dep,
-            args: IndexMap::new(),
-            unfolded_from: None,
-            fault: None,
-        });
-    }
-    // Without circles, some order has every tool after those it needs.
-    let mut done: HashSet<TaskId> = HashSet::new();
-    while done.len() < tasks.len() {
-        let ready: Vec<TaskId> = tasks
-            .iter()
-            .filter(|task| !done.contains(&task.id) && task.dep.iter().all(|dep| done.contains(dep)))
-            .map(|task| task.id)
-            .collect();
-        if ready.is_empty() {
-            return None;
-        }
-        done.extend(ready);
-    }
-    Some(Plan { tasks, notes: Vec::new() })
+    let tools = Vocabulary::named(sample.nodes.iter().map(String::as_str));
+    let graph = sample.nodes.iter().fold(Plan::builder(), |graph, name| {
+        let before = sample.links.iter().filter(|link| link.target == *name).map(|link| link.source.as_str());
+        graph.task_after(name, before, serde_json::json!({}))
+    });
+    graph.check(&tools).ok()
 }
 
 fn as_graph(sample: &SampledGraph) -> ToolGraph {

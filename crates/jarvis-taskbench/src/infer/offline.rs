@@ -123,11 +123,7 @@ fn places(draft: &Draft) -> HashMap<i64, usize> {
 
 /// An argument as text, with what stands for the output of a task in place of each reference.
 fn written(arg: &Arg<DraftRef>, output: impl Fn(DraftRef) -> Option<String>) -> String {
-    let piece = |piece: &Piece<DraftRef>| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Output(id) => output(*id).unwrap_or_default(),
-    };
-    arg.0.iter().map(piece).collect()
+    arg.map::<DraftRef>(&mut |id| vec![Piece::Text(output(id).unwrap_or_default())]).to_string()
 }
 
 fn short(text: &str) -> String {

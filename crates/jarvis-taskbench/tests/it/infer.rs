@@ -1,4 +1,4 @@
-//! Inference from outside: prompts, what goes over the wire, how each kind of reply ends, and with how many calls.
+//! TaskOutput from outside: prompts, what goes over the wire, how each kind of reply ends, and with how many calls.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jarvis_plan::Host;
+use jarvis_catalogue::Host;
 
 use super::*;
 use crate::testkit::{Scripted, inputs, job, job_and_events, png};
@@ -20,7 +20,7 @@ async fn text_tasks_give_a_response() {
     let model = Arc::new(Scripted::new(false, Ok("Bonjour")));
     let (_folder, worker) = worker(&model);
     let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", "translation", &[("text", "Hello")]);
-    let inference = worker.perform(&job).await.unwrap();
+    let inference = worker.output(&job).await.unwrap();
     assert_eq!(inference.0, json!({"response": "Bonjour"}));
     let asked = model.asked.lock().unwrap().clone();
     assert_eq!(asked.len(), 1);
@@ -51,7 +51,7 @@ async fn pictures_are_sent_small_and_upright() {
         args.extend(question.map(|question| ("text", question)));
         let (job, _events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
         assert!(worker.serves(task));
-        assert_eq!(worker.perform(&job).await.unwrap().0, expected, "{task}");
+        assert_eq!(worker.output(&job).await.unwrap().0, expected, "{task}");
         let asked = model.asked.lock().unwrap().pop().unwrap();
         let [Part::Text(text), Part::Image(url)] = asked.messages[0].parts.as_slice() else { panic!("{asked:?}") };
         assert_eq!(text.contains("what?"), question.is_some());
@@ -73,7 +73,7 @@ async fn reasoning_is_no_part_of_a_result() {
     ];
     for (task, expected) in cases {
         let job = job(Host::Llm, "ChatGPT", task, &[("image", &stored), ("text", "rouge")]);
-        assert_eq!(worker.perform(&job).await.unwrap().0, expected, "{task}");
+        assert_eq!(worker.output(&job).await.unwrap().0, expected, "{task}");
     }
 }
 
@@ -92,7 +92,7 @@ async fn long_arguments_are_shortened_to_the_context() {
         let args: Vec<_> =
             args.into_iter().map(|(name, value)| (name, if value == "IMAGE" { &stored } else { value })).collect();
         let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
-        worker.perform(&job).await.unwrap();
+        worker.output(&job).await.unwrap();
         let sent = model.asked.lock().unwrap().pop().unwrap().messages[0].joined_text();
         assert!((12_000..=13_184).contains(&sent.len()), "{task}: {}", sent.len());
         assert!(sent.contains("Into French: éé") && sent.contains("é. The end"), "{task}");
@@ -111,7 +111,7 @@ async fn what_cannot_be_made_to_fit_is_not_sent() {
     let (_folder, worker) = worker(&model);
     let worker = ChatWorker { prompt: Arc::new(|_, _| vec![Message::text(Role::User, "x".repeat(14_000))]), ..worker };
     let job = job(Host::Llm, "ChatGPT", "summarization", &[("text", "x")]);
-    let error = worker.perform(&job).await.unwrap_err();
+    let error = worker.output(&job).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::TooLarge);
     assert!(error.message.contains("3500 tokens") && model.asked.lock().unwrap().is_empty(), "{error}");
 }
@@ -134,7 +134,7 @@ async fn failures_are_errors_and_nothing_is_asked_in_vain() {
         let model = Arc::new(Scripted::new(sees, answer));
         let (_folder, worker) = worker(&model);
         let (job, _events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
-        let error = worker.perform(&job).await.unwrap_err();
+        let error = worker.output(&job).await.unwrap_err();
         assert_eq!((error.code, model.asked.lock().unwrap().len()), (code, calls), "{task}: {error}");
         assert_eq!(job.events.usage().total_calls(), calls as u32, "failed calls are told of too");
     }
@@ -146,7 +146,7 @@ async fn a_prompt_that_cannot_be_made_fails_the_task() {
     let (_folder, worker) = worker(&model);
     let worker = ChatWorker { prompt: Arc::new(|_, _| Vec::new()), ..worker };
     let (job, _events) = job_and_events(Host::Llm, "ChatGPT", "summarization", &[("text", "x")]);
-    assert_eq!(worker.perform(&job).await.unwrap_err().code, ErrorCode::Internal);
+    assert_eq!(worker.output(&job).await.unwrap_err().code, ErrorCode::Internal);
     assert!(model.asked.lock().unwrap().is_empty());
 }
 

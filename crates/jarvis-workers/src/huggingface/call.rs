@@ -142,7 +142,7 @@ fn sentences(job: &Job) -> Result<Value, TaskError> {
     let task = job.candidate.effective_task.as_str();
     let source = job.arg("text1").or_else(|| job.arg("text")).ok_or_else(|| missing(task, "text1"))?;
     let mut others: Vec<String> = Vec::new();
-    for (name, value) in &job.args {
+    for (name, value) in &job.texts() {
         let other =
             name == "sentences" || name.strip_prefix("text").is_some_and(|n| n.parse::<u32>().is_ok_and(|n| n > 1));
         if !other || value.trim().is_empty() {

@@ -1,6 +1,6 @@
 //! Each task against a fake router on a real socket: what is sent, what comes of the reply, and each way to fail.
 
-use jarvis_plan::Host;
+use jarvis_catalogue::Host;
 use jarvis_testing::inference::{FakeInference, Served};
 use jarvis_testing::stub::Canned;
 use tempfile::TempDir;
@@ -38,7 +38,7 @@ impl Rig {
     }
 
     async fn perform(&self, model: &str, task: &str, args: &[(&str, &str)]) -> Result<Value, TaskError> {
-        let done = self.worker.perform(&job(Host::Huggingface, model, task, args)).await;
+        let done = self.worker.output(&job(Host::Huggingface, model, task, args)).await;
         done.map(|inference| inference.0)
     }
 
@@ -354,7 +354,7 @@ async fn a_loading_model_is_waited_for_but_not_for_ever() {
     let rig = Rig::new(vec![("m", loading(1000, 100.0))]).await;
     let job = job(Host::Huggingface, "m", "text-classification", &[("text", "x")]);
     job.cancel.cancel();
-    assert_eq!(rig.worker.perform(&job).await.unwrap_err().code, ErrorCode::Cancelled);
+    assert_eq!(rig.worker.output(&job).await.unwrap_err().code, ErrorCode::Cancelled);
 }
 
 #[tokio::test]
@@ -372,7 +372,7 @@ async fn the_token_is_needed_where_it_is_and_never_shown() {
     let (_folder, inputs) = inputs();
     let worker = HuggingFace::new(HuggingFaceConfig::new(HF_INFERENCE.parse().unwrap(), None), inputs);
     let job = job(Host::Huggingface, "m", "text-classification", &[("text", "x")]);
-    assert_eq!(worker.perform(&job).await.unwrap_err().code, ErrorCode::NotConfigured);
+    assert_eq!(worker.output(&job).await.unwrap_err().code, ErrorCode::NotConfigured);
 }
 
 #[tokio::test]
@@ -381,7 +381,7 @@ async fn a_host_that_is_down_is_unavailable() {
     let (_folder, inputs) = inputs();
     let worker = HuggingFace::new(HuggingFaceConfig::new(gone.parse().unwrap(), Secret::new(TOKEN)), inputs);
     let job = job(Host::Huggingface, "m", "text-classification", &[("text", "x")]);
-    let error = worker.perform(&job).await.unwrap_err();
+    let error = worker.output(&job).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::Unavailable, "{error}");
 }
 
@@ -393,7 +393,7 @@ async fn a_configured_proxy_is_used_and_not_shown() {
     config.proxy = Secret::new(&format!("http://me:p4ss@{}", proxy.address()));
     let worker = HuggingFace::new(config, inputs);
     let job = job(Host::Huggingface, "m", "text-classification", &[("text", "x")]);
-    worker.perform(&job).await.unwrap();
+    worker.output(&job).await.unwrap();
     let request = proxy.requests().remove(0);
     assert_eq!((request.path.as_str(), request.header("host")), ("/hf/m", Some("models.invalid")));
     assert!(request.header("proxy-authorization").is_some());

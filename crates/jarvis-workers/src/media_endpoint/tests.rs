@@ -1,6 +1,6 @@
 //! The three media tasks against a fake of OpenAI's endpoints on a real socket.
 
-use jarvis_plan::Host;
+use jarvis_catalogue::Host;
 use jarvis_testing::inference::{FakeMedia, MediaReplies};
 use jarvis_testing::stub::Canned;
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ async fn rig(images: Canned, sound: Canned) -> (FakeMedia, MediaEndpoint, TempDi
     (fake, MediaEndpoint::new(config, inputs), folder)
 }
 
-fn read(folder: &TempDir, inference: &Inference, kind: Kind) -> Vec<u8> {
+fn read(folder: &TempDir, inference: &TaskOutput, kind: Kind) -> Vec<u8> {
     let path = inference.media(kind).unwrap();
     std::fs::read(folder.path().join(path.trim_start_matches('/'))).unwrap()
 }
@@ -42,7 +42,7 @@ async fn pictures_come_as_base64_or_by_address() {
     let in_body = Canned::json(&json!({"created": 1, "data": [{"b64_json": STANDARD.encode(png(6, 6))}]}));
     let (fake, worker, folder) = rig(in_body, Canned::json(&json!({}))).await;
     let job = job(Host::Llm, "painter", "text-to-image", &[("text", "a red cat")]);
-    let inference = worker.perform(&job).await.unwrap();
+    let inference = worker.output(&job).await.unwrap();
     assert_eq!(read(&folder, &inference, Kind::Image), png(6, 6));
     let request = fake.requests().remove(0);
     assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/v1/images/generations"));
@@ -52,7 +52,7 @@ async fn pictures_come_as_base64_or_by_address() {
     // An address elsewhere is subject to the URL policy, which refuses loopback hosts.
     let elsewhere = Canned::json(&json!({"data": [{"url": fake.file_url()}]}));
     let (_other, worker, _folder) = rig(elsewhere, Canned::json(&json!({}))).await;
-    let error = worker.perform(&job).await.unwrap_err();
+    let error = worker.output(&job).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::BadReply, "{error}");
     assert_eq!(fake.requests().len(), 1);
 }
@@ -74,7 +74,7 @@ async fn an_address_at_the_endpoint_itself_is_fetched() {
     config.image_model = Some("painter".to_owned());
     let worker = MediaEndpoint::new(config, inputs);
     let job = job(Host::Llm, "painter", "text-to-image", &[("text", "x")]);
-    let inference = worker.perform(&job).await.unwrap();
+    let inference = worker.output(&job).await.unwrap();
     assert_eq!(read(&folder, &inference, Kind::Image), png(7, 7));
     assert_eq!(stub.requests()[0].header("authorization"), None);
 }
@@ -83,7 +83,7 @@ async fn an_address_at_the_endpoint_itself_is_fetched() {
 async fn speech_is_made_and_heard() {
     let (fake, worker, folder) = rig(Canned::json(&json!({})), Canned::bytes("audio/mpeg", WAV)).await;
     let job1 = job(Host::Llm, "speaker", "text-to-speech", &[("text", "hello")]);
-    let inference = worker.perform(&job1).await.unwrap();
+    let inference = worker.output(&job1).await.unwrap();
     assert_eq!(read(&folder, &inference, Kind::Audio), WAV);
     let sent = json!({"model": "speaker", "input": "hello", "voice": "alloy", "response_format": "wav"});
     assert_eq!(fake.requests()[0].json(), sent);
@@ -91,7 +91,7 @@ async fn speech_is_made_and_heard() {
     let (fake, worker, folder) = rig(Canned::json(&json!({})), Canned::json(&json!({"text": " hello there "}))).await;
     std::fs::write(folder.path().join("audios/in.wav"), WAV).unwrap();
     let job2 = job(Host::Llm, "listener", "automatic-speech-recognition", &[("audio", "/audios/in.wav")]);
-    assert_eq!(worker.perform(&job2).await.unwrap().0, json!({"text": "hello there"}));
+    assert_eq!(worker.output(&job2).await.unwrap().0, json!({"text": "hello there"}));
     let request = fake.requests().remove(0);
     let form = String::from_utf8_lossy(&request.body);
     for part in ["listener", "filename=\"audio.wav\"", "audio/wav", "name=\"response_format\"\r\n\r\njson"] {
@@ -117,16 +117,16 @@ async fn failures_are_errors() {
     for (reply, code) in cases {
         let told = format!("{reply:?}");
         let (_fake, worker, _folder) = rig(Canned::json(&json!({})), reply).await;
-        let error = worker.perform(&speech).await.unwrap_err();
+        let error = worker.output(&speech).await.unwrap_err();
         assert_eq!(error.code, code, "{told}: {error}");
         assert!(!format!("{error:?}{worker:?}").contains(KEY), "{error:?}");
     }
     let (fake, mut worker, _folder) = rig(Canned::json(&json!({})), fault).await;
     for task in ["text-to-image", "text-to-speech", "automatic-speech-recognition"] {
-        let error = worker.perform(&job(Host::Llm, "m", task, &[])).await.unwrap_err();
+        let error = worker.output(&job(Host::Llm, "m", task, &[])).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::MissingArgument, "{task}");
     }
     worker.config.speech_model = None;
-    assert_eq!(worker.perform(&speech).await.unwrap_err().code, ErrorCode::NotConfigured);
+    assert_eq!(worker.output(&speech).await.unwrap_err().code, ErrorCode::NotConfigured);
     assert!(fake.requests().is_empty());
 }

@@ -1,6 +1,6 @@
 //! Each task against a fake model server on a real socket, with a shared folder and without one.
 
-use jarvis_plan::Host;
+use jarvis_catalogue::Host;
 use jarvis_testing::model_server::FakeModelServer;
 use jarvis_testing::stub::{Canned, Stub};
 use tempfile::TempDir;
@@ -30,7 +30,7 @@ impl Rig {
     }
 
     async fn perform(&self, model: &str, task: &str, args: &[(&str, &str)]) -> Result<Value, TaskError> {
-        let done = self.worker.perform(&job(Host::Local, model, task, args)).await;
+        let done = self.worker.output(&job(Host::Local, model, task, args)).await;
         done.map(|inference| inference.0)
     }
 
@@ -180,7 +180,7 @@ async fn a_server_elsewhere_gets_data_and_is_asked_for_its_files() {
     .unwrap();
     let config = ModelServerConfig::new(stub.url("/").parse().unwrap());
     let worker = ModelServer::new(config, Arc::clone(&rig.worker.inputs));
-    let result = worker.perform(&job(Host::Local, "m", "text-to-image", &[("text", "x")])).await.unwrap();
+    let result = worker.output(&job(Host::Local, "m", "text-to-image", &[("text", "x")])).await.unwrap();
     assert_eq!(rig.read(&result.0["generated image"]), picture);
 }
 

@@ -6,8 +6,9 @@ mod resample;
 mod speak;
 mod wav;
 
+use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{Inference, Kind, TaskError};
+use jarvis_plan::{Kind, TaskError};
 
 use super::{Cancel, Native, required};
 
@@ -29,7 +30,7 @@ where
 }
 
 /// `native/espeak-ng`: text to speech.
-pub(super) async fn speak(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     native.available("native/espeak-ng")?;
     let text = speak::prepare(required(job, "text")?)?;
     let voice = speak::voice(&text, job.arg("language"), &job.request.text);
@@ -38,18 +39,18 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<Inference, TaskE
         () = job.cancel.cancelled() => return Err(super::cancelled()),
     };
     let url = native.inputs.store(Kind::Audio, "wav", spoken).await?;
-    Ok(Inference::audio(url).with("voice", voice))
+    Ok(TaskOutput::audio(url).with("voice", voice))
 }
 
 /// `native/denoise`: the same sound with less noise, as WAV.
-pub(super) async fn denoise(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn denoise(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let cleaned = with_sound(native, job, |sound, cancel| wav::write(&denoise::denoise(sound, cancel)?)).await?;
-    Ok(Inference::audio(native.inputs.store(Kind::Audio, "wav", cleaned).await?))
+    Ok(TaskOutput::audio(native.inputs.store(Kind::Audio, "wav", cleaned).await?))
 }
 
 /// `native/audio-measure`: speech-like, tone, noise or silence.
-pub(super) async fn classify(native: &Native, job: &Job) -> Result<Inference, TaskError> {
-    with_sound(native, job, |sound, cancel| measure::classify(&sound, cancel)).await.map(Inference)
+pub(super) async fn classify(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
+    with_sound(native, job, |sound, cancel| measure::classify(&sound, cancel)).await.map(TaskOutput)
 }
 
 #[cfg(test)]

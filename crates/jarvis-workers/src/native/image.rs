@@ -11,8 +11,9 @@ mod question;
 mod segment;
 
 use image::{DynamicImage, ImageFormat};
+use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{ErrorCode, Inference, Kind, TaskError};
+use jarvis_plan::{ErrorCode, Kind, TaskError};
 use serde_json::{Value, json};
 
 use super::{Cancel, Native, required};
@@ -41,12 +42,12 @@ where
         .await
 }
 
-async fn store(native: &Native, (extension, bytes): (&str, Vec<u8>)) -> Result<Inference, TaskError> {
-    Ok(Inference::image(native.inputs.store(Kind::Image, extension, bytes).await?))
+async fn store(native: &Native, (extension, bytes): (&str, Vec<u8>)) -> Result<TaskOutput, TaskError> {
+    Ok(TaskOutput::image(native.inputs.store(Kind::Image, extension, bytes).await?))
 }
 
 /// `native/canny`: edges, white on black.
-pub(super) async fn canny(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn canny(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let work = with_picture(native, job, |opened, cancel| {
         let found = edges::canny(&opened.picture);
         cancel.check()?;
@@ -59,7 +60,7 @@ pub(super) async fn canny(native: &Native, job: &Job) -> Result<Inference, TaskE
 }
 
 /// `native/line-segments`: straight lines, white on black.
-pub(super) async fn line_segments(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn line_segments(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let work = with_picture(native, job, |opened, cancel| {
         let found = edges::segments(&opened.picture);
         cancel.check()?;
@@ -74,7 +75,7 @@ pub(super) async fn line_segments(native: &Native, job: &Job) -> Result<Inferenc
 }
 
 /// `native/image-edit`: the operations that the instruction names.
-pub(super) async fn edit(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let given = job.arg("text");
     let asked = instruction::read(&with_percents(given.unwrap_or(&job.request.text), &job.request.text));
     if asked.ops.is_empty() && asked.format.is_none() {
@@ -134,7 +135,7 @@ fn with_percents(instruction: &str, request: &str) -> String {
 }
 
 /// `native/graph-segmenter`: regions of like colour.
-pub(super) async fn segment(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn segment(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let lang = Language::of(&job.request.text);
     let work = with_picture(native, job, move |opened, cancel| {
         let size = (opened.picture.width(), opened.picture.height());
@@ -162,17 +163,17 @@ pub(super) async fn segment(native: &Native, job: &Job) -> Result<Inference, Tas
 }
 
 /// `native/image-measure`: a description of what can be measured.
-pub(super) async fn describe(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn describe(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let lang = Language::of(&job.request.text);
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
-    Ok(Inference::text(measures.describe(lang)))
+    Ok(TaskOutput::text(measures.describe(lang)))
 }
 
 /// `native/image-measure-qa`: questions about size, colour, light and sharpness.
-pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let asked = job.arg("text").unwrap_or(&job.request.text);
     let measures = with_picture(native, job, |opened, _| Ok(measure::measure(&opened.picture))).await?;
-    question::answer(&measures, asked).map(Inference).ok_or_else(|| {
+    question::answer(&measures, asked).map(TaskOutput).ok_or_else(|| {
         let message = "this question is about what the picture shows, and only its size, shape, colours, brightness and \
                        sharpness can be measured here";
         TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT)
@@ -180,7 +181,7 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<I
 }
 
 /// `native/title-card`: the words themselves, drawn.
-pub(super) async fn title_card(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let text = required(job, "text")?.to_owned();
     let lang = Language::of(&text);
     let drawn = native.heavy(&job.cancel, move |_| {
@@ -227,13 +228,13 @@ fn no_text(missing: Option<&str>) -> TaskError {
 }
 
 /// `native/ocr`: the text in a picture.
-pub(super) async fn read_text(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn read_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let (lines, missing) = text_lines(native, job).await?;
     let text = ocr::join(&lines);
     if text.trim().is_empty() {
         return Err(no_text(missing));
     }
-    let inference = Inference::text(text);
+    let inference = TaskOutput::text(text);
     Ok(match missing {
         Some(package) => {
             inference.with("note", format!("the language of the request was not read: `{package}` is not installed"))
@@ -243,7 +244,7 @@ pub(super) async fn read_text(native: &Native, job: &Job) -> Result<Inference, T
 }
 
 /// `native/ocr-qa`: the line of a document that shares most words with the question.
-pub(super) async fn answer_from_text(native: &Native, job: &Job) -> Result<Inference, TaskError> {
+pub(super) async fn answer_from_text(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let question = job.arg("text").unwrap_or(&job.request.text);
     let (lines, missing) = text_lines(native, job).await?;
     if lines.is_empty() {
@@ -255,7 +256,7 @@ pub(super) async fn answer_from_text(native: &Native, job: &Job) -> Result<Infer
         return Err(TaskError::new(ErrorCode::CannotDo, message).hint(VISION_HINT));
     }
     let rows = found.into_iter().map(|(answer, score)| json!({"answer": answer, "score": score}));
-    Ok(Inference(Value::Array(rows.collect())))
+    Ok(TaskOutput(Value::Array(rows.collect())))
 }
 
 #[cfg(test)]

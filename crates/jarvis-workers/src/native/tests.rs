@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use jarvis_engine::{Events, Job, Worker};
-use jarvis_plan::{Candidate, ErrorCode, Host, Request, RunId, Task, TaskId};
+use jarvis_catalogue::Host;
+use jarvis_engine::{Events, Job};
+use jarvis_plan::{Candidate, ErrorCode, Request, RunId, Task, TaskId};
 use jarvis_store::Media;
 use tokio_util::sync::CancellationToken;
 
@@ -32,8 +33,8 @@ fn job(id: &str, request: &str, args: &[(&str, &str)]) -> Job {
     Job {
         request: Arc::new(Request::new(request)),
         task: Arc::new(task),
-        args: args.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        candidate: Candidate { id: id.to_owned(), host: Host::Native, effective_task: "a-task".to_owned() },
+        args: args.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect(),
+        candidate: Candidate { id: id.to_owned(), host: Host::Native.into(), effective_task: "a-task".to_owned() },
         events,
         cancel: CancellationToken::new(),
     }
@@ -55,7 +56,7 @@ async fn what_cannot_be_done_is_said_with_a_code() {
     ];
     let (_root, native) = native(Programs::none());
     for (id, request, args, code) in cases {
-        let error = native.perform(&job(id, request, args)).await.unwrap_err();
+        let error = native.output(&job(id, request, args)).await.unwrap_err();
         assert_eq!(error.code, code, "{id}: {error}");
         assert!(!error.message.ends_with('.'), "{error}");
     }
@@ -69,7 +70,7 @@ async fn what_is_missing_is_named_in_plain_words() {
         ("native/denoise", "no sound was given to work on"),
         ("native/title-card", "no text was given to work on"),
     ] {
-        let error = native.perform(&job(id, "x", &[])).await.unwrap_err();
+        let error = native.output(&job(id, "x", &[])).await.unwrap_err();
         assert_eq!(error.message, message, "{id}");
         assert!(error.hint.is_some_and(|hint| hint.contains("--file")), "{id}");
     }
@@ -84,10 +85,10 @@ async fn what_an_edit_lacks_is_said_and_a_format_is_kept() {
         ("crop photo", ErrorCode::CannotDo, "which part of the picture to keep"),
         ("resize to 0x0", ErrorCode::InvalidInput, "0 pixels wide"),
     ] {
-        let error = native.perform(&edit(text)).await.unwrap_err();
+        let error = native.output(&edit(text)).await.unwrap_err();
         assert!(error.code == code && error.message.contains(said) && error.hint.is_some(), "{error}");
     }
-    let made = native.perform(&edit("please make it grey and save as webp, thank you")).await.unwrap();
+    let made = native.output(&edit("please make it grey and save as webp, thank you")).await.unwrap();
     assert!(made.media(jarvis_plan::Kind::Image).unwrap().ends_with(".webp"), "{made:?}");
     assert_eq!(made.0["operations"], serde_json::json!(["grayscale", "save as webp"]));
     assert_eq!(made.0.get("not done"), None);
@@ -99,7 +100,7 @@ async fn a_picture_without_edges_gets_a_note() {
     let mut bytes = std::io::Cursor::new(Vec::new());
     ::image::RgbImage::new(40, 40).write_to(&mut bytes, ::image::ImageFormat::Png).unwrap();
     let path = native.inputs.store(jarvis_plan::Kind::Image, "png", bytes.into_inner()).await.unwrap();
-    let made = native.perform(&job("native/canny", "edges", &[("image", &path)])).await.unwrap();
+    let made = native.output(&job("native/canny", "edges", &[("image", &path)])).await.unwrap();
     assert_eq!(made.0["note"], "no edges were found");
 }
 
@@ -122,7 +123,7 @@ async fn a_card_says_what_it_is() {
     for (text, note) in
         [("a cat", "not a generated picture"), ("кот на крыше", "не созданная"), ("屋顶上的猫", "并非根据文字生成")]
     {
-        let result = native.perform(&job("native/title-card", text, &[("text", text)])).await.unwrap();
+        let result = native.output(&job("native/title-card", text, &[("text", text)])).await.unwrap();
         assert!(result.media(jarvis_plan::Kind::Image).is_some());
         assert!(result.0["note"].as_str().unwrap().contains(note), "{result:?}");
     }
@@ -133,7 +134,7 @@ async fn cancelled_work_and_broken_work_end_well() {
     let (_root, native) = native(Programs::none());
     let cancelled = job("native/title-card", "x", &[("text", "hello")]);
     cancelled.cancel.cancel();
-    assert_eq!(native.perform(&cancelled).await.unwrap_err().code, ErrorCode::Cancelled);
+    assert_eq!(native.output(&cancelled).await.unwrap_err().code, ErrorCode::Cancelled);
     let token = CancellationToken::new();
     let broken = native.heavy(&token, |_| -> Result<(), TaskError> { panic!("broken on purpose") });
     assert_eq!(broken.await.unwrap_err().code, ErrorCode::Panic);
@@ -152,7 +153,7 @@ async fn a_picture_goes_through_every_model_that_takes_one() {
         ("native/title-card", "title"),
     ];
     for (id, request) in models {
-        let result = native.perform(&job(id, request, &[("image", &path), ("text", request)])).await.unwrap();
+        let result = native.output(&job(id, request, &[("image", &path), ("text", request)])).await.unwrap();
         let made = result.media(jarvis_plan::Kind::Image).unwrap();
         let size = ::image::image_dimensions(root.path().join(made.trim_start_matches('/'))).unwrap();
         let expected = match id {
@@ -162,14 +163,14 @@ async fn a_picture_goes_through_every_model_that_takes_one() {
         };
         assert_eq!(size, expected, "{id}");
     }
-    let edited = native.perform(&job("native/image-edit", "grey and half size", &[("image", &path)])).await.unwrap();
+    let edited = native.output(&job("native/image-edit", "grey and half size", &[("image", &path)])).await.unwrap();
     assert_eq!(edited.0["operations"], serde_json::json!(["grayscale", "resize 60x40"]));
-    let told = native.perform(&job("native/image-measure", "опиши", &[("image", &path)])).await.unwrap();
+    let told = native.output(&job("native/image-measure", "опиши", &[("image", &path)])).await.unwrap();
     assert!(told.as_text().unwrap().contains("120 x 80"), "{told:?}");
     let asked = job("native/image-measure-qa", "?", &[("image", &path), ("text", "what is the aspect ratio?")]);
-    assert_eq!(native.perform(&asked).await.unwrap().as_text().as_deref(), Some("3:2"));
+    assert_eq!(native.output(&asked).await.unwrap().as_text().as_deref(), Some("3:2"));
     let asked = job("native/image-measure-qa", "?", &[("image", &path), ("text", "how many cats are there?")]);
-    assert_eq!(native.perform(&asked).await.unwrap_err().code, ErrorCode::CannotDo);
+    assert_eq!(native.output(&asked).await.unwrap_err().code, ErrorCode::CannotDo);
 }
 
 fn image_of_two_halves() -> Vec<u8> {
@@ -188,11 +189,11 @@ async fn spoken_words_are_cleaned_and_heard_as_speech() {
         return;
     }
     let text = "The quick brown fox jumps over the lazy dog, and then it sleeps for a while.";
-    let spoken = native.perform(&job("native/espeak-ng", "say it", &[("text", text)])).await.unwrap();
+    let spoken = native.output(&job("native/espeak-ng", "say it", &[("text", text)])).await.unwrap();
     assert_eq!(spoken.0["voice"], "en");
     let path = spoken.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
-    let cleaned = native.perform(&job("native/denoise", "clean it", &[("audio", &path)])).await.unwrap();
+    let cleaned = native.output(&job("native/denoise", "clean it", &[("audio", &path)])).await.unwrap();
     let path = cleaned.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
-    let heard = native.perform(&job("native/audio-measure", "what is it", &[("audio", &path)])).await.unwrap();
+    let heard = native.output(&job("native/audio-measure", "what is it", &[("audio", &path)])).await.unwrap();
     assert_eq!(heard.0[0]["label"], "speech-like", "{heard:?}");
 }

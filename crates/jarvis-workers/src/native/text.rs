@@ -14,11 +14,12 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use indexmap::IndexMap;
 use std::ops::Range;
 
+use jarvis_catalogue::TaskOutput;
 use jarvis_engine::Job;
-use jarvis_plan::{ErrorCode, Inference, TaskError};
+use jarvis_plan::{ErrorCode, TaskError};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -62,7 +63,7 @@ const SHORT: usize = 1024;
 
 /// What a model of this module works on, free of the job it came with.
 struct Input {
-    args: BTreeMap<String, String>,
+    args: IndexMap<String, String>,
     /// The text of the person's request.
     request: String,
 }
@@ -79,8 +80,8 @@ impl Input {
 }
 
 /// Performs the job when its candidate is one of this module's models; `None` for other ids.
-pub(super) async fn perform(job: &Job) -> Option<Result<Inference, TaskError>> {
-    let model: fn(&Input) -> Result<Inference, TaskError> = match job.candidate.id.as_str() {
+pub(super) async fn perform(job: &Job) -> Option<Result<TaskOutput, TaskError>> {
+    let model: fn(&Input) -> Result<TaskOutput, TaskError> = match job.candidate.id.as_str() {
         "native/textrank" => textrank,
         "native/vader" => vader,
         "native/entity-rules" => entity_rules,
@@ -91,14 +92,14 @@ pub(super) async fn perform(job: &Job) -> Option<Result<Inference, TaskError>> {
     Some(run(job, model).await)
 }
 
-async fn run(job: &Job, model: fn(&Input) -> Result<Inference, TaskError>) -> Result<Inference, TaskError> {
-    for (name, value) in &job.args {
+async fn run(job: &Job, model: fn(&Input) -> Result<TaskOutput, TaskError>) -> Result<TaskOutput, TaskError> {
+    let args = job.texts();
+    for (name, value) in &args {
         if value.len() > MAX_BYTES {
             let message = format!("`{name}` has {} bytes, and the built-in text models read {MAX_BYTES}", value.len());
             return Err(TaskError::new(ErrorCode::TooLarge, message).hint("give a part of the text"));
         }
     }
-    let args = job.args.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let input = Input { args, request: job.request.text.clone() };
     let broken = |why: &str| TaskError::new(ErrorCode::Panic, format!("the built-in text model stopped{why}"));
     if input.args.values().map(String::len).sum::<usize>() + input.request.len() <= SHORT {
@@ -116,23 +117,23 @@ async fn run(job: &Job, model: fn(&Input) -> Result<Inference, TaskError>) -> Re
 }
 
 /// `native/textrank`: the most central sentences of `text`, in their order.
-fn textrank(input: &Input) -> Result<Inference, TaskError> {
+fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.need("text")?;
     // The text itself may be part of the request; wishes inside it are not the person's.
     let wish = summary::Wish::read(&input.request.replace(text, " "));
     let language = language(text);
-    Ok(Inference::text(summary::summarize(text, &wish)).with("keywords", keywords(text, 6)).with("language", language))
+    Ok(TaskOutput::text(summary::summarize(text, &wish)).with("keywords", keywords(text, 6)).with("language", language))
 }
 
 /// `native/vader`: how the writer of `text` feels.
-fn vader(input: &Input) -> Result<Inference, TaskError> {
+fn vader(input: &Input) -> Result<TaskOutput, TaskError> {
     let rows = sentiment::classify(input.need("text")?)?;
     let rows = rows.into_iter().map(|(label, score)| json!({"label": label, "score": rounded(score)}));
-    Ok(Inference(Value::Array(rows.collect())))
+    Ok(TaskOutput(Value::Array(rows.collect())))
 }
 
 /// `native/entity-rules`: names, dates and figures in `text`.
-fn entity_rules(input: &Input) -> Result<Inference, TaskError> {
+fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
     // Offsets count from the start of the argument as it was given.
     let text = input.args.get("text").filter(|text| !text.trim().is_empty()).ok_or_else(|| missing("text"))?;
     let found = entities::find(text);
@@ -142,11 +143,11 @@ fn entity_rules(input: &Input) -> Result<Inference, TaskError> {
                    "score": rounded(entity.score)})
         })
         .collect();
-    Ok(Inference::text(entities::describe(text, &found)).with("predicted", rows))
+    Ok(TaskOutput::text(entities::describe(text, &found)).with("predicted", rows))
 }
 
 /// `native/passage-qa`: the words of `context` that answer the question in `text`.
-fn passage_qa(input: &Input) -> Result<Inference, TaskError> {
+fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.first(&["question", "text"]).ok_or_else(|| missing("text"))?;
     // Offsets count from the start of the context as it was given.
     let given = input.args.get("context").map(String::as_str).filter(|context| !context.trim().is_empty());
@@ -162,18 +163,18 @@ fn passage_qa(input: &Input) -> Result<Inference, TaskError> {
     })?;
     let (start, end) = (chars_before(context, answer.range.start), chars_before(context, answer.range.end));
     let words = context.get(answer.range).unwrap_or_default();
-    Ok(Inference(json!({"answer": words, "score": rounded(answer.score), "start": start, "end": end})))
+    Ok(TaskOutput(json!({"answer": words, "score": rounded(answer.score), "start": start, "end": end})))
 }
 
 /// `native/tfidf-similarity`: how alike `text1` and `text2` are, or `text` and each of the JSON list `sentences`.
-fn tfidf_similarity(input: &Input) -> Result<Inference, TaskError> {
+fn tfidf_similarity(input: &Input) -> Result<TaskOutput, TaskError> {
     let source = input.first(&["text1", "text", "source_sentence"]).ok_or_else(|| missing("text1"))?;
     let others = match input.first(&["sentences"]) {
         Some(list) => sentences_of(list)?,
         None => vec![input.need("text2")?.to_owned()],
     };
     let scores = similarity::compare(source, &others);
-    Ok(Inference(scores.into_iter().map(|score| json!(rounded(score))).collect()))
+    Ok(TaskOutput(scores.into_iter().map(|score| json!(rounded(score))).collect()))
 }
 
 /// A JSON list of texts; a text that is no JSON list is taken by its lines.

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
+use jarvis_catalogue::Host;
 use jarvis_catalogue::{Catalogue, Listed, RefreshConfig, RefreshProgress, Wanted, refresh};
-use jarvis_plan::Host;
 use serde_json::{Value, json};
 
 use crate::cli::{Global, ModelsCommand};

@@ -53,7 +53,7 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
     interrupt.abort();
     let _ = told.await;
     let decision = decided.map_err(failure)?;
-    for note in &decision.plan.notes {
+    for note in decision.plan.notes() {
         printer.progress(&format!("note: {note}"));
     }
     if let Some(description) = &decision.description {
@@ -64,7 +64,7 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
     if let Some(saved) = &decision.saved {
         printer.note(&format!("the plan is kept as {saved}"));
     }
-    if decision.plan.tasks.is_empty() {
+    if decision.plan.tasks().is_empty() {
         printer.progress("the plan is empty: nothing in the request fits a known task type");
         return Ok(ExitCode::from(1));
     }

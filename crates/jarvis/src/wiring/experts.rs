@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Catalogue, HubCheck, Model, ProbeConfig, Prober, Wanted, where_probed};
 use jarvis_chat::{ChatModel, Message, SecretString};
 use jarvis_engine::Worker;
 use jarvis_hugginggpt::Sources;
 use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_net::{Secret, UrlPolicy};
-use jarvis_plan::Host;
 use jarvis_store::Media;
 use jarvis_workers::native::{Native, Programs};
 use jarvis_workers::{

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Model};
-use jarvis_plan::{Host, Tool};
+use jarvis_plan::Tool;
 use jarvis_tools::approvals::{Approval, ApprovalsError, Change};
 use jarvis_tools::config::ToolsConfig;
 use jarvis_tools::{OpenError, OpenOptions, Opened, Registry, local, open};

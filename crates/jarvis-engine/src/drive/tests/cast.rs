@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use jarvis_plan::{Arg, Event, Host, Kind, Request, RunId, Tool, Vocabulary};
+use jarvis_plan::{Arg, Event, Request, RunId};
+use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::sleep;
 
 use super::super::*;
@@ -88,7 +89,7 @@ impl Drop for Busy<'_> {
 }
 
 fn candidate(name: String) -> Candidate {
-    Candidate { id: name, host: Host::Native, effective_task: "paint".to_owned() }
+    Candidate { id: name, host: "native".to_owned(), effective_task: "paint".to_owned() }
 }
 
 #[async_trait]
@@ -104,7 +105,7 @@ impl Selector for Cast {
 
 #[async_trait]
 impl Worker for Cast {
-    async fn perform(&self, job: &Job) -> Result<Inference, TaskError> {
+    async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         let busy = self.busy.fetch_add(1, Ordering::SeqCst) + 1;
         self.busiest.fetch_max(busy, Ordering::SeqCst);
         let _busy = Busy(&self.busy);
@@ -117,12 +118,12 @@ impl Worker for Cast {
                 }
             }
             seen.tries.push((id, job.candidate.id.clone()));
-            seen.args.extend(job.args.values().map(|value| (id, value.clone())));
+            seen.args.extend(job.texts().into_values().map(|value| (id, value)));
         }
         let at: usize = job.candidate.id.strip_prefix("model-").unwrap().parse().unwrap();
         let (act, ms) = self.roles[id.index()].tries[at];
         Cast::act(act, ms, "the worker").await?;
-        Ok(Inference::image(format!("/images/{id}.png")))
+        Ok(format!("/images/{id}.png").into())
     }
 }
 
@@ -145,48 +146,33 @@ pub(super) fn paint(id: u32, from: &[u32]) -> Task {
     task(id, from, &args)
 }
 
-pub(super) fn vocabulary() -> Vocabulary {
-    let params = (0..16).map(|at| jarvis_plan::Param::optional(&format!("picture{at}"), Kind::Image)).collect();
-    Vocabulary::new(vec![Tool { params, ..Tool::typed("paint", "", &[], &[Kind::Image]) }])
+pub(super) fn engine(cast: &Arc<Cast>, limits: Limits) -> (Engine, UnboundedReceiver<Event>) {
+    let (events, receiver) = Events::channel(RunId("run".to_owned()));
+    let request = Arc::new(Request::new("paint"));
+    (Engine::shared(cast.clone()).selector(cast.clone()).request(request).events(events).limits(limits), receiver)
 }
 
-pub(super) fn setup(cast: &Arc<Cast>, limits: Limits) -> (Setup, UnboundedReceiver<Event>) {
-    let (events, receiver) = Events::channel(RunId("run".to_owned()));
-    let setup = Setup {
-        selector: cast.clone(),
-        worker: cast.clone(),
-        request: Arc::new(Request::new("paint")),
-        vocabulary: Arc::new(vocabulary()),
-        events,
-        limits,
-        cancel: CancellationToken::new(),
-    };
-    (setup, receiver)
+/// Runs tasks that no check has seen.
+pub(super) async fn run(tasks: Vec<Task>, engine: Engine, finished: impl FnMut(&Outcome) + Send) -> Vec<Outcome> {
+    let (sender, batches) = unbounded_channel();
+    sender.send(tasks).unwrap();
+    drop(sender);
+    drive(batches, engine, finished).await
 }
 
 pub(super) fn drain(mut receiver: UnboundedReceiver<Event>) -> Vec<Event> {
     std::iter::from_fn(|| receiver.try_recv().ok()).collect()
 }
 
-pub(super) fn plan(tasks: Vec<Task>) -> Plan {
-    Plan { tasks, notes: Vec::new() }
-}
-
 /// Runs tasks as one plan and tells each outcome in a line.
 pub(super) async fn play(tasks: Vec<Task>, roles: Vec<Role>, limits: Limits) -> (String, String) {
     let cast = Cast::new(roles);
-    let (setup, receiver) = setup(&cast, limits);
-    let outcomes = {
-        let all = plan(tasks);
-        let (sender, batches) = unbounded_channel();
-        sender.send(all.tasks).unwrap();
-        drop(sender);
-        let told = Arc::clone(&cast);
-        drive_stream(batches, setup, move |outcome| {
-            told.seen().finished.insert(outcome.id);
-        })
-        .await
-    };
+    let (engine, receiver) = engine(&cast, limits);
+    let told = Arc::clone(&cast);
+    let outcomes = run(tasks, engine, move |outcome| {
+        told.seen().finished.insert(outcome.id);
+    })
+    .await;
     assert_eq!(cast.seen().complaints, Vec::<String>::new());
     let lines: Vec<String> = outcomes.iter().map(line).collect();
     (lines.join("\n"), drain(receiver).iter().map(event_line).collect::<Vec<_>>().join("\n"))

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
+use jarvis_catalogue::Host;
 use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, budget};
 use jarvis_engine::Events;
 use jarvis_plan::{
-    Candidate, ErrorCode, EventKind, Host, Level, Limits, Plan, Selection, TaskError, TaskId, Tool, Vocabulary, check,
+    Candidate, ErrorCode, EventKind, Level, Limits, Plan, Selection, TaskError, TaskId, Tool, Vocabulary,
 };
 use jarvis_workers::call_model;
 use serde_json::json;
@@ -336,9 +337,11 @@ impl Steps<'_> {
         let vocabulary =
             Vocabulary::new(planned.pipeline.tasks.iter().map(|task| Tool::typed(&task.id, "", &[], &[])).collect());
         let limits = Limits { max_tasks: planned.pipeline.tasks.len() };
-        let mut plan: Plan = check(&read::to_draft(&planned.pipeline.tasks), &vocabulary, limits);
-        plan.notes = planned.notes.iter().map(|note| note.as_str().into()).collect();
-        let places: Vec<(TaskId, String)> = plan.tasks.iter().map(|task| (task.id, task.task.clone())).collect();
+        let mut plan = Plan::default();
+        let mut draft = read::to_draft(&planned.pipeline.tasks);
+        draft.notes = planned.notes.iter().map(|note| note.as_str().into()).collect();
+        plan.grow(&draft, &vocabulary, limits);
+        let places: Vec<(TaskId, String)> = plan.tasks().iter().map(|task| (task.id, task.task.clone())).collect();
         self.events.emit(EventKind::Plan { plan });
         for (from, to) in &planned.mapped {
             if let Some((task, _)) = places.iter().find(|(_, name)| name == to) {
@@ -354,7 +357,7 @@ impl Steps<'_> {
         }
         let candidate = |id: &str| Candidate {
             id: id.to_owned(),
-            host: models.iter().find(|model| model.id == id).and_then(|model| model.host).unwrap_or(Host::Api),
+            host: models.iter().find(|model| model.id == id).and_then(|model| model.host).unwrap_or(Host::Api).into(),
             effective_task: task.id.clone(),
         };
         let others = models.iter().filter(|model| model.id != task.model_id);

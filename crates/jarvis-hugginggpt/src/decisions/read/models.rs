@@ -1,6 +1,7 @@
 //! The models that a plan file names: each must be known, and must serve its task.
 
-use jarvis_plan::{Candidate, Host, Selection, TaskId};
+use jarvis_catalogue::Host;
+use jarvis_plan::{Candidate, Selection, TaskId};
 
 use super::Faults;
 use super::rows::Row;
@@ -52,7 +53,7 @@ struct Unfit {
 
 /// The candidate that a model's id means for a task. The host is the one said where the model can be there, else its own.
 fn resolve(id: &str, said: Option<&str>, task: &str, sources: &Sources) -> Result<Candidate, Unfit> {
-    let candidate = |host| Candidate { id: id.to_owned(), host, effective_task: task.to_owned() };
+    let candidate = |host: Host| Candidate { id: id.to_owned(), host: host.into(), effective_task: task.to_owned() };
     let fitting = || format!("`jarvis models list --task {task}` shows those that do; without a model one is chosen");
     let kind = jarvis_catalogue::find(task);
     if id == CHAT_MODEL_ID {

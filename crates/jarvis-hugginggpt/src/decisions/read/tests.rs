@@ -121,9 +121,9 @@ proptest! {
         for value in [value.clone(), json!({"tasks": value}), json!([value])] {
             match read(&value) {
                 Ok(plan) => {
-                    prop_assert!(!plan.plan.tasks.is_empty());
-                    prop_assert_eq!((plan.pins.len(), plan.ids.len()), (plan.plan.tasks.len(), plan.plan.tasks.len()));
-                    prop_assert!(plan.plan.tasks.iter().all(|task| task.fault.is_none()));
+                    prop_assert!(!plan.plan.tasks().is_empty());
+                    prop_assert_eq!((plan.pins.len(), plan.ids.len()), (plan.plan.tasks().len(), plan.plan.tasks().len()));
+                    prop_assert!(plan.plan.tasks().iter().all(|task| task.fault.is_none()));
                 }
                 Err(error) => prop_assert!(!error.faults.is_empty() && !error.hint().is_empty()),
             }
@@ -136,7 +136,7 @@ proptest! {
         // References that dangle were refused, so whoever got here refers to earlier tasks alone.
         let again = read(&jarvis_plan::export::tasks_json(&first.plan)).unwrap();
         prop_assert_eq!(&again.plan, &first.plan);
-        let dense: Vec<String> = (0..first.plan.tasks.len()).map(|id| id.to_string()).collect();
+        let dense: Vec<String> = (0..first.plan.tasks().len()).map(|id| id.to_string()).collect();
         prop_assert_eq!(&again.ids, &dense);
         // Ids keep their order, and each row its arguments.
         let rows = list.as_array().unwrap();

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Family, Model};
-use jarvis_plan::{Candidate, ErrorCode, Host, Kind, Param, Task, TaskError, Tool, Vocabulary};
+use jarvis_plan::{Candidate, ErrorCode, Kind, Param, Task, TaskError, Tool, Vocabulary};
 
 use super::{Service, ServiceError, ServiceModel, ServiceTask, fallback_tasks};
 use crate::decisions::examples::Examples;
@@ -130,7 +131,7 @@ impl ModelSource for ServiceSource {
                 return Ok(Found::Fixed {
                     chosen: Candidate {
                         id: CHAT_MODEL_ID.into(),
-                        host: Host::Api,
+                        host: Host::Api.into(),
                         effective_task: effective.to_owned(),
                     },
                     fallbacks: Vec::new(),

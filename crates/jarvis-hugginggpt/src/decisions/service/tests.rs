@@ -259,7 +259,7 @@ async fn a_source_offers_what_the_service_lists_and_no_less() {
         Found::Fixed { .. } => panic!("there is a choice"),
     }
     match found("summarization").await.unwrap() {
-        Found::Fixed { chosen, .. } => assert_eq!((chosen.id.as_str(), chosen.host), ("ChatGPT", Host::Api)),
+        Found::Fixed { chosen, .. } => assert_eq!((chosen.id.as_str(), chosen.host.as_str()), ("ChatGPT", "api")),
         Found::Among(_) => panic!("there is no choice"),
     }
     for nobody in ["canny-control", "canny-text-to-image", "object-detection", "unheard-of"] {

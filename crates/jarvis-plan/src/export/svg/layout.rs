@@ -87,9 +87,9 @@ struct Grid {
 impl Grid {
     fn new(plan: &Plan, sizes: &[(f64, f64)]) -> Grid {
         let levels = graph::levels(plan);
-        let nth: HashMap<TaskId, usize> = plan.tasks.iter().enumerate().map(|(nth, task)| (task.id, nth)).collect();
+        let nth: HashMap<TaskId, usize> = plan.tasks().iter().enumerate().map(|(nth, task)| (task.id, nth)).collect();
         let level: Vec<usize> =
-            plan.tasks.iter().map(|task| levels.get(&task.id).copied().unwrap_or_default()).collect();
+            plan.tasks().iter().map(|task| levels.get(&task.id).copied().unwrap_or_default()).collect();
         let cells =
             sizes.iter().map(|size| Cell { height: size.1, y: 0.0, before: Vec::new(), after: Vec::new() }).collect();
         let depth = level.iter().max().map_or(0, |deepest| deepest + 1);
@@ -100,7 +100,7 @@ impl Grid {
             }
         }
         let mut lanes: HashMap<(usize, usize), usize> = HashMap::new();
-        for task in &plan.tasks {
+        for task in plan.tasks() {
             let Some(to) = nth.get(&task.id).copied() else { continue };
             for dep in &task.dep {
                 if let Some(from) = nth.get(dep).copied() {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use jarvis_catalogue::{Host, TaskOutput};
 use jarvis_engine::{Events, Job};
-use jarvis_plan::{Candidate, ErrorCode, Host, Inference, Request, RunId, Task, TaskId};
+use jarvis_plan::{Candidate, ErrorCode, Request, RunId, Task, TaskId};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -234,14 +235,14 @@ fn job(id: &str, request: &str, args: Args<'_>) -> Job {
     Job {
         request: Arc::new(Request::new(request)),
         task: Arc::new(task),
-        args: args.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        candidate: Candidate { id: id.to_owned(), host: Host::Native, effective_task: "any".to_owned() },
+        args: args.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect(),
+        candidate: Candidate { id: id.to_owned(), host: Host::Native.into(), effective_task: "any".to_owned() },
         events: Events::channel(RunId("run".to_owned())).0,
         cancel: CancellationToken::new(),
     }
 }
 
-async fn done(id: &str, request: &str, args: Args<'_>) -> Result<Inference, TaskError> {
+async fn done(id: &str, request: &str, args: Args<'_>) -> Result<TaskOutput, TaskError> {
     perform(&job(id, request, args)).await.expect("an id of this module")
 }
 

@@ -1,11 +1,12 @@
 //! How a result is read: the text and the files a dependant gets.
 
-use jarvis_plan::{ErrorCode, Inference, Kind, Output, TaskError};
+use jarvis_catalogue::{Output, TaskOutput};
+use jarvis_plan::{ErrorCode, Kind, TaskError};
 use serde_json::{Value, json};
 
 #[track_caller]
 fn check(value: Value, text: Option<&str>) {
-    assert_eq!(Inference(value).as_text().as_deref(), text);
+    assert_eq!(TaskOutput(value).as_text().as_deref(), text);
 }
 
 #[test]
@@ -30,7 +31,7 @@ fn the_text_of_a_result_is_the_first_that_exists() {
 #[test]
 fn outputs_are_media_then_text_then_data() {
     let predicted = json!([{"label": "cat", "score": 1.0}]);
-    let result = Inference::image("/images/a.png").with("predicted", predicted.clone());
+    let result = TaskOutput::image("/images/a.png").with("predicted", predicted.clone());
     assert_eq!(
         result.outputs(),
         [
@@ -39,8 +40,8 @@ fn outputs_are_media_then_text_then_data() {
             Output::Json { value: result.0.clone() },
         ]
     );
-    assert_eq!(Inference::text("hi").outputs(), [Output::Text { text: "hi".into() }]);
-    assert_eq!(Inference(json!([0.5])).outputs(), [Output::Json { value: json!([0.5]) }]);
+    assert_eq!(TaskOutput::text("hi").outputs(), [Output::Text { text: "hi".into() }]);
+    assert_eq!(TaskOutput(json!([0.5])).outputs(), [Output::Json { value: json!([0.5]) }]);
     assert_eq!(result.media(Kind::Image), Some("/images/a.png"));
     assert_eq!(result.media(Kind::Audio), None);
 }
@@ -48,5 +49,5 @@ fn outputs_are_media_then_text_then_data() {
 #[test]
 fn errors_take_the_object_form() {
     let error = TaskError::new(ErrorCode::NotFound, "there is no file");
-    assert_eq!(Inference::error(&error).0, json!({"error": {"code": "not_found", "message": "there is no file"}}));
+    assert_eq!(TaskOutput::error(&error).0, json!({"error": {"code": "not_found", "message": "there is no file"}}));
 }

@@ -1,9 +1,11 @@
-//! What a worker gives back, in the shape of the original's `inference result`, and how it is read.
+//! Task outputs in the shape of the original's `inference result`, and how they are read.
+//!
+//! Source: microsoft/JARVIS `hugginggpt/server/awesome_chat.py` (the keys with spaces are its own).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Kind, TaskError};
+use jarvis_plan::{Kind, Outcome, TaskError};
 
 /// One resource in a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,31 +73,42 @@ impl Output {
 /// […]}`, or a list of labels or answers. The value is the truth; the accessors read it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Inference(pub Value);
+pub struct TaskOutput(pub Value);
 
-impl Inference {
+impl From<TaskOutput> for Value {
+    fn from(output: TaskOutput) -> Value {
+        output.0
+    }
+}
+
+impl TaskOutput {
+    /// The output of a task that succeeded.
+    pub fn of(outcome: &Outcome) -> Option<TaskOutput> {
+        outcome.output.clone().map(TaskOutput)
+    }
+
     /// A text result.
-    pub fn text(text: impl Into<String>) -> Inference {
-        Inference(Value::Null).with("generated text", text.into())
+    pub fn text(text: impl Into<String>) -> TaskOutput {
+        TaskOutput(Value::Null).with("generated text", text.into())
     }
 
     /// A picture, by display path.
-    pub fn image(url: impl Into<String>) -> Inference {
-        Inference(Value::Null).with("generated image", url.into())
+    pub fn image(url: impl Into<String>) -> TaskOutput {
+        TaskOutput(Value::Null).with("generated image", url.into())
     }
 
     /// A sound, by display path.
-    pub fn audio(url: impl Into<String>) -> Inference {
-        Inference(Value::Null).with("generated audio", url.into())
+    pub fn audio(url: impl Into<String>) -> TaskOutput {
+        TaskOutput(Value::Null).with("generated audio", url.into())
     }
 
     /// A moving picture, by display path.
-    pub fn video(url: impl Into<String>) -> Inference {
-        Inference(Value::Null).with("generated video", url.into())
+    pub fn video(url: impl Into<String>) -> TaskOutput {
+        TaskOutput(Value::Null).with("generated video", url.into())
     }
 
     /// Adds or replaces a field; a value that is not an object becomes one first.
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Inference {
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> TaskOutput {
         if !self.0.is_object() {
             self.0 = Value::Object(Map::new());
         }
@@ -174,8 +187,8 @@ impl Inference {
     }
 
     /// The form an error takes in the original's results: `{"error": {"message": …}}`, here with its code.
-    pub fn error(error: &TaskError) -> Inference {
-        Inference(serde_json::json!({"error": {"code": error.code.as_str(), "message": error.message}}))
+    pub fn error(error: &TaskError) -> TaskOutput {
+        TaskOutput(serde_json::json!({"error": {"code": error.code.as_str(), "message": error.message}}))
     }
 }
 

@@ -1,0 +1,245 @@
+//! The engine as its callers see it: what a graph is run with, and how it is started.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use jarvis_plan::{
+    Candidate, Draft, ErrorCode, Limits as PlanLimits, Outcome, Plan, Request, Task, TaskError, TaskId, Vocabulary,
+};
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+use crate::drive::drive;
+use crate::{ByOutput, Events, Resolver, Selector, Worker};
+
+/// How much at once, how long, how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most tasks performed at once, and the most choices made at once; 0 counts as 1.
+    pub concurrency: usize,
+    /// The longest a task may take from its first start, all its tries together; also the longest its choice may take.
+    /// A try may take an equal share of what is left: of three candidates, the first may take a third, the second half
+    /// of what the first left over, the last all that remains.
+    pub task_timeout: Duration,
+    /// The longest the whole graph may take.
+    pub run_timeout: Duration,
+    /// How many further candidates are tried when the chosen one fails.
+    pub max_fallbacks: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            concurrency: 8,
+            task_timeout: Duration::from_secs(180),
+            run_timeout: Duration::from_secs(600),
+            max_fallbacks: 2,
+        }
+    }
+}
+
+/// Runs task graphs.
+///
+/// ```
+/// use jarvis_engine::{Engine, Graph, Job, out};
+/// use jarvis_plan::Vocabulary;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let graph = Graph::builder()
+///     .task("fetch", json!({"url": "a"}))
+///     .task_after("sum", ["fetch"], json!({"text": out("fetch")}))
+///     .check(&Vocabulary::named(["fetch", "sum"]))?;
+/// let run = Engine::new(|job: Job| async move { Ok(json!(format!("{}({})", job.name(), job.object()))) })
+///     .concurrency(8)
+///     .run(&graph)
+///     .await;
+/// assert_eq!(run.value("sum")?, r#"sum({"text":"fetch({\"url\":\"a\"})"})"#);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) worker: Arc<dyn Worker>,
+    pub(crate) selector: Option<Arc<dyn Selector>>,
+    pub(crate) resolver: Arc<dyn Resolver>,
+    pub(crate) request: Arc<Request>,
+    pub(crate) events: Events,
+    pub(crate) limits: Limits,
+    pub(crate) cancel: CancellationToken,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// An engine that performs tasks with a worker: each task by the tool that it names, references by output.
+    pub fn new(worker: impl Worker + 'static) -> Engine {
+        Engine::shared(Arc::new(worker))
+    }
+
+    /// The same for a worker that others use as well.
+    pub fn shared(worker: Arc<dyn Worker>) -> Engine {
+        Engine {
+            worker,
+            selector: None,
+            resolver: Arc::new(ByOutput),
+            request: Arc::default(),
+            events: Events::discarded(),
+            limits: Limits::default(),
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    /// Who chooses the candidates of each task.
+    #[must_use]
+    pub fn selector(self, selector: Arc<dyn Selector>) -> Engine {
+        Engine { selector: Some(selector), ..self }
+    }
+
+    /// What references stand for.
+    #[must_use]
+    pub fn resolver(self, resolver: Arc<dyn Resolver>) -> Engine {
+        Engine { resolver, ..self }
+    }
+
+    /// The request that the graph is for; workers see it.
+    #[must_use]
+    pub fn request(self, request: Arc<Request>) -> Engine {
+        Engine { request, ..self }
+    }
+
+    /// Where events go. The plan itself is reported by whoever made it.
+    #[must_use]
+    pub fn events(self, events: Events) -> Engine {
+        Engine { events, ..self }
+    }
+
+    /// How much at once, how long, how often.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Engine {
+        Engine { limits, ..self }
+    }
+
+    /// The most tasks performed at once; 0 counts as 1.
+    #[must_use]
+    pub fn concurrency(self, concurrency: usize) -> Engine {
+        let limits = Limits { concurrency, ..self.limits };
+        self.limits(limits)
+    }
+
+    /// Ends the run when it fires.
+    #[must_use]
+    pub fn cancelled_by(self, cancel: CancellationToken) -> Engine {
+        Engine { cancel, ..self }
+    }
+
+    /// Runs a plan and returns how each of its tasks ended, in ascending id.
+    ///
+    /// It always returns, at the latest when `limits.run_timeout` has passed or soon after the run is cancelled; tasks that
+    /// have not finished then get a [`ErrorCode::Timeout`] or a [`Status::Cancelled`](jarvis_plan::Status::Cancelled)
+    /// outcome. Dropping the future ends all work.
+    pub async fn run(&self, plan: &Plan) -> Run {
+        let batches = whole(plan).1;
+        Run { names: plan.names().clone(), outcomes: drive(batches, self.clone(), |_| {}).await }
+    }
+
+    /// Runs a plan that grows: tasks start as they are added, and the run ends when the [`GrowingPlan`] is dropped and every
+    /// task has finished. `finished` sees each outcome as it comes, so that the next tasks may follow from it.
+    pub async fn run_growing(&self, growth: Growth, finished: impl FnMut(&Outcome) + Send) -> Vec<Outcome> {
+        drive(growth.0, self.clone(), finished).await
+    }
+}
+
+/// A plan whose tasks run while more are added.
+#[derive(Debug)]
+pub struct GrowingPlan {
+    plan: Plan,
+    sender: UnboundedSender<Vec<Task>>,
+}
+
+/// The engine's end of a [`GrowingPlan`].
+#[derive(Debug)]
+pub struct Growth(UnboundedReceiver<Vec<Task>>);
+
+impl GrowingPlan {
+    /// Starts from a plan, which may be empty. The second half goes to [`Engine::run_growing`].
+    pub fn new(plan: Plan) -> (GrowingPlan, Growth) {
+        let (sender, receiver) = whole(&plan);
+        (GrowingPlan { plan, sender }, Growth(receiver))
+    }
+
+    /// The plan so far.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Checks and adds the tasks of a draft, see [`Plan::grow`], and returns them as they were added. They run at once.
+    ///
+    /// # Errors
+    /// When the run has ended.
+    pub fn grow(&mut self, draft: &Draft, vocabulary: &Vocabulary, limits: PlanLimits) -> Result<&[Task], RunEnded> {
+        let added = self.plan.grow(draft, vocabulary, limits);
+        self.sender.send(added.to_vec()).map_err(|_| RunEnded)?;
+        Ok(added)
+    }
+}
+
+/// A channel that holds all tasks of a plan.
+fn whole(plan: &Plan) -> (UnboundedSender<Vec<Task>>, UnboundedReceiver<Vec<Task>>) {
+    let (sender, receiver) = unbounded_channel();
+    sender.send(plan.tasks().to_vec()).expect("the receiver is in scope");
+    (sender, receiver)
+}
+
+/// A plan cannot grow because its run has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the run has ended")]
+pub struct RunEnded;
+
+/// How the tasks of a plan ended, in ascending id.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    names: IndexMap<String, TaskId>,
+    outcomes: Vec<Outcome>,
+}
+
+impl Run {
+    /// The output of the task of that name, for plans made by [`Plan::builder`].
+    ///
+    /// # Errors
+    /// Why the task did not succeed, or that there is none of that name.
+    pub fn value(&self, name: &str) -> Result<&Value, TaskError> {
+        let outcome = self.names.get(name).and_then(|id| self.outcomes.get(id.index()));
+        match outcome.map(|outcome| (&outcome.output, &outcome.error)) {
+            Some((Some(output), _)) => Ok(output),
+            Some((None, Some(error))) => Err(error.clone()),
+            Some((None, None)) | None => Err(TaskError::new(ErrorCode::NotFound, format!("no task is named `{name}`"))),
+        }
+    }
+
+    /// The outcomes.
+    pub fn into_outcomes(self) -> Vec<Outcome> {
+        self.outcomes
+    }
+}
+
+impl Deref for Run {
+    type Target = [Outcome];
+
+    fn deref(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+}
+
+/// Who is tried when there is no selector.
+pub(crate) fn itself(task: &Task) -> Candidate {
+    Candidate::tool(&task.task)
+}

@@ -1,0 +1,133 @@
+//! What a reference stands for in HuggingGPT: an output of the kind that the argument takes.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use jarvis_catalogue::TaskOutput;
+use jarvis_engine::{Outcomes, Resolved, Resolver, Unresolved, fill, finished};
+use jarvis_plan::{Arg, ErrorCode, Kind, Outcome, Status, Task, TaskId, Vocabulary, text_of};
+use serde_json::Value;
+
+/// Resolves references by kind.
+///
+/// A reference to task k in an argument of kind K stands for, in this order:
+/// 1. the output of kind K of task k;
+/// 2. the argument of kind K that task k itself was given, so that a question about a caption reaches the picture;
+/// 3. when task k succeeded without giving that kind: the output of kind K of another dependency, the last one first, or
+///    else the argument of kind K that one of them was given.
+///
+/// The second and third leave a note. A task that did not succeed has no output, whatever its error says; when its own
+/// argument does not help either, the task that needs it is skipped. A task that only waits for a failed one can run.
+///
+/// An argument that no schema describes is text, whatever JSON the planner wrote.
+#[derive(Debug, Clone)]
+pub(crate) struct ByKind(pub(crate) Arc<Vocabulary>);
+
+impl Resolver for ByKind {
+    fn resolve(&self, task: &Task, outcomes: &dyn Outcomes) -> Result<Resolved, Unresolved> {
+        let resolution = Resolution { task, outcomes, vocabulary: &self.0 };
+        let mut resolved = Resolved::default();
+        for (name, arg) in &task.args {
+            let value = resolution.argument(name, arg, &mut resolved.notes)?;
+            resolved.args.insert(name.clone(), value);
+        }
+        Ok(resolved)
+    }
+}
+
+struct Resolution<'t> {
+    task: &'t Task,
+    outcomes: &'t dyn Outcomes,
+    vocabulary: &'t Vocabulary,
+}
+
+impl Resolution<'_> {
+    fn argument(&self, name: &str, arg: &Arg, notes: &mut Vec<String>) -> Result<Value, Unresolved> {
+        let kind = kind_of(self.vocabulary, &self.task.task, name);
+        // No path is made of a path and words: the medium itself is what was meant.
+        if kind.is_media()
+            && arg.as_output().is_none()
+            && let Some(of) = arg.references().next()
+        {
+            notes.push(format!("`{name}` is the output of task {of} alone; the words around it were left out"));
+            return self.reference(name, kind, of, notes).map(Value::String);
+        }
+        let value = fill(name, arg, &mut |name, of| self.reference(name, kind, of, notes).map(Value::String))?;
+        let tool = self.vocabulary.find(&self.task.task);
+        let is_described = tool.and_then(|tool| tool.param(name)).is_some_and(|param| param.schema.is_some());
+        Ok(if is_described { value } else { Value::String(text_of(&value).into_owned()) })
+    }
+
+    fn reference(&self, name: &str, kind: Kind, of: TaskId, notes: &mut Vec<String>) -> Result<String, Unresolved> {
+        let outcome = finished(name, of, self.outcomes)?;
+        if let Some(value) = output(outcome, kind) {
+            return Ok(value);
+        }
+        let ended = ended(outcome, kind);
+        if let Some(value) = self.own_argument(outcome, kind) {
+            notes.push(format!("`{name}` is the {kind} that task {of} was given, since task {of} {ended}"));
+            return Ok(value);
+        }
+        if !outcome.succeeded() {
+            let message = format!("`{name}` needs the output of task {of} (`{}`), which {ended}", outcome.task);
+            return Err(Unresolved::skipped(ErrorCode::NoOutput, message));
+        }
+        let others =
+            || self.task.dep.iter().rev().filter(|dep| **dep != of).filter_map(|dep| self.outcomes.outcome(*dep));
+        if let Some((from, value)) = others().find_map(|other| Some((other.id, output(other, kind)?))) {
+            notes.push(format!("`{name}` is the {kind} of task {from}, since task {of} {ended}"));
+            return Ok(value);
+        }
+        if let Some((from, value)) = others().find_map(|other| Some((other.id, self.own_argument(other, kind)?))) {
+            notes.push(format!("`{name}` is the {kind} that task {from} was given, since task {of} {ended}"));
+            return Ok(value);
+        }
+        let message = format!("task {of} {ended}, which `{name}` needs");
+        Err(Unresolved::failed(ErrorCode::NoOutput, message))
+    }
+
+    /// The first argument of that kind that a task was given, unless a reference still stands in it.
+    fn own_argument(&self, outcome: &Outcome, kind: Kind) -> Option<String> {
+        let usable = |value: &str| !value.trim().is_empty() && Arg::parse(value).references().next().is_none();
+        outcome
+            .args
+            .iter()
+            .filter(|(name, _)| kind_of(self.vocabulary, &outcome.task, name) == kind)
+            .map(|(_, value)| text_of(value))
+            .find(|value| usable(value))
+            .map(Cow::into_owned)
+    }
+}
+
+/// The kind of an argument: as the tool declares it, else what its name says, else text.
+fn kind_of(vocabulary: &Vocabulary, task: &str, name: &str) -> Kind {
+    vocabulary.find(task).map_or_else(|| name.parse().unwrap_or(Kind::Text), |tool| tool.arg_kind(name))
+}
+
+/// What a task that succeeded gives of a kind.
+fn output(outcome: &Outcome, kind: Kind) -> Option<String> {
+    let output = TaskOutput::of(outcome).filter(|_| outcome.succeeded())?;
+    match kind {
+        Kind::Text => output.as_text(),
+        Kind::Image | Kind::Audio | Kind::Video => output.media(kind).map(str::to_owned),
+        // A result that is one text may be data written down; every other result is data.
+        Kind::Json => match output.0.as_object() {
+            Some(fields) if fields.len() == 1 => output.as_text().or_else(|| Some(output.0.to_string())),
+            _ if output.0.is_null() => None,
+            _ => Some(output.0.to_string()),
+        },
+    }
+}
+
+/// How a task ended, as the end of a sentence.
+fn ended(outcome: &Outcome, kind: Kind) -> String {
+    match outcome.status {
+        Status::Succeeded => format!("produced no {kind}"),
+        Status::Failed => "failed".to_owned(),
+        Status::Skipped => "was skipped".to_owned(),
+        Status::Cancelled => "was cancelled".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
