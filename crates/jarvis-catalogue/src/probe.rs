@@ -19,12 +19,14 @@ use serde::Deserialize;
 use tokio::time::timeout_at;
 use url::Url;
 
-use crate::http::{CallError, ClientError, client, get, id_segments, join, read, shown};
+use jarvis_net::Secret;
+use jarvis_net::http::{ClientError, join};
+
+use crate::http::{CallError, client, get, id_segments, read, shown};
 use crate::{Available, Model, Probed};
-use secrecy::SecretString;
 
 /// The most bytes of an availability answer.
-const MAX_REPLY: usize = 256 << 10;
+const MAX_REPLY: u64 = 256 << 10;
 /// How many models are asked about at once; more than a task has candidates.
 const AT_ONCE: usize = 32;
 
@@ -65,7 +67,7 @@ pub struct ProbeConfig {
     /// The model server's base; `None` when it is not configured.
     pub local: Option<Url>,
     /// The Hub's token. Public models need none.
-    pub token: Option<SecretString>,
+    pub token: Option<Secret>,
     /// The providers that may serve a model.
     pub providers: Vec<String>,
     /// Whether a provider in state `staging` counts too.
@@ -345,7 +347,7 @@ impl Prober {
         client: &Client,
         base: &Url,
         id: Vec<&str>,
-        token: Option<&SecretString>,
+        token: Option<&Secret>,
     ) -> Result<Result<(), String>, CallError> {
         #[derive(Deserialize)]
         struct Status {
@@ -461,7 +463,7 @@ mod tests {
             hub: url("https://user:secret@hub.test/?key=secret").map(HubCheck::ModelApi),
             local: url("http://user:secret@127.0.0.1:8005"),
             proxy: url("http://user:secret@proxy.test:3128"),
-            token: Some("secret".into()),
+            token: Secret::new("secret"),
             ..ProbeConfig::new(crate::where_probed(crate::InferenceMode::Hybrid, crate::Deployment::Full))
         };
         let text = format!("{config:?} {:?}", config.hub);

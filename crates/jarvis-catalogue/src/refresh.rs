@@ -15,12 +15,14 @@ use reqwest::header::LINK;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::http::{CallError, ClientError, client, get, join, read, shown};
+use jarvis_net::Secret;
+use jarvis_net::http::{ClientError, join};
+
+use crate::http::{CallError, client, get, read, shown};
 use crate::{Catalogue, Model, TaskType, read_models, task_types};
-use secrecy::SecretString;
 
 /// The most bytes of one page of a listing.
-const MAX_PAGE: usize = 16 << 20;
+const MAX_PAGE: u64 = 16 << 20;
 /// The most pages that are followed for one task.
 const MAX_PAGES: usize = 20;
 /// How many tasks are asked about at once.
@@ -32,7 +34,7 @@ pub struct RefreshConfig {
     /// The Hub's base, such as `https://huggingface.co`.
     pub hub: Url,
     /// The Hub's token; not needed for public models.
-    pub token: Option<SecretString>,
+    pub token: Option<Secret>,
     /// The provider whose models are wanted; `all` for any, or several with commas between.
     pub provider: String,
     /// How many models of a task are wanted.

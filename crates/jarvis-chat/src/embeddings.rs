@@ -7,12 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
+use jarvis_net::policy::without_secrets;
 use reqwest::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::config::OpenAiConfig;
-use crate::endpoint::{Endpoint, without_secrets};
+use crate::endpoint::Endpoint;
 use crate::model::ChatError;
 use crate::retry::Failure;
 use crate::transport::{STAGE_HEADER, Transport};
@@ -31,7 +32,7 @@ const BATCH: usize = 64;
 const CALLS: usize = 4;
 
 /// The longest reply that is read, in bytes.
-const MAX_REPLY: usize = 128 << 20;
+const MAX_REPLY: u64 = 128 << 20;
 
 /// Something that makes a vector of each text, so that texts of like meaning get vectors of a large cosine.
 #[async_trait]
@@ -189,7 +190,7 @@ impl OpenAiEmbeddings {
                 let call = self.transport.post(self.endpoint.embeddings()).header(STAGE_HEADER, STAGE).json(&body);
                 self.transport.attempt(call, self.config.timeout, |response| self.read(response, texts.len()))
             };
-            let failure = match self.transport.repeat(&self.config.retries, attempt).await {
+            let failure = match self.transport.retry(&self.config.retries, attempt).await {
                 Ok(vectors) => return Ok(vectors),
                 Err(failure) => failure,
             };
@@ -198,7 +199,7 @@ impl OpenAiEmbeddings {
                 self.plain.store(true, Ordering::Relaxed);
                 continue;
             }
-            return Err(self.transport.redactor().clean_error(failure.error).into());
+            return Err(self.transport.redactor().error(failure.error).into());
         }
     }
 
@@ -263,7 +264,7 @@ fn vectors(text: &str, status: u16, texts: usize) -> Result<Vec<Vec<f32>>, ChatE
         Ok(reply) => reply,
         Err(error) => {
             // Some answer with an error and status 200.
-            let parsed: Value = serde_json::from_str(text).unwrap_or_default();
+            let parsed: Value = serde_json::from_str(text).unwrap_or(Value::Null);
             return Err(match wire::error_message(&parsed) {
                 Some(message) => ChatError::Api { status, message },
                 None => bad(error.to_string()),

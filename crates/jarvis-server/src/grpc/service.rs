@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::{FutureExt, Stream, StreamExt};
 use jarvis_engine::Events;
-use jarvis_net::http::blocking;
+use jarvis_store::blocking;
 use jarvis_plan::{EventKind, Language};
 use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQa;
 use jarvis_proto::file_based_qa::query_event::Event as Told;

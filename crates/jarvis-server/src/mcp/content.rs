@@ -6,7 +6,7 @@ use axum::http::header;
 use axum::http::request::Parts;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jarvis_net::http::blocking;
+use jarvis_store::blocking;
 use jarvis_plan::TaskError;
 use jarvis_store::Media;
 use rmcp::model::{ContentBlock, Resource};
