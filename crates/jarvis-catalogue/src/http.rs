@@ -141,11 +141,7 @@ async fn send(request: RequestBuilder, token: Option<&Secret>, timeout: Duration
 }
 
 /// Reads a JSON reply of at most `max` bytes.
-pub(crate) async fn read<T: DeserializeOwned>(
-    response: Response,
-    max: u64,
-    timeout: Duration,
-) -> Result<T, CallError> {
+pub(crate) async fn read<T: DeserializeOwned>(response: Response, max: u64, timeout: Duration) -> Result<T, CallError> {
     let body = read_capped(response, max).await.map_err(|error| match error {
         BodyError::TooLarge(max) => CallError::TooLarge(max),
         BodyError::Broken(error) => call_error(&error, timeout),

@@ -60,7 +60,6 @@ impl fmt::Debug for HubCheck {
 /// What is asked, where, and for how long answers hold. Its `Debug` form leaves out whatever may be secret.
 #[derive(Clone)]
 pub struct ProbeConfig {
-    /// Who is asked.
     pub probed: Probed,
     /// How Hugging Face is asked; `None` when it is not configured.
     pub hub: Option<HubCheck>,
@@ -76,13 +75,10 @@ pub struct ProbeConfig {
     pub each: Duration,
     /// The longest all answers together may take.
     pub overall: Duration,
-    /// How long "available" holds.
     pub keep_positive: Duration,
-    /// How long "not available" holds.
     pub keep_negative: Duration,
     /// Stop at this many available candidates.
     pub num_candidates: usize,
-    /// A proxy for all calls.
     pub proxy: Option<Url>,
 }
 
@@ -126,7 +122,6 @@ pub type NativeCheck = Arc<dyn Fn(&Model) -> Result<(), String> + Send + Sync>;
 /// Why a model is not available somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unavailable {
-    /// The model's id.
     pub id: String,
     /// Where it was asked for; `None` when nowhere could be asked.
     pub host: Option<Host>,

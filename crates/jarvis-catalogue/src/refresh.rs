@@ -41,7 +41,6 @@ pub struct RefreshConfig {
     pub per_task: usize,
     /// The longest one page may take.
     pub timeout: Duration,
-    /// A proxy for all calls.
     pub proxy: Option<Url>,
 }
 
@@ -76,20 +75,16 @@ impl fmt::Debug for RefreshConfig {
 pub struct RefreshProgress {
     /// Tasks answered or given up.
     pub done: usize,
-    /// Tasks in all.
     pub of: usize,
     /// The task just answered.
     pub task: &'static str,
-    /// The models found for it.
     pub models: usize,
 }
 
 /// What a refresh wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Refreshed {
-    /// Models in the file.
     pub models: usize,
-    /// Tasks that have models.
     pub tasks: usize,
     /// Tasks for which the Hub did not answer, and why.
     pub notes: Vec<String>,
@@ -104,27 +99,16 @@ pub enum RefreshError {
     /// The Hub answered for no task.
     #[error("the Hub at {hub} answered for no task: {reason}")]
     NoAnswer {
-        /// The Hub's host.
         hub: String,
         /// What went wrong with the first task.
         reason: String,
     },
     /// The Hub knows no model that fits.
     #[error("the Hub at {hub} lists no model of provider `{provider}`")]
-    NoModels {
-        /// The Hub's host.
-        hub: String,
-        /// The provider asked for.
-        provider: String,
-    },
+    NoModels { hub: String, provider: String },
     /// The file cannot be written.
     #[error("cannot write the model catalogue {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl RefreshError {

@@ -43,7 +43,6 @@ pub struct OpenAiConfig {
     pub protocol: Protocol,
     /// Set for Azure OpenAI; the key then goes into the header `api-key`.
     pub azure: Option<Azure>,
-    /// Further headers of each call.
     pub headers: BTreeMap<String, String>,
     /// Further fields of each body, such as `top_k` or `options`; they win over the client's own.
     pub extra_body: Map<String, Value>,

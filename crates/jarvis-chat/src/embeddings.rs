@@ -58,39 +58,23 @@ pub enum EmbedError {
     Unreachable {
         /// The address, without credentials and query.
         url: String,
-        /// Why.
         reason: String,
     },
     /// No reply came in time.
     #[error("the embeddings endpoint did not answer within {} s", .after.as_secs_f32())]
-    Timeout {
-        /// The time allowed.
-        after: Duration,
-    },
+    Timeout { after: Duration },
     /// The endpoint refused the credentials (401, 403).
     #[error("the embeddings endpoint refused the credentials: {message}")]
-    Unauthorized {
-        /// The endpoint's words.
-        message: String,
-    },
+    Unauthorized { message: String },
     /// The endpoint asks for fewer calls (429), and retries did not help.
     #[error("the embeddings endpoint limits the rate of calls: {message}")]
-    RateLimited {
-        /// The endpoint's words.
-        message: String,
-    },
+    RateLimited { message: String },
     /// The endpoint answered with an error status, or with an `error` body whatever the status.
     #[error("{message}")]
-    Api {
-        /// The HTTP status.
-        status: u16,
-        /// The endpoint's words.
-        message: String,
-    },
+    Api { status: u16, message: String },
     /// The endpoint answered with something else than one finite vector for each text.
     #[error("the embeddings endpoint's answer is not one vector for each text: {reason}")]
     BadReply {
-        /// What was wrong.
         reason: String,
         /// The start of what came.
         body: String,

@@ -19,13 +19,13 @@ mod wire;
 
 pub use config::{Azure, OpenAiConfig, Protocol};
 pub use embeddings::{EmbedError, Embedder, OpenAiEmbeddings};
+pub use jarvis_net::Secret;
+pub use jarvis_net::retry::Retries;
 pub use model::{
     CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, ReplySchema, TokenUsage,
     ToolOffer, ToolUse,
 };
 pub use openai::OpenAi;
-pub use jarvis_net::Secret;
-pub use jarvis_net::retry::Retries;
 pub use recording::{Recorder, Replay, request_sha256};
 pub use tokens::Tokens;
 pub use transport::{ATTEMPT_HEADER, STAGE_HEADER, TASK_HEADER};

@@ -18,9 +18,9 @@ use crate::config::{OpenAiConfig, Protocol};
 use crate::endpoint::{CHAT_ENDPOINT, Endpoint};
 use crate::model::{CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Part};
 use crate::retry::Failure;
+use crate::sse;
 use crate::tokens::Tokens;
 use crate::transport::{ATTEMPT_HEADER, STAGE_HEADER, TASK_HEADER, Transport, content_type};
-use crate::sse;
 use crate::wire::{self, MAX_REPLY, Refused, Reply, start};
 
 /// A client of one endpoint. Cheap to share by reference or `Arc`; connections are pooled.

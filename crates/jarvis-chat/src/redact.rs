@@ -26,9 +26,7 @@ impl Redactor {
             ChatError::Unauthorized { message } => ChatError::Unauthorized { message: redact(message) },
             ChatError::RateLimited { message } => ChatError::RateLimited { message: redact(message) },
             ChatError::Api { status, message } => ChatError::Api { status, message: redact(message) },
-            ChatError::BadReply { reason, body } => {
-                ChatError::BadReply { reason: redact(reason), body: redact(body) }
-            }
+            ChatError::BadReply { reason, body } => ChatError::BadReply { reason: redact(reason), body: redact(body) },
             ChatError::Config(reason) => ChatError::Config(redact(reason)),
             error @ (ChatError::Timeout { .. } | ChatError::ReplayMiss { .. } | ChatError::Recording { .. }) => error,
         }

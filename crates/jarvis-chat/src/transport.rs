@@ -73,11 +73,7 @@ impl Transport {
     }
 
     /// Makes attempts while their failures are transient, and one more after the first that took too long.
-    pub(crate) async fn retry<T, F>(
-        &self,
-        retries: &Retries,
-        attempt: impl FnMut() -> F,
-    ) -> Result<T, Failure>
+    pub(crate) async fn retry<T, F>(&self, retries: &Retries, attempt: impl FnMut() -> F) -> Result<T, Failure>
     where
         F: Future<Output = Result<T, Failure>>,
     {

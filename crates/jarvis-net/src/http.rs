@@ -169,10 +169,8 @@ pub fn check_proxy(address: &Secret) -> Result<(), ClientError> {
 }
 
 fn proxy(address: &Secret) -> Result<Proxy, ClientError> {
-    Proxy::all(address.expose()).map_err(|error| ClientError::Proxy {
-        address: without_secrets(address.expose()),
-        reason: cause(&error),
-    })
+    Proxy::all(address.expose())
+        .map_err(|error| ClientError::Proxy { address: without_secrets(address.expose()), reason: cause(&error) })
 }
 
 /// A client that is built when it is first needed, off the runtime's threads: reading the certificate store takes longer
@@ -320,7 +318,8 @@ mod tests {
 
     #[test]
     fn a_proxy_that_is_no_address_is_refused_without_its_password() {
-        let options = |address| ClientOptions { route: Route::Proxy(Secret::new(address).unwrap()), ..Default::default() };
+        let options =
+            |address| ClientOptions { route: Route::Proxy(Secret::new(address).unwrap()), ..Default::default() };
         let error = client(options("http://u:s3cret@[")).unwrap_err();
         assert!(error.to_string().starts_with("the proxy (not an address) cannot be used: "), "{error}");
         assert!(!format!("{error:?}").contains("s3cret"));

@@ -118,10 +118,13 @@ mod tests {
         let mut pauses = Vec::new();
         let retries = Retries { max: 4, first_pause: Duration::from_secs(1), longest_pause: Duration::from_secs(3) };
         let failed: Result<(), ()> = retries
-            .run(|| std::future::ready(Err(())), |(), scheduled| {
-                pauses.push(scheduled.as_secs_f64());
-                Some(scheduled)
-            })
+            .run(
+                || std::future::ready(Err(())),
+                |(), scheduled| {
+                    pauses.push(scheduled.as_secs_f64());
+                    Some(scheduled)
+                },
+            )
             .await;
         assert_eq!(failed, Err(()));
         // Jitter adds at most the pause itself.

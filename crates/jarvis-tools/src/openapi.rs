@@ -18,8 +18,8 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::{CallError, CallFault, ToolCall, ToolCaller};
 use crate::service::{Reply, Service, join};
+use crate::{CallError, CallFault, ToolCall, ToolCaller};
 use jarvis_net::http::Route;
 use jarvis_net::policy::shown;
 use jarvis_net::retry::Retries;

@@ -132,9 +132,9 @@ impl HuggingFace {
             (!pause.is_zero()).then_some(pause)
         };
         // `max_wait` bounds the retries.
-        let calls = Retries { max: usize::MAX, ..Retries::default() }.run(attempt, pause);
+        let retries = Retries { max: usize::MAX, ..Retries::default() };
         let reply = tokio::select! {
-            reply = calls => reply,
+            reply = retries.run(attempt, pause) => reply,
             () = job.cancel.cancelled() => {
                 return Err(TaskError::new(ErrorCode::Cancelled, "cancelled while the model was loading"));
             }

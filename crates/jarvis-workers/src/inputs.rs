@@ -14,10 +14,10 @@ use url::Url;
 pub(crate) use data_url::base64;
 
 use crate::heavy::Heavy;
+use jarvis_net::UrlPolicy;
 use jarvis_net::http::LazyClient;
 use jarvis_net::policy::system_lookup;
 use jarvis_net::text::shorten;
-use jarvis_net::UrlPolicy;
 
 /// How much and how long.
 #[derive(Debug, Clone, Copy)]

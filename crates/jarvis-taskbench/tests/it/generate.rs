@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use jarvis_chat::{
-    ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, OpenAi, OpenAiConfig, Retries, Secret,
-};
+use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, OpenAi, OpenAiConfig, Retries, Secret};
 use jarvis_taskbench::FailureKind;
 use jarvis_taskbench::data::{Alignment, AlignmentIds, DependencyType, Domain, Gold, Requests, SampleId};
 use jarvis_taskbench::generate::{

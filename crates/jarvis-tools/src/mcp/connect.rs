@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use jarvis_net::http::{ClientOptions, Redirects, Route, client};
 use jarvis_net::text::{Secret, shorten};

@@ -43,9 +43,11 @@ impl Inputs {
     async fn follow(&self, mut url: Url) -> Result<Bytes, TaskError> {
         for _ in 0..=MAX_REDIRECTS {
             self.policy.check(&url).map_err(|error| refused(&error))?;
-            let client = self.client.get().await.map_err(|error| {
-                TaskError::new(ErrorCode::NotConfigured, error.to_string()).hint(error.hint())
-            })?;
+            let client = self
+                .client
+                .get()
+                .await
+                .map_err(|error| TaskError::new(ErrorCode::NotConfigured, error.to_string()).hint(error.hint()))?;
             let request = client.get(url.clone()).header(ACCEPT, "*/*");
             let response = request.send().await.map_err(|error| fetch_error(&url, &error))?;
             if !response.status().is_redirection() {

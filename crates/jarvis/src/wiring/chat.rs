@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_chat::{
-    Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries, Secret,
-};
+use jarvis_chat::{Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries, Secret};
 use jarvis_server::CallerModel;
 use serde_json::{Map, Value};
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_net::Secret;
 use jarvis_hugginggpt::decisions::{
     DecisionSettings, Decisions, Examples, PlanStore, Service, ServiceConfig, ServiceSource,
 };
 use jarvis_hugginggpt::{FileSource, ModelSource};
+use jarvis_net::Secret;
 use url::Url;
 
 use super::{App, Folders};

@@ -115,8 +115,12 @@ async fn a_failure_is_not_repeated_for_every_task_of_a_request() {
 #[tokio::test]
 async fn a_failure_with_an_earlier_reply_at_hand_delays_one_request_only() {
     let fake = FakeCatalogue::start(Data::of(&[("a", &["m"])])).await.unwrap();
-    let config =
-        ServiceConfig { ttl: Duration::ZERO, failure_ttl: Duration::from_secs(60), retries: Retries { max: 0, ..Retries::default() }, ..config(&fake.base()) };
+    let config = ServiceConfig {
+        ttl: Duration::ZERO,
+        failure_ttl: Duration::from_secs(60),
+        retries: Retries { max: 0, ..Retries::default() },
+        ..config(&fake.base())
+    };
     let service = Service::new(config).unwrap();
     service.tasks().await.unwrap();
     fake.fail(Fault::Hang);
