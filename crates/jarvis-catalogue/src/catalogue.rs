@@ -16,7 +16,6 @@ pub const CANDIDATES_PER_TASK: usize = 10;
 /// Which candidates are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// Where models may run.
     pub mode: InferenceMode,
     /// What the model server has loaded.
     pub deployment: Deployment,

@@ -1,57 +1,37 @@
-//! The HTTP client of this crate: small JSON replies, bounded in size and time, from configured bases only.
+//! Calls of services with small JSON replies, bounded in size and time, below configured base addresses only.
 
 use std::fmt;
 use std::time::Duration;
 
-use jarvis_plan::is_loopback;
-use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, Proxy, RequestBuilder, Response, StatusCode};
+use jarvis_net::Secret;
+use jarvis_net::http::{self, BodyError, ClientError, ClientOptions, Redirects, Route, join, read_capped};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
-use secrecy::{ExposeSecret, SecretString};
-
-/// The HTTP client cannot be built.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot set up the HTTP client")]
-pub struct ClientError(#[from] reqwest::Error);
-
-impl ClientError {
-    /// What to try.
-    pub fn hint(&self) -> &'static str {
-        "check the proxy setting, and that CA certificates are installed"
-    }
-}
-
-/// Why a call gave nothing. Its text never holds a token or a whole URL.
+/// Why a call failed. Its text never holds a token or a whole URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// No answer came in time.
     #[error("no answer in {0:?}")]
     Timeout(Duration),
-    /// Nobody listens there.
     #[error("cannot connect")]
     Connect,
-    /// Another status than 200, and what it means.
+    /// A status other than 200, and what it means.
     #[error("HTTP {0}{1}")]
     Status(u16, &'static str),
-    /// The body is larger than so many bytes.
     #[error("the answer is larger than {0} bytes")]
-    TooLarge(usize),
-    /// The body is not the JSON that was expected.
+    TooLarge(u64),
     #[error("the answer cannot be understood")]
     BadReply,
-    /// It redirects in circles.
     #[error("too many redirects")]
     Redirects,
-    /// The connection ended before the body did.
     #[error("the connection broke off")]
     Broken,
 }
 
 impl CallError {
-    /// True when the same call may succeed in a moment.
+    /// Whether the same call may succeed in a moment.
     pub fn is_transient(&self) -> bool {
         match self {
             CallError::Timeout(_) | CallError::Connect | CallError::Broken => true,
@@ -61,12 +41,12 @@ impl CallError {
     }
 }
 
-/// Calls of one service by paths below its base: JSON in and out, bounded in size and time, nothing cached or retried.
+/// A service that is called by paths below its base: JSON in and out, bounded in size and time, nothing cached or retried.
 #[derive(Clone)]
 pub struct JsonClient {
     client: Client,
     base: Url,
-    token: Option<SecretString>,
+    token: Option<Secret>,
 }
 
 impl fmt::Debug for JsonClient {
@@ -76,11 +56,11 @@ impl fmt::Debug for JsonClient {
 }
 
 impl JsonClient {
-    /// A client of the service at `base`, with a bearer token when the service wants one.
+    /// A client of the service at `base`; `token` is sent as a bearer token.
     ///
     /// # Errors
     /// When the HTTP client cannot be built.
-    pub fn new(base: Url, token: Option<SecretString>, proxy: Option<&Url>) -> Result<JsonClient, ClientError> {
+    pub fn new(base: Url, token: Option<Secret>, proxy: Option<&Url>) -> Result<JsonClient, ClientError> {
         Ok(JsonClient { client: client(&base, proxy)?, base, token })
     }
 
@@ -93,7 +73,7 @@ impl JsonClient {
     ///
     /// # Errors
     /// When there is no answer, another status than 200, or another body than JSON.
-    pub async fn get(&self, path: &[&str], max: usize, timeout: Duration) -> Result<Value, CallError> {
+    pub async fn get(&self, path: &[&str], max: u64, timeout: Duration) -> Result<Value, CallError> {
         let url = join(&self.base, path.iter().copied()).ok_or(CallError::Connect)?;
         read(get(&self.client, url, self.token.as_ref(), timeout).await?, max, timeout).await
     }
@@ -102,48 +82,23 @@ impl JsonClient {
     ///
     /// # Errors
     /// As [`JsonClient::get`].
-    pub async fn post(&self, path: &[&str], body: &Value, max: usize, timeout: Duration) -> Result<Value, CallError> {
+    pub async fn post(&self, path: &[&str], body: &Value, max: u64, timeout: Duration) -> Result<Value, CallError> {
         let url = join(&self.base, path.iter().copied()).ok_or(CallError::Connect)?;
         let request = self.client.post(url).json(body);
         read(send(request, self.token.as_ref(), timeout).await?, max, timeout).await
     }
 }
 
-/// Builds the client for one base. Redirects are followed within the same host only, so that no token leaves it. What
-/// runs on this machine is never asked through a proxy, whatever the environment says.
+/// Builds the client for one base. Redirects stay within its origin, so that no token leaves it.
 pub(crate) fn client(base: &Url, proxy: Option<&Url>) -> Result<Client, ClientError> {
-    let redirects = Policy::custom(|attempt: Attempt<'_>| {
-        let same = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
-        if attempt.previous().len() > 5 {
-            attempt.error("too many redirects")
-        } else if same {
-            attempt.follow()
-        } else {
-            attempt.stop()
-        }
-    });
-    let mut builder = Client::builder()
-        .redirect(redirects)
-        .connect_timeout(Duration::from_secs(10))
-        .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")));
-    if is_loopback(base) {
-        builder = builder.no_proxy();
-    } else if let Some(proxy) = proxy {
-        builder = builder.proxy(Proxy::all(proxy.clone())?);
-    }
-    Ok(builder.build()?)
+    let proxy = proxy.and_then(|proxy| Secret::new(proxy.as_str()));
+    let route = Route::to(base, proxy.as_ref());
+    http::client(ClientOptions { route, redirects: Redirects::SameOrigin, ..ClientOptions::default() })
 }
 
 /// An address for `Debug`: user names, passwords, paths and queries are left out.
 pub(crate) fn shown(url: Option<&Url>) -> Option<String> {
     url.map(|url| url.origin().ascii_serialization())
-}
-
-/// `base` with path segments added; empty ones at its end do not count.
-pub(crate) fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) -> Option<Url> {
-    let mut url = base.clone();
-    url.path_segments_mut().ok()?.pop_if_empty().extend(segments);
-    Some(url)
 }
 
 /// The segments of a model id; `None` when it is not one that may stand in a path.
@@ -157,16 +112,16 @@ pub(crate) fn id_segments(id: &str) -> Option<Vec<&str>> {
 pub(crate) async fn get(
     client: &Client,
     url: Url,
-    token: Option<&SecretString>,
+    token: Option<&Secret>,
     timeout: Duration,
 ) -> Result<Response, CallError> {
     send(client.get(url), token, timeout).await
 }
 
-async fn send(request: RequestBuilder, token: Option<&SecretString>, timeout: Duration) -> Result<Response, CallError> {
+async fn send(request: RequestBuilder, token: Option<&Secret>, timeout: Duration) -> Result<Response, CallError> {
     let mut request = request.timeout(timeout);
     if let Some(token) = token {
-        request = request.bearer_auth(token.expose_secret());
+        request = request.bearer_auth(token.expose());
     }
     let response = request.send().await.map_err(|error| call_error(&error, timeout))?;
     match response.status() {
@@ -186,18 +141,11 @@ async fn send(request: RequestBuilder, token: Option<&SecretString>, timeout: Du
 }
 
 /// Reads a JSON reply of at most `max` bytes.
-pub(crate) async fn read<T: DeserializeOwned>(
-    mut response: Response,
-    max: usize,
-    timeout: Duration,
-) -> Result<T, CallError> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| call_error(&error, timeout))? {
-        if body.len() + chunk.len() > max {
-            return Err(CallError::TooLarge(max));
-        }
-        body.extend_from_slice(&chunk);
-    }
+pub(crate) async fn read<T: DeserializeOwned>(response: Response, max: u64, timeout: Duration) -> Result<T, CallError> {
+    let body = read_capped(response, max).await.map_err(|error| match error {
+        BodyError::TooLarge(max) => CallError::TooLarge(max),
+        BodyError::Broken(error) => call_error(&error, timeout),
+    })?;
     serde_json::from_slice(&body).map_err(|_| CallError::BadReply)
 }
 
@@ -216,21 +164,6 @@ fn call_error(error: &reqwest::Error, timeout: Duration) -> CallError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_machine_is_told_apart() {
-        let check = |url: &str, loopback: bool| assert_eq!(is_loopback(&Url::parse(url).unwrap()), loopback, "{url}");
-        check("http://localhost:8005", true);
-        check("http://localhost.", true);
-        check("http://models.localhost", true);
-        check("http://[::ffff:127.0.0.1]", true);
-        check("http://127.0.0.9/x", true);
-        check("http://[::1]:80", true);
-        check("https://huggingface.co", false);
-        check("http://localhost.example.org", false);
-        check("http://notlocalhost", false);
-        check("http://10.0.0.1", false);
-    }
 
     #[test]
     fn addresses_are_joined() {

@@ -4,6 +4,7 @@
 //! [`Catalogue`] says which models serve a task; a [`Prober`] says which of them can be reached now; [`openapi`] reads
 //! what an API offers. [`VectorIndex`] and [`Bm25Index`] find the texts of a list that fit a text. Nothing here performs a
 //! task.
+#![allow(missing_docs)]
 
 mod builtin;
 mod catalogue;
@@ -22,7 +23,7 @@ mod tasks;
 
 pub use catalogue::{CANDIDATES_PER_TASK, Catalogue, Wanted};
 pub use host::Host;
-pub use http::{CallError, ClientError, JsonClient};
+pub use http::{CallError, JsonClient};
 pub use load::{LoadError, Loaded, read_models};
 pub use mode::{Deployment, InferenceMode, Probed, UnknownWord, local_models, where_probed};
 pub use model::{Available, Listed, Model, ModelMeta, cut_description, metas};

@@ -30,16 +30,10 @@ const KEPT_DESCRIPTION: usize = 2_000;
 pub enum LoadError {
     /// The file cannot be read.
     #[error("cannot read the model catalogue {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// No line of the file is a model.
     #[error("{} holds no model: {reason}", path.display())]
     NoModels {
-        /// The file.
         path: PathBuf,
         /// What is wrong with its first bad line, or that it is empty.
         reason: String,

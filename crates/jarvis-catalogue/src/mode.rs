@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is not one of {allowed}")]
 pub struct UnknownWord {
-    /// What was given.
     pub word: String,
     /// What is allowed, in words.
     pub allowed: &'static str,

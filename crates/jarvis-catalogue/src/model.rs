@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 pub struct Model {
     /// Its id: `owner/name` on the Hub, `native/…` for work done in this process.
     pub id: String,
-    /// The task it serves.
     pub task: String,
     /// Where it is known to run. A Hub model may be loaded on the model server too; probing tells.
     pub host: Host,
@@ -67,24 +66,17 @@ impl Model {
 /// A model as `models list --json` shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Listed<'a> {
-    /// The id.
     pub id: &'a str,
-    /// The task.
     pub task: &'a str,
-    /// Where it runs.
     pub host: Host,
-    /// Likes on the Hub.
     pub likes: u64,
-    /// What it is.
     pub description: &'a str,
 }
 
 /// A model that can be reached now, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Available {
-    /// The model.
     pub model: Arc<Model>,
-    /// Where it runs.
     pub host: Host,
 }
 
@@ -103,7 +95,6 @@ pub struct ModelMeta<'a> {
     /// Where it runs.
     #[serde(rename = "inference endpoint")]
     pub endpoint: Host,
-    /// Likes on the Hub.
     pub likes: u64,
     /// What it is, cut.
     pub description: &'a str,

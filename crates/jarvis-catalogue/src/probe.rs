@@ -19,12 +19,14 @@ use serde::Deserialize;
 use tokio::time::timeout_at;
 use url::Url;
 
-use crate::http::{CallError, ClientError, client, get, id_segments, join, read, shown};
+use jarvis_net::Secret;
+use jarvis_net::http::{ClientError, join};
+
+use crate::http::{CallError, client, get, id_segments, read, shown};
 use crate::{Available, Model, Probed};
-use secrecy::SecretString;
 
 /// The most bytes of an availability answer.
-const MAX_REPLY: usize = 256 << 10;
+const MAX_REPLY: u64 = 256 << 10;
 /// How many models are asked about at once; more than a task has candidates.
 const AT_ONCE: usize = 32;
 
@@ -58,14 +60,13 @@ impl fmt::Debug for HubCheck {
 /// What is asked, where, and for how long answers hold. Its `Debug` form leaves out whatever may be secret.
 #[derive(Clone)]
 pub struct ProbeConfig {
-    /// Who is asked.
     pub probed: Probed,
     /// How Hugging Face is asked; `None` when it is not configured.
     pub hub: Option<HubCheck>,
     /// The model server's base; `None` when it is not configured.
     pub local: Option<Url>,
     /// The Hub's token. Public models need none.
-    pub token: Option<SecretString>,
+    pub token: Option<Secret>,
     /// The providers that may serve a model.
     pub providers: Vec<String>,
     /// Whether a provider in state `staging` counts too.
@@ -74,13 +75,10 @@ pub struct ProbeConfig {
     pub each: Duration,
     /// The longest all answers together may take.
     pub overall: Duration,
-    /// How long "available" holds.
     pub keep_positive: Duration,
-    /// How long "not available" holds.
     pub keep_negative: Duration,
     /// Stop at this many available candidates.
     pub num_candidates: usize,
-    /// A proxy for all calls.
     pub proxy: Option<Url>,
 }
 
@@ -124,7 +122,6 @@ pub type NativeCheck = Arc<dyn Fn(&Model) -> Result<(), String> + Send + Sync>;
 /// Why a model is not available somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unavailable {
-    /// The model's id.
     pub id: String,
     /// Where it was asked for; `None` when nowhere could be asked.
     pub host: Option<Host>,
@@ -345,7 +342,7 @@ impl Prober {
         client: &Client,
         base: &Url,
         id: Vec<&str>,
-        token: Option<&SecretString>,
+        token: Option<&Secret>,
     ) -> Result<Result<(), String>, CallError> {
         #[derive(Deserialize)]
         struct Status {
@@ -461,7 +458,7 @@ mod tests {
             hub: url("https://user:secret@hub.test/?key=secret").map(HubCheck::ModelApi),
             local: url("http://user:secret@127.0.0.1:8005"),
             proxy: url("http://user:secret@proxy.test:3128"),
-            token: Some("secret".into()),
+            token: Secret::new("secret"),
             ..ProbeConfig::new(crate::where_probed(crate::InferenceMode::Hybrid, crate::Deployment::Full))
         };
         let text = format!("{config:?} {:?}", config.hub);

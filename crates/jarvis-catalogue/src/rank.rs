@@ -11,7 +11,6 @@ use crate::Available;
 /// A candidate in its place, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ranked {
-    /// The candidate.
     pub candidate: Available,
     /// Why it has this place, in a sentence without a full stop.
     pub reason: String,

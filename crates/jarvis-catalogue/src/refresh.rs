@@ -15,12 +15,14 @@ use reqwest::header::LINK;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::http::{CallError, ClientError, client, get, join, read, shown};
+use jarvis_net::Secret;
+use jarvis_net::http::{ClientError, join};
+
+use crate::http::{CallError, client, get, read, shown};
 use crate::{Catalogue, Model, TaskType, read_models, task_types};
-use secrecy::SecretString;
 
 /// The most bytes of one page of a listing.
-const MAX_PAGE: usize = 16 << 20;
+const MAX_PAGE: u64 = 16 << 20;
 /// The most pages that are followed for one task.
 const MAX_PAGES: usize = 20;
 /// How many tasks are asked about at once.
@@ -32,14 +34,13 @@ pub struct RefreshConfig {
     /// The Hub's base, such as `https://huggingface.co`.
     pub hub: Url,
     /// The Hub's token; not needed for public models.
-    pub token: Option<SecretString>,
+    pub token: Option<Secret>,
     /// The provider whose models are wanted; `all` for any, or several with commas between.
     pub provider: String,
     /// How many models of a task are wanted.
     pub per_task: usize,
     /// The longest one page may take.
     pub timeout: Duration,
-    /// A proxy for all calls.
     pub proxy: Option<Url>,
 }
 
@@ -74,20 +75,16 @@ impl fmt::Debug for RefreshConfig {
 pub struct RefreshProgress {
     /// Tasks answered or given up.
     pub done: usize,
-    /// Tasks in all.
     pub of: usize,
     /// The task just answered.
     pub task: &'static str,
-    /// The models found for it.
     pub models: usize,
 }
 
 /// What a refresh wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Refreshed {
-    /// Models in the file.
     pub models: usize,
-    /// Tasks that have models.
     pub tasks: usize,
     /// Tasks for which the Hub did not answer, and why.
     pub notes: Vec<String>,
@@ -102,27 +99,16 @@ pub enum RefreshError {
     /// The Hub answered for no task.
     #[error("the Hub at {hub} answered for no task: {reason}")]
     NoAnswer {
-        /// The Hub's host.
         hub: String,
         /// What went wrong with the first task.
         reason: String,
     },
     /// The Hub knows no model that fits.
     #[error("the Hub at {hub} lists no model of provider `{provider}`")]
-    NoModels {
-        /// The Hub's host.
-        hub: String,
-        /// The provider asked for.
-        provider: String,
-    },
+    NoModels { hub: String, provider: String },
     /// The file cannot be written.
     #[error("cannot write the model catalogue {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl RefreshError {

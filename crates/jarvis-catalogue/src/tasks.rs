@@ -12,11 +12,9 @@ use serde_json::{Map, Value};
 pub struct ArgSpec {
     /// Its name in `args`.
     pub name: &'static str,
-    /// What kind of resource it takes.
     pub kind: Kind,
     /// Whether a call without it must fail. Where either of two sets will do, see [`TaskType::one_of`].
     pub required: bool,
-    /// What it means, in a few words.
     pub meaning: &'static str,
 }
 
@@ -49,7 +47,6 @@ pub struct TaskType {
     pub outputs: &'static [Kind],
     /// What it does, in one sentence.
     pub description: &'static str,
-    /// How it is served.
     pub family: Family,
     /// The Hub's word for it in `pipeline_tag`; `None` where the Hub has none.
     pub hub_pipeline_tag: Option<&'static str>,

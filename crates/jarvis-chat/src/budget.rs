@@ -24,13 +24,11 @@ pub struct Trim {
      reply, but the context holds {context}; shorten the request, or set `context_tokens` if the model takes more"
 )]
 pub struct TooLong {
-    /// The model.
     pub model: String,
     /// Tokens of the shortest form.
     pub tokens: usize,
     /// Tokens kept for the reply.
     pub reserve: usize,
-    /// The context size in tokens.
     pub context: usize,
 }
 

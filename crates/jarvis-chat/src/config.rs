@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use jarvis_net::Secret;
+use jarvis_net::policy::without_secrets;
+use jarvis_net::retry::Retries;
 use serde_json::{Map, Value};
 
 /// Which of the two protocols an endpoint speaks.
@@ -20,28 +22,10 @@ pub enum Protocol {
 /// Where an Azure OpenAI deployment is: `{base_url}/openai/deployments/{deployment}/…?api-version={api_version}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Azure {
-    /// The deployment's name. A model set for a stage names another deployment.
+    /// A model set for a stage names another deployment.
     pub deployment: String,
     /// Such as `2022-12-01`.
     pub api_version: String,
-}
-
-/// Repeats of a call that failed for a passing reason: 408, 429, 5xx, no connection, no reply in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retries {
-    /// Repeats after the first attempt, 2 by default; 0 turns them off. A reply that did not come in time is asked for
-    /// once more at most, whatever this says.
-    pub max: usize,
-    /// The first pause, doubled at each repeat and lengthened by a random share of itself; 0.5 s by default.
-    pub first_pause: Duration,
-    /// The longest pause, also when `Retry-After` asks for a longer one; 30 s by default.
-    pub longest_pause: Duration,
-}
-
-impl Default for Retries {
-    fn default() -> Retries {
-        Retries { max: 2, first_pause: Duration::from_millis(500), longest_pause: Duration::from_secs(30) }
-    }
 }
 
 /// Everything the client needs to know. `Debug` shows neither the key nor header values nor a proxy's password.
@@ -51,17 +35,14 @@ pub struct OpenAiConfig {
     /// `/completions` is accepted too. `/v1` is added where no part of the path is a version (`v1`, `v1beta`, `v4`, …),
     /// unless the whole address was given. For Azure: the resource, such as `https://NAME.openai.azure.com`.
     pub base_url: String,
-    /// The key; without one no credentials are sent.
-    pub api_key: Option<SecretString>,
+    /// Without a key no credentials are sent.
+    pub api_key: Option<Secret>,
     /// The model of every stage that has none of its own.
     pub model: String,
-    /// Models by stage.
     pub stage_models: BTreeMap<String, String>,
-    /// Chat by default.
     pub protocol: Protocol,
     /// Set for Azure OpenAI; the key then goes into the header `api-key`.
     pub azure: Option<Azure>,
-    /// Further headers of each call.
     pub headers: BTreeMap<String, String>,
     /// Further fields of each body, such as `top_k` or `options`; they win over the client's own.
     pub extra_body: Map<String, Value>,
@@ -73,7 +54,8 @@ pub struct OpenAiConfig {
     /// Time for one attempt, 120 s by default: until the whole reply is there, or, for a streamed one, until its start and
     /// then between two pieces.
     pub timeout: Duration,
-    /// Repeats.
+    /// Retries of a call that failed for a transient reason: 408, 429, 5xx, no connection, no reply in time. A reply that
+    /// did not come in time is asked for at most once more, whatever this says.
     pub retries: Retries,
     /// The context size in tokens; without it that of the model's family is taken.
     pub context_tokens: Option<usize>,
@@ -111,7 +93,7 @@ impl OpenAiConfig {
 impl fmt::Debug for OpenAiConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenAiConfig")
-            .field("base_url", &crate::endpoint::without_secrets(&self.base_url))
+            .field("base_url", &without_secrets(&self.base_url))
             .field("api_key", &self.api_key)
             .field("model", &self.model)
             .field("stage_models", &self.stage_models)
@@ -119,7 +101,7 @@ impl fmt::Debug for OpenAiConfig {
             .field("azure", &self.azure)
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("extra_body", &self.extra_body.keys().collect::<Vec<_>>())
-            .field("proxy", &self.proxy.as_deref().map(crate::endpoint::without_secrets))
+            .field("proxy", &self.proxy.as_deref().map(without_secrets))
             .field("connect_timeout", &self.connect_timeout)
             .field("timeout", &self.timeout)
             .field("retries", &self.retries)

@@ -7,12 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
+use jarvis_net::policy::without_secrets;
 use reqwest::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::config::OpenAiConfig;
-use crate::endpoint::{Endpoint, without_secrets};
+use crate::endpoint::Endpoint;
 use crate::model::ChatError;
 use crate::retry::Failure;
 use crate::transport::{STAGE_HEADER, Transport};
@@ -31,7 +32,7 @@ const BATCH: usize = 64;
 const CALLS: usize = 4;
 
 /// The longest reply that is read, in bytes.
-const MAX_REPLY: usize = 128 << 20;
+const MAX_REPLY: u64 = 128 << 20;
 
 /// Something that makes a vector of each text, so that texts of like meaning get vectors of a large cosine.
 #[async_trait]
@@ -57,39 +58,23 @@ pub enum EmbedError {
     Unreachable {
         /// The address, without credentials and query.
         url: String,
-        /// Why.
         reason: String,
     },
     /// No reply came in time.
     #[error("the embeddings endpoint did not answer within {} s", .after.as_secs_f32())]
-    Timeout {
-        /// The time allowed.
-        after: Duration,
-    },
+    Timeout { after: Duration },
     /// The endpoint refused the credentials (401, 403).
     #[error("the embeddings endpoint refused the credentials: {message}")]
-    Unauthorized {
-        /// The endpoint's words.
-        message: String,
-    },
+    Unauthorized { message: String },
     /// The endpoint asks for fewer calls (429), and retries did not help.
     #[error("the embeddings endpoint limits the rate of calls: {message}")]
-    RateLimited {
-        /// The endpoint's words.
-        message: String,
-    },
+    RateLimited { message: String },
     /// The endpoint answered with an error status, or with an `error` body whatever the status.
     #[error("{message}")]
-    Api {
-        /// The HTTP status.
-        status: u16,
-        /// The endpoint's words.
-        message: String,
-    },
+    Api { status: u16, message: String },
     /// The endpoint answered with something else than one finite vector for each text.
     #[error("the embeddings endpoint's answer is not one vector for each text: {reason}")]
     BadReply {
-        /// What was wrong.
         reason: String,
         /// The start of what came.
         body: String,
@@ -189,7 +174,7 @@ impl OpenAiEmbeddings {
                 let call = self.transport.post(self.endpoint.embeddings()).header(STAGE_HEADER, STAGE).json(&body);
                 self.transport.attempt(call, self.config.timeout, |response| self.read(response, texts.len()))
             };
-            let failure = match self.transport.repeat(&self.config.retries, attempt).await {
+            let failure = match self.transport.retry(&self.config.retries, attempt).await {
                 Ok(vectors) => return Ok(vectors),
                 Err(failure) => failure,
             };
@@ -198,7 +183,7 @@ impl OpenAiEmbeddings {
                 self.plain.store(true, Ordering::Relaxed);
                 continue;
             }
-            return Err(self.transport.redactor().clean_error(failure.error).into());
+            return Err(self.transport.redactor().error(failure.error).into());
         }
     }
 
@@ -263,7 +248,7 @@ fn vectors(text: &str, status: u16, texts: usize) -> Result<Vec<Vec<f32>>, ChatE
         Ok(reply) => reply,
         Err(error) => {
             // Some answer with an error and status 200.
-            let parsed: Value = serde_json::from_str(text).unwrap_or_default();
+            let parsed: Value = serde_json::from_str(text).unwrap_or(Value::Null);
             return Err(match wire::error_message(&parsed) {
                 Some(message) => ChatError::Api { status, message },
                 None => bad(error.to_string()),

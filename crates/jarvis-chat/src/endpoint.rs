@@ -1,6 +1,6 @@
 //! Addresses of an endpoint: joined from what the user typed, and shown without what must stay secret.
 
-use jarvis_plan::is_loopback;
+use jarvis_net::policy::without_secrets;
 use url::Url;
 
 use crate::config::{Azure, OpenAiConfig, Protocol};
@@ -83,9 +83,9 @@ impl Endpoint {
         }
     }
 
-    /// Whether the endpoint is on this machine, as [`is_loopback`] tells.
-    pub(crate) fn is_loopback(&self) -> bool {
-        is_loopback(&self.base)
+    /// What the addresses of calls begin with.
+    pub(crate) fn base(&self) -> &Url {
+        &self.base
     }
 
     fn join(&self, tail: &[&str]) -> Url {
@@ -113,21 +113,6 @@ fn extend(url: &mut Url, tail: &[&str]) {
 /// `v1`, `v1beta`, `v4`, …
 fn is_version(segment: &str) -> bool {
     segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// An address without user, password, query and fragment; a text that is no address is not shown at all.
-pub(crate) fn without_secrets(address: &str) -> String {
-    match Url::parse(address.trim()) {
-        Ok(mut url) if url.has_host() => {
-            // Both fail only for addresses that have no host and so no credentials.
-            let _ = url.set_username("");
-            let _ = url.set_password(None);
-            url.set_query(None);
-            url.set_fragment(None);
-            url.to_string()
-        }
-        Ok(_) | Err(_) => "(not an address)".to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -184,34 +169,6 @@ mod tests {
             assert_eq!(
                 endpoint.call(Some("other")).as_str(),
                 "https://a.example/openai/deployments/other/completions?api-version=2022-12-01"
-            );
-        }
-    }
-
-    #[test]
-    fn secrets_of_an_address_are_not_shown() {
-        assert_eq!(without_secrets("http://user:pass@h:1/p?key=s#f"), "http://h:1/p");
-        assert_eq!(without_secrets("user:pass@h"), "(not an address)");
-        assert_eq!(without_secrets("pass"), "(not an address)");
-    }
-
-    #[test]
-    fn loopback_is_recognised() {
-        for (base, expected) in [
-            ("http://localhost:1", true),
-            ("http://127.9.0.1", true),
-            ("http://[::1]:1", true),
-            ("http://localhost.", true),
-            ("http://models.localhost", true),
-            ("http://[::ffff:127.0.0.1]", true),
-            ("http://10.0.0.1", false),
-            ("http://localhost.example.org", false),
-            ("http://notlocalhost", false),
-        ] {
-            assert_eq!(
-                Endpoint::new(&OpenAiConfig::new(base, "m"), CHAT_ENDPOINT).unwrap().is_loopback(),
-                expected,
-                "{base}"
             );
         }
     }

@@ -13,7 +13,6 @@ use serde_json::Value;
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
-    /// Text.
     Text(String),
     /// A picture, as an `https:` or `data:` URL.
     Image(String),
@@ -21,9 +20,7 @@ pub enum Part {
     ToolUse(ToolUse),
     /// What a tool gave; stands alone in its message, after the assistant's message with the call.
     ToolResult {
-        /// The id of the call.
         id: String,
-        /// What the tool gave.
         text: String,
     },
 }
@@ -33,7 +30,6 @@ pub enum Part {
 pub struct ToolUse {
     /// The endpoint's id of the call.
     pub id: String,
-    /// The tool.
     pub name: String,
     /// The arguments as the model wrote them: JSON, if the model did well.
     pub arguments: String,
@@ -44,16 +40,13 @@ pub struct ToolUse {
 pub struct ToolOffer {
     /// Its name: letters, digits, `_` and `-`, at most 64.
     pub name: String,
-    /// What it does and when to use it.
     pub description: String,
-    /// A JSON Schema of its input.
     pub schema: Value,
 }
 
 /// One message of a chat call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Who speaks.
     pub role: Role,
     /// What is said; usually one text.
     pub parts: Vec<Part>,
@@ -146,9 +139,7 @@ impl ChatRequest {
 /// Tokens of one call as the endpoint reported them; 0 where it did not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenUsage {
-    /// Tokens sent.
     pub prompt: u64,
-    /// Tokens received.
     pub completion: u64,
 }
 
@@ -161,7 +152,6 @@ pub struct ChatReply {
     pub tool_uses: Vec<ToolUse>,
     /// Why the model stopped, in the endpoint's own word; empty when it gave none.
     pub finish_reason: String,
-    /// Tokens.
     pub usage: TokenUsage,
 }
 
@@ -249,39 +239,23 @@ pub enum ChatError {
     Unreachable {
         /// The address, without credentials and query.
         url: String,
-        /// Why.
         reason: String,
     },
     /// No reply came in time.
     #[error("the chat endpoint did not answer within {} s", .after.as_secs_f32())]
-    Timeout {
-        /// The time allowed.
-        after: Duration,
-    },
+    Timeout { after: Duration },
     /// The endpoint refused the credentials (401, 403).
     #[error("the chat endpoint refused the credentials: {message}")]
-    Unauthorized {
-        /// The endpoint's words.
-        message: String,
-    },
+    Unauthorized { message: String },
     /// The endpoint asks for fewer calls (429), and retries did not help.
     #[error("the chat endpoint limits the rate of calls: {message}")]
-    RateLimited {
-        /// The endpoint's words.
-        message: String,
-    },
+    RateLimited { message: String },
     /// The endpoint answered with an error status, or with an `error` body whatever the status.
     #[error("{message}")]
-    Api {
-        /// The HTTP status.
-        status: u16,
-        /// The endpoint's words.
-        message: String,
-    },
+    Api { status: u16, message: String },
     /// The endpoint answered with something that is not a chat reply: HTML, no choices, a cut stream.
     #[error("the chat endpoint's answer is not a chat reply: {reason}")]
     BadReply {
-        /// What was wrong.
         reason: String,
         /// The start of what came.
         body: String,
@@ -289,19 +263,13 @@ pub enum ChatError {
     /// No line of the recording fits the call.
     #[error("ReplayMiss: no unused line of the recording fits stage `{stage}`; the prompt starts: {prompt}")]
     ReplayMiss {
-        /// The stage of the call.
         stage: String,
         /// The start of the call's text.
         prompt: String,
     },
     /// The recording cannot be read or written.
     #[error("the recording {path}: {reason}")]
-    Recording {
-        /// The file.
-        path: String,
-        /// Why.
-        reason: String,
-    },
+    Recording { path: String, reason: String },
     /// The client is not configured correctly.
     #[error("{0}")]
     Config(String),

@@ -18,13 +18,10 @@ use crate::config::{OpenAiConfig, Protocol};
 use crate::endpoint::{CHAT_ENDPOINT, Endpoint};
 use crate::model::{CallLabels, ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Part};
 use crate::retry::Failure;
+use crate::sse;
 use crate::tokens::Tokens;
 use crate::transport::{ATTEMPT_HEADER, STAGE_HEADER, TASK_HEADER, Transport, content_type};
-use crate::wire::{self, Refused, Reply};
-use crate::{sse, wire::start};
-
-/// The longest reply that is read, in bytes.
-pub(crate) const MAX_REPLY: usize = 16 << 20;
+use crate::wire::{self, MAX_REPLY, Refused, Reply, start};
 
 /// A client of one endpoint. Cheap to share by reference or `Arc`; connections are pooled.
 pub struct OpenAi {
@@ -51,7 +48,7 @@ impl OpenAi {
         let request = self.transport.get(self.endpoint.models());
         let listed = self.transport.attempt(request, self.config.timeout, |response| async {
             let text = self.transport.read_json(response, MAX_REPLY).await?;
-            let body: Value = serde_json::from_str(&text).unwrap_or_default();
+            let body: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
             let names = body.get("data").and_then(Value::as_array).map(|models| {
                 models.iter().filter_map(|model| model.get("id")?.as_str()).map(str::to_owned).collect::<Vec<_>>()
             });
@@ -60,7 +57,7 @@ impl OpenAi {
                 Failure::lasting(ChatError::BadReply { reason, body: start(&text, 300) })
             })
         });
-        listed.await.map_err(|failure| self.transport.redactor().clean_error(failure.error))
+        listed.await.map_err(|failure| self.transport.redactor().error(failure.error))
     }
 
     /// Loads the tokenizers of the configured models off the async threads, so that no later count waits for them.
@@ -100,7 +97,7 @@ impl OpenAi {
             wire::without(&mut body, &refused);
             let sent = body.clone();
             body.extend(self.config.extra_body.clone());
-            let result = self.transport.repeat(&self.config.retries, || {
+            let result = self.transport.retry(&self.config.retries, || {
                 let call = self.transport.post(url.clone()).header(STAGE_HEADER, stage.clone()).json(&body);
                 self.transport.attempt(labelled(call, request.labels), limit, &read)
             });
@@ -117,7 +114,7 @@ impl OpenAi {
             };
             let fresh = failure.refusal.as_deref().map(|answer| wire::refused_by(answer, &sent)).unwrap_or_default();
             if fresh.is_empty() {
-                return Err(self.transport.redactor().clean_error(failure.error));
+                return Err(self.transport.redactor().error(failure.error));
             }
             // Each round takes out at least one field, so the rounds end.
             refused.extend(fresh);
@@ -197,11 +194,11 @@ impl ChatModel for OpenAi {
         let redactor = self.transport.redactor().clone();
         if content_type(&response) == "text/event-stream" {
             let pieces = sse::pieces(response, pause);
-            return Ok(pieces.map(move |piece| piece.map_err(|error| redactor.clean_error(error))).boxed());
+            return Ok(pieces.map(move |piece| piece.map_err(|error| redactor.error(error))).boxed());
         }
         // Some servers do not stream; their whole reply is one piece.
         let reply = match tokio::time::timeout(pause, self.read_reply(response)).await {
-            Ok(reply) => reply.map_err(|failure| redactor.clean_error(failure.error))?,
+            Ok(reply) => reply.map_err(|failure| redactor.error(failure.error))?,
             Err(_) => return Err(ChatError::Timeout { after: pause }),
         };
         let finish_reason = (!reply.finish_reason.is_empty()).then_some(reply.finish_reason);

@@ -21,7 +21,6 @@ struct Line {
     /// Texts that must all occur in the call's message texts.
     #[serde(default)]
     contains: Vec<String>,
-    /// The reply.
     reply: String,
     /// The tools that the model called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -6,12 +6,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use eventsource_stream::{Event, EventStreamError, Eventsource};
 use futures::stream::{self, Stream, StreamExt};
+use jarvis_net::http::CappedBody;
 use reqwest::Response;
 
 use crate::model::{ChatChunk, ChatError, TokenUsage};
-use crate::openai::MAX_REPLY;
-use crate::transport::chain;
-use crate::wire::{Reply, start};
+use crate::wire::{MAX_REPLY, Reply, start};
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<Broken>>> + Send>>;
 
@@ -54,18 +53,12 @@ pub(crate) fn pieces(
 
 /// The bytes of a reply, each read within `pause`, all of them within a limit.
 fn bytes(response: Response, pause: Duration) -> impl Stream<Item = Result<Bytes, Broken>> + Send + 'static {
-    stream::unfold(Some((response, 0usize)), move |state| async move {
-        let (mut response, read) = state?;
-        let broken = match tokio::time::timeout(pause, response.chunk()).await {
-            Ok(Ok(Some(bytes))) => {
-                let read = read.saturating_add(bytes.len());
-                if read <= MAX_REPLY {
-                    return Some((Ok(bytes), Some((response, read))));
-                }
-                Broken::Cut(format!("it is longer than {MAX_REPLY} bytes"))
-            }
+    stream::unfold(Some(CappedBody::new(response, MAX_REPLY)), move |body| async move {
+        let mut body = body?;
+        let broken = match tokio::time::timeout(pause, body.next()).await {
+            Ok(Ok(Some(bytes))) => return Some((Ok(bytes), Some(body))),
             Ok(Ok(None)) => return None,
-            Ok(Err(error)) => Broken::Cut(format!("the connection broke: {}", chain(&error))),
+            Ok(Err(error)) => Broken::Cut(error.to_string()),
             Err(_) => Broken::Silent,
         };
         Some((Err(broken), None))

@@ -1,19 +1,22 @@
-//! HTTP to an OpenAI-compatible endpoint, whatever is asked there: credentials, one attempt, repeats, and reading what came.
+//! HTTP to an OpenAI-compatible endpoint, whatever is asked there: credentials, one attempt, retries, and reading the reply.
 
 use std::future::Future;
 use std::time::{Duration, SystemTime};
 
-use backon::Retryable;
+use jarvis_net::Secret;
+use jarvis_net::http::{self, CappedBody, ClientError, ClientOptions, Route, cause};
+use jarvis_net::policy::without_secrets;
+use jarvis_net::retry::{Retries, retry_after};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use reqwest::{Client, Proxy, RequestBuilder, Response, StatusCode, redirect};
-use secrecy::{ExposeSecret, SecretString};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use url::Url;
 
-use crate::config::{OpenAiConfig, Retries};
-use crate::endpoint::{Endpoint, without_secrets};
+use crate::config::OpenAiConfig;
+use crate::endpoint::Endpoint;
 use crate::model::ChatError;
-use crate::retry::{self, Failure};
+use crate::redact::Redactor;
+use crate::retry::{Failure, is_transient};
 use crate::wire::{self, start};
 
 /// The header that carries the stage label of each call.
@@ -26,7 +29,7 @@ pub const TASK_HEADER: &str = "x-jarvis-task";
 pub const ATTEMPT_HEADER: &str = "x-jarvis-attempt";
 
 /// The longest error body that is read, in bytes.
-const MAX_ERROR: usize = 64 << 10;
+const MAX_ERROR: u64 = 64 << 10;
 
 /// A client of one endpoint; connections are pooled.
 pub(crate) struct Transport {
@@ -40,26 +43,18 @@ pub(crate) struct Transport {
 impl Transport {
     /// Prepares the client; calls nothing. Errors are [`ChatError::Config`].
     pub(crate) fn new(config: &OpenAiConfig, endpoint: &Endpoint, what: &'static str) -> Result<Transport, ChatError> {
-        let mut builder = Client::builder()
-            .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers(config)?)
-            .connect_timeout(config.connect_timeout)
-            // A redirect could carry the prompt and the key elsewhere.
-            .redirect(redirect::Policy::none());
-        let proxy = config.proxy.as_deref().map(str::trim).filter(|proxy| !proxy.is_empty());
-        if let Some(proxy) = proxy {
-            let shown = without_secrets(proxy);
-            let proxy = Proxy::all(proxy)
-                .map_err(|error| ChatError::Config(format!("the proxy {shown} cannot be used: {}", chain(&error))))?;
-            builder = builder.proxy(proxy);
-        }
-        if endpoint.is_loopback() {
-            // Takes back the proxy as well, which was checked all the same.
-            builder = builder.no_proxy();
-        }
-        let client = builder
-            .build()
-            .map_err(|error| ChatError::Config(format!("the HTTP client cannot be built: {}", chain(&error))))?;
+        let unusable = |error: ClientError| ChatError::Config(error.to_string());
+        let proxy = config.proxy.as_deref().and_then(Secret::new);
+        // Even for an endpoint that is called directly: a wrong setting is told at once.
+        proxy.as_ref().map_or(Ok(()), http::check_proxy).map_err(unusable)?;
+        // Redirects are not followed: one could carry the prompt and the key elsewhere.
+        let options = ClientOptions {
+            route: Route::to(endpoint.base(), proxy.as_ref()),
+            connect_timeout: config.connect_timeout,
+            headers: headers(config)?,
+            ..ClientOptions::default()
+        };
+        let client = http::client(options).map_err(unusable)?;
         let redactor = Redactor::new(config);
         Ok(Transport { client, redactor, connect_timeout: config.connect_timeout, what })
     }
@@ -77,26 +72,25 @@ impl Transport {
         &self.redactor
     }
 
-    /// Makes attempts while their failures may pass.
-    pub(crate) async fn repeat<T, A, F>(&self, retries: &Retries, attempt: A) -> Result<T, Failure>
+    /// Makes attempts while their failures are transient, and one more after the first that took too long.
+    pub(crate) async fn retry<T, F>(&self, retries: &Retries, attempt: impl FnMut() -> F) -> Result<T, Failure>
     where
-        A: FnMut() -> F,
         F: Future<Output = Result<T, Failure>>,
     {
         let mut late = false;
-        attempt
-            .retry(retry::pauses(retries))
-            .when(|failure: &Failure| {
-                let again = failure.passing && !(late && matches!(failure.error, ChatError::Timeout { .. }));
-                late |= matches!(failure.error, ChatError::Timeout { .. });
-                again
-            })
-            .adjust(|failure, usual| retry::pause(failure, usual, retries.longest_pause))
-            .notify(|failure, pause| {
-                let error = self.redactor.clean_error(failure.error.clone());
-                tracing::warn!(?pause, %error, "the call of the {} is repeated", self.what);
-            })
-            .await
+        let pause = |failure: &Failure, scheduled: Duration| {
+            let timed_out = matches!(failure.error, ChatError::Timeout { .. });
+            let is_final = !failure.transient || (late && timed_out);
+            late |= timed_out;
+            if is_final {
+                return None;
+            }
+            let pause = failure.retry_after.unwrap_or(scheduled).min(retries.longest_pause);
+            let error = self.redactor.error(failure.error.clone());
+            tracing::warn!(?pause, %error, "retrying the call of the {}", self.what);
+            Some(pause)
+        };
+        retries.run(attempt, pause).await
     }
 
     /// One attempt, within `limit`: sends, checks the status and reads the reply.
@@ -111,26 +105,26 @@ impl Transport {
         };
         match tokio::time::timeout(limit, work).await {
             Ok(result) => result,
-            Err(_) => Err(Failure::passing(ChatError::Timeout { after: limit })),
+            Err(_) => Err(Failure::transient(ChatError::Timeout { after: limit })),
         }
     }
 
     /// What it means that a call could not be sent.
     fn unsent(&self, error: reqwest::Error) -> Failure {
-        let url = error.url().map(|url| without_secrets(url.as_str())).unwrap_or_default();
+        let url = error.url().map_or_else(|| "(not an address)".to_owned(), |url| without_secrets(url.as_str()));
         let reason = if error.is_connect() && error.is_timeout() {
             format!("no connection within {} s", self.connect_timeout.as_secs_f32())
         } else {
-            chain(&error)
+            cause(&error)
         };
         if error.is_builder() {
             return Failure::lasting(ChatError::Config(reason));
         }
-        Failure::passing(ChatError::Unreachable { url, reason })
+        Failure::transient(ChatError::Unreachable { url, reason })
     }
 
     /// Reads a body of at most so many bytes that must be JSON.
-    pub(crate) async fn read_json(&self, response: Response, limit: usize) -> Result<String, Failure> {
+    pub(crate) async fn read_json(&self, response: Response, limit: u64) -> Result<String, Failure> {
         let kind = content_type(&response);
         let text = read_text(response, limit).await?;
         if is_json(&kind) {
@@ -144,12 +138,12 @@ impl Transport {
     /// Reads an answer whose status is not 2xx.
     async fn refusal(&self, response: Response) -> Failure {
         let (status, what) = (response.status(), self.what);
-        let wait = retry::retry_after(response.headers(), SystemTime::now());
+        let retry_after = retry_after(response.headers(), SystemTime::now());
         let kind = content_type(&response);
         let target = response.headers().get(LOCATION).and_then(|value| value.to_str().ok()).map(without_secrets);
         // What the body says is welcome, but the status alone is an answer too.
-        let text = read_text(response, MAX_ERROR).await.unwrap_or_default();
-        let parsed: Value = serde_json::from_str(&text).unwrap_or_default();
+        let text = read_text(response, MAX_ERROR).await.unwrap_or_else(|_| String::new());
+        let parsed: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
         let message = match wire::error_message(&parsed) {
             Some(message) => message,
             None if status.is_redirection() => {
@@ -167,14 +161,14 @@ impl Transport {
         };
         // No pause helps when the money has run out.
         let spent = parsed.pointer("/error/code").and_then(Value::as_str) == Some("insufficient_quota");
-        let passing = retry::is_passing(status.as_u16()) && !spent;
+        let transient = is_transient(status.as_u16()) && !spent;
         let error = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ChatError::Unauthorized { message },
             StatusCode::TOO_MANY_REQUESTS => ChatError::RateLimited { message },
             status => ChatError::Api { status: status.as_u16(), message },
         };
         let field = matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY);
-        Failure { error, passing, wait, refusal: field.then_some(text) }
+        Failure { error, transient, retry_after, refusal: field.then_some(text) }
     }
 }
 
@@ -188,10 +182,8 @@ fn headers(config: &OpenAiConfig) -> Result<HeaderMap, ChatError> {
     };
     let mut headers = HeaderMap::new();
     if let Some(key) = &config.api_key {
-        let key = key.expose_secret().trim();
-        if key.is_empty() {
-            // An empty variable means no key.
-        } else if config.azure.is_some() {
+        let key = key.expose();
+        if config.azure.is_some() {
             headers.insert(HeaderName::from_static("api-key"), value("the API key", key)?);
         } else {
             headers.insert(AUTHORIZATION, value("the API key", &format!("Bearer {key}"))?);
@@ -206,79 +198,22 @@ fn headers(config: &OpenAiConfig) -> Result<HeaderMap, ChatError> {
 }
 
 /// Reads a body up to a limit, as UTF-8 with what is not replaced.
-async fn read_text(mut response: Response, limit: usize) -> Result<String, Failure> {
-    let bad = |reason: String, body: &[u8]| {
-        let body = start(&String::from_utf8_lossy(body), 300);
-        Failure::lasting(ChatError::BadReply { reason, body })
-    };
-    let mut body: Vec<u8> = Vec::new();
-    loop {
-        match response.chunk().await {
-            Ok(Some(bytes)) if body.len() + bytes.len() > limit => {
-                return Err(bad(format!("it is longer than {limit} bytes"), &body));
-            }
-            Ok(Some(bytes)) => body.extend_from_slice(&bytes),
-            Ok(None) => return Ok(String::from_utf8_lossy(&body).into_owned()),
-            Err(error) => return Err(bad(format!("the connection broke before its end: {}", chain(&error)), &body)),
+async fn read_text(response: Response, limit: u64) -> Result<String, Failure> {
+    match CappedBody::new(response, limit).read().await {
+        Ok(body) => Ok(String::from_utf8_lossy(&body).into_owned()),
+        Err((error, body)) => {
+            let body = start(&String::from_utf8_lossy(&body), 300);
+            Err(Failure::lasting(ChatError::BadReply { reason: error.to_string(), body }))
         }
     }
 }
 
 /// The media type in lower case and without parameters; empty when there is none.
 pub(crate) fn content_type(response: &Response) -> String {
-    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
+    value.split(';').next().unwrap_or(value).trim().to_ascii_lowercase()
 }
 
 fn is_json(kind: &str) -> bool {
     kind.is_empty() || matches!(kind, "application/json" | "text/json") || kind.ends_with("+json")
-}
-
-/// An error and its causes in one line, without the address, which may hold a key.
-pub(crate) fn chain(error: &reqwest::Error) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    let mut next = std::error::Error::source(error);
-    while let Some(source) = next {
-        parts.push(source.to_string());
-        next = source.source();
-    }
-    if parts.is_empty() {
-        let text = error.to_string();
-        return error.url().map_or(text.clone(), |url| text.replace(url.as_str(), &without_secrets(url.as_str())));
-    }
-    parts.dedup();
-    parts.join(": ")
-}
-
-/// Takes keys out of texts that came from outside: some servers quote them.
-#[derive(Clone)]
-pub(crate) struct Redactor(Vec<SecretString>);
-
-impl Redactor {
-    /// Shorter values are no secrets, and removing them would mangle messages.
-    const SHORTEST: usize = 6;
-
-    fn new(config: &OpenAiConfig) -> Redactor {
-        let key = config.api_key.iter().map(|key| key.expose_secret().trim());
-        let values = key.chain(config.headers.values().map(|value| value.trim()));
-        Redactor(values.filter(|value| value.len() >= Redactor::SHORTEST).map(SecretString::from).collect())
-    }
-
-    fn clean(&self, text: String) -> String {
-        self.0.iter().fold(text, |text, secret| text.replace(secret.expose_secret(), "[redacted]"))
-    }
-
-    pub(crate) fn clean_error(&self, error: ChatError) -> ChatError {
-        match error {
-            ChatError::Unreachable { url, reason } => ChatError::Unreachable { url, reason: self.clean(reason) },
-            ChatError::Unauthorized { message } => ChatError::Unauthorized { message: self.clean(message) },
-            ChatError::RateLimited { message } => ChatError::RateLimited { message: self.clean(message) },
-            ChatError::Api { status, message } => ChatError::Api { status, message: self.clean(message) },
-            ChatError::BadReply { reason, body } => {
-                ChatError::BadReply { reason: self.clean(reason), body: self.clean(body) }
-            }
-            ChatError::Config(reason) => ChatError::Config(self.clean(reason)),
-            error @ (ChatError::Timeout { .. } | ChatError::ReplayMiss { .. } | ChatError::Recording { .. }) => error,
-        }
-    }
 }

@@ -8,6 +8,9 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::model::{ChatError, ChatReply, ChatRequest, Message, Part, TokenUsage, ToolOffer, ToolUse};
 
+/// The longest chat reply that is read, in bytes.
+pub(crate) const MAX_REPLY: u64 = 16 << 20;
+
 /// Fields that some endpoints or models refuse and that a call can do without. `max_tokens` is not left out but sent
 /// under its newer name, `max_completion_tokens`.
 const REFUSABLE: [&str; 9] = [
@@ -103,7 +106,7 @@ pub(crate) fn without(body: &mut Map<String, Value>, refused: &Refused) {
 /// Which of the fields sent an endpoint's refusal (400, 422) is about: those it names; otherwise the bias and the reply's
 /// format, which are the likeliest.
 pub(crate) fn refused_by(answer: &str, sent: &Map<String, Value>) -> Refused {
-    let parsed: Value = serde_json::from_str(answer).unwrap_or_default();
+    let parsed: Value = serde_json::from_str(answer).unwrap_or(Value::Null);
     let param = parsed.pointer("/error/param").and_then(Value::as_str).unwrap_or_default();
     let message = error_message(&parsed).unwrap_or_default();
     let sent = || REFUSABLE.into_iter().filter(|&name| sent.contains_key(name));

@@ -95,8 +95,8 @@ pub enum StageError {
 }
 
 impl StageError {
-    /// Whether nobody is there to answer, so that the next question would end the same way.
-    pub fn is_unreached(&self) -> bool {
+    /// Whether the endpoint is unreachable or unusable, so that the next question would fail in the same way.
+    pub fn is_unreachable(&self) -> bool {
         match self {
             StageError::Chat { error, .. } => match error {
                 ChatError::Unreachable { .. } | ChatError::Unauthorized { .. } | ChatError::Config(_) => true,
@@ -238,7 +238,7 @@ impl Desk<'_> {
     }
 
     fn unreached(&self, error: StageError) -> StageError {
-        if error.is_unreached() {
+        if error.is_unreachable() {
             self.lock().unreached = true;
         }
         error

@@ -78,7 +78,7 @@ impl Chooser {
         candidates: Candidates,
         events: &Events,
     ) -> Result<Chosen, TaskError> {
-        let Candidates { models, way_out, count, native_first, note } = candidates;
+        let Candidates { models, fallbacks, count, native_first, note } = candidates;
         let ranked = rank(&models, &self.request.text, effective, native_first);
         let mut order: Vec<(Available, String)> =
             ranked.into_iter().map(|ranked| (ranked.candidate, ranked.reason)).collect();
@@ -112,7 +112,7 @@ impl Chooser {
             return Err(TaskError::new(ErrorCode::NoModel, format!("no available models: {effective}")));
         };
         let fallbacks =
-            order.map(|(candidate, _)| candidate).chain(way_out).map(|model| model.candidate(effective)).collect();
+            order.map(|(candidate, _)| candidate).chain(fallbacks).map(|model| model.candidate(effective)).collect();
         let selection = Selection { task: task.id, chosen: chosen.candidate(effective), fallbacks, reason, notes };
         Ok(Chosen { selection, among: count })
     }

@@ -339,17 +339,12 @@ fn tool_line(tool: &Tool) -> String {
         let outputs: Vec<&str> = tool.outputs.iter().map(|kind| kind.as_str()).collect();
         line.push_str(&format!(" -> {}", outputs.join(", ")));
     }
-    let plain: String = tool.description.chars().filter(|char| !is_hidden(*char)).collect();
+    let plain: String = tool.description.chars().filter(|char| !jarvis_net::text::is_hidden(*char)).collect();
     let description = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     if !description.is_empty() && !is_stock(&tool.name) {
         line.push_str(&format!(": {}", shown(&description, DESCRIPTION_SHOWN)));
     }
     line
-}
-
-/// True for characters that a person does not see and a model reads: tags, zero-width and direction controls.
-pub(crate) fn is_hidden(char: char) -> bool {
-    matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// True for the task types of the registry: every chat model knows what their names mean, so their descriptions are not

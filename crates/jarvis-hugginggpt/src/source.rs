@@ -49,7 +49,7 @@ pub struct Candidates {
     /// Those to choose from, in the order in which they are shown; at least one.
     pub models: Vec<Available>,
     /// What to try when all of them fail.
-    pub way_out: Vec<Available>,
+    pub fallbacks: Vec<Available>,
     /// How many there are in all, those that are not shown included.
     pub count: usize,
     /// Whether native models come first where nobody is asked.
@@ -345,7 +345,7 @@ impl FileSource {
         let (models, count) = self.elsewhere(kind.name).await;
         // Native models are measured, simple tools: where a real model answers they are the way out, not a choice.
         if !models.is_empty() {
-            return Ok(Found::Among(Candidates { models, count, way_out: native, native_first: false, note: None }));
+            return Ok(Found::Among(Candidates { models, count, fallbacks: native, native_first: false, note: None }));
         }
         if !native.is_empty() {
             let count = native.len();

@@ -1,378 +1,293 @@
-//! Calls to services with JSON or media replies: capped, timed, and told apart from errors in disguise.
+//! The HTTP client, its routes and redirects, bodies with a size limit, and the cause of a failed call.
 
 use std::error::Error;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use jarvis_plan::{ErrorCode, TaskError};
-use reqwest::header::{CONTENT_TYPE, RETRY_AFTER};
+use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Method, Proxy, RequestBuilder, StatusCode};
-use serde_json::Value;
+use reqwest::{Client, Proxy, Response};
 use tokio::sync::OnceCell;
-use url::Url;
+use url::{Host, Url};
 
-use crate::sniff;
+use crate::policy::{PolicyResolver, without_secrets};
 use crate::text::{Secret, shorten};
 
-/// The longest that connecting to a service may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_REDIRECTS: usize = 5;
 
-/// The longest JSON that is parsed on the runtime's own threads, in bytes.
-const PARSE_IN_PLACE: usize = 128 << 10;
-
-/// Why no HTTP client can be made, and what to install.
-pub fn client_error(error: &reqwest::Error) -> TaskError {
-    TaskError::new(ErrorCode::NotConfigured, format!("the HTTP client cannot be made: {}", root_cause(error)))
-        .hint("Install the system's CA certificates (the package `ca-certificates` on most systems)")
-}
-
-/// The innermost reason of an error of the HTTP client; the outer ones repeat the address.
-pub fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    if std::ptr::addr_eq(cause, error) { shorten(&error_kind(error), 200) } else { shorten(&cause.to_string(), 200) }
-}
-
-/// An error without a cause prints the address, query included; its kind is enough.
-fn error_kind(error: &reqwest::Error) -> String {
-    let kind = match () {
-        () if error.is_timeout() => "it timed out",
-        () if error.is_connect() => "no connection",
-        () if error.is_redirect() => "too many redirects",
-        () if error.is_body() || error.is_decode() => "the answer broke off",
-        () => "the request failed",
-    };
-    kind.to_owned()
-}
-
-/// How a service is called: what it is named in messages, how long a call may take and how much it may answer.
-#[derive(Debug)]
-pub struct Service {
-    /// Its name in messages.
-    name: String,
-    /// The longest one call may take.
-    timeout: Duration,
-    /// The largest reply, in bytes.
-    max_bytes: u64,
-    /// The token that must never be shown.
-    token: Option<Secret>,
-    /// What to try when the token is refused.
-    token_hint: &'static str,
-    /// What to try when the model is not there.
-    missing_hint: &'static str,
-    /// Whether to go through a proxy.
-    route: Route,
-    /// Made at the first call.
-    client: OnceCell<Client>,
-}
-
-/// The way to a service.
+/// How requests leave this machine.
 #[derive(Debug, Clone, Default)]
 pub enum Route {
-    /// Through the proxy that the environment names, if it names one.
+    /// Through the proxy named by the environment (`HTTPS_PROXY`, `ALL_PROXY`, …), if any.
     #[default]
     Environment,
     /// Through this proxy, whose address may hold a password.
     Proxy(Secret),
-    /// Straight.
     Direct,
 }
 
 impl Route {
-    /// The way to a base address: straight to this machine, else by the proxy given, else as the environment says.
+    /// The route to a base address. This machine is always reached directly.
     pub fn to(base: &Url, proxy: Option<&Secret>) -> Route {
         match proxy {
-            _ if jarvis_plan::is_loopback(base) => Route::Direct,
+            _ if is_loopback(base) => Route::Direct,
             Some(proxy) => Route::Proxy(proxy.clone()),
             None => Route::Environment,
         }
     }
 }
 
-/// A whole reply.
-#[derive(Debug, Clone)]
-pub struct Reply {
-    /// The status.
-    pub status: StatusCode,
-    /// The body, whole.
-    pub body: Bytes,
-    /// The body as JSON, when it is JSON.
-    pub json: Option<Value>,
-    /// How long the service asks to wait before another call.
-    pub retry_after: Option<Duration>,
+/// Whether the spelling of an address puts it on this machine. Names are not resolved.
+pub fn is_loopback(address: &Url) -> bool {
+    match address.host() {
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback()),
+        None => false,
+    }
 }
 
-impl Service {
-    /// A service of that name in messages. A call may take `timeout` and answer `max_bytes`.
-    pub fn new(name: impl Into<String>, timeout: Duration, max_bytes: u64) -> Service {
-        Service {
-            name: name.into(),
-            timeout,
-            max_bytes,
-            token: None,
-            token_hint: "Check the key in the configuration",
-            missing_hint: "Check the model's name",
-            route: Route::default(),
-            client: OnceCell::new(),
+/// The redirects that a client follows, five at most. A response that redirects elsewhere is returned as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Redirects {
+    /// Credentials and prompts stay with the host they were meant for.
+    #[default]
+    Never,
+    SameOrigin,
+    /// Within the origin, and only 307 and 308, which keep method and body.
+    SameOriginAndMethod,
+}
+
+impl From<Redirects> for Policy {
+    fn from(redirects: Redirects) -> Policy {
+        if redirects == Redirects::Never {
+            return Policy::none();
         }
-    }
-
-    /// Goes this way.
-    pub fn route(mut self, route: Route) -> Service {
-        self.route = route;
-        self
-    }
-
-    /// Sends the token as a bearer token with each request.
-    pub fn token(mut self, token: Option<Secret>) -> Service {
-        self.token = token;
-        self
-    }
-
-    /// What to try when the token is refused, and when the model is not there.
-    pub fn hints(mut self, token: &'static str, missing: &'static str) -> Service {
-        self.token_hint = token;
-        self.missing_hint = missing;
-        self
-    }
-
-    /// Begins a `POST`.
-    pub async fn post(&self, url: Url) -> Result<RequestBuilder, TaskError> {
-        Ok(self.client().await?.post(url))
-    }
-
-    /// Begins a request of any method.
-    pub async fn request(&self, method: Method, url: Url) -> Result<RequestBuilder, TaskError> {
-        Ok(self.client().await?.request(method, url))
-    }
-
-    /// Begins a `GET`.
-    pub async fn get(&self, url: Url) -> Result<RequestBuilder, TaskError> {
-        Ok(self.client().await?.get(url))
-    }
-
-    /// The client. Redirects are not followed: a service that redirects could send the token elsewhere.
-    async fn client(&self) -> Result<&Client, TaskError> {
-        let route = self.route.clone();
-        let make = move || {
-            let builder = Client::builder()
-                .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
-                .redirect(Policy::none())
-                .referer(false)
-                .connect_timeout(CONNECT_TIMEOUT);
-            let builder = match route {
-                Route::Environment => builder,
-                Route::Direct => builder.no_proxy(),
-                Route::Proxy(proxy) => builder.proxy(Proxy::all(proxy.expose()).map_err(|_| {
-                    TaskError::new(ErrorCode::NotConfigured, "the address of the proxy is not one")
-                        .hint("Give the proxy as `http://host:port`")
-                })?),
-            };
-            builder.build().map_err(|error| client_error(&error))
-        };
-        self.client.get_or_try_init(|| blocking(make)).await
-    }
-
-    /// Sends a request and reads the whole reply, whatever its status.
-    pub async fn send(&self, request: RequestBuilder) -> Result<Reply, TaskError> {
-        match tokio::time::timeout(self.timeout, self.exchange(request)).await {
-            Ok(done) => done,
-            Err(_) => Err(self.timed_out()),
-        }
-    }
-
-    async fn exchange(&self, request: RequestBuilder) -> Result<Reply, TaskError> {
-        let request = match &self.token {
-            Some(token) => request.bearer_auth(token.expose()),
-            None => request,
-        };
-        let mut response = request.send().await.map_err(|error| self.transport(&error))?;
-        let status = response.status();
-        let content_type =
-            response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
-        let retry_after =
-            response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let retry_after = retry_after.map(Duration::from_secs);
-        if response.content_length().is_some_and(|length| length > self.max_bytes) {
-            return Err(self.oversize());
-        }
-        let mut body = BytesMut::new();
-        while let Some(piece) = response.chunk().await.map_err(|error| self.cut(&error))? {
-            if (body.len() + piece.len()) as u64 > self.max_bytes {
-                return Err(self.oversize());
+        Policy::custom(move |attempt| {
+            let origin = attempt.previous().first().map(Url::origin);
+            let same_origin = origin == Some(attempt.url().origin());
+            let same_method = matches!(attempt.status().as_u16(), 307 | 308);
+            let too_many = attempt.previous().len() > MAX_REDIRECTS;
+            match redirects {
+                Redirects::SameOrigin if too_many => attempt.error("too many redirects"),
+                Redirects::SameOrigin if same_origin => attempt.follow(),
+                Redirects::SameOriginAndMethod if same_origin && same_method && !too_many => attempt.follow(),
+                Redirects::Never | Redirects::SameOrigin | Redirects::SameOriginAndMethod => attempt.stop(),
             }
-            body.extend_from_slice(&piece);
-        }
-        let body = body.freeze();
-        let looks_json = body
-            .iter()
-            .find(|byte| !byte.is_ascii_whitespace())
-            .is_some_and(|byte| matches!(byte, b'{' | b'[') || content_type.to_ascii_lowercase().contains("json"));
-        let json = match looks_json {
-            true if body.len() > PARSE_IN_PLACE => {
-                let body = body.clone();
-                blocking(move || Ok(serde_json::from_slice(&body).ok())).await?
-            }
-            true => serde_json::from_slice(&body).ok(),
-            false => None,
-        };
-        Ok(Reply { status, body, json, retry_after })
-    }
-
-    /// The reply if it is a success; an error status, or a JSON body with `error` whatever the status, becomes an error.
-    pub fn accept(&self, reply: Reply) -> Result<Reply, TaskError> {
-        let message = reply.error_message();
-        if reply.status.is_success() {
-            return match message {
-                Some(message) => Err(self.error(ErrorCode::Upstream, &format!("answered with an error: {message}"))),
-                None => Ok(reply),
-            };
-        }
-        let status = reply.status.as_u16();
-        let words = message.unwrap_or_else(|| match reply.status.canonical_reason() {
-            Some(reason) => format!("{status} {reason}"),
-            None => format!("status {status}"),
-        });
-        Err(match status {
-            401 | 403 => {
-                self.error(ErrorCode::Unauthorized, &format!("refused the credentials: {words}")).hint(self.token_hint)
-            }
-            402 => self
-                .error(ErrorCode::RateLimited, &format!("wants payment: {words}"))
-                .hint("The account's credits are used up; wait for the next period or add credits"),
-            429 => self
-                .error(ErrorCode::RateLimited, &format!("limits the rate of calls: {words}"))
-                .hint("Wait a little, or use another model"),
-            404 | 410 => {
-                self.error(ErrorCode::Unavailable, &format!("does not have the model: {words}")).hint(self.missing_hint)
-            }
-            300..=399 => self
-                .error(ErrorCode::BadReply, &format!("redirects elsewhere ({words}), which is not followed"))
-                .hint("Correct the configured address"),
-            502..=504 => self.error(ErrorCode::Unavailable, &format!("is not available now: {words}")),
-            _ => self.error(ErrorCode::Upstream, &format!("answered with an error ({status}): {words}")),
         })
     }
+}
 
-    /// An error of this service. The words may come from outside: they are shortened and lose the token.
-    pub fn error(&self, code: ErrorCode, words: &str) -> TaskError {
-        let words = match &self.token {
-            Some(token) => token.redact(words),
-            None => words.to_owned(),
-        };
-        TaskError::new(code, format!("{} {}", self.name, shorten(&words, 400)))
-    }
+/// The settings of a client.
+#[derive(Clone)]
+pub struct ClientOptions {
+    pub route: Route,
+    pub redirects: Redirects,
+    /// 10 s by default.
+    pub connect_timeout: Duration,
+    /// Sent with each request.
+    pub headers: HeaderMap,
+    /// Whether idle connections are reused; true by default.
+    pub keep_alive: bool,
+    /// Resolves names in place of the system's resolver.
+    pub resolver: Option<PolicyResolver>,
+}
 
-    /// A reply that is not what was asked for.
-    pub fn bad_reply(&self, reply: &Reply, wanted: &str) -> TaskError {
-        let start = match &reply.json {
-            Some(value) => format!(": {}", shorten(&value.to_string(), 120)),
-            None => String::new(),
-        };
-        let found = sniff::describe(&reply.body);
-        self.error(
-            ErrorCode::BadReply,
-            &format!("should have answered with {wanted}, but its answer is {found}{start}"),
-        )
-    }
-
-    /// The error of a call that took too long.
-    pub fn timed_out(&self) -> TaskError {
-        self.error(ErrorCode::Timeout, &format!("did not answer within {:.1} s", self.timeout.as_secs_f64()))
-    }
-
-    fn oversize(&self) -> TaskError {
-        self.error(ErrorCode::TooLarge, &format!("answered with more than the limit of {} bytes", self.max_bytes))
-    }
-
-    fn transport(&self, error: &reqwest::Error) -> TaskError {
-        if error.is_timeout() {
-            return self.error(ErrorCode::Timeout, "did not accept a connection in time");
+impl Default for ClientOptions {
+    fn default() -> ClientOptions {
+        ClientOptions {
+            route: Route::default(),
+            redirects: Redirects::default(),
+            connect_timeout: CONNECT_TIMEOUT,
+            headers: HeaderMap::new(),
+            keep_alive: true,
+            resolver: None,
         }
-        self.error(ErrorCode::Unavailable, &format!("cannot be reached: {}", root_cause(error)))
-    }
-
-    fn cut(&self, error: &reqwest::Error) -> TaskError {
-        self.error(ErrorCode::BadReply, &format!("broke off its answer: {}", root_cause(error)))
     }
 }
 
-impl Reply {
-    /// The service's own words, when the body is JSON that tells of an error: `error` as a text, a list or an object
-    /// with `message`; with an error status also `message` and `detail`.
-    pub fn error_message(&self) -> Option<String> {
-        let fields = self.json.as_ref()?.as_object()?;
-        let failed = !self.status.is_success();
-        let error = fields.get("error").filter(|error| !error.is_null() && **error != Value::Bool(false));
-        let error = error.or_else(|| fields.get("message").filter(|_| failed));
-        let error = error.or_else(|| fields.get("detail").filter(|_| failed))?;
-        Some(words(error))
-    }
+/// Why there is no HTTP client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    #[error("the proxy {address} cannot be used: {reason}")]
+    Proxy {
+        /// Without credentials.
+        address: String,
+        reason: String,
+    },
+    #[error("the HTTP client cannot be built: {0}")]
+    Build(String),
+}
 
-    /// The body's fields, when it is a JSON object.
-    pub fn field(&self, name: &str) -> Option<&Value> {
-        self.json.as_ref()?.get(name)
+impl ClientError {
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ClientError::Proxy { .. } => "Give the proxy as `http://host:port`",
+            ClientError::Build(_) => {
+                "Install the system's CA certificates (the package `ca-certificates` on most systems)"
+            }
+        }
     }
 }
 
-fn words(error: &Value) -> String {
-    match error {
-        Value::String(text) => text.clone(),
-        Value::Array(rows) => rows.iter().map(words).collect::<Vec<_>>().join("; "),
-        Value::Object(fields) => match fields.get("message").or_else(|| fields.get("msg")) {
-            Some(message) => words(message),
-            None => error.to_string(),
-        },
-        Value::Null | Value::Bool(_) | Value::Number(_) => error.to_string(),
-    }
-}
-
-/// The address of a model: the base, the parts of its id, and what follows. The base may end in `/` or not.
+/// Builds a client. Reads the system's certificates, which takes milliseconds; [`LazyClient`] does it off the runtime.
 ///
 /// # Errors
-/// `CannotDo` when the id is not one that a service could have: parts of letters, digits, `.`, `_`, `-`, `:`.
-pub fn model_url(base: &Url, id: &str, tail: &[&str]) -> Result<Url, TaskError> {
-    let proper = |part: &str| {
-        !part.is_empty()
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':'))
-            && part.chars().any(|c| c != '.')
-    };
-    if id.len() > 200 || !id.split('/').all(proper) {
-        return Err(TaskError::new(ErrorCode::CannotDo, format!("`{}` is not a model id", shorten(id, 80))));
+/// When the route's proxy is not an address, or the certificates cannot be read.
+#[allow(clippy::disallowed_methods, reason = "this is the one place that builds clients")]
+pub fn client(options: ClientOptions) -> Result<Client, ClientError> {
+    let mut builder = Client::builder()
+        .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
+        .default_headers(options.headers)
+        .redirect(options.redirects.into())
+        .referer(false)
+        .connect_timeout(options.connect_timeout);
+    if !options.keep_alive {
+        builder = builder.pool_max_idle_per_host(0);
     }
-    join(base, id.split('/').chain(tail.iter().copied()))
+    if let Some(resolver) = options.resolver {
+        builder = builder.dns_resolver(resolver);
+    }
+    let builder = match options.route {
+        Route::Environment => builder,
+        Route::Direct => builder.no_proxy(),
+        Route::Proxy(address) => builder.proxy(proxy(&address)?),
+    };
+    builder.build().map_err(|error| ClientError::Build(cause(&error)))
 }
 
-/// The base with more path segments.
-pub fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) -> Result<Url, TaskError> {
+/// Checks the address of a proxy, whether or not it will be used.
+///
+/// # Errors
+/// [`ClientError::Proxy`].
+pub fn check_proxy(address: &Secret) -> Result<(), ClientError> {
+    proxy(address).map(drop)
+}
+
+fn proxy(address: &Secret) -> Result<Proxy, ClientError> {
+    Proxy::all(address.expose())
+        .map_err(|error| ClientError::Proxy { address: without_secrets(address.expose()), reason: cause(&error) })
+}
+
+/// A client that is built when it is first needed, off the runtime's threads: reading the certificate store takes longer
+/// than many a whole run.
+pub struct LazyClient {
+    options: ClientOptions,
+    client: OnceCell<Client>,
+}
+
+impl LazyClient {
+    pub fn new(options: ClientOptions) -> LazyClient {
+        LazyClient { options, client: OnceCell::new() }
+    }
+
+    /// # Errors
+    /// As [`client`].
+    pub async fn get(&self) -> Result<&Client, ClientError> {
+        let build = || async {
+            let options = self.options.clone();
+            match tokio::task::spawn_blocking(move || client(options)).await {
+                Ok(built) => built,
+                Err(error) => Err(ClientError::Build(error.to_string())),
+            }
+        };
+        self.client.get_or_try_init(build).await
+    }
+}
+
+impl std::fmt::Debug for LazyClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LazyClient").field("route", &self.options.route).finish_non_exhaustive()
+    }
+}
+
+/// A body that is read piece by piece, up to a limit.
+#[derive(Debug)]
+pub struct CappedBody {
+    response: Response,
+    /// Bytes that may still come.
+    left: u64,
+    max: u64,
+}
+
+/// Why a body could not be read to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum BodyError {
+    #[error("it is longer than {0} bytes")]
+    TooLarge(u64),
+    #[error("the connection broke before its end: {}", cause(.0))]
+    Broken(#[source] reqwest::Error),
+}
+
+impl CappedBody {
+    /// The body of a response, of at most `max` bytes.
+    pub fn new(response: Response, max: u64) -> CappedBody {
+        CappedBody { response, left: max, max }
+    }
+
+    /// The next piece; `None` at the end.
+    ///
+    /// # Errors
+    /// When the limit is passed or the connection breaks.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+        let Some(piece) = self.response.chunk().await.map_err(BodyError::Broken)? else { return Ok(None) };
+        self.left = self.left.checked_sub(piece.len() as u64).ok_or(BodyError::TooLarge(self.max))?;
+        Ok(Some(piece))
+    }
+
+    /// Reads to the end. A body that announces more than the limit is refused before anything is read.
+    ///
+    /// # Errors
+    /// Why the body is incomplete, and what came of it.
+    pub async fn read(mut self) -> Result<Bytes, (BodyError, Bytes)> {
+        if self.response.content_length().is_some_and(|length| length > self.max) {
+            return Err((BodyError::TooLarge(self.max), Bytes::new()));
+        }
+        let mut body = BytesMut::new();
+        loop {
+            match self.next().await {
+                Ok(Some(piece)) => body.extend_from_slice(&piece),
+                Ok(None) => return Ok(body.freeze()),
+                Err(error) => return Err((error, body.freeze())),
+            }
+        }
+    }
+}
+
+/// Reads a body of at most `max` bytes.
+///
+/// # Errors
+/// As [`CappedBody::read`], without what came.
+pub async fn read_capped(response: Response, max: u64) -> Result<Bytes, BodyError> {
+    CappedBody::new(response, max).read().await.map_err(|(error, _)| error)
+}
+
+/// The innermost cause of an error: the outer ones repeat the address, which may hold a key.
+pub fn cause(error: &(dyn Error + 'static)) -> String {
+    let innermost = std::iter::successors(Some(error), |error| (*error).source()).last().unwrap_or(error);
+    match innermost.downcast_ref::<reqwest::Error>() {
+        // Its text is the address, query included.
+        Some(error) => match () {
+            () if error.is_timeout() => "it timed out",
+            () if error.is_connect() => "no connection",
+            () if error.is_redirect() => "too many redirects",
+            () if error.is_body() || error.is_decode() => "the answer broke off",
+            () => "the request failed",
+        }
+        .to_owned(),
+        None => shorten(&innermost.to_string(), 200),
+    }
+}
+
+/// The base with more path segments, whether or not it ends in `/`; `None` when it cannot have a path.
+pub fn join<'a>(base: &Url, segments: impl IntoIterator<Item = &'a str>) -> Option<Url> {
     let mut url = base.clone();
-    match url.path_segments_mut() {
-        Ok(mut path) => path.pop_if_empty().extend(segments),
-        Err(()) => {
-            return Err(TaskError::new(
-                ErrorCode::NotConfigured,
-                format!("`{}` cannot be the address of a service", crate::policy::shown(base)),
-            ));
-        }
-    };
-    Ok(url)
-}
-
-/// Runs blocking work off the runtime's threads.
-///
-/// # Errors
-/// What the work says; `Panic` when it panicked, `Cancelled` when the runtime is shutting down.
-pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, TaskError> + Send + 'static,
-) -> Result<T, TaskError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) if error.is_panic() => Err(TaskError::new(ErrorCode::Panic, "the work on a file panicked")),
-        Err(_) => Err(TaskError::new(ErrorCode::Cancelled, "the runtime is shutting down")),
-    }
+    url.path_segments_mut().ok()?.pop_if_empty().extend(segments);
+    Some(url)
 }
 
 #[cfg(test)]
@@ -380,30 +295,47 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_is_reached_straight() {
+    fn this_machine_is_reached_directly() {
         let proxy = Secret::new("http://proxy.test:3128");
-        for (base, with, without) in [
-            ("http://localhost:8005", "Direct", "Direct"),
-            ("http://127.0.0.1", "Direct", "Direct"),
-            ("http://[::1]:1", "Direct", "Direct"),
-            ("https://models.test", "Proxy", "Environment"),
+        for (base, local) in [
+            ("http://localhost:8005", true),
+            ("http://localhost.", true),
+            ("http://models.localhost", true),
+            ("http://127.0.0.9/x", true),
+            ("http://[::1]:1", true),
+            ("http://[::ffff:127.0.0.1]", true),
+            ("https://models.test", false),
+            ("http://localhost.example.org", false),
+            ("http://notlocalhost", false),
+            ("http://10.0.0.1", false),
         ] {
             let base = Url::parse(base).unwrap();
-            let way = |proxy| format!("{:?}", Route::to(&base, proxy));
-            assert!(way(proxy.as_ref()).starts_with(with) && way(None).starts_with(without), "{base}");
+            let route = |proxy| format!("{:?}", Route::to(&base, proxy));
+            let (with, without) = if local { ("Direct", "Direct") } else { ("Proxy", "Environment") };
+            assert!(route(proxy.as_ref()).starts_with(with) && route(None).starts_with(without), "{base}");
         }
     }
 
     #[test]
-    fn model_addresses_are_built_from_proper_ids_only() {
-        let base = Url::parse("http://h/hf-inference/models/").unwrap();
-        let bare = Url::parse("http://h").unwrap();
-        let url = |base: &Url, id: &str, tail: &[&str]| model_url(base, id, tail).map(String::from).ok();
-        assert_eq!(url(&base, "a/b-c.d_1", &[]).unwrap(), "http://h/hf-inference/models/a/b-c.d_1");
-        assert_eq!(url(&base, "a/b", &["pipeline", "x"]).unwrap(), "http://h/hf-inference/models/a/b/pipeline/x");
-        assert_eq!(url(&bare, "canny-control", &[]).unwrap(), "http://h/canny-control");
-        for id in ["", "/", "a//b", "../x", "a/..", "a/b?x", "a b", "a%2fb", "a/b#c", "http://evil/"] {
-            assert_eq!(url(&base, id, &[]), None, "{id}");
+    fn a_proxy_that_is_no_address_is_refused_without_its_password() {
+        let options =
+            |address| ClientOptions { route: Route::Proxy(Secret::new(address).unwrap()), ..Default::default() };
+        let error = client(options("http://u:s3cret@[")).unwrap_err();
+        assert!(error.to_string().starts_with("the proxy (not an address) cannot be used: "), "{error}");
+        assert!(!format!("{error:?}").contains("s3cret"));
+        assert!(client(options("http://u:s3cret@proxy.test:3128")).is_ok());
+    }
+
+    #[test]
+    fn addresses_are_joined() {
+        for (base, joined) in [
+            ("http://h:1", Some("http://h:1/status/a%20b%3F")),
+            ("http://h:1/", Some("http://h:1/status/a%20b%3F")),
+            ("http://h:1/v1/", Some("http://h:1/v1/status/a%20b%3F")),
+            ("mailto:x@y", None),
+        ] {
+            let url = join(&Url::parse(base).unwrap(), ["status", "a b?"]);
+            assert_eq!(url.as_ref().map(Url::as_str), joined, "{base}");
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Calls over the network, as all of jarvis makes them: which addresses may be reached, how much may come back and in which
-//! time, and that keys stay secret.
+//! The network as every crate of jarvis uses it: the HTTP client and what it returns, the addresses it may fetch, secrets,
+//! and text from outside.
 //!
-//! Knows no service by name, no task and no tool.
+//! Knows no service, task or tool.
+#![allow(missing_docs)]
 
 pub mod http;
 pub mod policy;
-pub mod sniff;
+pub mod retry;
 pub mod text;
 
 pub use policy::{Reach, UrlPolicy};

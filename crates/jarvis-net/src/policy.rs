@@ -4,7 +4,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use jarvis_plan::{ErrorCode, TaskError};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
@@ -19,6 +18,37 @@ pub struct UrlPolicy {
     /// Sends fetches through the proxy that the environment names (`HTTPS_PROXY`, `ALL_PROXY`, …). The proxy then
     /// resolves names, so that only literal addresses are checked here. Off by default: fetches go out directly.
     pub use_proxy: bool,
+}
+
+/// Why an address is not fetched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    #[error("only http and https addresses are fetched, not `{0}:`")]
+    Scheme(String),
+    #[error("{0} holds a user name or password; such addresses are not fetched")]
+    Credentials(String),
+    #[error("{0} names no host")]
+    NoHost(String),
+    /// The host's address is private or reserved. Only its kind is told: which address a name has inside this network is
+    /// nobody's business outside it.
+    #[error("`{host}` is {kind}; such hosts are not fetched")]
+    Refused { host: String, kind: &'static str },
+    #[error("the host `{0}` has no address")]
+    NoAddress(String),
+    #[error("the host `{host}` cannot be found: {reason}")]
+    NotFound { host: String, reason: String },
+}
+
+impl PolicyError {
+    /// Whether the policy forbids the address, rather than the address being unknown.
+    pub fn is_refusal(&self) -> bool {
+        !matches!(self, PolicyError::NoAddress(_) | PolicyError::NotFound { .. })
+    }
+
+    pub fn hint(&self) -> Option<&'static str> {
+        matches!(self, PolicyError::Refused { .. })
+            .then_some("Add the host to the allowed hosts in the configuration if it is meant to be reached")
+    }
 }
 
 /// What an address is, as far as fetching is concerned.
@@ -96,22 +126,17 @@ impl UrlPolicy {
     /// Checks what can be seen in an address before any name is resolved: scheme, credentials, a literal host.
     ///
     /// # Errors
-    /// `Forbidden`, saying what is refused.
-    pub fn check(&self, url: &Url) -> Result<(), TaskError> {
+    /// What is refused.
+    pub fn check(&self, url: &Url) -> Result<(), PolicyError> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(forbidden(format!("only http and https addresses are fetched, not `{}:`", url.scheme())));
+            return Err(PolicyError::Scheme(url.scheme().to_owned()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(forbidden(format!(
-                "{} holds a user name or password; such addresses are not fetched",
-                shown(url)
-            )));
+            return Err(PolicyError::Credentials(shown(url)));
         }
         match url.host() {
-            None => Err(forbidden(format!("{} names no host", shown(url)))),
-            Some(Host::Domain(name)) if name.trim_end_matches('.').is_empty() => {
-                Err(forbidden(format!("{} names no host", shown(url))))
-            }
+            None => Err(PolicyError::NoHost(shown(url))),
+            Some(Host::Domain(name)) if name.trim_end_matches('.').is_empty() => Err(PolicyError::NoHost(shown(url))),
             // Judged when it is resolved.
             Some(Host::Domain(_)) => Ok(()),
             Some(Host::Ipv4(ip)) => self.check_ip(&ip.to_string(), IpAddr::V4(ip)),
@@ -125,22 +150,19 @@ impl UrlPolicy {
         self.allow_hosts.iter().any(|listed| plain_host(listed).eq_ignore_ascii_case(host))
     }
 
-    fn check_ip(&self, host: &str, ip: IpAddr) -> Result<(), TaskError> {
+    fn check_ip(&self, host: &str, ip: IpAddr) -> Result<(), PolicyError> {
         if self.lists(host) {
             return Ok(());
         }
-        let what = match Reach::of(ip) {
-            Reach::Public => return Ok(()),
-            Reach::Private(_) if self.allow_private => return Ok(()),
-            Reach::Private(what) | Reach::Never(what) => what,
-        };
-        // Which address a name has inside this network is nobody's business outside it: only the kind is told.
-        Err(forbidden(format!("`{host}` is {what}; such hosts are not fetched"))
-            .hint("Add the host to the allowed hosts in the configuration if it is meant to be reached"))
+        match Reach::of(ip) {
+            Reach::Public => Ok(()),
+            Reach::Private(_) if self.allow_private => Ok(()),
+            Reach::Private(kind) | Reach::Never(kind) => Err(PolicyError::Refused { host: host.to_owned(), kind }),
+        }
     }
 
     /// The addresses among `found` that may be connected to; an error when none is left.
-    fn keep(&self, host: &str, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, TaskError> {
+    fn keep(&self, host: &str, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, PolicyError> {
         let mut refusal = None;
         let mut kept = Vec::with_capacity(found.len());
         for ip in found {
@@ -152,7 +174,7 @@ impl UrlPolicy {
         match refusal {
             Some(error) if kept.is_empty() => Err(error),
             Some(_) | None if !kept.is_empty() => Ok(kept),
-            Some(_) | None => Err(TaskError::new(ErrorCode::Unavailable, format!("the host `{host}` has no address"))),
+            Some(_) | None => Err(PolicyError::NoAddress(host.to_owned())),
         }
     }
 }
@@ -161,19 +183,27 @@ fn plain_host(host: &str) -> &str {
     host.trim().trim_start_matches('[').trim_end_matches(']').trim_end_matches('.')
 }
 
-fn forbidden(message: String) -> TaskError {
-    TaskError::new(ErrorCode::Forbidden, message)
-}
-
 /// An address as messages show it: without credentials, query and fragment, and not too long.
 pub fn shown(url: &Url) -> String {
-    let mut url = url.clone();
-    // These fail only for addresses that cannot have credentials.
+    crate::text::shorten(bare(url.clone()).as_str(), 200)
+}
+
+/// The address in a text without credentials, query and fragment. A text that is no address, and so may be anything, a key
+/// included, is not shown at all.
+pub fn without_secrets(address: &str) -> String {
+    match Url::parse(address.trim()) {
+        Ok(url) if url.has_host() => bare(url).to_string(),
+        Ok(_) | Err(_) => "(not an address)".to_owned(),
+    }
+}
+
+fn bare(mut url: Url) -> Url {
+    // Both fail only for addresses that cannot have credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);
     url.set_fragment(None);
-    crate::text::shorten(url.as_str(), 200)
+    url
 }
 
 /// Finds the addresses of a name.
@@ -191,10 +221,9 @@ pub fn system_lookup() -> Lookup {
 
 /// Resolves names for the HTTP client and lets only allowed addresses through. The client connects to what this
 /// returns, so a name cannot resolve to one thing when checked and to another when used.
+#[derive(Clone)]
 pub struct PolicyResolver {
-    /// What is allowed.
     pub policy: UrlPolicy,
-    /// Who finds addresses.
     pub lookup: Lookup,
 }
 
@@ -204,9 +233,9 @@ impl Resolve for PolicyResolver {
         let lookup = Arc::clone(&self.lookup);
         Box::pin(async move {
             let host = name.as_str().to_owned();
-            let found = lookup(host.clone()).await.map_err(|error| {
-                TaskError::new(ErrorCode::Unavailable, format!("the host `{host}` cannot be found: {error}"))
-            })?;
+            let found = lookup(host.clone())
+                .await
+                .map_err(|error| PolicyError::NotFound { host: host.clone(), reason: error.to_string() })?;
             let kept = policy.keep(&host, found)?;
             // Port 0 stands for the port of the URL.
             Ok(Box::new(kept.into_iter().map(|ip| SocketAddr::new(ip, 0))) as Addrs)

@@ -1,4 +1,4 @@
-//! Small helpers for texts in messages: shortened, on one line, without secrets.
+//! Text from outside: shortened for messages, without secrets, and without characters that hide something.
 
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -20,7 +20,29 @@ pub fn shorten(text: &str, max: usize) -> String {
     short
 }
 
-/// A token or key. `Debug` never shows it, and it is wiped when dropped.
+/// Whether a character is invisible, or reorders the characters around it: tags, variation selectors of the supplement,
+/// direction marks, zero-width characters, fillers. A model reads what they spell, a person does not see it. Controls and
+/// the variation selectors and accents that visible text needs are not among them.
+pub fn is_hidden(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// A token, key or other text that no output may show: `Debug` redacts it, and it is wiped when dropped.
 #[derive(Debug, Clone)]
 pub struct Secret(SecretString);
 
@@ -31,17 +53,12 @@ impl Secret {
         (!token.is_empty()).then(|| Secret(SecretString::from(token)))
     }
 
-    /// Keeps a token that came as a secret already.
-    pub fn from_secret(token: &SecretString) -> Option<Secret> {
-        Secret::new(token.expose_secret())
-    }
-
     /// The token itself, for the header it belongs in.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// The text with the token, if it occurs there, blacked out.
+    /// The text with each occurrence of the token replaced by `[redacted]`.
     pub fn redact(&self, text: &str) -> String {
         text.replace(self.expose(), "[redacted]")
     }

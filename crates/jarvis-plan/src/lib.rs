@@ -12,7 +12,6 @@ pub mod dialect;
 pub mod export;
 pub mod graph;
 
-mod address;
 mod answer;
 mod arg;
 mod builder;
@@ -28,7 +27,6 @@ mod selection;
 mod tool;
 mod usage;
 
-pub use address::is_loopback;
 pub use answer::{Answer, AnswerResource, Request, Role, Turn};
 pub use arg::{Arg, DraftRef, Named, Piece, text_of};
 pub use builder::{GraphBuilder, GraphError, Out, out};

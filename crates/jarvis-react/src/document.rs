@@ -147,7 +147,7 @@ pub fn decode(bytes: &[u8]) -> Result<Document, DocumentError> {
     if bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
         return Err(DocumentError::Utf32);
     }
-    let not_text = || DocumentError::NotText(jarvis_net::sniff::describe(bytes));
+    let not_text = || DocumentError::NotText(jarvis_store::sniff::describe(bytes));
     for (mark, encoding, format) in
         [(&[0xff, 0xfe], UTF_16LE, Format::Utf16Le), (&[0xfe, 0xff], UTF_16BE, Format::Utf16Be)]
     {

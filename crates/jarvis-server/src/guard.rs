@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use secrecy::{ExposeSecret, SecretString};
+use jarvis_net::Secret;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use url::Url;
@@ -156,8 +156,8 @@ fn refused(message: &str) -> ApiError {
 }
 
 /// True when what was given is the token. Digests are compared, so that neither content nor length shows in the time.
-pub(crate) fn is_token(token: &SecretString, given: &str) -> bool {
-    same(&Sha256::digest(token.expose_secret()), &Sha256::digest(given))
+pub(crate) fn is_token(token: &Secret, given: &str) -> bool {
+    same(&Sha256::digest(token.expose()), &Sha256::digest(given))
 }
 
 fn same(one: &[u8], other: &[u8]) -> bool {

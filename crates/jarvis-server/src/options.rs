@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use jarvis_net::Secret;
 
 /// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The bearer token that requests must carry; none on a loopback address only.
-    pub token: Option<SecretString>,
+    pub token: Option<Secret>,
     /// Origins of other sites whose pages may call the server, such as `https://tools.example.org`.
     pub cors_origins: Vec<String>,
     /// Names by which the server may be called beside those of this machine, such as `jarvis.example.org`.

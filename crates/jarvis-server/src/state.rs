@@ -6,9 +6,9 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::{Decisions, Format};
+use jarvis_net::Secret;
 use jarvis_react::Agent;
 use jarvis_store::{Journal, Media};
-use secrecy::SecretString;
 use serde::Serialize;
 use url::Url;
 use utoipa::ToSchema;
@@ -47,7 +47,7 @@ pub struct CallerModel {
     /// The endpoint's base URL; the configured one when the caller names none.
     pub endpoint: Option<Url>,
     /// The key.
-    pub key: Option<SecretString>,
+    pub key: Option<Secret>,
 }
 
 /// Whether one thing that the pipeline needs works.

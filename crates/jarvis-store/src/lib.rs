@@ -1,9 +1,13 @@
-//! Media on disk under one confined folder, the run journal in SQLite, and files that survive being stopped.
+//! Media on disk under one confined folder, what their bytes are, the run journal in SQLite, and files that survive being
+//! stopped.
 
 pub mod files;
+pub mod sniff;
 
+mod blocking;
 mod journal;
 mod media;
 
+pub use blocking::blocking;
 pub use journal::{Journal, JournalError, RunRecord, RunStatus, RunSummary};
 pub use media::{Media, MediaError};

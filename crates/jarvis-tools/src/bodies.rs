@@ -1,7 +1,7 @@
 //! What tools answer: failures told in the body of a success, and bodies that are no text.
 
 use crate::CallFault;
-use jarvis_net::sniff;
+use jarvis_store::sniff;
 
 /// How much of a body is looked at for the words of a failure, in bytes.
 const HEAD: usize = 1_024;

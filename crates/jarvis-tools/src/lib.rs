@@ -19,6 +19,7 @@ pub mod openapi;
 mod rapid;
 mod reach;
 mod registry;
+pub mod service;
 mod template;
 mod tool;
 mod untrusted;

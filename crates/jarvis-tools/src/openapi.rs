@@ -18,14 +18,16 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::service::{Reply, Service, join};
 use crate::{CallError, CallFault, ToolCall, ToolCaller};
-use jarvis_net::http::{Reply, Route, Service, join};
+use jarvis_net::http::Route;
 use jarvis_net::policy::shown;
-use jarvis_net::sniff;
+use jarvis_net::retry::Retries;
 use jarvis_net::text::{Secret, shorten};
+use jarvis_store::sniff;
 
-/// How often a call is tried again after a passing failure.
-const MAX_RETRIES: u32 = 3;
+/// Retries of a call after a transient failure.
+const MAX_RETRIES: usize = 3;
 
 /// The longest that a service may make us wait between two tries.
 const MAX_WAIT: Duration = Duration::from_secs(20);
@@ -179,11 +181,11 @@ impl OpenApiCaller {
             ErrorCode::NotConfigured => CallFault::NotWorking,
             _ => CallFault::Transport,
         };
-        CallError::new(kind, self.harmless(&error.message))
+        CallError::new(kind, self.redact(&error.message))
     }
 
     /// A text without the key.
-    fn harmless(&self, text: &str) -> String {
+    fn redact(&self, text: &str) -> String {
         match &self.config.key {
             Some(key) => key.redact(text),
             None => text.to_owned(),
@@ -213,20 +215,20 @@ impl OpenApiCaller {
             500..=599 => (CallFault::NotWorking, "the service does not work"),
             _ => (CallFault::Message, "the service answers with an error"),
         };
-        Err(CallError::new(kind, self.harmless(&format!("{what} ({status}): {words}"))))
+        Err(CallError::new(kind, self.redact(&format!("{what} ({status}): {words}"))))
     }
 
     /// A success as text: JSON compact, text as it is, the rest described.
     fn text(&self, reply: &Reply) -> String {
         if let Some(json) = &reply.json {
-            return self.cut(self.harmless(&json.to_string()));
+            return self.cut(self.redact(&json.to_string()));
         }
         if reply.body.iter().all(u8::is_ascii_whitespace) {
             return String::new();
         }
         let found = sniff::sniff(&reply.body);
         if found.is_some_and(|found| matches!(found.extension, "txt" | "json")) {
-            return self.cut(self.harmless(&String::from_utf8_lossy(&reply.body)));
+            return self.cut(self.redact(&String::from_utf8_lossy(&reply.body)));
         }
         format!("[not text: {}, {} bytes]", sniff::describe(&reply.body), reply.body.len())
     }
@@ -253,27 +255,27 @@ impl OpenApiCaller {
     /// As [`ToolCaller::call`].
     pub async fn call_json(&self, api: &str, arguments: &Map<String, Value>) -> Result<String, CallError> {
         let (operation, target) = self.request(api, arguments)?;
-        let mut wait = self.config.first_wait;
-        for tried in 0.. {
+        // What changes something may have been done although the answer was lost.
+        let idempotent = matches!(operation.method.as_str(), "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
+        let attempt = || async {
             let sent = self.send(&operation, &target).await;
-            // What changes something may have been done although the answer was lost.
-            let safe = matches!(operation.method.as_str(), "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
-            let (again, asked) = match &sent {
+            let transient = match &sent {
                 Ok(reply) => match reply.status.as_u16() {
-                    429 | 503 => (true, reply.retry_after),
-                    502 | 504 => (safe, reply.retry_after),
-                    _ => (false, None),
+                    429 | 503 => true,
+                    502 | 504 => idempotent,
+                    _ => false,
                 },
-                Err(error) => (safe && error.kind.is_passing(), None),
+                Err(error) => idempotent && error.kind.is_passing(),
             };
-            let pause = asked.unwrap_or(wait);
-            if !again || tried >= MAX_RETRIES || pause > MAX_WAIT {
-                return self.read(&sent?);
-            }
-            tokio::time::sleep(pause).await;
-            wait *= 2;
-        }
-        Err(CallError::new(CallFault::Transport, "the call was given up"))
+            if transient { Err(sent) } else { Ok(sent) }
+        };
+        let retries = Retries { max: MAX_RETRIES, first_pause: self.config.first_wait, ..Retries::default() };
+        let asked = |sent: &Result<Reply, CallError>| sent.as_ref().ok()?.retry_after;
+        let pause = |sent: &_, scheduled| Some(asked(sent).unwrap_or(scheduled)).filter(|pause| *pause <= MAX_WAIT);
+        let sent = match retries.run(attempt, pause).await {
+            Ok(sent) | Err(sent) => sent?,
+        };
+        self.read(&sent)
     }
 }
 

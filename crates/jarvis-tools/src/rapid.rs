@@ -17,10 +17,12 @@ use url::Url;
 
 use super::bodies::{describe_media, fault_of, is_lasting};
 use super::names::{api_function_name, category_name, change_name, standardize};
+use crate::service::{Reply, Service, join};
 use crate::{CallError, CallFault, ToolCall, ToolCaller};
-use jarvis_net::http::{Reply, Route, Service, join};
-use jarvis_net::sniff;
+use jarvis_net::http::Route;
+use jarvis_net::retry::Retries;
 use jarvis_net::text::{Secret, shorten};
+use jarvis_store::sniff;
 
 /// The largest reply that is read, in bytes. What a model gets of it is far less.
 const MAX_BYTES: u64 = 16 << 20;
@@ -45,8 +47,8 @@ pub struct RapidConfig {
     pub limit: usize,
     /// The most calls a minute, evenly spaced; none for no limit.
     pub per_minute: Option<u32>,
-    /// The pauses before each further try after a failure that passes; as many tries as pauses.
-    pub pauses: Vec<Duration>,
+    /// Retries of a call after a transient failure.
+    pub retries: Retries,
     /// The proxy on the way; none for the environment's.
     pub proxy: Option<Secret>,
 }
@@ -62,7 +64,7 @@ impl RapidConfig {
             timeout: Duration::from_secs(15),
             limit: 2_048,
             per_minute: None,
-            pauses: [1, 2, 4].map(Duration::from_secs).into(),
+            retries: Retries { max: 3, first_pause: Duration::from_secs(1), ..Retries::default() },
             proxy: None,
         }
     }
@@ -122,20 +124,14 @@ impl RapidServer {
         tokio::time::sleep_until(start).await;
     }
 
-    /// Calls with these arguments, again after a pause while the failure is one that passes.
+    /// Calls with these arguments, retried after a transient failure.
     async fn call_with(&self, call: &ToolCall, arguments: &IndexMap<String, Literal>) -> Result<String, CallError> {
-        let mut pauses = self.config.pauses.iter();
-        loop {
+        let attempt = || async {
             self.turn().await;
-            let failed = match self.once(call, arguments).await {
-                Ok(text) => return Ok(text),
-                Err(failed) => failed,
-            };
-            match pauses.next() {
-                Some(pause) if failed.passing => tokio::time::sleep(*pause).await,
-                Some(_) | None => return Err(failed.error),
-            }
-        }
+            self.once(call, arguments).await
+        };
+        let pause = |failed: &Failed, scheduled| failed.passing.then_some(scheduled);
+        self.config.retries.run(attempt, pause).await.map_err(|failed| failed.error)
     }
 
     async fn once(&self, call: &ToolCall, arguments: &IndexMap<String, Literal>) -> Result<String, Failed> {
@@ -172,14 +168,14 @@ impl RapidServer {
 
     /// A failure of a kind; what is said loses the key.
     fn error(&self, kind: CallFault, message: &str) -> CallError {
-        CallError::new(kind, self.clean(message))
+        CallError::new(kind, self.redact(message))
     }
 
     fn fault(&self, kind: CallFault, message: &str) -> Failed {
         Failed { error: self.error(kind, message), passing: kind.is_passing() }
     }
 
-    fn clean(&self, text: &str) -> String {
+    fn redact(&self, text: &str) -> String {
         match &self.config.key {
             Some(key) => key.redact(text),
             None => text.to_owned(),
@@ -230,14 +226,14 @@ impl RapidServer {
             return Err(failed);
         }
         if let Some(media) = media {
-            return Ok(self.clean(&media));
+            return Ok(self.redact(&media));
         }
         if let Some(kind) = fault_of(&response) {
             let mut failed = self.fault(kind, &shorten(&response, WORDS));
             failed.passing &= !is_lasting(&response);
             return Err(failed);
         }
-        Ok(cut(&self.clean(&response), self.config.limit))
+        Ok(cut(&self.redact(&response), self.config.limit))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A description goes to a model as it is. Characters that no person sees can carry orders there that no person approved.
 
+use jarvis_net::text;
 use serde_json::{Map, Value};
 
 /// The longest description of a tool, in characters.
@@ -39,26 +40,9 @@ impl Found {
     }
 }
 
-/// Whether a character is not seen, or turns the order of others: tags, variation selectors of the supplement, marks of
-/// direction, characters without width, fillers, and controls other than line feed and tab.
+/// Hidden characters, and controls other than line feed and tab.
 fn is_hidden(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        '\u{ad}'
-        | '\u{61c}'
-        | '\u{115f}'
-        | '\u{1160}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{3164}'
-        | '\u{feff}'
-        | '\u{ffa0}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}' => true,
-        other => other.is_control(),
-    }
+    text::is_hidden(c) || (c.is_control() && !matches!(c, '\n' | '\t'))
 }
 
 /// The text without what is hidden, at most `max` characters of it.
@@ -145,7 +129,7 @@ pub(crate) fn first_sentence(text: &str) -> String {
         let ends = line.get(after..).is_none_or(|rest| rest.is_empty() || rest.starts_with(' ') || mark == "。");
         ends.then_some(at)
     });
-    jarvis_net::text::shorten(line.get(..end.unwrap_or(line.len())).unwrap_or(line), 200)
+    text::shorten(line.get(..end.unwrap_or(line.len())).unwrap_or(line), 200)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use jarvis_plan::{Kind, Resource, Source};
 use jarvis_store::{Media, MediaError};
 
-use jarvis_net::sniff::{Sniffed, describe, sniff};
+use jarvis_store::sniff::{Sniffed, describe, sniff};
 
 /// The largest text that is taken in, in bytes.
 pub const MAX_TEXT: u64 = 2 << 20;

@@ -13,14 +13,15 @@ use jarvis_plan::{ErrorCode, Kind, TaskError};
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde_json::{Value, json};
-use tokio::time::sleep;
 use url::Url;
 
 use crate::{Inputs, results};
 use call::{Body, Call, Wanted};
 use jarvis_net::Secret;
-use jarvis_net::http::{Reply, Route, Service, model_url};
+use jarvis_net::http::Route;
 use jarvis_net::policy::shown;
+use jarvis_net::retry::Retries;
+use jarvis_tools::service::{Reply, Service, model_url};
 
 /// Where Hugging Face serves models itself.
 pub const HF_INFERENCE: &str = "https://router.huggingface.co/hf-inference/models";
@@ -78,6 +79,19 @@ impl fmt::Debug for HuggingFaceConfig {
     }
 }
 
+/// Why a call has no result yet.
+enum Unfinished {
+    /// The model will be loaded in about this time.
+    Loading(Duration),
+    Failed(TaskError),
+}
+
+impl From<TaskError> for Unfinished {
+    fn from(error: TaskError) -> Unfinished {
+        Unfinished::Failed(error)
+    }
+}
+
 /// Performs tasks with models at Hugging Face.
 #[derive(Debug)]
 pub struct HuggingFace {
@@ -99,29 +113,40 @@ impl HuggingFace {
         HuggingFace { config, service, inputs }
     }
 
-    /// Sends a call, and sends it again while the model says that it is loading.
+    /// Sends a call, and sends it again while the model is loading.
     async fn call(&self, job: &Job, call: &Call) -> Result<Reply, TaskError> {
         let tail: Vec<&str> = call.pipeline.iter().flat_map(|task| ["pipeline", task]).collect();
         let url = model_url(&self.config.base, &job.candidate.id, &tail)?;
-        let mut left = self.config.max_wait;
-        loop {
+        let attempt = || async {
             let reply = self.service.send(self.request(url.clone(), call).await?).await?;
-            let Some(estimate) = loading(&reply) else { return self.service.accept(reply) };
-            if left.is_zero() {
-                return Err(self
-                    .service
-                    .error(ErrorCode::Unavailable, &format!("is still loading the model {}", job.candidate.id))
-                    .hint("Try again in a few minutes, or use another model"));
+            match loading(&reply) {
+                Some(estimate) => Err(Unfinished::Loading(estimate)),
+                None => Ok(self.service.accept(reply)?),
             }
-            let pause = estimate.max(SHORTEST_PAUSE).min(left);
+        };
+        let mut left = self.config.max_wait;
+        let pause = |unfinished: &Unfinished, _| {
+            let Unfinished::Loading(estimate) = unfinished else { return None };
+            let pause = (*estimate).max(SHORTEST_PAUSE).min(left);
+            left -= pause;
             tracing::debug!(model = %job.candidate.id, ?pause, "the model is loading");
-            tokio::select! {
-                () = sleep(pause) => left = left.saturating_sub(pause),
-                () = job.cancel.cancelled() => {
-                    return Err(TaskError::new(ErrorCode::Cancelled, "cancelled while the model was loading"));
-                }
+            (!pause.is_zero()).then_some(pause)
+        };
+        // `max_wait` bounds the retries.
+        let retries = Retries { max: usize::MAX, ..Retries::default() };
+        let reply = tokio::select! {
+            reply = retries.run(attempt, pause) => reply,
+            () = job.cancel.cancelled() => {
+                return Err(TaskError::new(ErrorCode::Cancelled, "cancelled while the model was loading"));
             }
-        }
+        };
+        reply.map_err(|unfinished| match unfinished {
+            Unfinished::Failed(error) => error,
+            Unfinished::Loading(_) => self
+                .service
+                .error(ErrorCode::Unavailable, &format!("is still loading the model {}", job.candidate.id))
+                .hint("Try again in a few minutes, or use another model"),
+        })
     }
 
     async fn request(&self, url: Url, call: &Call) -> Result<reqwest::RequestBuilder, TaskError> {

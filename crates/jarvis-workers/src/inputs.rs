@@ -8,17 +8,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jarvis_plan::{ErrorCode, Kind, TaskError};
-use jarvis_store::{Media, MediaError};
-use tokio::sync::OnceCell;
+use jarvis_store::{Media, MediaError, blocking, sniff};
 use url::Url;
 
 pub(crate) use data_url::base64;
 
 use crate::heavy::Heavy;
-use jarvis_net::http::blocking;
-use jarvis_net::policy::{Lookup, system_lookup};
+use jarvis_net::UrlPolicy;
+use jarvis_net::http::LazyClient;
+use jarvis_net::policy::system_lookup;
 use jarvis_net::text::shorten;
-use jarvis_net::{UrlPolicy, sniff};
 
 /// How much and how long.
 #[derive(Debug, Clone, Copy)]
@@ -42,10 +41,8 @@ pub struct Inputs {
     media: Arc<Media>,
     policy: UrlPolicy,
     limits: InputLimits,
-    lookup: Lookup,
     heavy: Heavy,
-    /// Made at the first fetch: reading the certificate store takes longer than many a whole run.
-    client: OnceCell<reqwest::Client>,
+    client: LazyClient,
 }
 
 impl std::fmt::Debug for Inputs {
@@ -73,13 +70,14 @@ impl Inputs {
                 .hint("Give the host alone, without scheme, port and path"));
             }
         }
-        Ok(Inputs { media, policy, limits, lookup: system_lookup(), heavy: Heavy::new(), client: OnceCell::new() })
+        let client = fetch::client(policy.clone(), system_lookup(), limits.fetch_timeout);
+        Ok(Inputs { media, policy, limits, heavy: Heavy::new(), client })
     }
 
     /// The same with another way to find the addresses of names.
     #[cfg(test)]
-    pub(crate) fn with_lookup(mut self, lookup: Lookup) -> Inputs {
-        self.lookup = lookup;
+    pub(crate) fn with_lookup(mut self, lookup: jarvis_net::policy::Lookup) -> Inputs {
+        self.client = fetch::client(self.policy.clone(), lookup, self.limits.fetch_timeout);
         self
     }
 

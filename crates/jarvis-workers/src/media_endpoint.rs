@@ -14,9 +14,11 @@ use url::Url;
 
 use crate::chat::missing;
 use crate::{Inputs, results};
-use jarvis_net::http::{Route, Service, join};
+use jarvis_net::Secret;
+use jarvis_net::http::Route;
 use jarvis_net::policy::shown;
-use jarvis_net::{Secret, sniff};
+use jarvis_store::sniff;
+use jarvis_tools::service::{Service, join};
 
 /// How a media endpoint is called. A task without a model is not served. `Debug` leaves out what may be secret.
 #[derive(Clone)]

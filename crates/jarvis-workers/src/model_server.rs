@@ -11,19 +11,19 @@ use bytes::Bytes;
 use jarvis_catalogue::TaskOutput;
 use jarvis_catalogue::{Family, TaskType, find};
 use jarvis_engine::{Job, Worker};
+use jarvis_net::Secret;
+use jarvis_net::http::Route;
+use jarvis_net::policy::shown;
+use jarvis_net::text::shorten;
 use jarvis_plan::{ErrorCode, Kind, TaskError};
-use jarvis_store::Media;
+use jarvis_store::{Media, blocking, sniff};
+use jarvis_tools::service::{Reply, Service, join, model_url};
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::chat::missing;
 use crate::inputs::{is_public, media_error};
 use crate::{Inputs, results};
-use jarvis_net::http::blocking;
-use jarvis_net::http::{Reply, Route, Service, join, model_url};
-use jarvis_net::policy::shown;
-use jarvis_net::text::shorten;
-use jarvis_net::{Secret, sniff};
 
 /// How the server gets the media that it works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -11,9 +11,8 @@ use crate::draw::{self, Detection};
 use crate::heavy::Cancel;
 use crate::inputs::base64;
 use crate::{Inputs, picture};
-use jarvis_net::http::blocking;
-use jarvis_net::http::{Reply, Service};
-use jarvis_net::sniff;
+use jarvis_store::{blocking, sniff};
+use jarvis_tools::service::{Reply, Service};
 
 /// The most segments of one picture that are drawn.
 const MAX_MASKS: usize = 256;

@@ -7,11 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
-use jarvis_net::http::blocking;
-use jarvis_net::sniff::sniff;
 use jarvis_plan::{ErrorCode, Kind, Param, TaskError, Tool};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_store::Media;
+use jarvis_store::blocking;
+use jarvis_store::sniff::sniff;
 use jarvis_tools::{Artifact, CallError, CallFault, Observation, Registry, Scope, ToolSpec};
 use serde_json::{Map, Value};
 

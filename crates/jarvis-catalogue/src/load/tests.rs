@@ -112,28 +112,6 @@ fn files_without_models_are_errors() {
     );
 }
 
-/// The original's catalogue, when it lies beside the workspace.
-#[test]
-fn the_original_file() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hugginggpt/p0_models.jsonl");
-    if !path.is_file() {
-        println!("skipped: {} is not there", path.display());
-        return;
-    }
-    let loaded = read_models(&path).unwrap();
-    assert_eq!(loaded.notes, Vec::<String>::new());
-    assert_eq!(loaded.models.len(), 673);
-    let tasks: HashSet<&str> = loaded.models.iter().map(|model| model.task.as_str()).collect();
-    assert_eq!(tasks.len(), 24);
-    assert_eq!(loaded.models.iter().filter(|model| model.tags.is_some()).count(), 563);
-    let catalogue = crate::Catalogue::with_models(loaded.models, loaded.notes);
-    let wanted = crate::Wanted::remote(crate::InferenceMode::Huggingface, crate::Deployment::Full);
-    let found = catalogue.candidates("object-detection", &wanted);
-    assert_eq!((found.len(), found[0].id.as_str(), found[0].likes), (10, "facebook/detr-resnet-50", 129));
-    assert_eq!(found[9].id, "google/owlvit-large-patch14");
-    assert_eq!(catalogue.candidates("text-to-video", &wanted).len(), 8);
-}
-
 proptest! {
     #[test]
     fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {

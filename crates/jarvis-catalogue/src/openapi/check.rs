@@ -11,19 +11,14 @@ use super::{Location, Operation};
 pub enum ArgumentFault {
     /// A required one is missing.
     Missing {
-        /// Its name.
         name: String,
     },
-    /// There is no such parameter.
     Unknown {
-        /// Its name.
         name: String,
-        /// The names there are.
         known: Vec<String>,
     },
     /// It is of the wrong type, or not one of the values allowed.
     Wrong {
-        /// Its name.
         name: String,
         /// What it should be, and what it is.
         reason: String,

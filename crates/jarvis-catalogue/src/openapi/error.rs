@@ -8,7 +8,6 @@ pub enum ApiError {
     /// The file cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
-        /// The file.
         path: PathBuf,
         /// Why.
         #[source]
@@ -16,28 +15,16 @@ pub enum ApiError {
     },
     /// It is larger than [`super::MAX_DOCUMENT`].
     #[error("the document has {bytes} bytes, more than the limit of {}", super::MAX_DOCUMENT)]
-    TooLarge {
-        /// Its size.
-        bytes: u64,
-    },
+    TooLarge { bytes: u64 },
     /// It is neither JSON nor YAML.
     #[error("the document is neither JSON nor YAML: {reason}")]
-    Syntax {
-        /// What the parser says.
-        reason: String,
-    },
+    Syntax { reason: String },
     /// It is of another version.
     #[error("the document is {found}; OpenAPI 3.0 and 3.1 are read (convert it, for example with swagger2openapi)")]
-    Version {
-        /// What it says it is.
-        found: String,
-    },
+    Version { found: String },
     /// It is something else.
     #[error("the document is not an OpenAPI document: {reason}")]
-    NotOpenApi {
-        /// What is missing.
-        reason: String,
-    },
+    NotOpenApi { reason: String },
     /// It has more operations than [`super::MAX_OPERATIONS`].
     #[error("the document has more than {} operations", super::MAX_OPERATIONS)]
     TooMany,

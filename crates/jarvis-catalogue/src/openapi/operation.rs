@@ -5,13 +5,10 @@ use super::Schema;
 /// Where an argument goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Location {
-    /// Into the path.
     Path,
     /// After the `?`.
     Query,
-    /// Into a header.
     Header,
-    /// Into a cookie.
     Cookie,
     /// Into the body: a field of it, or the whole.
     Body,
@@ -20,15 +17,12 @@ pub enum Location {
 /// An argument that an operation takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
-    /// Its name.
     pub name: String,
-    /// Where it goes.
     pub location: Location,
     /// Whether it must be given. A field of a body that may be missing must be given only when the body is.
     pub required: bool,
     /// What it is; may be Markdown.
     pub description: String,
-    /// What it may be.
     pub schema: Schema,
     /// A list is written as `a=1&a=2`, not as `a=1,2`.
     pub explode: bool,

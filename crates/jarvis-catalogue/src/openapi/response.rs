@@ -15,7 +15,6 @@ pub struct ApiResponse {
     pub media_type: String,
     /// A body that it could have.
     pub example: Option<Value>,
-    /// What its body may be.
     pub schema: Option<Schema>,
 }
 

@@ -13,17 +13,11 @@ const MAX_NODES: usize = 4000;
 /// The types of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SchemaKind {
-    /// A text.
     Text,
-    /// A whole number.
     Integer,
-    /// A number.
     Number,
-    /// A truth value.
     Boolean,
-    /// A list.
     List,
-    /// An object.
     Object,
     /// Anything.
     #[default]
@@ -72,15 +66,12 @@ impl SchemaKind {
 /// What a value may be.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Schema {
-    /// Its type.
     pub kind: SchemaKind,
     /// It may be of another type too: the document gives several.
     pub loose: bool,
-    /// It may be null.
     pub nullable: bool,
     /// A closer word for the type, such as `date`; empty where there is none.
     pub format: String,
-    /// What it is.
     pub description: String,
     /// The only values that it may have; empty when any may be.
     pub enumeration: Vec<Value>,
@@ -88,9 +79,7 @@ pub struct Schema {
     pub default: Option<Value>,
     /// A value that it could have; of its type.
     pub example: Option<Value>,
-    /// The least number.
     pub minimum: Option<f64>,
-    /// The greatest number.
     pub maximum: Option<f64>,
     /// What a list holds.
     pub items: Option<Box<Schema>>,

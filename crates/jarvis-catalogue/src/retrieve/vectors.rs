@@ -30,7 +30,6 @@ pub enum VectorError {
     Ragged {
         /// The row, from 0.
         row: usize,
-        /// Its length.
         found: usize,
         /// The first one's.
         expected: usize,
@@ -43,14 +42,10 @@ pub enum VectorError {
     },
     /// Longer than [`MAX_DIMENSION`].
     #[error("vectors of {found} components are too long; at most {MAX_DIMENSION} are taken")]
-    TooLong {
-        /// The length.
-        found: usize,
-    },
+    TooLong { found: usize },
     /// The query has another length than the rows.
     #[error("the query's vector has {found} components, and the index is of {expected}")]
     QueryDimension {
-        /// The query's length.
         found: usize,
         /// The rows'.
         expected: usize,

@@ -7,6 +7,7 @@ use jarvis_catalogue::Host;
 use jarvis_catalogue::{
     Deployment, HubCheck, InferenceMode, Model, NativeCheck, ProbeConfig, Prober, Probing, where_probed,
 };
+use jarvis_net::Secret;
 use jarvis_testing::hub::{Answer, FakeHub, FakeStatusServer, HubModel};
 use url::Url;
 
@@ -251,7 +252,7 @@ async fn the_old_status_call_and_the_token() {
     let server = FakeStatusServer::start(&[]).await.unwrap();
     let old = ProbeConfig {
         hub: Some(HubCheck::Status(Url::parse(&hub.base()).unwrap())),
-        token: Some("hf_secret".into()),
+        token: Secret::new("hf_secret"),
         ..config(None, Some(&server), InferenceMode::Hybrid)
     };
     let prober = Prober::new(old, no_native()).unwrap();
@@ -276,7 +277,7 @@ async fn redirects_stay_on_the_server_that_was_asked() {
     .await
     .unwrap();
     let with_token =
-        ProbeConfig { token: Some("hf_secret".into()), ..config(Some(&hub), None, InferenceMode::Huggingface) };
+        ProbeConfig { token: Secret::new("hf_secret"), ..config(Some(&hub), None, InferenceMode::Huggingface) };
     let prober = Prober::new(with_token, no_native()).unwrap();
     let probing = prober.available(&[model("old-name"), model("a/away"), model("a/loop")]).await;
     assert_eq!(shown(&probing), ["old-name huggingface"]);

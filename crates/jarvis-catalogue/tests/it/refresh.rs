@@ -6,6 +6,7 @@ use std::time::Duration;
 use jarvis_catalogue::{
     Catalogue, Deployment, InferenceMode, RefreshConfig, RefreshError, Wanted, read_models, refresh,
 };
+use jarvis_net::Secret;
 use jarvis_testing::hub::{Answer, FakeHub, HubModel};
 use url::Url;
 
@@ -34,7 +35,7 @@ async fn the_file_holds_what_the_hub_lists() {
     models.push(HubModel::with_provider("a/elsewhere", "depth-estimation", 900, "fal-ai", "live"));
     let hub = FakeHub::start(models).await.unwrap();
     let mut steps = Vec::new();
-    let wanted = RefreshConfig { per_task: 70, token: Some("hf_secret".into()), ..config(&hub) };
+    let wanted = RefreshConfig { per_task: 70, token: Secret::new("hf_secret"), ..config(&hub) };
     let refreshed = refresh(&wanted, &path, |step| steps.push(step)).await.unwrap();
     // `conversational` and `text-generation` share one word at the Hub.
     assert_eq!((refreshed.models, refreshed.tasks, refreshed.notes.len()), (73, 4, 0));

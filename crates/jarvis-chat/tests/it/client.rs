@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jarvis_chat::{
-    Azure, ChatError, ChatModel, ChatReply, OpenAi, OpenAiConfig, Part, Protocol, ReplySchema, SecretString, TokenUsage,
+    Azure, ChatError, ChatModel, ChatReply, OpenAi, OpenAiConfig, Part, Protocol, ReplySchema, Secret, TokenUsage,
 };
 use jarvis_plan::TaskError;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
@@ -237,7 +237,7 @@ async fn a_refusal_that_has_another_cause_is_told_and_not_remembered() {
 
 #[tokio::test]
 async fn without_a_key_no_credentials_are_sent() {
-    for key in [None, Some(SecretString::from("")), Some(SecretString::from(" \n"))] {
+    for key in [None, Secret::new(""), Secret::new(" \n")] {
         let fake = FakeChat::start(Script::always("hi")).await;
         let mut config = config(fake.origin());
         config.api_key = key;
@@ -390,7 +390,7 @@ fn wrong_settings_are_told_without_secrets() {
     };
     assert_eq!(with(|c| c.model = " ".into()), "no chat model is named");
     assert_eq!(
-        with(|c| c.api_key = Some(SecretString::from("sk-very-secret\nx"))),
+        with(|c| c.api_key = Secret::new("sk-very-secret\nx")),
         "the API key holds a character that a header cannot carry"
     );
     assert_eq!(

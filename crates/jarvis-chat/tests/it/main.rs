@@ -10,7 +10,7 @@ mod streaming;
 
 use std::time::Duration;
 
-use jarvis_chat::{ChatRequest, Message, OpenAi, OpenAiConfig, Retries, SecretString};
+use jarvis_chat::{ChatRequest, Message, OpenAi, OpenAiConfig, Retries, Secret};
 use jarvis_plan::Role;
 use jarvis_testing::chat::FakeChat;
 
@@ -20,7 +20,7 @@ const KEY: &str = "sk-very-secret-0123456789";
 /// Settings with a key and repeats without pauses.
 fn config(base_url: impl Into<String>) -> OpenAiConfig {
     let mut config = OpenAiConfig::new(base_url, "gpt-4o-mini");
-    config.api_key = Some(SecretString::from(KEY));
+    config.api_key = Secret::new(KEY);
     let pause = Duration::from_millis(1);
     config.retries = Retries { max: 2, first_pause: pause, longest_pause: pause };
     config

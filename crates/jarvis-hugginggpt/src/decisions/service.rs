@@ -13,8 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_catalogue::Host;
-use jarvis_catalogue::{CallError, ClientError, JsonClient};
-use jarvis_chat::SecretString;
+use jarvis_catalogue::{CallError, JsonClient};
+use jarvis_net::Secret;
+use jarvis_net::http::ClientError;
+use jarvis_net::retry::Retries;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::Url;
@@ -58,17 +60,15 @@ pub struct ServiceConfig {
     /// Its base, such as `http://models.example:8081`; paths are added to it.
     pub base: Url,
     /// Its key, sent as a bearer token.
-    pub token: Option<SecretString>,
+    pub token: Option<Secret>,
     /// A proxy; this machine is always called directly.
     pub proxy: Option<Url>,
     /// The time for one try of the list of tasks or of models; 5 s.
     pub timeout: Duration,
     /// The time for one try of the examples; 20 s.
     pub examples_timeout: Duration,
-    /// Tries after the first; 2.
-    pub retries: usize,
-    /// The pause before the first retry, doubled at each; 200 ms.
-    pub first_pause: Duration,
+    /// 2 by default, the first after 200 ms.
+    pub retries: Retries,
     /// How long a reply holds; 300 s.
     pub ttl: Duration,
     /// How long a failure holds: long enough that the tasks of one request do not each repeat it; 2 s. Fifteen times as
@@ -77,7 +77,7 @@ pub struct ServiceConfig {
     /// How long a failure to give examples holds: plans are made without them, and many services have none; 60 s.
     pub no_examples_ttl: Duration,
     /// The most bytes of one reply; 4 MiB.
-    pub max_body: usize,
+    pub max_body: u64,
 }
 
 impl ServiceConfig {
@@ -89,8 +89,7 @@ impl ServiceConfig {
             proxy: None,
             timeout: Duration::from_secs(5),
             examples_timeout: Duration::from_secs(20),
-            retries: 2,
-            first_pause: Duration::from_millis(200),
+            retries: Retries { first_pause: Duration::from_millis(200), ..Retries::default() },
             ttl: Duration::from_secs(300),
             failure_ttl: Duration::from_secs(2),
             no_examples_ttl: Duration::from_secs(60),
@@ -321,24 +320,17 @@ impl Service {
         self.inner.examples.clear();
     }
 
-    /// Calls until it works, the tries are used up, or trying again makes no sense.
+    /// Makes a call, retried while its failures are transient.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, CallError>
     where
         F: Future<Output = Result<T, CallError>>,
     {
-        let mut pause = self.inner.config.first_pause;
-        let mut left = self.inner.config.retries;
-        loop {
-            match call().await {
-                Err(error) if error.is_transient() && left > 0 => {
-                    tracing::debug!(origin = self.origin(), %error, "asking the model catalogue service again");
-                    left -= 1;
-                    tokio::time::sleep(pause).await;
-                    pause *= 2;
-                }
-                done => return done,
-            }
-        }
+        let pause = |error: &CallError, pause| {
+            let pause = error.is_transient().then_some(pause)?;
+            tracing::debug!(origin = self.origin(), %error, ?pause, "retrying a call of the model catalogue service");
+            Some(pause)
+        };
+        self.inner.config.retries.run(call, pause).await
     }
 
     fn failed(&self, what: &'static str, source: CallError) -> ServiceError {

@@ -1,6 +1,8 @@
 //! Text that services and models wrote, made safe to stand in prompts and plans: cut, on one line, nothing hidden.
 
-use crate::prompts::{is_hidden, shown};
+use jarvis_net::text::is_hidden;
+
+use crate::prompts::shown;
 
 /// The longest id of a task or model, in characters.
 const ID: usize = 128;

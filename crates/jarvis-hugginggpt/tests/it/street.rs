@@ -43,7 +43,7 @@ pub(crate) async fn street_of(builder: Builder, data: Data) -> Street {
     let service = FakeCatalogue::start(data).await.expect("the service starts");
     let config = ServiceConfig {
         timeout: Duration::from_millis(500),
-        first_pause: Duration::ZERO,
+        retries: Retries { first_pause: Duration::ZERO, ..Retries::default() },
         ..ServiceConfig::new(service.base().parse().expect("a URL"))
     };
     let source = ServiceSource::new(Service::new(config).expect("the client builds"), 5);

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use futures::{FutureExt, Stream, StreamExt};
 use jarvis_engine::Events;
-use jarvis_net::http::blocking;
 use jarvis_plan::{EventKind, Language};
 use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQa;
 use jarvis_proto::file_based_qa::query_event::Event as Told;
 use jarvis_proto::file_based_qa::{Action, Problem, QueryEvent, QueryRequest, QueryResponse, Step};
 use jarvis_react::{AskError, Asked, Reached};
 use jarvis_store::Media;
+use jarvis_store::blocking;
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};

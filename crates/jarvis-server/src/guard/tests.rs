@@ -28,7 +28,7 @@ fn this_machine_is_known_by_its_own_names_only() {
 
 #[test]
 fn tokens_are_compared_whole() {
-    let token = "secret".into();
+    let token = jarvis_net::Secret::new("secret").unwrap();
     assert!(is_token(&token, "secret"));
     for wrong in ["", "secre", "secrets", "Secret"] {
         assert!(!is_token(&token, wrong), "{wrong}");

@@ -6,9 +6,9 @@ use axum::http::header;
 use axum::http::request::Parts;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jarvis_net::http::blocking;
 use jarvis_plan::TaskError;
 use jarvis_store::Media;
+use jarvis_store::blocking;
 use rmcp::model::{ContentBlock, Resource};
 use url::Url;
 

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use crate::error::ApiError;
 use crate::options::{CallerPolicy, Options};
 use crate::state::CallerModel;
+use jarvis_net::Secret;
 
 /// A request, in the shape of the original's HTTP API. Fields that are not listed are ignored.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -138,7 +139,7 @@ impl Ask {
             let shown: String = text.chars().take(100).collect();
             refused(format!("`{shown}` is not an endpoint that callers may name"))
         })?;
-        Ok(Some(CallerModel { endpoint, key: key.map(Into::into) }))
+        Ok(Some(CallerModel { endpoint, key: key.as_deref().and_then(Secret::new) }))
     }
 }
 

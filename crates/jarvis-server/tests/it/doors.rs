@@ -21,7 +21,7 @@ async fn with_header(house: &house::House, method: Method, path: &str, headers: 
 #[tokio::test]
 async fn with_a_token_nothing_but_the_front_is_open() {
     let house = house::offline()
-        .options(|options| options.token = Some(TOKEN.into()))
+        .options(|options| options.token = jarvis_net::Secret::new(TOKEN))
         .check("chat model", Some("refused at http://10.0.0.7/"))
         .start()
         .await;
@@ -68,7 +68,7 @@ async fn with_a_token_nothing_but_the_front_is_open() {
 
 #[tokio::test]
 async fn a_browser_trades_the_token_for_a_cookie() {
-    let house = house::offline().options(|options| options.token = Some(TOKEN.into())).start().await;
+    let house = house::offline().options(|options| options.token = jarvis_net::Secret::new(TOKEN)).start().await;
     assert_eq!(house.post("/session", json!({"token": "wrong"})).await.told(), "401 unauthorized");
     let reply = house.post("/session", json!({"token": TOKEN})).await;
     assert_eq!(reply.status, 204);
@@ -141,7 +141,7 @@ async fn names_and_origins_are_checked() {
 fn a_server_that_others_can_reach_needs_a_token() {
     use jarvis_server::{Options, check};
     let open = Options::default();
-    let closed = Options { token: Some(TOKEN.into()), ..Options::default() };
+    let closed = Options { token: jarvis_net::Secret::new(TOKEN), ..Options::default() };
     for (address, needs) in [
         ("127.0.0.1:8004", false),
         ("127.9.9.9:8004", false),

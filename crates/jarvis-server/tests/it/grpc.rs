@@ -7,7 +7,6 @@ use jarvis_proto::file_based_qa::query_event::Event;
 use jarvis_proto::file_based_qa::{QueryRequest, QueryResponse};
 use jarvis_server::{GrpcTls, ServeError};
 use jarvis_testing::chat::{Reply, Script};
-use secrecy::SecretString;
 use serde_json::json;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig};
 use tonic::{Code, Request, Status};
@@ -196,7 +195,7 @@ async fn what_has_no_place_waits_or_is_refused() {
 #[tokio::test]
 async fn the_token_is_asked_for_and_health_is_open() {
     let house = with_chat(Script::always(ANSWER))
-        .options(|options| options.token = Some(SecretString::from("s3cret")))
+        .options(|options| options.token = jarvis_net::Secret::new("s3cret"))
         .start()
         .await;
     for (token, code) in

@@ -420,7 +420,8 @@ async fn sessions_of_the_earlier_protocol_are_opened_and_closed() {
 
 #[tokio::test]
 async fn only_those_who_may_call_are_served() {
-    let house = house::offline().options(|options| options.token = Some("open sesame".into())).start().await;
+    let house =
+        house::offline().options(|options| options.token = jarvis_net::Secret::new("open sesame")).start().await;
     let list = modern("tools/list", json!({}));
     let reply = post(&house, &list, modern_headers("tools/list", None)).await;
     assert_eq!((reply.told().as_str(), reply.header("www-authenticate")), ("401 unauthorized", "Bearer"));

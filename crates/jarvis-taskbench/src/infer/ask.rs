@@ -47,8 +47,8 @@ impl Failed {
         self.kind == FailureKind::HttpStatus && matches!(self.status, None | Some(404))
     }
 
-    /// Whether nobody was there to answer: no connection, no entrance, or no such model.
-    pub(super) fn is_unreached(&self) -> bool {
+    /// Whether the endpoint is unreachable, refuses the credentials, or has no such model.
+    pub(super) fn is_unreachable(&self) -> bool {
         match self.kind {
             FailureKind::Transport => true,
             // Refused credentials come without a status.

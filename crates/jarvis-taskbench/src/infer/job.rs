@@ -326,7 +326,7 @@ impl<'a> Run<'a> {
         for (stage, said) in said {
             self.outputs.log.line(Level::Info, &format!("request {id}: {stage} {said}"));
         }
-        self.reached |= !outcome.as_ref().is_err_and(Failed::is_unreached);
+        self.reached |= !outcome.as_ref().is_err_and(Failed::is_unreachable);
         let failure: Option<Failed> = match outcome {
             Ok(ReadPlan { result, notes }) => {
                 self.outputs.predict(&id, &prediction_line(&id, &request, &result))?;
@@ -354,7 +354,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Whether nobody is there to answer.
+    /// Whether so many requests failed from the first on that the endpoint must be down.
     fn is_hopeless(&self) -> bool {
         !self.reached && (self.failed >= HOPELESS || self.refused >= REFUSED)
     }

@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use jarvis_chat::{
-    ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, OpenAi, OpenAiConfig, Retries, SecretString,
-};
+use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, OpenAi, OpenAiConfig, Retries, Secret};
 use jarvis_taskbench::FailureKind;
 use jarvis_taskbench::data::{Alignment, AlignmentIds, DependencyType, Domain, Gold, Requests, SampleId};
 use jarvis_taskbench::generate::{
@@ -346,7 +344,7 @@ async fn a_stopped_run_is_continued() {
 
 fn openai(chat: &FakeChat) -> Arc<OpenAi> {
     let config = OpenAiConfig {
-        api_key: Some(SecretString::from("sk-very-secret")),
+        api_key: Secret::new("sk-very-secret"),
         retries: Retries { max: 1, first_pause: Duration::from_millis(1), longest_pause: Duration::from_millis(1) },
         ..OpenAiConfig::new(chat.url(), "teacher/x")
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_chat::{ChatError, OpenAi, OpenAiConfig, Retries, SecretString};
+use jarvis_chat::{ChatError, OpenAi, OpenAiConfig, Retries, Secret};
 use jarvis_taskbench::data::{DependencyType, Domain};
 use jarvis_taskbench::infer::{InferOptions, Job, PlanBy, prediction_dir, reply_schema};
 use jarvis_testing::chat::{FakeChat, Reply, Script};
@@ -104,7 +104,7 @@ async fn the_wire_carries_what_the_original_sends() {
     let (dir, domain) = studio(&[(id("1"), "Read a.png")]);
     let fake = FakeChat::start(Script::new().on("plan", "no plan").on("reformat", GOOD)).await;
     let mut config = OpenAiConfig::new(fake.url(), "gpt-4");
-    config.api_key = Some(SecretString::from("sk-secret-of-mine"));
+    config.api_key = Secret::new("sk-secret-of-mine");
     config.stage_models.insert("reformat".into(), "small".into());
     let by = PlanBy::Model(Arc::new(OpenAi::new(config).unwrap()));
     let options = InferOptions { reformat: true, log_first_detail: true, ..InferOptions::default() };

@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use jarvis_net::http::{Route, client_error};
+use jarvis_net::http::{ClientOptions, Redirects, Route, client};
 use jarvis_net::text::{Secret, shorten};
 use reqwest::header::{HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, ErrorCode, Implementation, ProtocolVersion, SubscriptionFilter};
 use rmcp::service::{ClientInitializeError, NotificationContext, Peer, RunningService, ServiceError};
@@ -291,36 +289,19 @@ impl McpServer {
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        let client = reqwest::Client::builder()
-            .user_agent(concat!("jarvis/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(Duration::from_secs(10))
-            .pool_max_idle_per_host(0)
-            .redirect(same_origin());
-        let client = match Route::to(&address, None) {
-            Route::Direct => client.no_proxy(),
-            Route::Environment | Route::Proxy(_) => client,
+        let options = ClientOptions {
+            route: Route::to(&address, None),
+            redirects: Redirects::SameOriginAndMethod,
+            keep_alive: false,
+            ..ClientOptions::default()
         };
-        let client =
-            client.build().map_err(|error| CallError::new(CallFault::NotWorking, client_error(&error).message))?;
+        let client = client(options).map_err(|error| CallError::new(CallFault::NotWorking, error.to_string()))?;
         tracing::debug!(server = self.name(), address = faults::place(&address), "connecting to an MCP server");
         let config = StreamableHttpClientTransportConfig::with_uri(String::from(address.clone()))
             .custom_headers(headers)
             .max_sse_event_size(MAX_ANSWER);
         Ok((address, StreamableHttpClientTransport::with_client(client, config)))
     }
-}
-
-/// Redirects that keep method and body are followed within the same origin, so that headers go nowhere else.
-fn same_origin() -> Policy {
-    Policy::custom(|attempt| {
-        let first = attempt.previous().first().map(Url::origin);
-        let kept = matches!(attempt.status().as_u16(), 307 | 308);
-        if kept && attempt.previous().len() <= 5 && first == Some(attempt.url().origin()) {
-            attempt.follow()
-        } else {
-            attempt.stop()
-        }
-    })
 }
 
 /// Whether a server knows the newer protocol only well enough to refuse it.

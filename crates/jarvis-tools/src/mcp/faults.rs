@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use jarvis_net::http::root_cause;
+use jarvis_net::http::cause;
 use jarvis_net::policy::shown;
 use jarvis_net::text::{Secret, shorten};
 use rmcp::service::ClientInitializeError;
@@ -88,7 +88,7 @@ fn over_http(error: &StreamableHttpError<reqwest::Error>, place: &str) -> (CallF
     let endpoint = "; is its `url` that of its MCP endpoint?";
     match error {
         StreamableHttpError::Client(error) => {
-            let cause = reach::plain(root_cause(error));
+            let cause = reach::plain(cause(error));
             let hint = reach::hint(error);
             (CallFault::Transport, format!("cannot be reached at {place}: {cause}{hint}"))
         }

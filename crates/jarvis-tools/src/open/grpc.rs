@@ -179,7 +179,7 @@ impl Opening {
         let endpoint = GrpcEndpoint::new(&grpc.endpoint, token, ca.as_deref())
             .map_err(|source| OpenError::Grpc { entry: called.to_owned(), source })?;
         let plain = url::Url::parse(endpoint.address())
-            .is_ok_and(|url| url.scheme() == "http" && !jarvis_plan::is_loopback(&url));
+            .is_ok_and(|url| url.scheme() == "http" && !jarvis_net::http::is_loopback(&url));
         if with_token && plain {
             self.warnings.push(format!("{called}: its token is sent unencrypted to {}", endpoint.address()));
         }

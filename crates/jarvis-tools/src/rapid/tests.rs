@@ -11,7 +11,7 @@ const KEY: &str = "tb-s3cret";
 
 fn config(stub: &Stub) -> RapidConfig {
     RapidConfig {
-        pauses: vec![Duration::ZERO; 3],
+        retries: Retries { max: 3, first_pause: Duration::ZERO, ..Retries::default() },
         ..RapidConfig::new(Url::parse(&stub.url("/")).unwrap(), Secret::new(KEY))
     }
 }
@@ -163,7 +163,11 @@ async fn what_is_no_answer_is_described() {
 #[tokio::test]
 async fn a_server_that_hangs_is_left_in_time() {
     let stub = Stub::start(|_| Canned::bytes("application/json", "{").endless()).await.unwrap();
-    let config = RapidConfig { timeout: Duration::from_millis(20), pauses: vec![Duration::ZERO], ..config(&stub) };
+    let config = RapidConfig {
+        timeout: Duration::from_millis(20),
+        retries: Retries { max: 1, first_pause: Duration::ZERO, ..Retries::default() },
+        ..config(&stub)
+    };
     let failed = RapidServer::new(config).unwrap().call(&call("{}")).await.unwrap_err();
     assert_eq!(failed.kind, CallFault::Timeout);
 }

@@ -9,7 +9,7 @@ use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Level, TaskError};
 
 use super::TASK_STAGE;
-use jarvis_net::http::blocking;
+use jarvis_store::blocking;
 
 /// Values of at most so many bytes are never shortened.
 const SHORTEST: usize = 200;

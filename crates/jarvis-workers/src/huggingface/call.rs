@@ -11,8 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::chat::missing;
 use crate::heavy::Cancel;
 use crate::{Inputs, picture};
-use jarvis_net::http::blocking;
-use jarvis_net::sniff;
+use jarvis_store::{blocking, sniff};
 
 /// What must come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

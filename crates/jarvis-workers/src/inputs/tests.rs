@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Mutex;
 
+use jarvis_net::policy::Lookup;
 use jarvis_testing::stub::{Canned, Stub};
 use tempfile::TempDir;
 

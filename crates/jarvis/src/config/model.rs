@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use jarvis_plan::is_loopback;
+use jarvis_net::http::is_loopback;
 use serde::Deserialize;
 use url::Url;
 

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_chat::{
-    Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries, SecretString,
-};
+use jarvis_chat::{Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries, Secret};
 use jarvis_server::CallerModel;
 use serde_json::{Map, Value};
 
@@ -30,7 +28,7 @@ pub(crate) struct Chat {
 #[derive(Default)]
 pub(crate) struct Special {
     /// The key, in place of the environment's.
-    pub(crate) key: Option<SecretString>,
+    pub(crate) key: Option<Secret>,
     /// Further fields of each body.
     pub(crate) body: Map<String, Value>,
 }
@@ -109,7 +107,7 @@ fn unusable(error: ChatError) -> Failure {
     Failure::usage(error)
 }
 
-fn openai(config: &Config, key: Option<SecretString>) -> Result<OpenAiConfig, Failure> {
+fn openai(config: &Config, key: Option<Secret>) -> Result<OpenAiConfig, Failure> {
     let llm = &config.llm;
     let base_url = match (&llm.azure, &llm.base_url) {
         (Some(azure), _) => azure.base_url.clone(),

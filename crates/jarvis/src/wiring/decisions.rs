@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_chat::SecretString;
 use jarvis_hugginggpt::decisions::{
     DecisionSettings, Decisions, Examples, PlanStore, Service, ServiceConfig, ServiceSource,
 };
 use jarvis_hugginggpt::{FileSource, ModelSource};
+use jarvis_net::Secret;
 use url::Url;
 
 use super::{App, Folders};
@@ -85,7 +85,7 @@ fn service(config: &Config, base: &str) -> Result<Service, Failure> {
     let proxy = config.proxy.as_deref().map(Url::parse).transpose().map_err(|error| wrong("proxy", &error))?;
     let token = config.decisions.model_api_key_env.as_deref().and_then(|name| std::env::var(name).ok());
     let service = ServiceConfig {
-        token: token.filter(|token| !token.is_empty()).map(SecretString::from),
+        token: token.as_deref().and_then(Secret::new),
         proxy,
         ttl: Duration::from_secs(config.decisions.cache_ttl_s),
         ..ServiceConfig::new(base)

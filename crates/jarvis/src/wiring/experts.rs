@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Catalogue, HubCheck, Model, ProbeConfig, Prober, Wanted, where_probed};
-use jarvis_chat::{ChatModel, Message, SecretString};
+use jarvis_chat::{ChatModel, Message};
 use jarvis_engine::Worker;
 use jarvis_hugginggpt::Sources;
 use jarvis_hugginggpt::prompts::Prompts;
@@ -62,9 +62,8 @@ impl Experts {
             workers.tool = Some(Arc::new(worker));
         }
         if huggingface {
-            let secret = token.as_ref().and_then(Secret::from_secret);
             let proxy = config.proxy.as_deref().and_then(Secret::new);
-            let mut huggingface = HuggingFaceConfig { proxy, ..HuggingFaceConfig::new(base.clone(), secret) };
+            let mut huggingface = HuggingFaceConfig { proxy, ..HuggingFaceConfig::new(base.clone(), token.clone()) };
             huggingface.timeout = seconds(config.limits.model_timeout_s, huggingface.timeout);
             huggingface.max_wait = seconds(config.limits.model_wait_s, huggingface.max_wait);
             workers.huggingface = Some(Arc::new(HuggingFace::new(huggingface, Arc::clone(&inputs))));
@@ -169,7 +168,7 @@ fn inputs(config: &Config, media: &Arc<Media>) -> Result<Inputs, Failure> {
 }
 
 fn media_endpoint(media: &MediaConfig) -> Result<MediaEndpointConfig, Failure> {
-    let key = media.api_key_env.as_deref().and_then(|name| secret(&[name])).as_ref().and_then(Secret::from_secret);
+    let key = media.api_key_env.as_deref().and_then(|name| secret(&[name]));
     let mut endpoint = MediaEndpointConfig::new(url("media.base_url", &media.base_url)?, key);
     endpoint.image_model.clone_from(&media.image_model);
     endpoint.image_size.clone_from(&media.image_size);
@@ -182,7 +181,7 @@ fn media_endpoint(media: &MediaConfig) -> Result<MediaEndpointConfig, Failure> {
 }
 
 /// The Hugging Face token, from the variable that the configuration names or the usual ones.
-pub(crate) fn token(config: &Config) -> Option<SecretString> {
+pub(crate) fn token(config: &Config) -> Option<Secret> {
     match config.huggingface.token_env.as_deref() {
         Some(name) => secret(&[name]),
         None => secret(&[env_vars::HF_TOKEN, env_vars::HUGGINGFACE_ACCESS_TOKEN]),
@@ -190,9 +189,8 @@ pub(crate) fn token(config: &Config) -> Option<SecretString> {
 }
 
 /// The first of these environment variables that holds something.
-pub(crate) fn secret(names: &[&str]) -> Option<SecretString> {
-    let text = names.iter().find_map(|name| std::env::var(name).ok().filter(|text| !text.trim().is_empty()))?;
-    Some(SecretString::from(text.trim().to_owned()))
+pub(crate) fn secret(names: &[&str]) -> Option<Secret> {
+    names.iter().find_map(|name| Secret::new(&std::env::var(name).ok()?))
 }
 
 /// The Hub's address.

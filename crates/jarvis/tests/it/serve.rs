@@ -36,7 +36,9 @@ impl Server {
             .expect("it says where it listens");
         // Read on, so that it never waits for us.
         std::thread::spawn(move || lines.for_each(drop));
-        Server { child, url, client: reqwest::Client::builder().timeout(PATIENCE).build().expect("a client") }
+        #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
+        let client = reqwest::Client::builder().timeout(PATIENCE).build().expect("a client");
+        Server { child, url, client }
     }
 
     async fn get(&self, path: &str) -> (u16, Value) {

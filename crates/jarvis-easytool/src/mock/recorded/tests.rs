@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jarvis_net::Secret;
+use jarvis_net::retry::Retries;
 use jarvis_tools::{CallFault, RapidConfig, RapidServer, ToolCall, ToolCaller};
 
 use super::*;
@@ -23,8 +24,8 @@ async fn calls(
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     let running = tokio::spawn(serve(listener, Arc::new(recorded)));
-    let config =
-        RapidConfig { timeout, pauses: vec![Duration::ZERO; 3], ..RapidConfig::new(base, key.and_then(Secret::new)) };
+    let retries = Retries { max: 3, first_pause: Duration::ZERO, ..Retries::default() };
+    let config = RapidConfig { timeout, retries, ..RapidConfig::new(base, key.and_then(Secret::new)) };
     let client = RapidServer::new(config).unwrap();
     let mut given = Vec::new();
     for (category, tool, api, arguments) in calls {

@@ -11,7 +11,7 @@ fn config(base: &str) -> ServiceConfig {
     ServiceConfig {
         timeout: Duration::from_millis(300),
         examples_timeout: Duration::from_millis(300),
-        first_pause: Duration::ZERO,
+        retries: Retries { first_pause: Duration::ZERO, ..Retries::default() },
         ..ServiceConfig::new(base.parse().unwrap())
     }
 }
@@ -115,8 +115,12 @@ async fn a_failure_is_not_repeated_for_every_task_of_a_request() {
 #[tokio::test]
 async fn a_failure_with_an_earlier_reply_at_hand_delays_one_request_only() {
     let fake = FakeCatalogue::start(Data::of(&[("a", &["m"])])).await.unwrap();
-    let config =
-        ServiceConfig { ttl: Duration::ZERO, failure_ttl: Duration::from_secs(60), retries: 0, ..config(&fake.base()) };
+    let config = ServiceConfig {
+        ttl: Duration::ZERO,
+        failure_ttl: Duration::from_secs(60),
+        retries: Retries { max: 0, ..Retries::default() },
+        ..config(&fake.base())
+    };
     let service = Service::new(config).unwrap();
     service.tasks().await.unwrap();
     fake.fail(Fault::Hang);
@@ -206,7 +210,7 @@ async fn the_calls_are_as_agreed_and_carry_the_key() {
         json!({"id": "campus-normal-example-0", "scenario": {"sample-description": "people walk"}, "tasks": []});
     let data = Data::of(&[("a", &["m"])]).examples(json!([example, {"odd": 1}]));
     let fake = FakeCatalogue::start(data).await.unwrap();
-    let token = Some(SecretString::from("k3y".to_owned()));
+    let token = Secret::new("k3y");
     let service = Service::new(ServiceConfig { token, ..config(&format!("{}/", fake.base())) }).unwrap();
     service.tasks().await.unwrap();
     service.models("a").await.unwrap();
@@ -293,7 +297,7 @@ async fn a_redirect_to_another_host_is_not_followed() {
     let elsewhere = FakeCatalogue::start(Data::of(&[("a", &[])])).await.unwrap();
     let to = format!("{}/query/context/tasks", elsewhere.base());
     let stub = jarvis_testing::stub::Stub::start(move |_| jarvis_testing::stub::Canned::redirect(&to)).await.unwrap();
-    let token = Some(SecretString::from("k3y".to_owned()));
+    let token = Secret::new("k3y");
     let service = Service::new(ServiceConfig { token, ..config(&stub.url("")) }).unwrap();
     let error = service.tasks().await.unwrap_err().to_string();
     assert!(error.contains("HTTP 302"), "{error}");

@@ -218,7 +218,7 @@ fn picture(address: &str) -> Result<File, String> {
     }
     let bytes = STANDARD.decode(body.trim()).map_err(|error| format!("its data URL is not base64: {error}"))?;
     // What it is, the bytes tell; the type that the URL names need not be true.
-    match jarvis_net::sniff::sniff(&bytes) {
+    match jarvis_store::sniff::sniff(&bytes) {
         Some(found) if found.kind == Some(Kind::Image) => {
             Ok(File::Bytes(format!("picture.{}", found.extension), bytes))
         }

@@ -193,7 +193,7 @@ async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
         endpoint = endpoint.tls_config(tls).map_err(wrong)?;
     }
     let channel = endpoint.connect().await.map_err(|error| {
-        let reason = error_chain(&error, addr);
+        let reason = format!("the server at {addr} cannot be reached: {}", jarvis_net::http::cause(&error));
         let hint = if reason.contains("UnknownIssuer") {
             match args.tls_ca {
                 Some(_) => "the certificates of --tls-ca did not sign the server's: give those that did",
@@ -210,17 +210,8 @@ async fn connect(addr: &str, args: &AskArgs) -> Result<Client, Failure> {
     Ok(Client::new(channel).max_decoding_message_size(most).max_encoding_message_size(most))
 }
 
-fn error_chain(error: &tonic::transport::Error, addr: &str) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    format!("the server at {addr} cannot be reached: {cause}")
-}
-
 fn token() -> Result<Option<MetadataValue<Ascii>>, Failure> {
-    use jarvis_net::Secret;
-    let Some(token) = secret(&[env_vars::TOKEN]).as_ref().and_then(Secret::from_secret) else { return Ok(None) };
+    let Some(token) = secret(&[env_vars::TOKEN]) else { return Ok(None) };
     let mut value: MetadataValue<Ascii> = format!("Bearer {}", token.expose())
         .parse()
         .map_err(|_| Failure::usage("the token in JARVIS_TOKEN cannot be sent: it holds odd characters"))?;

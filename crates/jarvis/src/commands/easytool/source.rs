@@ -57,7 +57,7 @@ impl ApiArgs {
 
 /// The key that an environment variable holds.
 pub(super) fn key_of(name: &str, what: &str) -> Result<Secret, Failure> {
-    secret(&[name]).as_ref().and_then(Secret::from_secret).ok_or_else(|| {
+    secret(&[name]).ok_or_else(|| {
         Failure::usage(format!("the environment variable {name} is not set")).hint(format!("put {what} into it"))
     })
 }

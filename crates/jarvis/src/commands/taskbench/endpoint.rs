@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clap::Args;
-use jarvis_chat::SecretString;
+use jarvis_net::Secret;
 use serde_json::json;
 
 use crate::cli::Global;
@@ -55,7 +55,7 @@ impl EndpointArgs {
 
     /// What calls carry: the key, and `stream: false`, which the original says although it is the default.
     pub(super) fn special(&mut self) -> Special {
-        let key = self.api_key.take().filter(|key| !key.trim().is_empty()).map(SecretString::from);
+        let key = self.api_key.take().as_deref().and_then(Secret::new);
         Special { key, body: [("stream".to_owned(), json!(false))].into_iter().collect() }
     }
 }
