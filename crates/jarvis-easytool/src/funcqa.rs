@@ -7,8 +7,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
+use jarvis_tools::Registry;
 use jarvis_tools::hub::{self, Function, Mode};
-use jarvis_tools::{ToolCall, ToolCaller};
 use serde::Serialize;
 
 use crate::instructions::{FunctionInstruction, builtin_functions};
@@ -63,8 +63,8 @@ impl FromStr for Kind {
 pub struct Funcqa {
     /// Who answers.
     pub model: Arc<dyn ChatModel>,
-    /// Who calculates: usually the function hub.
-    pub tools: Arc<dyn ToolCaller>,
+    /// The functions: usually [`jarvis_tools::local::HubFunction::registry`].
+    pub tools: Arc<Registry>,
     /// Who watches.
     pub tracer: Arc<dyn Tracer>,
     /// The functions with their instructions.
@@ -84,7 +84,7 @@ impl Funcqa {
     /// Only when a built-in prompt is broken.
     pub fn new(
         model: Arc<dyn ChatModel>,
-        tools: Arc<dyn ToolCaller>,
+        tools: Arc<Registry>,
         tracer: Arc<dyn Tracer>,
     ) -> Result<Funcqa, jarvis_prompt::template::TemplateError> {
         let functions = builtin_functions();
@@ -230,10 +230,12 @@ impl Asked<'_> {
             task_id: task.id,
             attempt,
             tool_id: tool,
-            call: ToolCall { tool: name.clone(), api: name.clone(), ..ToolCall::default() },
+            tool: name,
+            api: name,
+            names: &[name],
             faults: &|arguments| missing_list(arguments),
         };
-        let results = solve::call_all(self.desk, &*self.pipeline.tools, &site, &parameters).await;
+        let results = solve::call_all(self.desk, &self.pipeline.tools, &site, &parameters).await;
         let shown = solve::shown(&results, in_prompt);
         let answer = solve::answer(self.desk, task, &shown, log).await?;
         // A true result of -1 is a success: the status of the calls decides, not their text.

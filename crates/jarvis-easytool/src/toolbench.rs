@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::template::TemplateError;
-use jarvis_tools::{ToolCall, ToolCaller};
+use jarvis_tools::{RapidApi, Registry};
 use serde::Serialize;
 
 use crate::funcqa::{close_record, empty_record, enter, finish, order};
@@ -48,12 +48,22 @@ pub struct Query {
     pub categories: HashMap<String, String>,
 }
 
+impl Query {
+    /// The category of a tool at RapidAPI, by its instruction or by the data; empty where neither knows it.
+    pub fn category_of<'a>(&'a self, tool: &'a ToolInstruction) -> &'a str {
+        match tool.category_name.as_str() {
+            "" => self.categories.get(&tool.tool_name).map_or("", String::as_str),
+            known => known,
+        }
+    }
+}
+
 /// The pipeline.
 pub struct Toolbench {
     /// Who answers.
     pub model: Arc<dyn ChatModel>,
-    /// Who carries out calls.
-    pub tools: Arc<dyn ToolCaller>,
+    /// The tools that are called: those of [`crate::instruct::server_registry`], of an API, or of this machine.
+    pub tools: Arc<Registry>,
     /// Who watches.
     pub tracer: Arc<dyn Tracer>,
     /// Tool instructions by number.
@@ -73,7 +83,7 @@ impl Toolbench {
     /// Only when a built-in prompt is broken.
     pub fn new(
         model: Arc<dyn ChatModel>,
-        tools: Arc<dyn ToolCaller>,
+        tools: Arc<Registry>,
         tracer: Arc<dyn Tracer>,
         instructions: Vec<ToolInstruction>,
     ) -> Result<Toolbench, TemplateError> {
@@ -247,14 +257,17 @@ impl Asked<'_> {
         }
         // All parameters first, then the calls.
         for (name, guideline, parameters) in &apis {
+            let at_server = RapidApi::path(self.query.category_of(tool), &tool.tool_name, name);
             let site = Site {
                 task_id: task.id,
                 attempt,
                 tool_id: tool.id,
-                call: self.call_of(tool, name),
+                tool: &tool.tool_name,
+                api: name,
+                names: &[&at_server, name, &tool.tool_name],
                 faults: &|arguments| faults(guideline, arguments),
             };
-            results.extend(solve::call_all(self.desk, &*self.pipeline.tools, &site, parameters).await);
+            results.extend(solve::call_all(self.desk, &self.pipeline.tools, &site, parameters).await);
         }
         let shown = solve::shown(&results, str::to_owned);
         let answer = solve::answer(self.desk, task, &shown, log).await?;
@@ -284,14 +297,6 @@ impl Asked<'_> {
         };
         let read = |reply: &str| replies::apis(reply, &names);
         self.desk.ask(Prompt::ChooseApi, Some(task.id), &context, read).await
-    }
-
-    fn call_of(&self, tool: &ToolInstruction, api: &str) -> ToolCall {
-        let category = match tool.category_name.as_str() {
-            "" => self.query.categories.get(&tool.tool_name).cloned().unwrap_or_default(),
-            known => known.to_owned(),
-        };
-        ToolCall { category, tool: tool.tool_name.clone(), api: api.to_owned(), arguments: IndexMap::new() }
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{CallError, CallFault, Callable, Registry, RegistryError, ToolSource, ToolSpec};
+use crate::{Registry, RegistryError, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec};
 
 pub use calculator::{CalcError, Calculator, evaluate};
 pub use count::{Count, Counts};
@@ -76,7 +76,7 @@ fn exact(digits: &str) -> Option<Value> {
 }
 
 /// Does work that takes milliseconds on a thread where nobody waits for it.
-async fn on_a_thread<T: Send + 'static>(tool: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<T, CallError> {
+async fn on_a_thread<T: Send + 'static>(tool: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|_| CallError::new(CallFault::NotWorking, format!("`{tool}` broke down")))
+    done.map_err(|_| ToolError::new(ToolErrorKind::Unavailable, format!("`{tool}` broke down")))
 }

@@ -44,6 +44,21 @@ pub fn category_name(category: &str) -> String {
     plain
 }
 
+/// A text as the name of a registered tool: its letters, digits, `_`, `-`, `.` and `/`, at most 120 of them; runs of anything
+/// else become one `_`.
+pub fn tool_name(text: &str) -> String {
+    let mut name = String::new();
+    for c in text.chars().take(120) {
+        if c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') {
+            name.push(c);
+        } else if !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    let name = name.trim_matches('_');
+    if name.is_empty() { "tool".to_owned() } else { name.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use jarvis_net::sniff::sniff;
 use jarvis_plan::{ErrorCode, Inference, Kind, Param, TaskError, Tool};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_store::Media;
-use jarvis_tools::{Artifact, CallError, CallFault, Observation, Registry, Scope, ToolSpec};
+use jarvis_tools::{Artifact, Observation, Registry, Scope, ToolError, ToolErrorKind, ToolSpec};
 use serde_json::{Map, Value};
 
 use crate::Inputs;
@@ -187,15 +187,15 @@ async fn keep(artifact: Artifact, media: &Arc<Media>) -> Result<Option<(Kind, St
 }
 
 /// A failed call as the failure of a task.
-pub fn call_failed(error: &CallError) -> TaskError {
+pub fn call_failed(error: &ToolError) -> TaskError {
     let code = match error.kind {
-        CallFault::NoSuchApi => ErrorCode::NotFound,
-        CallFault::BadInput => ErrorCode::InvalidInput,
-        CallFault::Timeout => ErrorCode::Timeout,
-        CallFault::NotWorking | CallFault::Transport => ErrorCode::Unavailable,
-        CallFault::Unauthorized | CallFault::Unsubscribed => ErrorCode::Unauthorized,
-        CallFault::TooManyRequests | CallFault::RateLimit => ErrorCode::RateLimited,
-        CallFault::Message => ErrorCode::Upstream,
+        ToolErrorKind::UnknownTool => ErrorCode::NotFound,
+        ToolErrorKind::InvalidInput => ErrorCode::InvalidInput,
+        ToolErrorKind::Timeout => ErrorCode::Timeout,
+        ToolErrorKind::Unavailable | ToolErrorKind::Transport => ErrorCode::Unavailable,
+        ToolErrorKind::Unauthorized | ToolErrorKind::Unsubscribed => ErrorCode::Unauthorized,
+        ToolErrorKind::TooManyRequests | ToolErrorKind::RateLimited => ErrorCode::RateLimited,
+        ToolErrorKind::Failed => ErrorCode::Upstream,
     };
     TaskError::new(code, error.message.clone())
 }

@@ -10,14 +10,16 @@ use jarvis_easytool::log::{SolveRecord, Status};
 use jarvis_easytool::restbench::{Restbench, Scenario};
 use jarvis_easytool::stage::{Limits, Untraced};
 use jarvis_prompt::literal::Literal;
-use jarvis_tools::hub::{Hub, Mode};
+use jarvis_tools::hub::Mode;
+use jarvis_tools::local::HubFunction;
 
 use crate::converter::Case;
 use crate::data::published;
 
 async fn answered(case: &Case, kind: Kind) -> SolveRecord {
     let replay = Replay::parse("case", &case.funcqa()).unwrap();
-    let mut pipeline = Funcqa::new(Arc::new(replay), Arc::new(Hub::new(Mode::Compat)), Arc::new(Untraced)).unwrap();
+    let mut pipeline =
+        Funcqa::new(Arc::new(replay), Arc::new(HubFunction::registry(Mode::Compat)), Arc::new(Untraced)).unwrap();
     pipeline.limits = Limits { concurrency: 1, ..Limits::default() };
     pipeline.answer(1, case.text("question"), kind).await
 }

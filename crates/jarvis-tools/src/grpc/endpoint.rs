@@ -18,7 +18,7 @@ use super::codec::DynamicCodec;
 use super::reflection::{self, MethodInfo};
 use super::status::error_of;
 use super::{GrpcError, MAX_MESSAGE};
-use crate::{CallError, CallFault};
+use crate::{ToolError, ToolErrorKind};
 use jarvis_net::policy::shown;
 use jarvis_net::text::Secret;
 
@@ -95,7 +95,7 @@ impl GrpcEndpoint {
     ///
     /// # Errors
     /// When it cannot be reached, or does not describe itself.
-    pub async fn methods(&self) -> Result<Vec<MethodInfo>, CallError> {
+    pub async fn methods(&self) -> Result<Vec<MethodInfo>, ToolError> {
         match tokio::time::timeout(REFLECT_TIMEOUT, reflection::methods(self)).await {
             Ok(done) => done,
             Err(_) => Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
@@ -106,7 +106,7 @@ impl GrpcEndpoint {
     ///
     /// # Errors
     /// When it cannot be reached, does not describe itself or has no such service.
-    pub async fn reflect(&self, service: &str) -> Result<DescriptorPool, CallError> {
+    pub async fn reflect(&self, service: &str) -> Result<DescriptorPool, ToolError> {
         let mut pools = self.pools.lock().await;
         if let Some(pool) = pools.get(service) {
             return Ok(pool.clone());
@@ -140,14 +140,14 @@ impl GrpcEndpoint {
         method: &MethodDescriptor,
         message: DynamicMessage,
         timeout: Duration,
-    ) -> Result<DynamicMessage, CallError> {
+    ) -> Result<DynamicMessage, ToolError> {
         let size = message.encoded_len();
         if size > MAX_MESSAGE {
             let text = format!("the input is {size} bytes; the limit is {} MiB", MAX_MESSAGE >> 20);
-            return Err(CallError::new(CallFault::BadInput, text));
+            return Err(ToolError::new(ToolErrorKind::InvalidInput, text));
         }
         let path = PathAndQuery::try_from(path)
-            .map_err(|_| CallError::new(CallFault::NoSuchApi, "the method has no name that can be sent"))?;
+            .map_err(|_| ToolError::new(ToolErrorKind::UnknownTool, "the method has no name that can be sent"))?;
         let mut client = self.client();
         client.ready().await.map_err(|error| self.failed(&Status::from_error(Box::new(error))))?;
         let mut request = self.request(message);
@@ -157,16 +157,16 @@ impl GrpcEndpoint {
     }
 
     /// A status of this service in the words of calls.
-    pub(super) fn failed(&self, status: &Status) -> CallError {
+    pub(super) fn failed(&self, status: &Status) -> ToolError {
         let error = error_of(status, &format!("the gRPC service at {}", self.address));
-        CallError { message: self.harmless(&error.message), ..error }
+        ToolError { message: self.harmless(&error.message), ..error }
     }
 
     /// The error of a call that took too long, with what to look at.
-    pub(super) fn late(&self, timeout: Duration, hint: &str) -> CallError {
+    pub(super) fn late(&self, timeout: Duration, hint: &str) -> ToolError {
         let waited = timeout.as_secs_f64();
         let message = format!("the gRPC service at {} gave no answer within {waited} s{hint}", self.address);
-        CallError::new(CallFault::Timeout, message)
+        ToolError::new(ToolErrorKind::Timeout, message)
     }
 
     /// A text without the token.

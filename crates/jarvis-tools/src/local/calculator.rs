@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::{exact, native, on_a_thread};
-use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
+use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
 
 /// The longest expression, in characters.
 const LONGEST: usize = 20_000;
@@ -70,13 +70,13 @@ impl Default for Calculator {
 }
 
 #[async_trait]
-impl Callable for Calculator {
+impl Tool for Calculator {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
-        let wrong = |what: String| CallError::new(CallFault::BadInput, what);
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
+        let wrong = |what: String| ToolError::new(ToolErrorKind::InvalidInput, what);
         let expression = match input.get("expression") {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),

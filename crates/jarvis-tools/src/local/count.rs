@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::numbers::narrow;
 use super::{native, on_a_thread};
-use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
+use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
 
 /// The most kinds that are told of by name.
 const TOLD: usize = 150;
@@ -183,13 +183,13 @@ enum Counted {
 }
 
 #[async_trait]
-impl Callable for Count {
+impl Tool for Count {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, CallError> {
-        let wrong = |what: String| CallError::new(CallFault::BadInput, what);
+    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
+        let wrong = |what: String| ToolError::new(ToolErrorKind::InvalidInput, what);
         let text = |key: &str| match input.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::passages::PassageIndex;
 use super::{native, on_a_thread};
-use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
+use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
 
 /// The most passages that one call gives.
 const MOST: usize = 10;
@@ -55,13 +55,13 @@ impl Default for SearchDocument {
 }
 
 #[async_trait]
-impl Callable for SearchDocument {
+impl Tool for SearchDocument {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, CallError> {
-        let wrong = |what: &str| CallError::new(CallFault::BadInput, what);
+    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
+        let wrong = |what: &str| ToolError::new(ToolErrorKind::InvalidInput, what);
         let query = input.get("query").and_then(Value::as_str).map(str::trim).unwrap_or_default();
         if query.is_empty() {
             return Err(wrong("`query` must be a text of one word or more"));

@@ -5,14 +5,14 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
-use crate::{Artifact, CallError, CallFault, Observation};
+use crate::{Artifact, Observation, ToolError, ToolErrorKind};
 use jarvis_net::text::shorten;
 
 /// What stands for a block that this version of the protocol does not have.
 const UNKNOWN: &str = "[something of a kind that is not known here]";
 
 /// The observation; a failure when the tool says that it failed.
-pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallError> {
+pub(super) fn observation(result: CallToolResult) -> Result<Observation, ToolError> {
     let mut texts: Vec<String> = Vec::new();
     let mut media = Vec::new();
     let mut has_text = false;
@@ -58,7 +58,7 @@ pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallErr
         // Some servers tell of an unknown tool in this way.
         let lower = shorten(&words, 200).to_lowercase();
         let unknown = lower.contains("unknown tool") || (lower.contains("tool") && lower.contains("not found"));
-        return Err(CallError::new(if unknown { CallFault::NoSuchApi } else { CallFault::Message }, words));
+        return Err(ToolError::new(if unknown { ToolErrorKind::UnknownTool } else { ToolErrorKind::Failed }, words));
     }
     let text = if text.is_empty() && media.is_empty() { "The tool answered with nothing.".to_owned() } else { text };
     Ok(Observation { text, value, media })
@@ -115,10 +115,10 @@ mod tests {
     #[test]
     fn failures_are_told() {
         for (words, kind, told) in [
-            ("no such city", CallFault::Message, "no such city"),
-            ("Unknown tool: x", CallFault::NoSuchApi, "Unknown tool: x"),
-            ("MCP error -32602: Tool x not found", CallFault::NoSuchApi, "MCP error -32602: Tool x not found"),
-            ("", CallFault::Message, "the tool failed and does not say why"),
+            ("no such city", ToolErrorKind::Failed, "no such city"),
+            ("Unknown tool: x", ToolErrorKind::UnknownTool, "Unknown tool: x"),
+            ("MCP error -32602: Tool x not found", ToolErrorKind::UnknownTool, "MCP error -32602: Tool x not found"),
+            ("", ToolErrorKind::Failed, "the tool failed and does not say why"),
         ] {
             let error = observation(CallToolResult::error(vec![ContentBlock::text(words)])).unwrap_err();
             assert_eq!((error.kind, error.message.as_str()), (kind, told));
