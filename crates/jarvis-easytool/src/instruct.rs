@@ -1,4 +1,4 @@
-//! From tool documentation to concise tool instructions (`spec/easytool.md` §1.1).
+//! From tool documentation to concise tool instructions.
 //!
 //! A [`ToolDocument`] is read from an OpenAPI file, a RapidAPI tool, or `{name, description, api_list}`. [`write`] turns
 //! documents into instructions: from the documents alone, or with a chat model, whose replies are checked, asked for again
@@ -56,7 +56,6 @@ pub enum Shape {
 /// How instructions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstructOptions {
-    /// What they look like.
     pub shape: Shape,
     /// The most model calls and executions at once; at least 1.
     pub concurrency: usize,

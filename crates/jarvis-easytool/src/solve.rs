@@ -23,9 +23,7 @@ const MAX_CALLS: usize = 32;
 /// A tool as the model sees it while choosing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Offer {
-    /// Its number.
     pub id: i64,
-    /// What it is for.
     pub description: String,
 }
 
@@ -42,7 +40,6 @@ pub(crate) struct Solved {
     pub(crate) result: String,
     /// The same as later prompts show it.
     pub(crate) shown: String,
-    /// The instruction of the tool.
     pub(crate) instruction: Option<Literal>,
     /// Why a tool was thought to be needed or not.
     pub(crate) reason: Option<Literal>,
@@ -153,6 +150,11 @@ pub(crate) async fn choose_parameters(
     desk.ask(prompt, Some(task.id), &context, read).await
 }
 
+/// A value as a prompt shows it.
+pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).expect("names, texts and literals are JSON")
+}
+
 /// Calls the API once for each set of parameters, and writes the calls down in their order.
 pub(crate) async fn call_all(
     desk: &Desk<'_>,
@@ -253,7 +255,7 @@ pub(crate) async fn summarize(desk: &Desk<'_>, question: &str, answers: &[Answer
         question: &'a str,
         answers: String,
     }
-    let answers = serde_json::to_string(answers).unwrap_or_default();
+    let answers = json(answers);
     desk.tell(Prompt::Summarize, None, &Context { question, answers }).await
 }
 

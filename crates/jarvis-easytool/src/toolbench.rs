@@ -1,4 +1,4 @@
-//! ToolBench: requests answered with tools of many APIs, given or found by retrieval (`spec/easytool.md` §6, §7).
+//! ToolBench: requests answered with tools of many APIs, given or found by retrieval.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,12 +27,7 @@ pub enum Candidates {
     /// The data says them.
     Given,
     /// Retrieval over all tools finds the best `top_k` for each subtask.
-    Retrieved {
-        /// Who finds them.
-        retriever: Arc<Retriever>,
-        /// How many.
-        top_k: usize,
-    },
+    Retrieved { retriever: Arc<Retriever>, top_k: usize },
 }
 
 /// A request, as the data has it.
@@ -40,7 +35,6 @@ pub enum Candidates {
 pub struct Query {
     /// The data's own id.
     pub query_id: Option<Literal>,
-    /// What is asked.
     pub text: String,
     /// The tools that the data gives for it.
     pub tools: Vec<Offer>,
@@ -60,17 +54,13 @@ impl Query {
 
 /// The pipeline.
 pub struct Toolbench {
-    /// Who answers.
     pub model: Arc<dyn ChatModel>,
     /// The tools that are called: those of [`crate::instruct::server_registry`], of an API, or of this machine.
     pub tools: Arc<Registry>,
-    /// Who watches.
     pub tracer: Arc<dyn Tracer>,
-    /// Tool instructions by number.
     pub instructions: HashMap<i64, ToolInstruction>,
     /// Where the tools of a subtask come from.
     pub candidates: Candidates,
-    /// The prompts.
     pub prompts: Prompts,
     /// Limits; the answer stage sees 1,000 characters of a result unless set otherwise.
     pub limits: Limits,
@@ -177,7 +167,7 @@ impl Asked<'_> {
         let offers = self.offers(task, &mut solved).await;
         let log = (task.dep.first() != Some(&-1)).then(|| {
             let steps = solve::steps(all, &task.dep, finished, false);
-            serde_json::to_string(&steps).unwrap_or_default()
+            solve::json(&steps)
         });
         solve::try_tools(self.desk, task, &offers, async |tool, attempt| {
             self.attempt(task, tool, attempt, log.as_deref(), &mut solved).await
@@ -240,7 +230,7 @@ impl Asked<'_> {
         let mut results = Vec::new();
         for name in self.choose_apis(task, tool).await? {
             let Some(guideline) = tool.tool_guidelines.get(&name) else { continue };
-            let usage = serde_json::to_string(guideline).unwrap_or_default();
+            let usage = solve::json(guideline);
             let parameters = match solve::choose_parameters(self.desk, task, &usage, log, &KEYWORDS).await {
                 Ok(parameters) => parameters,
                 Err(error @ StageError::Exhausted { .. }) => {
@@ -290,11 +280,7 @@ impl Asked<'_> {
             apis: String,
         }
         let names: Vec<&str> = tool.tool_guidelines.keys().map(String::as_str).collect();
-        let context = Context {
-            task: &task.task,
-            description: &tool.tool_description,
-            apis: serde_json::to_string(&names).unwrap_or_default(),
-        };
+        let context = Context { task: &task.task, description: &tool.tool_description, apis: solve::json(&names) };
         let read = |reply: &str| replies::apis(reply, &names);
         self.desk.ask(Prompt::ChooseApi, Some(task.id), &context, read).await
     }

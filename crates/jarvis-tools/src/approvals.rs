@@ -322,8 +322,7 @@ impl Approvals {
         let before = contents.clone();
         let result = change(&mut contents);
         if contents != before {
-            // The format has no value that cannot be written.
-            let text = serde_json::to_string_pretty(&contents).unwrap_or_default();
+            let text = serde_json::to_string_pretty(&contents).expect("approvals are texts and maps of texts");
             replace(&self.path, format!("{text}\n").as_bytes())?;
         }
         *held = contents;

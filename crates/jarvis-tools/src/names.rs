@@ -1,4 +1,4 @@
-//! Names as ToolBench writes them: of tools, of API functions, of arguments (`spec/easytool.md` §6).
+//! Names as ToolBench writes them: of tools, of API functions, of arguments.
 
 /// A name in the letters that ToolBench allows: Chinese characters, ASCII letters, digits, `^` and `_`. Everything else
 /// becomes `_`, runs of which are one; lower case; no `_` at the ends; a leading digit gets `get_` before it.

@@ -184,7 +184,7 @@ async fn one(
     let Some(model) = writer.model.as_deref() else {
         return Ok(match item {
             Item::Description(..) => Done::Description(None),
-            Item::Example(document, entry) => {
+            Item::Example(_, entry) => {
                 let example = offline::example(entry, BY_SPECIFICATION);
                 Done::Example(Box::new(tried(tools, entry, example, took).await))
             }

@@ -117,13 +117,9 @@ impl Execution {
             steps: &'a [Done],
         }
         let guideline = self.guidelines.get(&endpoint.tool_usage);
-        let usage = match guideline {
-            Some(guideline) => serde_json::to_string(guideline),
-            None => serde_json::to_string(endpoint),
-        };
-        let usage = usage.unwrap_or_default();
+        let usage = guideline.map_or_else(|| solve::json(endpoint), solve::json);
         for attempt in 1..=STEP_ATTEMPTS {
-            let log = serde_json::to_string(&Log { question, steps: done }).unwrap_or_default();
+            let log = solve::json(&Log { question, steps: done });
             let ended = Done {
                 id: task.id,
                 task: task.task.clone(),

@@ -15,7 +15,6 @@ use tonic::{Request, Status};
 use url::{ParseError, Url};
 
 use super::codec::DynamicCodec;
-use super::reflection::{self, MethodInfo};
 use super::status::error_of;
 use super::{GrpcError, MAX_MESSAGE};
 use crate::{ToolError, ToolErrorKind};
@@ -25,12 +24,6 @@ use jarvis_net::text::Secret;
 /// The longest that connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The longest that asking for descriptors may take.
-const REFLECT_TIMEOUT: Duration = Duration::from_secs(15);
-
-/// What is told of a service that does not even describe itself in time.
-const SPEAKS: &str = "; is it at work, and does it speak gRPC?";
-
 /// A service. `Debug` leaves out what is secret.
 pub struct GrpcEndpoint {
     address: String,
@@ -39,7 +32,7 @@ pub struct GrpcEndpoint {
     /// `Bearer …`, as it is sent.
     authorization: Option<MetadataValue<Ascii>>,
     /// Descriptors by service, as the service gave them.
-    pools: Mutex<HashMap<String, DescriptorPool>>,
+    pub(super) pools: Mutex<HashMap<String, DescriptorPool>>,
 }
 
 impl fmt::Debug for GrpcEndpoint {
@@ -89,34 +82,6 @@ impl GrpcEndpoint {
     /// Its address, as messages show it.
     pub fn address(&self) -> &str {
         &self.address
-    }
-
-    /// All methods that it offers, by reflection.
-    ///
-    /// # Errors
-    /// When it cannot be reached, or does not describe itself.
-    pub async fn methods(&self) -> Result<Vec<MethodInfo>, ToolError> {
-        match tokio::time::timeout(REFLECT_TIMEOUT, reflection::methods(self)).await {
-            Ok(done) => done,
-            Err(_) => Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
-        }
-    }
-
-    /// The descriptors of one of its services, by reflection, with all that they need.
-    ///
-    /// # Errors
-    /// When it cannot be reached, does not describe itself or has no such service.
-    pub async fn reflect(&self, service: &str) -> Result<DescriptorPool, ToolError> {
-        let mut pools = self.pools.lock().await;
-        if let Some(pool) = pools.get(service) {
-            return Ok(pool.clone());
-        }
-        let pool = match tokio::time::timeout(REFLECT_TIMEOUT, reflection::service(self, service)).await {
-            Ok(done) => done?,
-            Err(_) => return Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
-        };
-        pools.insert(service.to_owned(), pool.clone());
-        Ok(pool)
     }
 
     /// A client with our limits.

@@ -3,6 +3,7 @@
 //! The messages of both versions are the same on the wire; only the path differs.
 
 use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
 
 use futures::channel::mpsc::{self, UnboundedSender};
 use prost_reflect::DescriptorPool;
@@ -30,6 +31,12 @@ const MAX_FILES: usize = 500;
 /// The most services that are asked for when methods are listed.
 const MAX_SERVICES: usize = 200;
 
+/// The longest that asking for descriptors may take.
+const REFLECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// What is told of a service that does not even describe itself in time.
+const SPEAKS: &str = "; is it at work, and does it speak gRPC?";
+
 const PATHS: [&str; 2] = [
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
@@ -50,8 +57,38 @@ pub struct MethodInfo {
     pub streams: bool,
 }
 
+impl GrpcEndpoint {
+    /// All methods that it offers, by reflection.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or does not describe itself.
+    pub async fn methods(&self) -> Result<Vec<MethodInfo>, ToolError> {
+        match tokio::time::timeout(REFLECT_TIMEOUT, methods(self)).await {
+            Ok(done) => done,
+            Err(_) => Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
+        }
+    }
+
+    /// The descriptors of one of its services, by reflection, with all that they need.
+    ///
+    /// # Errors
+    /// When it cannot be reached, does not describe itself or has no such service.
+    pub async fn reflect(&self, service: &str) -> Result<DescriptorPool, ToolError> {
+        let mut pools = self.pools.lock().await;
+        if let Some(pool) = pools.get(service) {
+            return Ok(pool.clone());
+        }
+        let pool = match tokio::time::timeout(REFLECT_TIMEOUT, descriptors(self, service)).await {
+            Ok(done) => done?,
+            Err(_) => return Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
+        };
+        pools.insert(service.to_owned(), pool.clone());
+        Ok(pool)
+    }
+}
+
 /// The descriptors of a service.
-pub(super) async fn service(endpoint: &GrpcEndpoint, service: &str) -> Result<DescriptorPool, ToolError> {
+async fn descriptors(endpoint: &GrpcEndpoint, service: &str) -> Result<DescriptorPool, ToolError> {
     let mut asking = Asking::open(endpoint, MessageRequest::FileContainingSymbol(service.to_owned())).await?;
     let first = asking.first.take().ok_or_else(|| nothing(endpoint))?;
     let files = files_of(endpoint, first)?;
@@ -59,7 +96,7 @@ pub(super) async fn service(endpoint: &GrpcEndpoint, service: &str) -> Result<De
 }
 
 /// All methods of all services.
-pub(super) async fn methods(endpoint: &GrpcEndpoint) -> Result<Vec<MethodInfo>, ToolError> {
+async fn methods(endpoint: &GrpcEndpoint) -> Result<Vec<MethodInfo>, ToolError> {
     let mut asking = Asking::open(endpoint, MessageRequest::ListServices("*".to_owned())).await?;
     let Some(MessageResponse::ListServicesResponse(list)) = asking.first.take() else {
         return Err(nothing(endpoint));
