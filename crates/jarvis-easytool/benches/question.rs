@@ -7,7 +7,8 @@ use std::sync::Arc;
 use jarvis_chat::Replay;
 use jarvis_easytool::funcqa::{Funcqa, Kind};
 use jarvis_easytool::stage::Untraced;
-use jarvis_tools::hub::{Hub, Mode};
+use jarvis_tools::hub::Mode;
+use jarvis_tools::local::HubFunction;
 use serde_json::json;
 
 fn main() {
@@ -30,7 +31,7 @@ fn pipeline() -> Funcqa {
         say("answer_check", r#"{"Reason": "It is.", "Choice": "Yes"}"#),
     ];
     let model = Arc::new(Replay::parse("answers", &lines.join("\n")).unwrap());
-    Funcqa::new(model, Arc::new(Hub::new(Mode::Precise)), Arc::new(Untraced)).unwrap()
+    Funcqa::new(model, Arc::new(HubFunction::registry(Mode::Precise)), Arc::new(Untraced)).unwrap()
 }
 
 fn measure(bencher: divan::Bencher<'_, '_>, question: &str, kind: Kind) {

@@ -1,5 +1,4 @@
-//! Files of questions: FuncQA, RestBench, ToolBench; and the tools that are added to ToolBench's items
-//! (`spec/easytool.md` §1.2, §2).
+//! Files of questions: FuncQA, RestBench, ToolBench; and the tools that are added to ToolBench's items.
 //!
 //! A file is a JSON list, or JSON Lines. Nothing here asks a model, and nothing is fetched.
 
@@ -17,7 +16,6 @@ pub use read::{DataError, read_funcqa, read_restbench, read_rows, read_toolbench
 /// A question of FuncQA, multi-hop or one-hop.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct FuncqaQuestion {
-    /// The question.
     pub question: String,
     /// The gold answer: a number, or a text that holds one.
     pub answer: Literal,
@@ -29,7 +27,6 @@ pub struct FuncqaQuestion {
 /// A question of RestBench.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RestQuestion {
-    /// The question.
     pub query: String,
     /// The endpoints that answer it, in order, as the file has them: some have stray blanks.
     pub solution: Vec<String>,
@@ -41,9 +38,7 @@ pub struct ListedApi {
     /// The shelf of the tool.
     #[serde(default)]
     pub category_name: String,
-    /// The tool.
     pub tool_name: String,
-    /// The API.
     #[serde(default)]
     pub api_name: String,
 }
@@ -54,7 +49,6 @@ pub struct OfferedTool {
     /// Its number in the instruction file.
     #[serde(rename = "ID")]
     pub id: i64,
-    /// What it is for.
     #[serde(rename = "Description")]
     pub description: String,
 }
@@ -62,7 +56,6 @@ pub struct OfferedTool {
 /// A question of ToolBench.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ToolbenchItem {
-    /// The question.
     pub query: String,
     /// Its own id: a number or a text.
     #[serde(default = "no_id")]

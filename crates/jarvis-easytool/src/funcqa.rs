@@ -1,4 +1,4 @@
-//! FuncQA: questions of arithmetic, answered with the functions of the hub (`spec/easytool.md` §4, §5).
+//! FuncQA: questions of arithmetic, answered with the functions of the hub.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
+use jarvis_tools::Registry;
 use jarvis_tools::hub::{self, Function, Mode};
-use jarvis_tools::{ToolCall, ToolCaller};
 use serde::Serialize;
 
 use crate::instructions::{FunctionInstruction, builtin_functions};
@@ -24,7 +24,6 @@ use crate::subtasks;
 pub enum Kind {
     /// Split into subtasks that may need each other.
     MultiHop,
-    /// One call answers it.
     OneHop,
 }
 
@@ -61,19 +60,15 @@ impl FromStr for Kind {
 
 /// The pipeline.
 pub struct Funcqa {
-    /// Who answers.
     pub model: Arc<dyn ChatModel>,
-    /// Who calculates: usually the function hub.
-    pub tools: Arc<dyn ToolCaller>,
-    /// Who watches.
+    /// The functions: usually [`jarvis_tools::local::HubFunction::registry`].
+    pub tools: Arc<Registry>,
     pub tracer: Arc<dyn Tracer>,
     /// The functions with their instructions.
     pub functions: Vec<FunctionInstruction>,
     /// What the model sees while choosing.
     pub offers: Vec<Offer>,
-    /// The prompts.
     pub prompts: Prompts,
-    /// Limits.
     pub limits: Limits,
 }
 
@@ -84,7 +79,7 @@ impl Funcqa {
     /// Only when a built-in prompt is broken.
     pub fn new(
         model: Arc<dyn ChatModel>,
-        tools: Arc<dyn ToolCaller>,
+        tools: Arc<Registry>,
         tracer: Arc<dyn Tracer>,
     ) -> Result<Funcqa, jarvis_prompt::template::TemplateError> {
         let functions = builtin_functions();
@@ -222,7 +217,7 @@ impl Asked<'_> {
             self.desk.note_error(format!("subtask {}: the tool {tool} has no instruction", task.id));
             return Ok(false);
         };
-        let usage = serde_json::to_string(&function.usage).unwrap_or_default();
+        let usage = solve::json(&function.usage);
         let usage = format!("{}: {usage}", function.standardized_name);
         let parameters = solve::choose_parameters(self.desk, task, &usage, log, &NUMBERS).await?;
         let name = &function.standardized_name;
@@ -230,10 +225,12 @@ impl Asked<'_> {
             task_id: task.id,
             attempt,
             tool_id: tool,
-            call: ToolCall { tool: name.clone(), api: name.clone(), ..ToolCall::default() },
+            tool: name,
+            api: name,
+            names: &[name],
             faults: &|arguments| missing_list(arguments),
         };
-        let results = solve::call_all(self.desk, &*self.pipeline.tools, &site, &parameters).await;
+        let results = solve::call_all(self.desk, &self.pipeline.tools, &site, &parameters).await;
         let shown = solve::shown(&results, in_prompt);
         let answer = solve::answer(self.desk, task, &shown, log).await?;
         // A true result of -1 is a success: the status of the calls decides, not their text.
@@ -264,7 +261,7 @@ impl Asked<'_> {
             steps: Vec<solve::Step<'a>>,
         }
         let steps = solve::steps(all, &subtasks::needed(all, task), finished, true);
-        serde_json::to_string(&Log { question: self.question, steps }).unwrap_or_default()
+        solve::json(&Log { question: self.question, steps })
     }
 }
 
@@ -285,7 +282,7 @@ pub(crate) async fn order(desk: &Desk<'_>, question: &str, mut tasks: Vec<String
         tasks.truncate(desk.limits.subtasks);
     }
     let numbered: Vec<Row<'_>> = tasks.iter().zip(1..).map(|(task, id)| Row { task, id }).collect();
-    let context = Context { question, tasks: serde_json::to_string(&numbered).unwrap_or_default() };
+    let context = Context { question, tasks: solve::json(&numbered) };
     match desk.ask(Prompt::Topology, None, &context, replies::rows).await {
         Ok(rows) => {
             let (ordered, notes) = subtasks::topology(&tasks, &rows);

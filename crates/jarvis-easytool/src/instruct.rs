@@ -1,4 +1,4 @@
-//! From tool documentation to concise tool instructions (`spec/easytool.md` §1.1).
+//! From tool documentation to concise tool instructions.
 //!
 //! A [`ToolDocument`] is read from an OpenAPI file, a RapidAPI tool, or `{name, description, api_list}`. [`write`] turns
 //! documents into instructions: from the documents alone, or with a chat model, whose replies are checked, asked for again
@@ -23,7 +23,7 @@ mod text;
 use std::sync::Arc;
 
 use jarvis_chat::ChatModel;
-use jarvis_tools::ToolCaller;
+use jarvis_tools::Registry;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +35,7 @@ pub use endpoint::check_endpoint;
 pub use error::InstructError;
 pub use jarvis_catalogue::openapi::ArgumentFault;
 pub use memo::Memo;
-pub use registry::of_registry;
+pub use registry::{of_registry, server_registry};
 pub use report::{Fallback, InstructReport, count_tokens};
 
 /// Where an Example came from that no model wrote: the document's declared defaults, after a model had failed.
@@ -56,7 +56,6 @@ pub enum Shape {
 /// How instructions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstructOptions {
-    /// What they look like.
     pub shape: Shape,
     /// The most model calls and executions at once; at least 1.
     pub concurrency: usize,
@@ -75,8 +74,8 @@ impl Default for InstructOptions {
 pub struct Writer {
     /// The model; without one, instructions follow from the documents alone.
     pub model: Option<Arc<dyn ChatModel>>,
-    /// Executes Examples that only read (`GET`); one that errs is not kept.
-    pub caller: Option<Arc<dyn ToolCaller>>,
+    /// The APIs to execute Examples on that only read (`GET`); an Example that fails is not kept.
+    pub tools: Option<Arc<Registry>>,
 }
 
 /// Instructions of one shape.

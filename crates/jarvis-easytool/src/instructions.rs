@@ -1,4 +1,4 @@
-//! Tool instructions: the published files, read and written (`spec/easytool.md` §2).
+//! Tool instructions: the published files, read and written.
 //!
 //! A tool instruction says in few words what a tool is for, which APIs it has, which parameters each takes, and shows one
 //! Example. [`ToolInstruction`] is a tool with APIs (ToolBench), [`EndpointInstruction`] one endpoint (RestBench), and
@@ -45,7 +45,6 @@ impl Default for Example {
 /// A parameter of an API.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Its name.
     pub name: String,
     /// Its type in the document's own word, in any case: `STRING`, `integer`, `List`, …
     #[serde(rename = "type", default)]
@@ -61,7 +60,6 @@ pub struct Parameter {
 /// How one API of a tool is used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Guideline {
-    /// The API's name.
     pub name: String,
     /// What it does, in few words.
     #[serde(default)]
@@ -80,10 +78,8 @@ pub struct Guideline {
 /// A tool with its APIs, as in `toolbench_tool_instruction.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolInstruction {
-    /// Its number.
     #[serde(rename = "ID")]
     pub id: i64,
-    /// Its name.
     pub tool_name: String,
     /// The name of its directory; derived from the name where the file has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -101,7 +97,6 @@ pub struct ToolInstruction {
 /// One endpoint of a REST API, as in `tmdb_tool.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndpointInstruction {
-    /// Its number.
     #[serde(rename = "ID")]
     pub id: i64,
     /// Its path: `/movie/{movie_id}/keywords`.

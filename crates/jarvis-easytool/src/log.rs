@@ -1,4 +1,4 @@
-//! Logs: one line a question, in the original's form with more beside it (`spec/easytool.md` §11).
+//! Logs: one line a question, in the original's form with more beside it.
 //!
 //! [`SolveRecord`] and [`RestRecord`] are what ours are made of. [`read_answers`] and [`read_paths`] read any log, ours, the
 //! original's or a published one, as far as scores need it; [`to_converted`] writes the form that ToolBench's evaluator takes.

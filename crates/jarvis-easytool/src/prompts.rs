@@ -1,6 +1,6 @@
 //! The prompts: one system and one user message for each stage, kept as Markdown.
 //!
-//! What each must say is told in `spec/easytool.md` §4, §6 and §8, and held by a test.
+//! A test holds what each must say.
 
 use jarvis_chat::Message;
 use jarvis_plan::Role;
@@ -19,7 +19,7 @@ macro_rules! prompts {
             /// Every prompt.
             pub const ALL: &[Prompt] = &[$(Prompt::$name),*];
 
-            /// The label of its stage (`spec/easytool.md` §3.1).
+            /// The label of its stage.
             pub fn stage(self) -> &'static str {
                 match self { $(Prompt::$name => $stage,)* }
             }

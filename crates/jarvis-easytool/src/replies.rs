@@ -1,4 +1,4 @@
-//! What each stage's reply must be, and how it is read (`spec/easytool.md` §3.2). Errors are sentences for the next prompt.
+//! What each stage's reply must be, and how it is read. Errors are sentences for the next prompt.
 
 use jarvis_prompt::literal::{Literal, read_literal};
 use jarvis_prompt::reader::Want;

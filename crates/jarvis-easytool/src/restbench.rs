@@ -1,4 +1,4 @@
-//! RestBench: a question into a path of endpoints, and the path carried out (`spec/easytool.md` §8).
+//! RestBench: a question into a path of endpoints, and the path carried out.
 
 mod execute;
 
@@ -21,9 +21,7 @@ pub use execute::{Execution, condense};
 /// Whose endpoints they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scenario {
-    /// The Movie Database.
     Tmdb,
-    /// Spotify.
     Spotify,
 }
 
@@ -39,19 +37,14 @@ impl Scenario {
 
 /// The pipeline.
 pub struct Restbench {
-    /// Who plans.
     pub model: Arc<dyn ChatModel>,
-    /// Who watches.
     pub tracer: Arc<dyn Tracer>,
-    /// The endpoints.
     pub endpoints: Vec<EndpointInstruction>,
     /// Whose they are, in a few words: [`Scenario::service`], or those of another API.
     pub service: String,
     /// How paths are carried out; `None` plans only.
     pub execution: Option<Execution>,
-    /// The prompts.
     pub prompts: Prompts,
-    /// Limits.
     pub limits: Limits,
 }
 

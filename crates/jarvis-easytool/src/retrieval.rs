@@ -1,4 +1,4 @@
-//! The tools of a question: which descriptions fit a text best (`spec/easytool.md` §7).
+//! The tools of a question: which descriptions fit a text best.
 //!
 //! A [`Retriever`] ranks whole tools, by words or by vectors of any [`Embedder`]; what is asked is a subtask's text. Vectors
 //! are made once: they are kept on disk by text and model. [`MiniLm`] (feature `embeddings`) makes them in this process.
@@ -39,7 +39,6 @@ const QUERIES: usize = 10_000;
 /// A tool that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
-    /// Its number.
     pub id: i64,
     /// How well it fits; more is better. A cosine in −1..1 for vectors, a BM25 score above 0 for words.
     pub score: f64,

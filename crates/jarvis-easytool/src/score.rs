@@ -1,4 +1,4 @@
-//! Scores of logs, by the rules of `spec/easytool.md` §12. Pure functions; only [`toolbench`]'s judge asks a model.
+//! Scores of logs. Pure functions; only [`toolbench`]'s judge asks a model.
 //!
 //! Every question of the data counts: what a log has no row for is wrong, and told. How rows of a log are matched to
 //! questions is in [`matching`].

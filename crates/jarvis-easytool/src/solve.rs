@@ -5,8 +5,9 @@ use std::time::Instant;
 use futures::stream::{self, StreamExt};
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
-use jarvis_tools::{CallError, CallFault, ToolCall, ToolCaller};
+use jarvis_tools::{Registry, Scope, ToolError, ToolErrorKind, observation_code};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::log::{AnsweredTask, Call, ChosenApi, Subtask};
 use crate::prompts::Prompt;
@@ -22,9 +23,7 @@ const MAX_CALLS: usize = 32;
 /// A tool as the model sees it while choosing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Offer {
-    /// Its number.
     pub id: i64,
-    /// What it is for.
     pub description: String,
 }
 
@@ -41,7 +40,6 @@ pub(crate) struct Solved {
     pub(crate) result: String,
     /// The same as later prompts show it.
     pub(crate) shown: String,
-    /// The instruction of the tool.
     pub(crate) instruction: Option<Literal>,
     /// Why a tool was thought to be needed or not.
     pub(crate) reason: Option<Literal>,
@@ -56,8 +54,11 @@ pub(crate) struct Site<'a> {
     pub(crate) task_id: i64,
     pub(crate) attempt: u32,
     pub(crate) tool_id: i64,
-    /// The call without its arguments.
-    pub(crate) call: ToolCall,
+    /// The tool and its API, as the record names them.
+    pub(crate) tool: &'a str,
+    pub(crate) api: &'a str,
+    /// Names of the API in the registry; the first that it knows is called.
+    pub(crate) names: &'a [&'a str],
     /// What is wrong with a set of parameters, by the instruction.
     pub(crate) faults: &'a (dyn Fn(&Literal) -> Vec<String> + Sync),
 }
@@ -149,21 +150,29 @@ pub(crate) async fn choose_parameters(
     desk.ask(prompt, Some(task.id), &context, read).await
 }
 
+/// A value as a prompt shows it.
+pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).expect("names, texts and literals are JSON")
+}
+
 /// Calls the API once for each set of parameters, and writes the calls down in their order.
 pub(crate) async fn call_all(
     desk: &Desk<'_>,
-    source: &dyn ToolCaller,
+    tools: &Registry,
     site: &Site<'_>,
     parameters: &Literal,
-) -> Vec<Result<String, CallError>> {
+) -> Vec<Result<String, ToolError>> {
     let limit = desk.limits.tool_timeout;
+    // The registry itself reports a name that it does not know.
+    let name = site.names.iter().find_map(|name| tools.meant(name)).map_or(site.api, |spec| spec.name.as_str());
     let one = |arguments: Literal| async move {
         let begun = Instant::now();
-        let named = arguments.as_map().cloned().unwrap_or_else(IndexMap::new);
-        let call = ToolCall { arguments: named, ..site.call.clone() };
-        let done = match tokio::time::timeout(limit, source.call(&call)).await {
-            Ok(done) => done,
-            Err(_) => Err(CallError::new(CallFault::Timeout, format!("no answer within {} s", limit.as_secs_f32()))),
+        let input = Value::Object(arguments.as_map().map(Literal::fields_to_json).unwrap_or_default());
+        let done = match tokio::time::timeout(limit, tools.call(name, &input, &Scope::default())).await {
+            Ok(done) => done.map(|observation| observation.in_words()),
+            Err(_) => {
+                Err(ToolError::new(ToolErrorKind::Timeout, format!("no answer within {} s", limit.as_secs_f32())))
+            }
         };
         (arguments, done, millis(begun))
     };
@@ -175,13 +184,13 @@ pub(crate) async fn call_all(
             task_id: site.task_id,
             attempt: site.attempt,
             tool_id: site.tool_id,
-            tool: site.call.tool.clone(),
-            api: site.call.api.clone(),
+            tool: site.tool.to_owned(),
+            api: site.api.to_owned(),
             parameter_faults: (site.faults)(&arguments),
             arguments,
             result: result.as_ref().ok().cloned(),
             error: result.as_ref().err().map(ToString::to_string),
-            code: result.as_ref().map_or_else(|error| error.kind.code(), |_| 0),
+            code: result.as_ref().map_or_else(|error| observation_code(error.kind), |_| 0),
             ms,
         });
         results.push(result);
@@ -190,13 +199,13 @@ pub(crate) async fn call_all(
 }
 
 /// The results that succeeded, joined as the original joins them.
-pub(crate) fn joined(results: &[Result<String, CallError>]) -> String {
+pub(crate) fn joined(results: &[Result<String, ToolError>]) -> String {
     let good: Vec<&str> = results.iter().filter_map(|result| result.as_ref().ok()).map(String::as_str).collect();
     good.join("\n\n")
 }
 
 /// All results for the answer stage: those that succeeded by `show`, and why others failed.
-pub(crate) fn shown(results: &[Result<String, CallError>], show: impl Fn(&str) -> String) -> String {
+pub(crate) fn shown(results: &[Result<String, ToolError>], show: impl Fn(&str) -> String) -> String {
     let all: Vec<String> = results
         .iter()
         .map(|result| match result {
@@ -246,7 +255,7 @@ pub(crate) async fn summarize(desk: &Desk<'_>, question: &str, answers: &[Answer
         question: &'a str,
         answers: String,
     }
-    let answers = serde_json::to_string(answers).unwrap_or_default();
+    let answers = json(answers);
     desk.tell(Prompt::Summarize, None, &Context { question, answers }).await
 }
 

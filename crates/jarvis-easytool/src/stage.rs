@@ -13,7 +13,7 @@ use crate::log::{Call, StageCall};
 use crate::prompts::{Prompt, Prompts};
 use crate::replies::{ReadReply, Unfit};
 
-/// How often, how long, how much (`spec/easytool.md` §3.3).
+/// How often, how long, how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Attempts at a stage whose reply has a form; 10.

@@ -55,9 +55,11 @@ pub(crate) fn topology(tasks: &[String], rows: &[Literal]) -> (Vec<Subtask>, Vec
         }
         dep.keys().copied().collect()
     });
-    let text = |id: i64| usize::try_from(id - 1).ok().and_then(|at| tasks.get(at)).cloned().unwrap_or_default();
-    let row =
-        |id: i64| Subtask { task: text(id), id, dep: or_none(dep.get(&id).into_iter().flatten().copied().collect()) };
+    let row = |id: i64| {
+        let task = usize::try_from(id - 1).ok().and_then(|at| tasks.get(at)).expect("only tasks are put in order");
+        let dep = or_none(dep.get(&id).into_iter().flatten().copied().collect());
+        Subtask { task: task.clone(), id, dep }
+    };
     (order.into_iter().map(row).collect(), notes)
 }
 
@@ -135,7 +137,7 @@ where
     F: Future<Output = T>,
 {
     let mut schedule = Schedule::new();
-    let tasks: Vec<Task> = subtasks.iter().filter_map(task_of).collect();
+    let tasks: Vec<Task> = subtasks.iter().map(task_of).collect();
     schedule.extend(&tasks);
     schedule.close();
     let mut finished: std::sync::Arc<IndexMap<i64, T>> = std::sync::Arc::new(IndexMap::new());
@@ -152,22 +154,25 @@ where
         }
         let Some((id, solved)) = under_way.next().await else { break };
         std::sync::Arc::make_mut(&mut finished).insert(id, solved);
-        schedule.finish(TaskId(u32::try_from(id).unwrap_or_default()));
+        schedule.finish(task_id(id));
     }
     let of = |task: &Subtask| finished.get(&task.id).map(|solved| (task.id, solved.clone()));
     subtasks.iter().filter_map(of).collect()
 }
 
-fn task_of(subtask: &Subtask) -> Option<Task> {
-    let id = |id: i64| u32::try_from(id).ok().map(TaskId);
-    Some(Task {
+fn task_id(id: i64) -> TaskId {
+    TaskId(u32::try_from(id).expect("subtasks are numbered from 1, and there are few"))
+}
+
+fn task_of(subtask: &Subtask) -> Task {
+    Task {
         task: subtask.task.clone(),
-        id: id(subtask.id)?,
-        dep: subtask.dep.iter().filter_map(|dep| id(*dep)).collect(),
+        id: task_id(subtask.id),
+        dep: subtask.dep.iter().filter(|dep| **dep != -1).map(|dep| task_id(*dep)).collect(),
         args: IndexMap::new(),
         unfolded_from: None,
         fault: None,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! ToolBench: requests answered with tools of many APIs, given or found by retrieval (`spec/easytool.md` §6, §7).
+//! ToolBench: requests answered with tools of many APIs, given or found by retrieval.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::template::TemplateError;
-use jarvis_tools::{ToolCall, ToolCaller};
+use jarvis_tools::{RapidApi, Registry};
 use serde::Serialize;
 
 use crate::funcqa::{close_record, empty_record, enter, finish, order};
@@ -27,12 +27,7 @@ pub enum Candidates {
     /// The data says them.
     Given,
     /// Retrieval over all tools finds the best `top_k` for each subtask.
-    Retrieved {
-        /// Who finds them.
-        retriever: Arc<Retriever>,
-        /// How many.
-        top_k: usize,
-    },
+    Retrieved { retriever: Arc<Retriever>, top_k: usize },
 }
 
 /// A request, as the data has it.
@@ -40,7 +35,6 @@ pub enum Candidates {
 pub struct Query {
     /// The data's own id.
     pub query_id: Option<Literal>,
-    /// What is asked.
     pub text: String,
     /// The tools that the data gives for it.
     pub tools: Vec<Offer>,
@@ -48,19 +42,25 @@ pub struct Query {
     pub categories: HashMap<String, String>,
 }
 
+impl Query {
+    /// The category of a tool at RapidAPI, by its instruction or by the data; empty where neither knows it.
+    pub fn category_of<'a>(&'a self, tool: &'a ToolInstruction) -> &'a str {
+        match tool.category_name.as_str() {
+            "" => self.categories.get(&tool.tool_name).map_or("", String::as_str),
+            known => known,
+        }
+    }
+}
+
 /// The pipeline.
 pub struct Toolbench {
-    /// Who answers.
     pub model: Arc<dyn ChatModel>,
-    /// Who carries out calls.
-    pub tools: Arc<dyn ToolCaller>,
-    /// Who watches.
+    /// The tools that are called: those of [`crate::instruct::server_registry`], of an API, or of this machine.
+    pub tools: Arc<Registry>,
     pub tracer: Arc<dyn Tracer>,
-    /// Tool instructions by number.
     pub instructions: HashMap<i64, ToolInstruction>,
     /// Where the tools of a subtask come from.
     pub candidates: Candidates,
-    /// The prompts.
     pub prompts: Prompts,
     /// Limits; the answer stage sees 1,000 characters of a result unless set otherwise.
     pub limits: Limits,
@@ -73,7 +73,7 @@ impl Toolbench {
     /// Only when a built-in prompt is broken.
     pub fn new(
         model: Arc<dyn ChatModel>,
-        tools: Arc<dyn ToolCaller>,
+        tools: Arc<Registry>,
         tracer: Arc<dyn Tracer>,
         instructions: Vec<ToolInstruction>,
     ) -> Result<Toolbench, TemplateError> {
@@ -167,7 +167,7 @@ impl Asked<'_> {
         let offers = self.offers(task, &mut solved).await;
         let log = (task.dep.first() != Some(&-1)).then(|| {
             let steps = solve::steps(all, &task.dep, finished, false);
-            serde_json::to_string(&steps).unwrap_or_default()
+            solve::json(&steps)
         });
         solve::try_tools(self.desk, task, &offers, async |tool, attempt| {
             self.attempt(task, tool, attempt, log.as_deref(), &mut solved).await
@@ -230,7 +230,7 @@ impl Asked<'_> {
         let mut results = Vec::new();
         for name in self.choose_apis(task, tool).await? {
             let Some(guideline) = tool.tool_guidelines.get(&name) else { continue };
-            let usage = serde_json::to_string(guideline).unwrap_or_default();
+            let usage = solve::json(guideline);
             let parameters = match solve::choose_parameters(self.desk, task, &usage, log, &KEYWORDS).await {
                 Ok(parameters) => parameters,
                 Err(error @ StageError::Exhausted { .. }) => {
@@ -247,14 +247,17 @@ impl Asked<'_> {
         }
         // All parameters first, then the calls.
         for (name, guideline, parameters) in &apis {
+            let at_server = RapidApi::path(self.query.category_of(tool), &tool.tool_name, name);
             let site = Site {
                 task_id: task.id,
                 attempt,
                 tool_id: tool.id,
-                call: self.call_of(tool, name),
+                tool: &tool.tool_name,
+                api: name,
+                names: &[&at_server, name, &tool.tool_name],
                 faults: &|arguments| faults(guideline, arguments),
             };
-            results.extend(solve::call_all(self.desk, &*self.pipeline.tools, &site, parameters).await);
+            results.extend(solve::call_all(self.desk, &self.pipeline.tools, &site, parameters).await);
         }
         let shown = solve::shown(&results, str::to_owned);
         let answer = solve::answer(self.desk, task, &shown, log).await?;
@@ -277,21 +280,9 @@ impl Asked<'_> {
             apis: String,
         }
         let names: Vec<&str> = tool.tool_guidelines.keys().map(String::as_str).collect();
-        let context = Context {
-            task: &task.task,
-            description: &tool.tool_description,
-            apis: serde_json::to_string(&names).unwrap_or_default(),
-        };
+        let context = Context { task: &task.task, description: &tool.tool_description, apis: solve::json(&names) };
         let read = |reply: &str| replies::apis(reply, &names);
         self.desk.ask(Prompt::ChooseApi, Some(task.id), &context, read).await
-    }
-
-    fn call_of(&self, tool: &ToolInstruction, api: &str) -> ToolCall {
-        let category = match tool.category_name.as_str() {
-            "" => self.query.categories.get(&tool.tool_name).cloned().unwrap_or_default(),
-            known => known.to_owned(),
-        };
-        ToolCall { category, tool: tool.tool_name.clone(), api: api.to_owned(), arguments: IndexMap::new() }
     }
 }
 

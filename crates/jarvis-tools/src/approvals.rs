@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::{CallError, CallFault};
+use crate::{ToolError, ToolErrorKind};
 
 /// The version of the file's format.
 const VERSION: u32 = 1;
@@ -322,8 +322,7 @@ impl Approvals {
         let before = contents.clone();
         let result = change(&mut contents);
         if contents != before {
-            // The format has no value that cannot be written.
-            let text = serde_json::to_string_pretty(&contents).unwrap_or_default();
+            let text = serde_json::to_string_pretty(&contents).expect("approvals are texts and maps of texts");
             replace(&self.path, format!("{text}\n").as_bytes())?;
         }
         *held = contents;
@@ -393,12 +392,12 @@ fn read(path: &Path) -> Result<Contents, ApprovalsError> {
 }
 
 /// The refusal of a tool that is not as it was approved.
-pub(crate) fn changed(name: &str) -> CallError {
+pub(crate) fn changed(name: &str) -> ToolError {
     let message = format!(
         "the description of `{name}` changed since it was approved; look at it with `jarvis tools show {name}`, then \
          `jarvis tools approve {name}`"
     );
-    CallError::new(CallFault::Unauthorized, message)
+    ToolError::new(ToolErrorKind::Unauthorized, message)
 }
 
 /// What is told of a tool that came to a source that was known.
@@ -407,8 +406,8 @@ pub(crate) fn added(name: &str) -> String {
 }
 
 /// An error of the file in the words of calls.
-pub(crate) fn unusable(error: &ApprovalsError) -> CallError {
-    CallError::new(CallFault::NotWorking, in_words(error))
+pub(crate) fn unusable(error: &ApprovalsError) -> ToolError {
+    ToolError::new(ToolErrorKind::Unavailable, in_words(error))
 }
 
 /// An error of the file with what caused it.
@@ -463,7 +462,7 @@ impl Guard {
     ///
     /// # Errors
     /// When it is not what was approved.
-    pub(crate) async fn check(&self, schema: &Value) -> Result<(), CallError> {
+    pub(crate) async fn check(&self, schema: &Value) -> Result<(), ToolError> {
         match self.look(schema).await.map_err(|error| unusable(&error))? {
             Verdict::Known | Verdict::New | Verdict::Added => Ok(()),
             Verdict::Changed => Err(changed(&self.name)),

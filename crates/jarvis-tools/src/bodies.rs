@@ -1,22 +1,22 @@
 //! What tools answer: failures told in the body of a success, and bodies that are no text.
 
-use crate::CallFault;
+use crate::ToolErrorKind;
 use jarvis_store::sniff;
 
 /// How much of a body is looked at for the words of a failure, in bytes.
 const HEAD: usize = 1_024;
 
 /// The failure that a body tells of, after what ToolBench's tools are known to answer; `None` when it tells of none.
-pub fn fault_of(body: &str) -> Option<CallFault> {
+pub fn fault_of(body: &str) -> Option<ToolErrorKind> {
     let body = body.trim();
     let end = (0..=HEAD.min(body.len())).rev().find(|at| body.is_char_boundary(*at)).unwrap_or(0);
     let head = body.get(..end).unwrap_or_default().to_ascii_lowercase();
     let whole = |text: &str| head == text || head.trim_matches(['"', '\'', '.']) == text;
     if whole("no respond due to error") {
-        return Some(CallFault::NotWorking);
+        return Some(ToolErrorKind::Unavailable);
     }
     if whole("unauthorized") || whole("unauthorised") {
-        return Some(CallFault::Unauthorized);
+        return Some(ToolErrorKind::Unauthorized);
     }
     // Long texts may speak of anything; a failure is an object of few words.
     let is_object = head.starts_with('{') && body.len() <= HEAD;
@@ -29,11 +29,13 @@ pub fn fault_of(body: &str) -> Option<CallFault> {
         return None;
     }
     match () {
-        () if has(&["not subscribed to this api", "disabled for your subscription"]) => Some(CallFault::Unsubscribed),
-        () if has(&["exceeded the rate limit per minute", "rate limit per minute"]) => Some(CallFault::RateLimit),
-        () if has(&["you have exceeded the", "too many requests"]) => Some(CallFault::TooManyRequests),
+        () if has(&["not subscribed to this api", "disabled for your subscription"]) => {
+            Some(ToolErrorKind::Unsubscribed)
+        }
+        () if has(&["exceeded the rate limit per minute", "rate limit per minute"]) => Some(ToolErrorKind::RateLimited),
+        () if has(&["you have exceeded the", "too many requests"]) => Some(ToolErrorKind::TooManyRequests),
         () if has(&["endpoint '", "endpoint \"", "endpoint \\\""]) && has(&["does not exist"]) => {
-            Some(CallFault::NoSuchApi)
+            Some(ToolErrorKind::UnknownTool)
         }
         () if has(&[
             "'statuscode': 401",
@@ -43,9 +45,9 @@ pub fn fault_of(body: &str) -> Option<CallFault> {
             "invalid api key",
         ]) =>
         {
-            Some(CallFault::Unauthorized)
+            Some(ToolErrorKind::Unauthorized)
         }
-        () if has(&["api is unreachable", "api not working"]) => Some(CallFault::NotWorking),
+        () if has(&["api is unreachable", "api not working"]) => Some(ToolErrorKind::Unavailable),
         () => None,
     }
 }
@@ -101,21 +103,24 @@ mod tests {
     #[test]
     fn failures_are_told_by_their_words() {
         for (body, fault) in [
-            ("No respond due to error.", Some(CallFault::NotWorking)),
+            ("No respond due to error.", Some(ToolErrorKind::Unavailable)),
             ("", None),
             ("[]", None),
-            ("Unauthorized", Some(CallFault::Unauthorized)),
+            ("Unauthorized", Some(ToolErrorKind::Unauthorized)),
             (
                 "{'message': 'You have exceeded the MONTHLY quota for Requests on your current plan, BASIC.'}",
-                Some(CallFault::TooManyRequests),
+                Some(ToolErrorKind::TooManyRequests),
             ),
-            ("{'message': 'You have exceeded the rate limit per minute for your plan'}", Some(CallFault::RateLimit)),
-            ("{'message': 'You are not subscribed to this API.'}", Some(CallFault::Unsubscribed)),
-            ("{\"message\": \"Endpoint '/x' does not exist\"}", Some(CallFault::NoSuchApi)),
-            ("{'message': \"Endpoint '/x' does not exist\"}", Some(CallFault::NoSuchApi)),
-            ("{'message': 'This endpoint is disabled for your subscription'}", Some(CallFault::Unsubscribed)),
-            ("{'success': False, 'statusCode': 401, 'message': 'no'}", Some(CallFault::Unauthorized)),
-            ("{'message': 'Too many requests'}", Some(CallFault::TooManyRequests)),
+            (
+                "{'message': 'You have exceeded the rate limit per minute for your plan'}",
+                Some(ToolErrorKind::RateLimited),
+            ),
+            ("{'message': 'You are not subscribed to this API.'}", Some(ToolErrorKind::Unsubscribed)),
+            ("{\"message\": \"Endpoint '/x' does not exist\"}", Some(ToolErrorKind::UnknownTool)),
+            ("{'message': \"Endpoint '/x' does not exist\"}", Some(ToolErrorKind::UnknownTool)),
+            ("{'message': 'This endpoint is disabled for your subscription'}", Some(ToolErrorKind::Unsubscribed)),
+            ("{'success': False, 'statusCode': 401, 'message': 'no'}", Some(ToolErrorKind::Unauthorized)),
+            ("{'message': 'Too many requests'}", Some(ToolErrorKind::TooManyRequests)),
             ("{'message': 'ok', 'data': [1]}", None),
             ("An essay on too many requests and endpoints that do not exist", None),
             ("{'text': 'the word unauthorized in a poem'}", None),

@@ -20,7 +20,7 @@ use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MethodDe
 use serde_json::Value;
 
 use crate::approvals::Guard;
-use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec, template, untrusted};
+use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec, template, untrusted};
 
 pub use descriptors::load as load_descriptors;
 pub use endpoint::GrpcEndpoint;
@@ -186,15 +186,15 @@ impl GrpcTool {
         self
     }
 
-    async fn descriptor(&self) -> Result<MethodDescriptor, CallError> {
+    async fn descriptor(&self) -> Result<MethodDescriptor, ToolError> {
         let pool = match &self.pool {
             Some(pool) => pool.clone(),
             None => self.endpoint.reflect(&self.name.service).await?,
         };
-        self.name.find(&pool).map_err(|error| CallError::new(CallFault::NoSuchApi, error.to_string()))
+        self.name.find(&pool).map_err(|error| ToolError::new(ToolErrorKind::UnknownTool, error.to_string()))
     }
 
-    async fn answer(&self, input: &Value) -> Result<Observation, CallError> {
+    async fn answer(&self, input: &Value) -> Result<Observation, ToolError> {
         let method = self.descriptor().await?;
         if let Some(guard) = &self.guard {
             let schema = schema_of(&method.input());
@@ -209,17 +209,17 @@ impl GrpcTool {
             Some(template) => template::fill(template, &answer),
             None => answer.to_string(),
         };
-        Ok(Observation::text(self.endpoint.harmless(&text)))
+        Ok(Observation::text(text).with_value(answer).cleaned(|text| self.endpoint.harmless(text)))
     }
 }
 
 #[async_trait]
-impl Callable for GrpcTool {
+impl Tool for GrpcTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
         match tokio::time::timeout(self.timeout, self.answer(input)).await {
             Ok(done) => done,
             Err(_) => Err(self.endpoint.late(self.timeout, RAISE)),
@@ -228,7 +228,7 @@ impl Callable for GrpcTool {
 }
 
 /// JSON as the message that a method takes.
-fn message_of(method: &MethodDescriptor, input: &Value) -> Result<DynamicMessage, CallError> {
+fn message_of(method: &MethodDescriptor, input: &Value) -> Result<DynamicMessage, ToolError> {
     let mut track = serde_path_to_error::Track::new();
     let deserializer = serde_path_to_error::Deserializer::new(input, &mut track);
     let options = DeserializeOptions::new().deny_unknown_fields(true);
@@ -237,16 +237,16 @@ fn message_of(method: &MethodDescriptor, input: &Value) -> Result<DynamicMessage
         let path = track.path().to_string();
         let place = if path == "." { String::new() } else { format!("`{path}`: ") };
         let fields: Vec<String> = method.input().fields().take(40).map(|field| field.name().to_owned()).collect();
-        CallError::new(CallFault::BadInput, format!("{place}{reason}; the fields are: {}", fields.join(", ")))
+        ToolError::new(ToolErrorKind::InvalidInput, format!("{place}{reason}; the fields are: {}", fields.join(", ")))
     })
 }
 
 /// A message as JSON.
-fn json_of(message: &DynamicMessage) -> Result<Value, CallError> {
+fn json_of(message: &DynamicMessage) -> Result<Value, ToolError> {
     let options = SerializeOptions::new().use_proto_field_name(true).skip_default_fields(false);
     message.serialize_with_options(serde_json::value::Serializer, &options).map_err(|error| {
         let reason = jarvis_net::text::shorten(&error.to_string(), 200);
-        CallError::new(CallFault::Transport, format!("the answer cannot be told as JSON: {reason}"))
+        ToolError::new(ToolErrorKind::Transport, format!("the answer cannot be told as JSON: {reason}"))
     })
 }
 

@@ -12,11 +12,10 @@ mod show;
 use std::fmt;
 use std::str::FromStr;
 
-use async_trait::async_trait;
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::number::Number;
 
-use crate::{CallError, CallFault, ToolCall, ToolCaller};
+use crate::{ToolError, ToolErrorKind};
 
 pub use error::{HubError, HubFault};
 pub use function::Function;
@@ -67,6 +66,11 @@ pub struct HubResult {
 }
 
 impl HubResult {
+    /// All digits of the result, whatever the mode shows.
+    pub fn digits(&self) -> String {
+        show::exact(&self.value)
+    }
+
     /// What a model is shown: the text; of precise floats no more than 12 significant digits.
     pub fn shown_in_prompt(&self) -> String {
         match (self.mode, &self.value) {
@@ -91,7 +95,7 @@ pub fn call(function: Function, input: &[Literal], mode: Mode) -> Result<HubResu
     Ok(HubResult { value, text, mode })
 }
 
-/// The hub as a source of tools: a tool is a function.
+/// The functions by name, with a way to show results.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hub {
     mode: Mode,
@@ -118,35 +122,18 @@ impl Hub {
     }
 }
 
-#[async_trait]
-impl ToolCaller for Hub {
-    /// Calls the function that the call names as its tool, or failing that as its API.
-    async fn call(&self, call: &ToolCall) -> Result<String, CallError> {
-        let hub = *self;
-        let function = Function::parse(&call.tool).or_else(|error| Function::parse(&call.api).map_err(|_| error));
-        let function = function.map_err(CallError::from)?;
-        let parameters = Literal::Map(call.arguments.clone());
-        // Numbers of many digits take milliseconds.
-        let done = tokio::task::spawn_blocking(move || hub.call_named(function.name(), &parameters)).await;
-        match done {
-            Ok(result) => result.map(|result| result.text).map_err(CallError::from),
-            Err(_) => Err(CallError::new(CallFault::NotWorking, "the function ended without a result")),
-        }
-    }
-}
-
-impl From<HubError> for CallError {
-    fn from(error: HubError) -> CallError {
+impl From<HubError> for ToolError {
+    fn from(error: HubError) -> ToolError {
         let kind = match error.fault {
-            HubFault::UnknownFunction => CallFault::NoSuchApi,
+            HubFault::UnknownFunction => ToolErrorKind::UnknownTool,
             HubFault::Arity
             | HubFault::Domain
             | HubFault::ZeroDivision
             | HubFault::Type
             | HubFault::Overflow
-            | HubFault::TooLarge => CallFault::BadInput,
+            | HubFault::TooLarge => ToolErrorKind::InvalidInput,
         };
-        CallError::new(kind, error.to_string())
+        ToolError::from_error(kind, error)
     }
 }
 

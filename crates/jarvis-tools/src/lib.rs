@@ -1,13 +1,14 @@
 //! Tools by name: one contract, one registry, several transports.
 //!
-//! A tool is called with a name and arguments, and answers with text and pictures, or with a typed failure. Nothing here
-//! chooses a tool or performs the task of a plan.
+//! A [`Tool`] is called with a JSON object and answers with an [`Observation`] (text, data, pictures) or with a [`ToolError`];
+//! a [`Registry`] holds all of them by name. Nothing here chooses a tool or performs the task of a plan.
+
+#![allow(clippy::expect_used, reason = "an invariant is told where it is relied on")]
 
 pub mod approvals;
 mod bodies;
-mod call;
-mod caller;
 pub mod config;
+mod error;
 pub mod font;
 pub mod grpc;
 pub mod hub;
@@ -25,9 +26,8 @@ mod tool;
 mod untrusted;
 
 pub use bodies::{describe_media, fault_of};
-pub use call::{CallError, CallFault, ToolCall, ToolCaller};
-pub use caller::RegistryCaller;
+pub use error::{ToolError, ToolErrorKind};
 pub use open::{OpenError, OpenOptions, Opened, Planned, open};
-pub use rapid::{RapidConfig, RapidServer};
+pub use rapid::{RapidApi, RapidConfig, RapidServer, observation_code};
 pub use registry::{CALL_TIMEOUT, MAX_CHARS, Registry, RegistryError};
-pub use tool::{Artifact, Callable, Observation, Scope, ToolSource, ToolSpec};
+pub use tool::{Artifact, Observation, Scope, Tool, ToolSource, ToolSpec};

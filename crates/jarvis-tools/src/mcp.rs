@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 
 use crate::approvals::{self, Approvals, Described, Verdict};
 use crate::config::McpEntry;
-use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
+use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
 use connect::Connection;
 use jarvis_net::text::{Secret, shorten};
 use program::Said;
@@ -92,12 +92,12 @@ impl McpServer {
     }
 
     /// What it offers now, with what became of each tool. Connects when that was not done.
-    pub(crate) async fn listing(&self) -> Result<Arc<Listing>, CallError> {
+    pub(crate) async fn listing(&self) -> Result<Arc<Listing>, ToolError> {
         Ok(self.held().await?.1)
     }
 
     /// The connection, and what is offered over it. A connection that ended is made anew once.
-    async fn held(&self) -> Result<(Arc<Connection>, Arc<Listing>), CallError> {
+    async fn held(&self) -> Result<(Arc<Connection>, Arc<Listing>), ToolError> {
         let mut held = self.connection.lock().await;
         if held.as_ref().is_some_and(|held| held.connection.is_closed()) {
             *held = None;
@@ -129,12 +129,12 @@ impl McpServer {
                 let said = self.said().words();
                 let message =
                     format!("the MCP server `{}` did not say what it offers within {waited} s{said}", self.name);
-                Err(CallError::new(CallFault::Timeout, message))
+                Err(ToolError::new(ToolErrorKind::Timeout, message))
             }
         }
     }
 
-    async fn list(&self, connection: &Connection) -> Result<Arc<Listing>, CallError> {
+    async fn list(&self, connection: &Connection) -> Result<Arc<Listing>, ToolError> {
         let (tools, warnings) = list::tools(&self.name, connection).await?;
         let (source, origin) = (self.source(), self.origin());
         let offered: Vec<(String, Described)> =
@@ -155,11 +155,11 @@ impl McpServer {
     }
 
     /// Calls one of its tools, when it is as it was approved.
-    async fn call(&self, own: &str, input: &Value, timeout: Duration) -> Result<Observation, CallError> {
+    async fn call(&self, own: &str, input: &Value, timeout: Duration) -> Result<Observation, ToolError> {
         let (connection, listing) = self.held().await?;
         let Some((described, verdict)) = listing.get(own) else {
             let message = format!("the MCP server `{}` does not offer `{}` any more", self.name, shorten(own, 80));
-            return Err(CallError::new(CallFault::NoSuchApi, message));
+            return Err(ToolError::new(ToolErrorKind::UnknownTool, message));
         };
         if verdict == Verdict::Changed {
             let (source, full, described) = (self.source(), self.full(own), described.clone());
@@ -182,18 +182,18 @@ impl McpServer {
                 }
                 let said = self.said();
                 said.end().await;
-                return Err(CallError { message: format!("{}{}", error.message, said.words()), ..error });
+                return Err(ToolError { message: format!("{}{}", error.message, said.words()), ..error });
             }
             Err(_) => {
                 let waited = timeout.as_secs_f64();
                 let message =
                     format!("`{}` gave no answer within {waited} s; `timeout_s` raises the limit", self.full(own));
-                return Err(CallError::new(CallFault::Timeout, message));
+                return Err(ToolError::new(ToolErrorKind::Timeout, message));
             }
         };
         let asks_back = || {
             let message = format!("`{}` asks back, or answers later, which is not supported here", self.full(own));
-            Err(CallError::new(CallFault::NotWorking, message))
+            Err(ToolError::new(ToolErrorKind::Unavailable, message))
         };
         let done = match response {
             CallToolResponse::Complete(result) => result::observation(result),
@@ -202,8 +202,8 @@ impl McpServer {
             _ => asks_back(),
         };
         match done {
-            Ok(observation) => Ok(Observation { text: connection.harmless(&observation.text), ..observation }),
-            Err(error) => Err(CallError { message: connection.harmless(&error.message), ..error }),
+            Ok(observation) => Ok(observation.cleaned(|text| connection.harmless(text))),
+            Err(error) => Err(ToolError { message: connection.harmless(&error.message), ..error }),
         }
     }
 }
@@ -229,12 +229,12 @@ impl McpTool {
 }
 
 #[async_trait]
-impl Callable for McpTool {
+impl Tool for McpTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
         self.server.call(&self.own, input, self.timeout).await
     }
 }

@@ -1,4 +1,4 @@
-//! Names as ToolBench writes them: of tools, of API functions, of arguments (`spec/easytool.md` §6).
+//! Names as ToolBench writes them: of tools, of API functions, of arguments.
 
 /// A name in the letters that ToolBench allows: Chinese characters, ASCII letters, digits, `^` and `_`. Everything else
 /// becomes `_`, runs of which are one; lower case; no `_` at the ends; a leading digit gets `get_` before it.
@@ -42,6 +42,21 @@ pub fn category_name(category: &str) -> String {
         }
     }
     plain
+}
+
+/// A text as the name of a registered tool: its letters, digits, `_`, `-`, `.` and `/`, at most 120 of them; runs of anything
+/// else become one `_`.
+pub fn tool_name(text: &str) -> String {
+    let mut name = String::new();
+    for c in text.chars().take(120) {
+        if c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') {
+            name.push(c);
+        } else if !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    let name = name.trim_matches('_');
+    if name.is_empty() { "tool".to_owned() } else { name.to_owned() }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::config::{ToolEntry, ToolsConfig};
 use crate::grpc::GrpcError;
 use crate::mcp::Env;
 use crate::registry::missing;
-use crate::{CALL_TIMEOUT, Callable, Registry, RegistryError, ToolSource, ToolSpec};
+use crate::{CALL_TIMEOUT, Registry, RegistryError, Tool, ToolSource, ToolSpec};
 use jarvis_net::text::Secret;
 
 /// How many servers are asked at once.
@@ -304,7 +304,7 @@ impl Opening {
     fn take(
         &mut self,
         called: &str,
-        tool: Arc<dyn Callable>,
+        tool: Arc<dyn Tool>,
         timeout: Duration,
         serves: Option<String>,
     ) -> Result<(), OpenError> {

@@ -13,13 +13,15 @@ use jarvis_catalogue::openapi::{
     ApiDocument, ArgumentFault, Body, KeyPlace, Location, Operation, Parameter, Schema, SchemaKind, Target,
 };
 use jarvis_plan::{ErrorCode, TaskError};
-use jarvis_prompt::literal::Literal;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::service::{Reply, Service, join};
-use crate::{CallError, CallFault, ToolCall, ToolCaller};
+use crate::{
+    Observation, Registry, RegistryError, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, names, template,
+    untrusted,
+};
 use jarvis_net::http::Route;
 use jarvis_net::policy::shown;
 use jarvis_net::retry::Retries;
@@ -31,6 +33,9 @@ const MAX_RETRIES: usize = 3;
 
 /// The longest that a service may make us wait between two tries.
 const MAX_WAIT: Duration = Duration::from_secs(20);
+
+/// How deep schemas are told.
+const MAX_DEPTH: usize = 8;
 
 /// What marks a text that was cut.
 const CUT_MARK: &str = " … [cut]";
@@ -78,8 +83,7 @@ impl fmt::Debug for OpenApiConfig {
     }
 }
 
-/// Calls the endpoints of one API. An API is named as `GET /movie/{movie_id}` or by its `operationId`; the tool's name does
-/// not matter.
+/// The client of one API.
 #[derive(Debug)]
 pub struct OpenApiCaller {
     document: Option<Arc<ApiDocument>>,
@@ -109,7 +113,7 @@ impl OpenApiCaller {
     }
 
     /// The request that a call means, checked.
-    fn request(&self, api: &str, arguments: &Map<String, Value>) -> Result<(Operation, Target), CallError> {
+    fn request(&self, api: &str, arguments: &Map<String, Value>) -> Result<(Operation, Target), ToolError> {
         let operation = match &self.document {
             Some(document) => document.operation(api).cloned().ok_or_else(|| unknown(api)),
             None => named(api, arguments).ok_or_else(|| unknown(api)),
@@ -118,7 +122,7 @@ impl OpenApiCaller {
         Ok((operation, target))
     }
 
-    async fn send(&self, operation: &Operation, target: &Target) -> Result<Reply, CallError> {
+    async fn send(&self, operation: &Operation, target: &Target) -> Result<Reply, ToolError> {
         let url = self.address_of(target).map_err(|error| self.failed(&error))?;
         let mut headers = HeaderMap::new();
         for (name, value) in &target.headers {
@@ -175,13 +179,13 @@ impl OpenApiCaller {
     }
 
     /// An error of the transport in the words of calls.
-    fn failed(&self, error: &TaskError) -> CallError {
+    fn failed(&self, error: &TaskError) -> ToolError {
         let kind = match error.code {
-            ErrorCode::Timeout => CallFault::Timeout,
-            ErrorCode::NotConfigured => CallFault::NotWorking,
-            _ => CallFault::Transport,
+            ErrorCode::Timeout => ToolErrorKind::Timeout,
+            ErrorCode::NotConfigured => ToolErrorKind::Unavailable,
+            _ => ToolErrorKind::Transport,
         };
-        CallError::new(kind, self.redact(&error.message))
+        ToolError::new(kind, self.redact(&error.message))
     }
 
     /// A text without the key.
@@ -193,10 +197,11 @@ impl OpenApiCaller {
     }
 
     /// The text of an answer, or what it tells of.
-    fn read(&self, reply: &Reply) -> Result<String, CallError> {
+    fn read(&self, reply: &Reply) -> Result<Observation, ToolError> {
         let status = reply.status.as_u16();
         if reply.status.is_success() {
-            return Ok(self.text(reply));
+            let observation = Observation { value: reply.json.clone(), ..Observation::text(self.text(reply)) };
+            return Ok(observation.cleaned(|text| self.harmless(text)));
         }
         let words = reply.error_message().map(|words| shorten(&words, 400));
         let words = words.or_else(|| {
@@ -207,15 +212,18 @@ impl OpenApiCaller {
         let words = words.or_else(|| Some(shorten(&reply.json.as_ref()?.to_string(), 400)));
         let reason = reply.status.canonical_reason().unwrap_or("an error");
         let words = words.unwrap_or_else(|| reason.to_owned());
-        let (kind, what) = match status {
-            401 | 403 => (CallFault::Unauthorized, "the service does not let us in"),
-            429 => (CallFault::TooManyRequests, "the service takes no more calls now"),
-            400 | 422 => (CallFault::BadInput, "the service refuses the arguments"),
-            300..=399 => (CallFault::NotWorking, "the service redirects elsewhere, which is not followed"),
-            500..=599 => (CallFault::NotWorking, "the service does not work"),
-            _ => (CallFault::Message, "the service answers with an error"),
+        let kind = match status {
+            401 | 403 => ToolErrorKind::Unauthorized,
+            429 => ToolErrorKind::TooManyRequests,
+            400 | 422 => ToolErrorKind::InvalidInput,
+            300..=399 | 500..=599 => ToolErrorKind::Unavailable,
+            _ => ToolErrorKind::Failed,
         };
-        Err(CallError::new(kind, self.redact(&format!("{what} ({status}): {words}"))))
+        let what = match status {
+            300..=399 => "the service redirects elsewhere, which is not followed",
+            _ => kind.sentence(),
+        };
+        Err(ToolError::new(kind, self.redact(&format!("{what} ({status}): {words}"))))
     }
 
     /// A success as text: JSON compact, text as it is, the rest described.
@@ -241,19 +249,12 @@ impl OpenApiCaller {
     }
 }
 
-#[async_trait]
-impl ToolCaller for OpenApiCaller {
-    async fn call(&self, call: &ToolCall) -> Result<String, CallError> {
-        self.call_json(&call.api, &Literal::fields_to_json(&call.arguments)).await
-    }
-}
-
 impl OpenApiCaller {
-    /// Calls an endpoint with arguments as JSON.
+    /// Calls an endpoint, named as `GET /movie/{movie_id}` or by its `operationId`.
     ///
     /// # Errors
-    /// As [`ToolCaller::call`].
-    pub async fn call_json(&self, api: &str, arguments: &Map<String, Value>) -> Result<String, CallError> {
+    /// When there is no such endpoint, the arguments are invalid or the call fails.
+    pub async fn call(&self, api: &str, arguments: &Map<String, Value>) -> Result<Observation, ToolError> {
         let (operation, target) = self.request(api, arguments)?;
         // What changes something may have been done although the answer was lost.
         let idempotent = matches!(operation.method.as_str(), "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS");
@@ -265,12 +266,12 @@ impl OpenApiCaller {
                     502 | 504 => idempotent,
                     _ => false,
                 },
-                Err(error) => idempotent && error.kind.is_passing(),
+                Err(error) => idempotent && error.kind.is_retryable(),
             };
             if transient { Err(sent) } else { Ok(sent) }
         };
         let retries = Retries { max: MAX_RETRIES, first_pause: self.config.first_wait, ..Retries::default() };
-        let asked = |sent: &Result<Reply, CallError>| sent.as_ref().ok()?.retry_after;
+        let asked = |sent: &Result<Reply, ToolError>| sent.as_ref().ok()?.retry_after;
         let pause = |sent: &_, scheduled| Some(asked(sent).unwrap_or(scheduled)).filter(|pause| *pause <= MAX_WAIT);
         let sent = match retries.run(attempt, pause).await {
             Ok(sent) | Err(sent) => sent?,
@@ -279,13 +280,178 @@ impl OpenApiCaller {
     }
 }
 
-fn unknown(api: &str) -> CallError {
-    CallError::new(CallFault::NoSuchApi, format!("there is no API `{}`", shorten(api, 120)))
+/// An operation of an API as a tool.
+pub struct OpenApiTool {
+    spec: ToolSpec,
+    caller: Arc<OpenApiCaller>,
+    /// The operation, by method and path or by its id.
+    api: String,
+    /// The template of the text, where the answer is JSON.
+    observation: Option<String>,
 }
 
-fn bad_input(operation: &Operation, faults: &[ArgumentFault]) -> CallError {
+impl OpenApiTool {
+    /// The operation that a caller knows by a name, as a tool.
+    pub fn new(spec: ToolSpec, caller: Arc<OpenApiCaller>, api: String, observation: Option<String>) -> OpenApiTool {
+        OpenApiTool { spec, caller, api, observation }
+    }
+}
+
+#[async_trait]
+impl Tool for OpenApiTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
+        let arguments = input.as_object().cloned().unwrap_or_default();
+        let mut observation = self.caller.call(&self.api, &arguments).await?;
+        if let (Some(template), Some(answer)) = (&self.observation, &observation.value) {
+            observation.text = template::fill(template, answer);
+        }
+        Ok(observation)
+    }
+}
+
+impl OpenApiCaller {
+    /// Adds the API's operations to a registry, each call with that much time. They are known by their ids, by method and
+    /// path, and by the names in `apis` too; without a document the API has the operations in `apis` and no others.
+    ///
+    /// # Errors
+    /// Never: names are made so that they are free, and descriptions so that they are whole.
+    pub fn add_to<'a>(
+        self: &Arc<Self>,
+        registry: &mut Registry,
+        apis: impl IntoIterator<Item = &'a str>,
+        timeout: Duration,
+    ) -> Result<(), RegistryError> {
+        let mut add = |spec: ToolSpec, api: String| {
+            let name = registry.free_name(&spec.name);
+            registry.alias(&api, &name);
+            let spec = ToolSpec { name, ..spec };
+            registry.add_with(Arc::new(OpenApiTool::new(spec, Arc::clone(self), api, None)), timeout)
+        };
+        let Some(document) = &self.document else {
+            for api in apis {
+                add(described(api, api, json!({"type": "object"}), json!({})), api.to_owned())?;
+            }
+            return Ok(());
+        };
+        for operation in &document.operations {
+            let (about, usage) = (about(operation), operation.usage());
+            add(described(&id_of(operation), &about, input_schema(operation), example(operation)), usage)?;
+        }
+        for operation in &document.operations {
+            if let (false, Some(name)) = (operation.id.is_empty(), registry.named(&operation.usage())) {
+                registry.alias(&operation.id, &name);
+            }
+        }
+        for api in apis {
+            if let Some(name) = document.operation(api).and_then(|operation| registry.named(&operation.usage())) {
+                registry.alias(api, &name);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an operation does, in the first sentence of the document's words.
+pub(crate) fn about(operation: &Operation) -> String {
+    let words = [&operation.summary, &operation.description].map(|text| untrusted::first_sentence(text));
+    words.into_iter().find(|words| !words.is_empty()).unwrap_or_else(|| operation.usage())
+}
+
+/// The description of an operation that nobody wrote one for.
+fn described(name: &str, about: &str, input_schema: Value, example: Value) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: about.to_owned(),
+        when: format!("this is wanted: {about}"),
+        input_schema,
+        example,
+        source: ToolSource::OpenApi,
+    }
+}
+
+/// An operation's id as part of a name; made of method and path where the document has none.
+pub(crate) fn id_of(operation: &Operation) -> String {
+    let text = if operation.id.is_empty() { operation.usage().to_lowercase() } else { operation.id.clone() };
+    let text: String = text.chars().take(80).map(|c| if c == '/' { ' ' } else { c }).collect();
+    names::tool_name(&text)
+}
+
+/// The JSON Schema of what an operation takes.
+pub(crate) fn input_schema(operation: &Operation) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    let optional_body = operation.body.as_ref().is_some_and(|body| !body.required);
+    for parameter in &operation.parameters {
+        let mut schema = schema_json(&parameter.schema, 0);
+        if let (false, Some(fields)) = (parameter.description.is_empty(), schema.as_object_mut()) {
+            fields.insert("description".into(), parameter.description.clone().into());
+        }
+        let in_body = parameter.location == Location::Body;
+        if parameter.required && !(in_body && optional_body) {
+            required.push(Value::from(parameter.name.as_str()));
+        }
+        properties.insert(parameter.name.clone(), schema);
+    }
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// An input made up: what must be given, or the first thing that can be.
+pub(crate) fn example(operation: &Operation) -> Value {
+    let must = operation.parameters.iter().filter(|parameter| parameter.required);
+    let fields: Map<String, Value> =
+        must.map(|parameter| (parameter.name.clone(), parameter.schema.sample(&parameter.name))).collect();
+    match operation.parameters.first() {
+        Some(first) if fields.is_empty() => json!({ first.name.as_str(): first.schema.sample(&first.name) }),
+        Some(_) | None => Value::Object(fields),
+    }
+}
+
+/// A schema as JSON Schema.
+fn schema_json(schema: &Schema, depth: usize) -> Value {
+    let mut fields = Map::new();
+    if schema.kind != SchemaKind::Any && !schema.loose {
+        let word = schema.kind.word();
+        fields.insert("type".into(), if schema.nullable { json!([word, "null"]) } else { word.into() });
+    }
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            fields.insert(name.to_owned(), value);
+        }
+    };
+    let text = |text: &str| (!text.is_empty()).then(|| Value::from(text));
+    put("format", text(&schema.format));
+    put("description", text(&schema.description));
+    put("enum", (!schema.enumeration.is_empty()).then(|| schema.enumeration.clone().into()));
+    put("default", schema.default.clone());
+    put("examples", schema.example.clone().map(|example| json!([example])));
+    put("minimum", schema.minimum.map(number));
+    put("maximum", schema.maximum.map(number));
+    if depth < MAX_DEPTH {
+        put("items", schema.items.as_ref().map(|items| schema_json(items, depth + 1)));
+        let properties: Map<String, Value> =
+            schema.properties.iter().map(|(name, one)| (name.clone(), schema_json(one, depth + 1))).collect();
+        put("properties", (!properties.is_empty()).then(|| properties.into()));
+        put("required", (!schema.required.is_empty()).then(|| schema.required.clone().into()));
+    }
+    Value::Object(fields)
+}
+
+/// A bound, whole where it is.
+fn number(bound: f64) -> Value {
+    if bound.fract() == 0.0 && bound.abs() < 9e15 { json!(bound as i64) } else { json!(bound) }
+}
+
+fn unknown(api: &str) -> ToolError {
+    ToolError::new(ToolErrorKind::UnknownTool, format!("there is no API `{}`", shorten(api, 120)))
+}
+
+fn bad_input(operation: &Operation, faults: &[ArgumentFault]) -> ToolError {
     let reasons: Vec<String> = faults.iter().take(8).map(ToString::to_string).collect();
-    CallError::new(CallFault::BadInput, format!("{}: {}", operation.usage(), reasons.join("; ")))
+    ToolError::new(ToolErrorKind::InvalidInput, format!("{}: {}", operation.usage(), reasons.join("; ")))
 }
 
 /// An operation of which only method and path are known: what is no placeholder goes into the query, or, for methods that

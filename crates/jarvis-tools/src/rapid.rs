@@ -1,8 +1,9 @@
-//! The client of ToolBench's server: calls tools at RapidAPI through it (`spec/easytool.md` §9.2).
+//! ToolBench's server, which calls tools at RapidAPI: each API of its tools is a tool here.
 //!
 //! One call is one `POST <base>/rapidapi`. What the service answers is told apart into text that a model may read and
 //! failures; failures that pass are tried again after a pause. The key goes into the request and nowhere else.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,7 +19,7 @@ use url::Url;
 use super::bodies::{describe_media, fault_of, is_lasting};
 use super::names::{api_function_name, category_name, change_name, standardize};
 use crate::service::{Reply, Service, join};
-use crate::{CallError, CallFault, ToolCall, ToolCaller};
+use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
 use jarvis_net::http::Route;
 use jarvis_net::retry::Retries;
 use jarvis_net::text::{Secret, shorten};
@@ -70,6 +71,22 @@ impl RapidConfig {
     }
 }
 
+/// ToolBench's observation code of a failure.
+pub fn observation_code(kind: ToolErrorKind) -> u8 {
+    match kind {
+        ToolErrorKind::UnknownTool => 1,
+        ToolErrorKind::InvalidInput => 2,
+        ToolErrorKind::Timeout => 5,
+        ToolErrorKind::Unavailable => 6,
+        ToolErrorKind::Unauthorized => 7,
+        ToolErrorKind::Unsubscribed => 8,
+        ToolErrorKind::TooManyRequests => 9,
+        ToolErrorKind::RateLimited => 10,
+        ToolErrorKind::Failed => 11,
+        ToolErrorKind::Transport => 12,
+    }
+}
+
 /// ToolBench's server.
 #[derive(Debug)]
 pub struct RapidServer {
@@ -84,7 +101,7 @@ pub struct RapidServer {
 /// A failure, and whether the same call may do better a little later.
 #[derive(Debug)]
 struct Failed {
-    error: CallError,
+    error: ToolError,
     passing: bool,
 }
 
@@ -93,13 +110,16 @@ impl RapidServer {
     ///
     /// # Errors
     /// When the address cannot be one of a service, or the key cannot be sent.
-    pub fn new(config: RapidConfig) -> Result<RapidServer, CallError> {
+    pub fn new(config: RapidConfig) -> Result<RapidServer, ToolError> {
         let url = join(&config.base, ["rapidapi"])
-            .map_err(|error| CallError::new(CallFault::Transport, error.to_string()))?;
+            .map_err(|error| ToolError::new(ToolErrorKind::Transport, error.to_string()))?;
         let header = match &config.key {
             Some(key) => {
                 let mut value = HeaderValue::from_str(key.expose()).map_err(|_| {
-                    CallError::new(CallFault::Unauthorized, "the tool server's key has characters that cannot be sent")
+                    ToolError::new(
+                        ToolErrorKind::Unauthorized,
+                        "the tool server's key has characters that cannot be sent",
+                    )
                 })?;
                 value.set_sensitive(true);
                 Some(value)
@@ -125,21 +145,21 @@ impl RapidServer {
     }
 
     /// Calls with these arguments, retried after a transient failure.
-    async fn call_with(&self, call: &ToolCall, arguments: &IndexMap<String, Literal>) -> Result<String, CallError> {
+    async fn call_with(&self, api: &RapidApi, arguments: &IndexMap<String, Literal>) -> Result<String, ToolError> {
         let attempt = || async {
             self.turn().await;
-            self.once(call, arguments).await
+            self.once(api, arguments).await
         };
         let pause = |failed: &Failed, scheduled| failed.passing.then_some(scheduled);
         self.config.retries.run(attempt, pause).await.map_err(|failed| failed.error)
     }
 
-    async fn once(&self, call: &ToolCall, arguments: &IndexMap<String, Literal>) -> Result<String, Failed> {
+    async fn once(&self, api: &RapidApi, arguments: &IndexMap<String, Literal>) -> Result<String, Failed> {
         let input = if arguments.is_empty() { String::new() } else { Literal::Map(arguments.clone()).to_string() };
         let mut body = json!({
-            "category": category_name(&call.category),
-            "tool_name": standardize(&call.tool),
-            "api_name": api_function_name(&call.api),
+            "category": api.category,
+            "tool_name": api.tool,
+            "api_name": api.api,
             "tool_input": input,
             "strip": self.config.strip,
         });
@@ -160,19 +180,19 @@ impl RapidServer {
 
     /// A failure of the way there and back.
     fn failed(&self, message: &str, code: ErrorCode) -> Failed {
-        let kind = if code == ErrorCode::Timeout { CallFault::Timeout } else { CallFault::Transport };
+        let kind = if code == ErrorCode::Timeout { ToolErrorKind::Timeout } else { ToolErrorKind::Transport };
         // Too long an answer will not be shorter next time.
-        let passing = kind.is_passing() && !matches!(code, ErrorCode::TooLarge | ErrorCode::NotConfigured);
+        let passing = kind.is_retryable() && !matches!(code, ErrorCode::TooLarge | ErrorCode::NotConfigured);
         Failed { error: self.error(kind, message), passing }
     }
 
     /// A failure of a kind; what is said loses the key.
-    fn error(&self, kind: CallFault, message: &str) -> CallError {
-        CallError::new(kind, self.redact(message))
+    fn error(&self, kind: ToolErrorKind, message: &str) -> ToolError {
+        ToolError::new(kind, self.redact(message))
     }
 
-    fn fault(&self, kind: CallFault, message: &str) -> Failed {
-        Failed { error: self.error(kind, message), passing: kind.is_passing() }
+    fn fault(&self, kind: ToolErrorKind, message: &str) -> Failed {
+        Failed { error: self.error(kind, message), passing: kind.is_retryable() }
     }
 
     fn redact(&self, text: &str) -> String {
@@ -186,14 +206,14 @@ impl RapidServer {
         let status = reply.status.as_u16();
         if !reply.status.is_success() {
             let kind = match status {
-                401 | 403 => CallFault::Unauthorized,
-                404 => CallFault::NoSuchApi,
-                408 => CallFault::Timeout,
-                429 => CallFault::TooManyRequests,
-                _ => CallFault::Transport,
+                401 | 403 => ToolErrorKind::Unauthorized,
+                404 => ToolErrorKind::UnknownTool,
+                408 => ToolErrorKind::Timeout,
+                429 => ToolErrorKind::TooManyRequests,
+                _ => ToolErrorKind::Transport,
             };
             let message = format!("request invalid, data error. status_code={status}");
-            let passing = kind.is_passing() && (matches!(status, 408 | 429) || status >= 500);
+            let passing = kind.is_retryable() && (matches!(status, 408 | 429) || status >= 500);
             return Err(Failed { error: self.error(kind, &message), passing });
         }
         let fields = reply.json.as_ref().and_then(Value::as_object);
@@ -204,7 +224,7 @@ impl RapidServer {
                 "the tool server should have answered with `error` and `response`, but its answer is {found} of {} bytes",
                 reply.body.len()
             );
-            return Err(Failed { error: self.error(CallFault::Transport, &message), passing: false });
+            return Err(Failed { error: self.error(ToolErrorKind::Transport, &message), passing: false });
         };
         let text = |name: &str| match fields.get(name) {
             None | Some(Value::Null) => String::new(),
@@ -242,27 +262,27 @@ fn starts(error: &str, with: &str) -> bool {
 }
 
 /// The kind of a failure that the server names in `error`.
-fn kind_of(error: &str) -> CallFault {
+fn kind_of(error: &str) -> ToolErrorKind {
     let is = |with: &str| starts(error, with);
     match () {
-        () if is("api not working error") || is("api temporarily not working error") => CallFault::NotWorking,
-        () if is("unauthorized error") || is("blocked error") => CallFault::Unauthorized,
-        () if is("unsubscribed error") => CallFault::Unsubscribed,
-        () if is("too many requests error") => CallFault::TooManyRequests,
-        () if is("rate limit") => CallFault::RateLimit,
-        () if is("timeout error") => CallFault::Timeout,
-        () if is("gateway error") || is("request invalid") => CallFault::Transport,
-        () if is("tool input parse error") => CallFault::BadInput,
-        () if is("no such function name") || is("no such api") => CallFault::NoSuchApi,
+        () if is("api not working error") || is("api temporarily not working error") => ToolErrorKind::Unavailable,
+        () if is("unauthorized error") || is("blocked error") => ToolErrorKind::Unauthorized,
+        () if is("unsubscribed error") => ToolErrorKind::Unsubscribed,
+        () if is("too many requests error") => ToolErrorKind::TooManyRequests,
+        () if is("rate limit") => ToolErrorKind::RateLimited,
+        () if is("timeout error") => ToolErrorKind::Timeout,
+        () if is("gateway error") || is("request invalid") => ToolErrorKind::Transport,
+        () if is("tool input parse error") => ToolErrorKind::InvalidInput,
+        () if is("no such function name") || is("no such api") => ToolErrorKind::UnknownTool,
         () if is("function executing") => {
             // The tool's code tells in its own language that the arguments are not its own.
             let about_arguments = ["unexpected keyword argument", "required positional argument", "invalid syntax"];
             match about_arguments.iter().any(|words| error.contains(words)) {
-                true => CallFault::BadInput,
-                false => CallFault::NotWorking,
+                true => ToolErrorKind::InvalidInput,
+                false => ToolErrorKind::Unavailable,
             }
         }
-        () => CallFault::Message,
+        () => ToolErrorKind::Failed,
     }
 }
 
@@ -296,21 +316,68 @@ fn variants(arguments: &IndexMap<String, Literal>) -> Vec<IndexMap<String, Liter
     tried
 }
 
+/// One API of a tool at ToolBench's server.
+#[derive(Debug)]
+pub struct RapidApi {
+    spec: ToolSpec,
+    server: Arc<RapidServer>,
+    category: String,
+    tool: String,
+    api: String,
+}
+
+impl RapidApi {
+    /// The API of a tool of a category (empty where unknown), by their names in RapidAPI's or in ToolBench's spelling.
+    pub fn new(spec: ToolSpec, server: Arc<RapidServer>, category: &str, tool: &str, api: &str) -> RapidApi {
+        let (category, tool, api) = (category_name(category), standardize(tool), api_function_name(api));
+        RapidApi { spec, server, category, tool, api }
+    }
+
+    /// How the server names an API: its category, its tool and itself.
+    pub fn path(category: &str, tool: &str, api: &str) -> String {
+        format!("{}/{}/{}", category_name(category), standardize(tool), api_function_name(api))
+    }
+
+    /// The arguments as the server reads them: integers beyond 64 bits, which are strings in JSON, are numbers again where
+    /// the schema asks for one.
+    fn arguments(&self, input: &Value) -> IndexMap<String, Literal> {
+        let wants_number = |name: &str| {
+            let kind =
+                self.spec.input_schema.pointer("/properties").and_then(|all| all.get(name)?.get("type")?.as_str());
+            matches!(kind, Some("integer" | "number"))
+        };
+        let literal = |(name, value): (&String, &Value)| {
+            let literal = match value.as_str().map(Literal::parse) {
+                Some(Ok(int @ Literal::Int(_))) if wants_number(name) => int,
+                Some(_) | None => Literal::from(value),
+            };
+            (name.clone(), literal)
+        };
+        input.as_object().into_iter().flatten().map(literal).collect()
+    }
+}
+
 #[async_trait]
-impl ToolCaller for RapidServer {
-    async fn call(&self, call: &ToolCall) -> Result<String, CallError> {
+impl Tool for RapidApi {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
         let mut first = None;
-        for arguments in variants(&call.arguments) {
-            match self.call_with(call, &arguments).await {
-                Ok(text) => return Ok(text),
+        for arguments in variants(&self.arguments(input)) {
+            match self.server.call_with(self, &arguments).await {
+                Ok(text) => {
+                    return Ok(Observation { value: serde_json::from_str(&text).ok(), ..Observation::text(text) });
+                }
                 // Only the names of arguments are at fault here.
-                Err(error) if error.kind == CallFault::BadInput => {
+                Err(error) if error.kind == ToolErrorKind::InvalidInput => {
                     first.get_or_insert(error);
                 }
                 Err(error) => return Err(first.unwrap_or(error)),
             }
         }
-        Err(first.unwrap_or_else(|| CallError::new(CallFault::BadInput, "there is nothing to call with")))
+        Err(first.unwrap_or_else(|| ToolError::new(ToolErrorKind::InvalidInput, "there is nothing to call with")))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The registry: the one place where all tools are, whatever they are and whoever calls them.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use indexmap::IndexMap;
 use jarvis_net::text::shorten;
 use serde_json::Value;
 
-use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSource, ToolSpec};
+use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, names};
 
 /// The longest a call may take unless the tool says otherwise.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(20);
@@ -28,11 +29,13 @@ const CUT_MARK: &str = " … [cut]";
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: IndexMap<String, Entry>,
+    /// Names of other systems for these tools, such as `GET /movie/{movie_id}`, which are no names of tools here.
+    aliases: HashMap<String, String>,
 }
 
 #[derive(Clone)]
 struct Entry {
-    tool: Arc<dyn Callable>,
+    tool: Arc<dyn Tool>,
     timeout: Duration,
 }
 
@@ -71,7 +74,7 @@ impl Registry {
     ///
     /// # Errors
     /// As [`Registry::add_with`].
-    pub fn add(&mut self, tool: Arc<dyn Callable>) -> Result<(), RegistryError> {
+    pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), RegistryError> {
         self.add_with(tool, CALL_TIMEOUT)
     }
 
@@ -79,7 +82,7 @@ impl Registry {
     ///
     /// # Errors
     /// When a part of what must be told of it is missing, or its name is none or taken.
-    pub fn add_with(&mut self, tool: Arc<dyn Callable>, timeout: Duration) -> Result<(), RegistryError> {
+    pub fn add_with(&mut self, tool: Arc<dyn Tool>, timeout: Duration) -> Result<(), RegistryError> {
         let spec = tool.spec();
         let proper = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
         if spec.name.is_empty() || spec.name.chars().count() > 128 || !spec.name.chars().all(proper) {
@@ -96,6 +99,24 @@ impl Registry {
         Ok(())
     }
 
+    /// Lets [`Registry::meant`] find a tool by a name that another system has for it, in any characters. The first tool of
+    /// an alias keeps it.
+    pub fn alias(&mut self, alias: &str, name: &str) {
+        self.aliases.entry(alias.trim().to_owned()).or_insert_with(|| name.to_owned());
+    }
+
+    /// The name of the tool with an alias.
+    pub(crate) fn named(&self, alias: &str) -> Option<String> {
+        self.aliases.get(alias).cloned()
+    }
+
+    /// A name that is allowed and free, like the wanted one.
+    pub fn free_name(&self, wanted: &str) -> String {
+        let name = names::tool_name(wanted);
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        std::iter::once(name.clone()).chain(numbered).find(|name| !self.tools.contains_key(name)).unwrap_or(name)
+    }
+
     /// The tools, in the order in which they were added.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.tools.values().map(|entry| entry.tool.spec())
@@ -106,9 +127,12 @@ impl Registry {
         self.tools.get(name).map(|entry| entry.tool.spec())
     }
 
-    /// The tool that a model means: blanks, quotes, brackets and backticks around the name are dropped, then the name must
-    /// fit exactly or, failing that, without regard to case.
+    /// The tool that a model means: by an alias, else by the name without blanks, quotes, brackets and backticks around it,
+    /// exactly or, failing that, without regard to case.
     pub fn meant(&self, name: &str) -> Option<&ToolSpec> {
+        if let Some(name) = self.aliases.get(name.trim()) {
+            return self.spec(name);
+        }
         let bare = bare(name);
         self.spec(bare).or_else(|| {
             let folded = bare.to_lowercase();
@@ -143,9 +167,9 @@ impl Registry {
     }
 
     /// The failure of a call of a tool that there is not, with the name that may have been meant.
-    pub fn unknown(&self, name: &str) -> CallError {
+    pub fn unknown(&self, name: &str) -> ToolError {
         let meant = self.nearest(name).map_or_else(String::new, |spec| format!("; did you mean `{}`?", spec.name));
-        CallError::new(CallFault::NoSuchApi, format!("there is no tool `{}`{meant}", shorten(name, 80)))
+        ToolError::new(ToolErrorKind::UnknownTool, format!("there is no tool `{}`{meant}", shorten(name, 80)))
     }
 
     /// Whether there is no tool.
@@ -156,18 +180,20 @@ impl Registry {
     /// The tools whose names are wanted, as a registry of their own; the rest is left out.
     pub fn only(&self, wanted: impl Fn(&ToolSpec) -> bool) -> Registry {
         let kept = self.tools.iter().filter(|(_, entry)| wanted(entry.tool.spec()));
-        Registry { tools: kept.map(|(name, entry)| (name.clone(), entry.clone())).collect() }
+        let tools: IndexMap<String, Entry> = kept.map(|(name, entry)| (name.clone(), entry.clone())).collect();
+        let aliases = self.aliases.iter().filter(|(_, name)| tools.contains_key(*name));
+        Registry { aliases: aliases.map(|(alias, name)| (alias.clone(), name.clone())).collect(), tools }
     }
 
     /// Calls a tool by its exact name, within its time. A tool that panics takes nothing with it.
     ///
     /// # Errors
     /// When there is no such tool, it failed, it took too long, or it was cancelled.
-    pub async fn call(&self, name: &str, input: &Value, scope: &Scope) -> Result<Observation, CallError> {
+    pub async fn call(&self, name: &str, input: &Value, scope: &Scope) -> Result<Observation, ToolError> {
         let Some(entry) = self.tools.get(name) else { return Err(self.unknown(name)) };
         if !input.is_object() {
             let message = format!("the input of `{name}` must be a JSON object, such as {}", entry.tool.spec().example);
-            return Err(CallError::new(CallFault::BadInput, message));
+            return Err(ToolError::new(ToolErrorKind::InvalidInput, message));
         }
         // Native tools say what they miss in their own words.
         let spec = entry.tool.spec();
@@ -175,23 +201,23 @@ impl Registry {
             && let Some(missing) = required(&spec.input_schema).find(|name| input.get(name).is_none())
         {
             let message = format!("`{name}` needs `{}`; an input is {}", shorten(missing, 80), spec.example);
-            return Err(CallError::new(CallFault::BadInput, message));
+            return Err(ToolError::new(ToolErrorKind::InvalidInput, message));
         }
         let called = AssertUnwindSafe(entry.tool.call(input, scope)).catch_unwind();
         let done = tokio::select! {
             biased;
             () = scope.cancel.cancelled() => {
-                return Err(CallError::new(CallFault::Timeout, "the call was cancelled"));
+                return Err(ToolError::new(ToolErrorKind::Timeout, "the call was cancelled"));
             }
             done = tokio::time::timeout(entry.timeout, called) => done,
         };
         match done {
             Ok(Ok(Ok(observation))) => bounded(name, observation),
-            Ok(Ok(Err(error))) => Err(CallError { message: cut(error.message), ..error }),
-            Ok(Err(_)) => Err(CallError::new(CallFault::NotWorking, format!("`{name}` broke down"))),
+            Ok(Ok(Err(error))) => Err(ToolError { message: cut(error.message), ..error }),
+            Ok(Err(_)) => Err(ToolError::new(ToolErrorKind::Unavailable, format!("`{name}` broke down"))),
             Err(_) => {
                 let message = format!("`{name}` gave no answer within {} s", entry.timeout.as_secs_f64());
-                Err(CallError::new(CallFault::Timeout, message))
+                Err(ToolError::new(ToolErrorKind::Timeout, message))
             }
         }
     }
@@ -224,10 +250,10 @@ fn required(schema: &Value) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-fn bounded(name: &str, observation: Observation) -> Result<Observation, CallError> {
-    if observation.artifacts.iter().map(|artifact| artifact.bytes.len()).sum::<usize>() > MAX_ARTIFACTS {
+fn bounded(name: &str, observation: Observation) -> Result<Observation, ToolError> {
+    if observation.media.iter().map(|artifact| artifact.bytes.len()).sum::<usize>() > MAX_ARTIFACTS {
         let message = format!("`{name}` gave files of more than {} MiB", MAX_ARTIFACTS >> 20);
-        return Err(CallError::new(CallFault::Transport, message));
+        return Err(ToolError::new(ToolErrorKind::Transport, message));
     }
     Ok(Observation { text: cut(observation.text), ..observation })
 }
@@ -247,15 +273,15 @@ mod tests {
     use super::*;
     use crate::Artifact;
 
-    struct Scripted(ToolSpec, fn() -> Result<Observation, CallError>);
+    struct Scripted(ToolSpec, fn() -> Result<Observation, ToolError>);
 
     #[async_trait]
-    impl Callable for Scripted {
+    impl Tool for Scripted {
         fn spec(&self) -> &ToolSpec {
             &self.0
         }
 
-        async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
+        async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
             if input.get("hang").is_some() {
                 std::future::pending::<()>().await;
             }
@@ -274,7 +300,7 @@ mod tests {
         }
     }
 
-    fn registry(act: fn() -> Result<Observation, CallError>) -> Registry {
+    fn registry(act: fn() -> Result<Observation, ToolError>) -> Registry {
         let mut registry = Registry::new();
         registry.add(Arc::new(Scripted(spec("Do_It"), act))).unwrap();
         registry
@@ -351,16 +377,16 @@ mod tests {
         let text = flood.call("Do_It", &json!({}), &scope).await.unwrap().text;
         assert!(text.chars().count() < MAX_CHARS + 20 && text.ends_with(CUT_MARK));
         let late = flood.call("Do_It", &json!({"hang": 1}), &scope).await.unwrap_err();
-        assert_eq!((late.kind, late.message.as_str()), (CallFault::Timeout, "`Do_It` gave no answer within 20 s"));
+        assert_eq!((late.kind, late.message.as_str()), (ToolErrorKind::Timeout, "`Do_It` gave no answer within 20 s"));
         let broken = registry(|| panic!("no"));
-        assert_eq!(broken.call("Do_It", &json!({}), &scope).await.unwrap_err().kind, CallFault::NotWorking);
-        assert_eq!(broken.call("Do_It", &json!([1]), &scope).await.unwrap_err().kind, CallFault::BadInput);
-        assert_eq!(broken.call("other", &json!({}), &scope).await.unwrap_err().kind, CallFault::NoSuchApi);
+        assert_eq!(broken.call("Do_It", &json!({}), &scope).await.unwrap_err().kind, ToolErrorKind::Unavailable);
+        assert_eq!(broken.call("Do_It", &json!([1]), &scope).await.unwrap_err().kind, ToolErrorKind::InvalidInput);
+        assert_eq!(broken.call("other", &json!({}), &scope).await.unwrap_err().kind, ToolErrorKind::UnknownTool);
         let heavy = registry(|| {
             let bytes = bytes::Bytes::from(vec![0; MAX_ARTIFACTS + 1]);
-            Ok(Observation { artifacts: vec![Artifact { mime: "image/png".into(), bytes }], ..Observation::default() })
+            Ok(Observation { media: vec![Artifact { mime: "image/png".into(), bytes }], ..Observation::default() })
         });
-        assert_eq!(heavy.call("Do_It", &json!({}), &scope).await.unwrap_err().kind, CallFault::Transport);
+        assert_eq!(heavy.call("Do_It", &json!({}), &scope).await.unwrap_err().kind, ToolErrorKind::Transport);
         scope.cancel.cancel();
         assert!(flood.call("Do_It", &json!({"hang": 1}), &scope).await.unwrap_err().message.contains("cancelled"));
     }

@@ -1,4 +1,4 @@
-//! What a registered tool is: what is told of it, and how it is called.
+//! The contract of a tool: how it is described, how it is called, and what it answers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::CallError;
+use crate::ToolError;
 
 /// What models and people are told of a tool. A registry takes none in which a part is missing: a model that does not
 /// know when and how to use a tool uses it wrongly.
@@ -41,6 +41,8 @@ pub enum ToolSource {
     OpenApi,
     /// A tool of an MCP server.
     Mcp,
+    /// An API at ToolBench's server.
+    ToolBench,
 }
 
 impl fmt::Display for ToolSource {
@@ -50,6 +52,7 @@ impl fmt::Display for ToolSource {
             ToolSource::Grpc => "grpc",
             ToolSource::OpenApi => "openapi",
             ToolSource::Mcp => "mcp",
+            ToolSource::ToolBench => "toolbench",
         })
     }
 }
@@ -63,19 +66,54 @@ pub struct Scope {
     pub cancel: CancellationToken,
 }
 
-/// What a tool gave.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
-    /// In words that a model reads; not trusted.
+    /// The result in words, for a model to read; not trusted, and cut by the registry where it is long.
     pub text: String,
-    /// Pictures and other files that it made.
-    pub artifacts: Vec<Artifact>,
+    /// The same result as data, for code to read: never cut, and with no key in it. `None` where there is only text.
+    /// Integers beyond 64 bits are strings of digits, because JSON libraries would round them.
+    pub value: Option<Value>,
+    /// Pictures and other files that the call made.
+    pub media: Vec<Artifact>,
 }
 
 impl Observation {
-    /// An observation in words alone.
+    /// An observation of text alone.
     pub fn text(text: impl Into<String>) -> Observation {
-        Observation { text: text.into(), artifacts: Vec::new() }
+        Observation { text: text.into(), ..Observation::default() }
+    }
+
+    /// The text, or where there is none a word on each file.
+    pub fn in_words(&self) -> String {
+        if !self.text.trim().is_empty() {
+            return self.text.clone();
+        }
+        let files = self.media.iter().map(|file| format!("[{}, {} bytes]", file.mime, file.bytes.len()));
+        std::iter::once(self.text.clone()).chain(files).collect()
+    }
+
+    /// Adds the result as data.
+    #[must_use]
+    pub fn with_value(self, value: Value) -> Observation {
+        Observation { value: Some(value), ..self }
+    }
+
+    /// Applies `clean` to the text and to every string of the data, field names included: how secrets are taken out.
+    #[must_use]
+    pub(crate) fn cleaned(self, clean: impl Fn(&str) -> String) -> Observation {
+        Observation { text: clean(&self.text), value: self.value.map(|value| cleaned(value, &clean)), ..self }
+    }
+}
+
+fn cleaned(value: Value, clean: &impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(clean(&text)),
+        Value::Array(items) => items.into_iter().map(|item| cleaned(item, clean)).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (clean(&name), cleaned(value, clean))).collect()
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
     }
 }
 
@@ -88,16 +126,18 @@ pub struct Artifact {
     pub bytes: Bytes,
 }
 
-/// A tool that can be called, many times at once.
+/// Something that can be called by name, many times at once: a function of this process, a method of a gRPC service, an
+/// operation of an HTTP API, a tool of an MCP server. A [`crate::Registry`] holds them all.
+///
+/// [`jarvis_plan::Tool`] is the record of a task type that plans are checked against; a tool that plans may use has one too.
 #[async_trait]
-pub trait Callable: Send + Sync {
-    /// What is told of it. The same each time.
+pub trait Tool: Send + Sync {
+    /// The description; the same each time.
     fn spec(&self) -> &ToolSpec;
 
-    /// Calls it once.
+    /// Calls the tool once with a JSON object. An integer beyond 64 bits is a string of its digits.
     ///
     /// # Errors
-    /// When the input is not what it takes, or it failed; the message says why, in words that a model may read, and holds
-    /// no key.
-    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, CallError>;
+    /// When the input is invalid or the call fails.
+    async fn call(&self, input: &Value, scope: &Scope) -> Result<Observation, ToolError>;
 }

@@ -12,7 +12,7 @@ use jarvis_prompt::reader::{Want, read_json};
 use jarvis_store::Media;
 use jarvis_store::blocking;
 use jarvis_store::sniff::sniff;
-use jarvis_tools::{Artifact, CallError, CallFault, Observation, Registry, Scope, ToolSpec};
+use jarvis_tools::{Artifact, Observation, Registry, Scope, ToolError, ToolErrorKind, ToolSpec};
 use serde_json::{Map, Value};
 
 use crate::Inputs;
@@ -150,7 +150,7 @@ pub fn planned_tool(spec: &ToolSpec) -> Tool {
 /// # Errors
 /// When a file cannot be kept.
 pub async fn inference_of(observation: Observation, media: &Arc<Media>) -> Result<TaskOutput, TaskError> {
-    let Observation { text, artifacts } = observation;
+    let Observation { text, media: artifacts, .. } = observation;
     let mut inference = TaskOutput::text(text);
     let mut images: Vec<String> = Vec::new();
     for artifact in artifacts {
@@ -184,15 +184,15 @@ async fn keep(artifact: Artifact, media: &Arc<Media>) -> Result<Option<(Kind, St
 }
 
 /// A failed call as the failure of a task.
-pub fn call_failed(error: &CallError) -> TaskError {
+pub fn call_failed(error: &ToolError) -> TaskError {
     let code = match error.kind {
-        CallFault::NoSuchApi => ErrorCode::NotFound,
-        CallFault::BadInput => ErrorCode::InvalidInput,
-        CallFault::Timeout => ErrorCode::Timeout,
-        CallFault::NotWorking | CallFault::Transport => ErrorCode::Unavailable,
-        CallFault::Unauthorized | CallFault::Unsubscribed => ErrorCode::Unauthorized,
-        CallFault::TooManyRequests | CallFault::RateLimit => ErrorCode::RateLimited,
-        CallFault::Message => ErrorCode::Upstream,
+        ToolErrorKind::UnknownTool => ErrorCode::NotFound,
+        ToolErrorKind::InvalidInput => ErrorCode::InvalidInput,
+        ToolErrorKind::Timeout => ErrorCode::Timeout,
+        ToolErrorKind::Unavailable | ToolErrorKind::Transport => ErrorCode::Unavailable,
+        ToolErrorKind::Unauthorized | ToolErrorKind::Unsubscribed => ErrorCode::Unauthorized,
+        ToolErrorKind::TooManyRequests | ToolErrorKind::RateLimited => ErrorCode::RateLimited,
+        ToolErrorKind::Failed => ErrorCode::Upstream,
     };
     TaskError::new(code, error.message.clone())
 }

@@ -11,7 +11,6 @@ use crate::instructions::ToolInstruction;
 /// What preparing did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prepared {
-    /// The items.
     pub items: usize,
     /// The tools added, over all items.
     pub added: usize,

@@ -13,28 +13,21 @@ pub enum DataError {
     /// It cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// It is not what it should be.
     #[error("{}, line {line}: {reason}", .path.display())]
     Shape {
-        /// The file.
         path: PathBuf,
         /// Where, from 1.
         line: usize,
-        /// What was found.
         reason: String,
     },
     /// It has no rows.
     #[error("{} is empty", .path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
 }
 
 impl DataError {

@@ -29,7 +29,6 @@ const MAX_APIS: usize = 10_000;
 /// A tool as its documentation tells.
 #[derive(Debug, Clone)]
 pub struct ToolDocument {
-    /// Its name.
     pub name: String,
     /// The shelf it stands on; empty where the document tells none.
     pub category: String,
@@ -39,7 +38,6 @@ pub struct ToolDocument {
     pub apis: Vec<ApiEntry>,
     /// The OpenAPI document, where it was one.
     pub api: Option<Arc<ApiDocument>>,
-    /// The document's text.
     pub source: Arc<str>,
 }
 
@@ -52,7 +50,6 @@ pub struct ApiEntry {
     pub description: String,
     /// What the document tells at greater length, cleaned and cut.
     pub details: String,
-    /// What it takes.
     pub parameters: Vec<Declared>,
     /// What must be known before, and what gives it: `("movie_id", "GET /search/movie")`; of several, joined by `or`.
     pub needs: Vec<(String, String)>,
@@ -67,9 +64,7 @@ pub struct ApiEntry {
 pub struct Declared {
     /// As instructions have it.
     pub parameter: Parameter,
-    /// Whether it must be given.
     pub required: bool,
-    /// What it may be.
     pub schema: Schema,
     /// A value for an Example: what the document shows, else a plausible one.
     pub sample: Literal,

@@ -13,26 +13,17 @@ pub enum InstructError {
     /// A document cannot be read.
     #[error("{}", .path.display())]
     Document {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: ApiError,
     },
     /// A document is none that is known.
     #[error("{}: {reason}", .path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        reason: String,
-    },
+    Shape { path: PathBuf, reason: String },
     /// The chat model cannot be asked.
     #[error("stage `{stage}`: the chat model gave no reply")]
     Chat {
-        /// The stage.
         stage: String,
-        /// Why.
         #[source]
         source: ChatError,
     },

@@ -66,7 +66,7 @@ impl Memo {
     pub(super) fn put(&self, request_sha256: String, reply: &str) -> Result<(), FileError> {
         let Some(file) = &self.file else { return Ok(()) };
         let line = Line { request_sha256, reply: reply.to_owned() };
-        let line = serde_json::to_string(&line).unwrap_or_default();
+        let line = serde_json::to_string(&line).expect("two texts are JSON");
         file.lock().unwrap_or_else(PoisonError::into_inner).append(&line)
     }
 }

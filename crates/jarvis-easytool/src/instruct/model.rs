@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use futures::stream::{self, StreamExt as _};
-use indexmap::IndexMap;
 use jarvis_chat::{ChatModel, ChatRequest, TokenUsage, request_sha256};
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::template::TemplateError;
-use jarvis_tools::{CallFault, ToolCall, ToolCaller};
+use jarvis_tools::{Registry, Scope, ToolErrorKind};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::document::{ApiEntry, ToolDocument};
@@ -180,13 +180,13 @@ async fn one(
     memo: &Memo,
     took: &mut Took,
 ) -> Result<Done, InstructError> {
-    let caller = writer.caller.as_deref();
+    let tools = writer.tools.as_deref();
     let Some(model) = writer.model.as_deref() else {
         return Ok(match item {
             Item::Description(..) => Done::Description(None),
-            Item::Example(document, entry) => {
+            Item::Example(_, entry) => {
                 let example = offline::example(entry, BY_SPECIFICATION);
-                Done::Example(Box::new(tried(caller, document, entry, example, took).await))
+                Done::Example(Box::new(tried(tools, entry, example, took).await))
             }
         });
     };
@@ -202,14 +202,14 @@ async fn one(
             let request = |fault: &str| stages::scenario(document, entry, fault);
             let read = async |reply: &str, fresh: bool, took: &mut Took| {
                 let example = stages::example(reply, entry)?;
-                match execute(caller.filter(|_| fresh), document, entry, &example, took).await {
+                match execute(tools.filter(|_| fresh), entry, &example, took).await {
                     Some(error) => Err(format!("calling the function with these Parameters gave an error: {error}")),
                     None => Ok(example),
                 }
             };
             let example = match ask.run(WRITE_SCENARIO, request, read, took).await? {
                 Some(example) => example,
-                None => tried(caller, document, entry, offline::example(entry, BY_DEFAULT), took).await,
+                None => tried(tools, entry, offline::example(entry, BY_DEFAULT), took).await,
             };
             Ok(Done::Example(Box::new(example)))
         }
@@ -217,14 +217,8 @@ async fn one(
 }
 
 /// The Example, or none when executing it gives an error.
-async fn tried(
-    caller: Option<&dyn ToolCaller>,
-    document: &ToolDocument,
-    entry: &ApiEntry,
-    example: Example,
-    took: &mut Took,
-) -> Example {
-    match execute(caller, document, entry, &example, took).await {
+async fn tried(tools: Option<&Registry>, entry: &ApiEntry, example: Example, took: &mut Took) -> Example {
+    match execute(tools, entry, &example, took).await {
         None => example,
         Some(_) => {
             took.dropped = true;
@@ -234,45 +228,26 @@ async fn tried(
 }
 
 /// Executes an Example. The error, when the Example is to blame for one; nothing when it is good, or nothing can be said.
-async fn execute(
-    caller: Option<&dyn ToolCaller>,
-    document: &ToolDocument,
-    entry: &ApiEntry,
-    example: &Example,
-    took: &mut Took,
-) -> Option<String> {
-    let caller = caller?;
+async fn execute(tools: Option<&Registry>, entry: &ApiEntry, example: &Example, took: &mut Took) -> Option<String> {
+    let tools = tools?;
     // What changes something is not called for a mere example.
     let reads = entry.operation.as_ref().is_some_and(|operation| matches!(operation.method.as_str(), "GET" | "HEAD"));
     if !reads {
         took.untested += 1;
         return None;
     }
-    let arguments: IndexMap<String, Literal> = example.parameters.as_map().cloned().unwrap_or_default();
-    let call = ToolCall {
-        category: document.category.clone(),
-        tool: document.name.clone(),
-        api: entry.name.clone(),
-        arguments,
-    };
-    match caller.call(&call).await {
+    let name = tools.meant(&entry.name).map_or(entry.name.as_str(), |spec| &spec.name);
+    let input = Value::Object(example.parameters.as_map().map(Literal::fields_to_json).unwrap_or_default());
+    match tools.call(name, &input, &Scope::default()).await {
         Ok(_) => {
             took.executed += 1;
             None
         }
-        Err(error) => match error.kind {
-            CallFault::NoSuchApi | CallFault::BadInput | CallFault::Message => Some(error.message),
-            CallFault::Timeout
-            | CallFault::NotWorking
-            | CallFault::Unauthorized
-            | CallFault::Unsubscribed
-            | CallFault::TooManyRequests
-            | CallFault::RateLimit
-            | CallFault::Transport => {
-                took.untested += 1;
-                None
-            }
-        },
+        Err(error) if error.kind.blames_input() || error.kind == ToolErrorKind::UnknownTool => Some(error.message),
+        Err(_) => {
+            took.untested += 1;
+            None
+        }
     }
 }
 

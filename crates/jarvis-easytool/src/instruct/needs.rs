@@ -13,7 +13,6 @@ use super::text::singular;
 pub(super) struct Links {
     /// What it needs, and what gives it: name and usage.
     pub(super) needs: Vec<Vec<(String, String)>>,
-    /// What it gives.
     pub(super) gives: Vec<Vec<String>>,
 }
 

@@ -1,11 +1,68 @@
-//! Instructions out of a registry of tools: each tool with itself as its only API.
+//! Instructions of the tools of a registry, each with itself as its only API; and a registry of the tools that instructions
+//! describe.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
-use jarvis_tools::{Registry, ToolSpec};
-use serde_json::Value;
+use jarvis_tools::{RapidApi, RapidServer, Registry, ToolSource, ToolSpec};
+use serde_json::{Map, Value, json};
 
+use super::parameter_schema;
 use crate::instructions::{Example, Guideline, Parameter, ToolInstruction};
+use crate::toolbench::Query;
+
+/// The APIs of tools as tools at ToolBench's server, each call with that much time. They are known by category, tool and API,
+/// with each category that the instructions or the queries give a tool.
+pub fn server_registry(
+    server: &Arc<RapidServer>,
+    tools: &[ToolInstruction],
+    queries: &[Query],
+    timeout: Duration,
+) -> Registry {
+    let mut registry = Registry::new();
+    let mut known = HashSet::new();
+    let none = Query::default();
+    for tool in tools {
+        let categories: BTreeSet<&str> = queries.iter().chain([&none]).map(|query| query.category_of(tool)).collect();
+        for category in categories {
+            for (api, guideline) in &tool.tool_guidelines {
+                let path = RapidApi::path(category, &tool.tool_name, api);
+                if !known.insert(path.clone()) {
+                    continue;
+                }
+                let spec = spec_of(registry.free_name(&path), api, guideline);
+                registry.alias(&path, &spec.name);
+                let tool = RapidApi::new(spec, Arc::clone(server), category, &tool.tool_name, api);
+                registry.add_with(Arc::new(tool), timeout).expect("the name is free, and every field is filled in");
+            }
+        }
+    }
+    registry
+}
+
+/// A guideline as the description of a tool. Nothing is required: the server itself knows what may be left out.
+fn spec_of(name: String, api: &str, guideline: &Guideline) -> ToolSpec {
+    let said = |text: &str| if text.trim().is_empty() { api.to_owned() } else { text.to_owned() };
+    let parameters = guideline.required_parameters.iter().chain(&guideline.optional_parameters);
+    let property = |parameter: &Parameter| {
+        let schema = match parameter_schema(&parameter.kind).kind.word() {
+            "" => json!({"description": parameter.description}),
+            word => json!({"type": word, "description": parameter.description}),
+        };
+        (parameter.name.clone(), schema)
+    };
+    ToolSpec {
+        name,
+        description: said(&guideline.description),
+        when: said(&guideline.example.scenario),
+        input_schema: json!({"type": "object", "properties": parameters.map(property).collect::<Map<_, _>>()}),
+        example: Value::Object(guideline.example.parameters.as_map().map(Literal::fields_to_json).unwrap_or_default()),
+        source: ToolSource::ToolBench,
+    }
+}
 
 /// The instructions of all tools of a registry, numbered from 0 in its order.
 pub fn of_registry(registry: &Registry) -> Vec<ToolInstruction> {

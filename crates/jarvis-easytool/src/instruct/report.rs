@@ -17,38 +17,27 @@ const PIECE: usize = 512 << 10;
 /// Something that a model did not write usably.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fallback {
-    /// The stage.
     pub stage: &'static str,
-    /// The tool.
     pub tool: String,
     /// The API; empty where the tool's own description is meant.
     pub api: String,
-    /// Why the last reply was refused.
     pub reason: String,
 }
 
 /// What writing instructions took and saved.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct InstructReport {
-    /// Documents, one for each tool.
     pub documents: usize,
-    /// APIs in the documents.
     pub apis_in: usize,
-    /// APIs in the instructions.
     pub apis_out: usize,
-    /// Size of the documents.
     pub bytes_before: usize,
-    /// Size of the instructions.
     pub bytes_after: usize,
-    /// Tokens of the documents.
     pub tokens_before: usize,
-    /// Tokens of the instructions.
     pub tokens_after: usize,
     /// How many tokens fewer, in percent; below 0 when there are more.
     pub saved_percent: f64,
     /// Who counted.
     pub tokenizer: &'static str,
-    /// Model calls.
     pub calls: u64,
     /// Replies that were refused, and asked for again or given up.
     pub refused: u64,
@@ -56,7 +45,6 @@ pub struct InstructReport {
     pub resumed: u64,
     /// Tokens sent, as the endpoint counts.
     pub prompt_tokens: u64,
-    /// Tokens received.
     pub completion_tokens: u64,
     /// What the documents stand in for, because no reply was usable.
     pub fallbacks: Vec<Fallback>,

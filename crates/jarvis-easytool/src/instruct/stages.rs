@@ -76,7 +76,6 @@ pub(super) fn describe(
 /// A description as it was written, and its words for each function.
 #[derive(Debug, Clone)]
 pub(super) struct Described {
-    /// The whole.
     pub(super) text: String,
     /// What stands before the list.
     pub(super) purpose: String,

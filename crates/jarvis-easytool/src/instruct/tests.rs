@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use jarvis_chat::{OpenAi, OpenAiConfig};
 use jarvis_prompt::literal::Literal;
 use jarvis_testing::chat::{FakeChat, Script};
-use jarvis_tools::{CallError, CallFault, ToolCall, ToolCaller};
+use jarvis_tools::{Observation, Registry, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +39,7 @@ fn documents(text: &str) -> Vec<ToolDocument> {
 
 fn asking(fake: &FakeChat) -> Writer {
     let model = OpenAi::new(OpenAiConfig::new(fake.url(), "gpt-4o-mini")).unwrap();
-    Writer { model: Some(Arc::new(model)), caller: None }
+    Writer { model: Some(Arc::new(model)), tools: None }
 }
 
 fn guideline(instructions: &Instructions, api: &str) -> Guideline {
@@ -194,23 +194,42 @@ async fn a_model_that_cannot_be_asked_ends_it() {
 }
 
 /// Refuses every call that names the wrong harbour.
-struct Harbours;
+struct Harbours(ToolSpec);
 
 #[async_trait]
-impl ToolCaller for Harbours {
-    async fn call(&self, call: &ToolCall) -> Result<String, CallError> {
-        match call.arguments.get("harbour").and_then(Literal::as_text) {
-            Some("Brest") => Err(CallError::new(CallFault::Message, "no such harbour: Brest")),
-            Some("Away") => Err(CallError::new(CallFault::Transport, "gone")),
-            Some(_) | None => Ok("ok".into()),
+impl Tool for Harbours {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
+        match input["harbour"].as_str() {
+            Some("Brest") => Err(ToolError::new(ToolErrorKind::Failed, "no such harbour: Brest")),
+            Some("Away") => Err(ToolError::new(ToolErrorKind::Transport, "gone")),
+            Some(_) | None => Ok(Observation::text("ok")),
         }
     }
 }
 
+fn harbours() -> Arc<Registry> {
+    let spec = ToolSpec {
+        name: "next_tide".into(),
+        description: "Gives the next tide.".into(),
+        when: "the tide is asked for".into(),
+        input_schema: json!({"type": "object"}),
+        example: json!({}),
+        source: ToolSource::Native,
+    };
+    let mut registry = Registry::new();
+    registry.add(Arc::new(Harbours(spec))).unwrap();
+    registry.alias("next tide", "next_tide");
+    Arc::new(registry)
+}
+
 #[tokio::test]
 async fn examples_are_executed() {
-    let caller: Arc<dyn ToolCaller> = Arc::new(Harbours);
-    let offline = Writer { model: None, caller: Some(Arc::clone(&caller)) };
+    let tools = harbours();
+    let offline = Writer { model: None, tools: Some(Arc::clone(&tools)) };
     let (instructions, report) = written(TOOL, &offline, &Memo::none()).await;
     assert_eq!(guideline(&instructions, "next tide").example.scenario, "");
     // A POST is not made for an example.
@@ -227,7 +246,7 @@ async fn examples_are_executed() {
             .on_containing("write_scenario", &["`next tide` of"], [NEXT, &NEXT.replace("Brest", "Bergen")])
             .on("write_scenario", NONE),
     );
-    let writer = Writer { caller: Some(caller), ..asking(&fake) };
+    let writer = Writer { tools: Some(tools), ..asking(&fake) };
     let (instructions, report) = written(TOOL, &writer, &Memo::none()).await;
     assert_eq!(guideline(&instructions, "next tide").example.scenario, "If you want the tides of Bergen for 3 days.");
     assert_eq!((report.refused, report.executed), (1, 1));

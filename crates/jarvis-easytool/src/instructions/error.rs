@@ -8,18 +8,11 @@ pub enum InstructionError {
     /// It cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// It is not what it should be.
     #[error("{}: {reason}", .path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        reason: String,
-    },
+    Shape { path: PathBuf, reason: String },
 }

@@ -19,12 +19,10 @@ pub struct FunctionUsage {
 /// A function of the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FunctionInstruction {
-    /// Its number.
     #[serde(rename = "ID")]
     pub id: i64,
     /// Its name: `add_`.
     pub standardized_name: String,
-    /// What it does.
     #[serde(rename = "API_description")]
     pub description: String,
     /// How it is used.

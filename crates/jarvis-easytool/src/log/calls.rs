@@ -30,7 +30,6 @@ pub struct LoggedCall {
 /// A function that was offered.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OfferedFunction {
-    /// Its name.
     pub name: String,
     /// What it does; may be empty.
     pub description: String,

@@ -16,19 +16,13 @@ pub enum LogFileError {
     /// There is a log already.
     #[error("{} is there already, with {questions} questions", .path.display())]
     Exists {
-        /// The file.
         path: PathBuf,
         /// Questions in it.
         questions: usize,
     },
     /// A record cannot be put into JSON.
     #[error("the record of question {id} cannot be written: {reason}")]
-    Record {
-        /// The question.
-        id: u64,
-        /// Why.
-        reason: String,
-    },
+    Record { id: u64, reason: String },
 }
 
 /// A log, open.

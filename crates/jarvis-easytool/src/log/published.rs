@@ -13,7 +13,6 @@ const DEEPEST: usize = 500;
 /// What a run ended with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Finish {
-    /// The answer.
     pub(super) answer: String,
     /// Whether it gave up instead.
     pub(super) gave_up: bool,

@@ -15,20 +15,13 @@ pub enum LogError {
     /// It cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// No row of it can be read.
     #[error("{} is no log: {reason}", .path.display())]
-    NoRows {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        reason: String,
-    },
+    NoRows { path: PathBuf, reason: String },
 }
 
 impl LogError {
@@ -59,7 +52,6 @@ pub struct LoggedAnswer {
     pub number: Option<u64>,
     /// ToolBench: the query's own id.
     pub query_id: Option<String>,
-    /// The question.
     pub question: String,
     /// The final answer; empty when there is none.
     pub final_answer: String,
@@ -95,7 +87,6 @@ impl From<&SolveRecord> for LoggedAnswer {
 pub struct LoggedPath {
     /// The question's number in the data, from 1, where the row has one.
     pub number: Option<u64>,
-    /// The question.
     pub question: String,
     /// The steps as the model wrote them; a step that is only a text has no number.
     pub task_path: Vec<EndpointChoice>,

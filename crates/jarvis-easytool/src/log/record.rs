@@ -19,7 +19,6 @@ pub enum Status {
 /// A subtask with what it waits for; `[-1]` for nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subtask {
-    /// What is to be done.
     pub task: String,
     /// Its number, from 1.
     pub id: i64,
@@ -30,9 +29,7 @@ pub struct Subtask {
 /// A subtask and an answer to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnsweredTask {
-    /// What was to be done.
     pub task: String,
-    /// The answer.
     pub answer: String,
 }
 
@@ -65,17 +62,12 @@ pub struct ExecuteLog {
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// The subtask it was for.
     pub task_id: i64,
     /// Which attempt of the subtask, from 1.
     pub attempt: u32,
-    /// The tool's number.
     pub tool_id: i64,
-    /// The tool.
     pub tool: String,
-    /// The API.
     pub api: String,
-    /// The arguments.
     pub arguments: Literal,
     /// What it gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,14 +80,12 @@ pub struct Call {
     /// How the parameters were faulty against the instruction: a required one missing, an unknown name, a wrong type.
     #[serde(default)]
     pub parameter_faults: Vec<String>,
-    /// How long it took.
     pub ms: u64,
 }
 
 /// One call of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageCall {
-    /// The stage's label.
     pub stage: String,
     /// The subtask, from 1; `None` for the question as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,11 +98,8 @@ pub struct StageCall {
     /// Why the attempt failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Tokens sent.
     pub prompt_tokens: u64,
-    /// Tokens received.
     pub completion_tokens: u64,
-    /// How long it took.
     pub ms: u64,
 }
 
@@ -125,13 +112,10 @@ pub struct SolveRecord {
     /// ToolBench: the query's own id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_id: Option<Literal>,
-    /// The question.
     pub question: String,
     /// The final answer; empty when there is none.
     pub final_answer: String,
-    /// The subtasks.
     pub subtask: Vec<Subtask>,
-    /// The accepted answers.
     pub answer_subtask: Vec<AnsweredTask>,
     /// The answers that were not accepted.
     pub answer_wrong: Vec<AnsweredTask>,
@@ -168,7 +152,6 @@ pub struct SolveRecord {
 /// A step of a path as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndpointChoice {
-    /// What is to be done.
     #[serde(rename = "Task", default)]
     pub task: String,
     /// The endpoint's number, a list of numbers, or −1.
@@ -182,7 +165,6 @@ pub struct RestRecord {
     /// Its number in the file, from 1.
     #[serde(rename = "ID")]
     pub id: u64,
-    /// The question.
     pub question: String,
     /// The steps as the model wrote them.
     pub task_path: Vec<EndpointChoice>,

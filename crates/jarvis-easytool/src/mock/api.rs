@@ -36,9 +36,7 @@ pub struct ApiMock {
 /// A request that a stand-in got, and what it made of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MockRequest {
-    /// `GET`, …
     pub method: String,
-    /// The path as it came.
     pub path: String,
     /// What followed `?`, without the key; empty when nothing did.
     pub query: String,
@@ -46,7 +44,6 @@ pub struct MockRequest {
     pub operation: String,
     /// The arguments that were read out of it.
     pub arguments: Map<String, Value>,
-    /// The status it was answered with.
     pub status: u16,
 }
 

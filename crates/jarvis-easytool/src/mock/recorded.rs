@@ -1,4 +1,4 @@
-//! A stand-in for ToolBench's server that answers from a file (`spec/easytool.md` §9.3).
+//! A stand-in for ToolBench's server that answers from a file.
 //!
 //! Each line of the file is an answer: `{"category", "tool_name", "api_name", "tool_input": {…}, "error", "response"}`.
 //! Names are compared as ToolBench writes them, arguments whatever their order. Several lines for one call answer in
@@ -34,22 +34,13 @@ pub enum RecordedError {
     /// It cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// A line is no answer.
     #[error("{}, line {line}: {reason}", .path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// Which, from 1.
-        line: usize,
-        /// What was found.
-        reason: String,
-    },
+    Line { path: PathBuf, line: usize, reason: String },
 }
 
 /// A line of the file.

@@ -15,7 +15,7 @@ fn user(prompt: Prompt, context: &Value) -> String {
     messages[1].joined_text()
 }
 
-/// What `spec/easytool.md` §4, §6 and §8 demand of each prompt.
+/// What each prompt must say.
 #[test]
 fn each_prompt_says_what_it_must() {
     let check = |prompt: Prompt, context: Value, demanded: &[&str]| {

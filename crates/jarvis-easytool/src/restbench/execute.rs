@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
-use jarvis_tools::{ToolCall, ToolCaller};
+use jarvis_tools::Registry;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -22,8 +22,8 @@ const MAX_STEPS: usize = 32;
 /// How paths are carried out.
 #[derive(Clone)]
 pub struct Execution {
-    /// Who carries out calls; APIs are named as in `tool_usage`.
-    pub tools: Arc<dyn ToolCaller>,
+    /// The endpoints as tools, known by their `tool_usage`.
+    pub tools: Arc<Registry>,
     /// Guidelines by `tool_usage`, where there are some: they tell parameters that the endpoint's line does not.
     pub guidelines: IndexMap<String, Guideline>,
 }
@@ -117,13 +117,9 @@ impl Execution {
             steps: &'a [Done],
         }
         let guideline = self.guidelines.get(&endpoint.tool_usage);
-        let usage = match guideline {
-            Some(guideline) => serde_json::to_string(guideline),
-            None => serde_json::to_string(endpoint),
-        };
-        let usage = usage.unwrap_or_default();
+        let usage = guideline.map_or_else(|| solve::json(endpoint), solve::json);
         for attempt in 1..=STEP_ATTEMPTS {
-            let log = serde_json::to_string(&Log { question, steps: done }).unwrap_or_default();
+            let log = solve::json(&Log { question, steps: done });
             let ended = Done {
                 id: task.id,
                 task: task.task.clone(),
@@ -144,16 +140,14 @@ impl Execution {
                 task_id: task.id,
                 attempt,
                 tool_id: endpoint.id,
-                call: ToolCall {
-                    api: endpoint.tool_usage.clone(),
-                    tool: endpoint.tool_name.clone(),
-                    ..ToolCall::default()
-                },
+                tool: &endpoint.tool_name,
+                api: &endpoint.tool_usage,
+                names: &[&endpoint.tool_usage],
                 faults: &|arguments| {
                     guideline.map(|guideline| crate::toolbench::faults(guideline, arguments)).unwrap_or_default()
                 },
             };
-            let results = solve::call_all(desk, &*self.tools, &site, &parameters).await;
+            let results = solve::call_all(desk, &self.tools, &site, &parameters).await;
             let good = results.iter().any(Result::is_ok);
             let shown = solve::shown(&results, |text| condense(text, desk.limits.result_chars));
             if good {
@@ -163,27 +157,11 @@ impl Execution {
             desk.note_error(format!("step {}: {shown}", task.id));
             done.push(Done { parameters: Some(parameters), failed: Some(shown), ..ended });
             if attempt < STEP_ATTEMPTS
-                && results.iter().flat_map(|result| result.as_ref().err()).any(|error| !mendable(error.kind))
+                && results.iter().flat_map(|result| result.as_ref().err()).any(|error| !error.kind.blames_input())
             {
                 return;
             }
         }
-    }
-}
-
-/// Whether other parameters may help.
-fn mendable(kind: jarvis_tools::CallFault) -> bool {
-    use jarvis_tools::CallFault;
-    match kind {
-        CallFault::BadInput | CallFault::Message => true,
-        CallFault::NoSuchApi
-        | CallFault::Timeout
-        | CallFault::NotWorking
-        | CallFault::Unauthorized
-        | CallFault::Unsubscribed
-        | CallFault::TooManyRequests
-        | CallFault::RateLimit
-        | CallFault::Transport => false,
     }
 }
 

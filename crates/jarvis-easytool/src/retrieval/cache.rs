@@ -30,28 +30,16 @@ pub enum CacheError {
     /// The file cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// The file is cut, changed, or no such file at all.
     #[error("{} is damaged: {reason}", .path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        reason: String,
-    },
+    Damaged { path: PathBuf, reason: String },
     /// The file is whole, but of another embedder or edition.
     #[error("the vectors in {} are not of this embedder: {reason}", .path.display())]
-    Other {
-        /// The file.
-        path: PathBuf,
-        /// How it differs.
-        reason: String,
-    },
+    Other { path: PathBuf, reason: String },
     /// Vectors to be kept are not as long as those that are.
     #[error("a vector of {found} components came, and those that are kept have {expected}")]
     Lengths {
@@ -248,7 +236,7 @@ impl VectorCache {
             catalogue: self.catalogue.clone(),
             sha256: format!("{:x}", Sha256::digest(&rest)),
         };
-        let header = serde_json::to_vec(&header).unwrap_or_default();
+        let header = serde_json::to_vec(&header).expect("texts and numbers are JSON");
         let length = u32::try_from(header.len()).unwrap_or(u32::MAX).to_le_bytes();
         replace_derived(path, &[MAGIC.as_slice(), &length, &header, &rest].concat())?;
         self.saved = self.hashes.len();

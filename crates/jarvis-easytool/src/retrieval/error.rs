@@ -30,17 +30,11 @@ pub enum RetrievalError {
         found: usize,
         /// The length of the embedder's.
         expected: usize,
-        /// The embedder.
         embedder: String,
     },
     /// A file of stored vectors is not what it should be.
     #[error("{}: {reason}", .path.display())]
-    Stored {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Stored { path: PathBuf, reason: String },
     /// The process ends.
     #[error("the search was interrupted")]
     Interrupted,

@@ -136,7 +136,8 @@ impl MiniLm {
             pooling,
             normalize,
             dimension: config.hidden_size,
-            padding: u32::try_from(config.pad_token_id).unwrap_or_default(),
+            padding: u32::try_from(config.pad_token_id)
+                .map_err(|_| bad("config.json: `pad_token_id` is no token".to_owned()))?,
             id,
         };
         Ok(MiniLm { shared: Arc::new(shared) })

@@ -53,7 +53,6 @@ impl Verdict {
 pub struct Judged {
     /// Its number in the data, from 1.
     pub id: usize,
-    /// The question.
     pub question: String,
     /// The gold answer as the data has it.
     pub gold: String,
@@ -84,17 +83,12 @@ pub struct FuncqaScore {
     pub no_gold: Vec<usize>,
     /// See [`Verdict::strict`]. The figure to quote.
     pub strict: Rate,
-    /// See [`Verdict::any`].
     pub any: Rate,
-    /// See [`Verdict::lenient`].
     pub lenient: Rate,
-    /// See [`Verdict::em`].
     pub em: Rate,
     /// See [`Verdict::strict_last_number`].
     pub strict_last_number: Rate,
-    /// See [`Verdict::last_call_strict`].
     pub last_call_strict: Rate,
-    /// See [`Verdict::last_call_1pct`].
     pub last_call_1pct: Rate,
     /// A person's verdicts, where the log has some.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -23,7 +23,6 @@ pub struct Unmatched {
     pub row: usize,
     /// Its number, where it has one.
     pub id: Option<u64>,
-    /// Its question.
     pub question: String,
 }
 

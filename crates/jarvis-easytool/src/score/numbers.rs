@@ -1,4 +1,4 @@
-//! Numbers in texts, and when two of them count as the same (`spec/easytool.md` §12.1).
+//! Numbers in texts, and when two of them count as the same.
 
 use jarvis_prompt::literal::Literal;
 use jarvis_tools::hub::{self, Function, Mode};

@@ -111,11 +111,9 @@ impl Verdict {
 pub struct Judged {
     /// Its number in the data, from 1.
     pub id: usize,
-    /// The question.
     pub question: String,
     /// The gold path as the data has it.
     pub gold: Vec<String>,
-    /// The path of the log.
     pub path: Vec<String>,
     /// Whether the log has no row for it.
     pub missing: bool,
@@ -137,11 +135,8 @@ pub struct RestbenchScore {
     pub repeated: usize,
     /// See [`Verdict::correct_path`]. The figure to quote.
     pub correct_path: Rate,
-    /// See [`Verdict::exact`].
     pub exact: Rate,
-    /// See [`Verdict::contiguous`].
     pub contiguous: Rate,
-    /// See [`Verdict::untrimmed`].
     pub untrimmed: Rate,
     /// How many endpoints a correct path has beyond the gold ones, on average; none where no path is correct.
     pub mean_extra_calls: Option<f64>,

@@ -1,4 +1,4 @@
-//! How well retrieval finds the tools that the data names: recall and NDCG (`spec/easytool.md` §12.3).
+//! How well retrieval finds the tools that the data names: recall and NDCG.
 
 mod read;
 

@@ -1,4 +1,4 @@
-//! ToolBench: pass rate, win rate and success rate by a judge; error rates without one (`spec/easytool.md` §12.3).
+//! ToolBench: pass rate, win rate and success rate by a judge; error rates without one.
 //!
 //! [`Judge`] is who judges; [`ChatJudge`] asks a chat model. The rules are in [`rules`], and what stays undecided is
 //! decided by a seed and told.
@@ -20,9 +20,7 @@ use crate::log::LoggedAnswer;
 /// Whether an answer solves its query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AnswerStatus {
-    /// It does.
     Solved,
-    /// It does not.
     Unsolved,
     /// It cannot be told.
     Unsure,
@@ -31,9 +29,7 @@ pub enum AnswerStatus {
 /// Whether a query can be solved with the tools on offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskStatus {
-    /// It can.
     Solvable,
-    /// It cannot.
     Unsolvable,
     /// It cannot be told.
     Unsure,
@@ -44,7 +40,6 @@ pub enum TaskStatus {
 pub enum Preference {
     /// The first that was shown.
     First,
-    /// The second.
     Second,
 }
 

@@ -8,15 +8,11 @@ const Z: f64 = 1.959_963_984_540_054;
 /// So many of so many. The rate and its bounds are shares of 1; none where there is nothing to count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Rate {
-    /// How many.
     pub count: usize,
-    /// Of how many.
     pub n: usize,
-    /// The share.
     pub rate: Option<f64>,
     /// The lower end of the 95 % interval.
     pub low: Option<f64>,
-    /// The upper end.
     pub high: Option<f64>,
 }
 

@@ -10,8 +10,11 @@ fn long_results_are_cut_between_characters() {
 
 #[test]
 fn failed_calls_are_shown_and_not_joined() {
-    let results =
-        [Ok("8.56".to_owned()), Err(CallError::new(CallFault::BadInput, "`x` is missing")), Ok("4.19".to_owned())];
+    let results = [
+        Ok("8.56".to_owned()),
+        Err(ToolError::new(ToolErrorKind::InvalidInput, "`x` is missing")),
+        Ok("4.19".to_owned()),
+    ];
     assert_eq!(joined(&results), "8.56\n\n4.19");
     assert_eq!(shown(&results, str::to_uppercase), "8.56\n\n(the call failed: `x` is missing)\n\n4.19");
 }

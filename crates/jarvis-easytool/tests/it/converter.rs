@@ -1,6 +1,6 @@
 //! Turns the published replays into recordings that `--llm replay:FILE` answers from.
 //!
-//! A replay (`spec/easytool.md` §15) holds what was read out of the model's replies, not the replies. Its parts are written
+//! A replay holds what was read out of the model's replies, not the replies. Its parts are written
 //! back as replies, one line of a recording for each call that the pipeline makes, in the order of the flow:
 //!
 //! | part of the replay | stage | `contains` |

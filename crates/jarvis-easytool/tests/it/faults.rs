@@ -12,9 +12,10 @@ use jarvis_easytool::log::{SolveRecord, Status};
 use jarvis_easytool::solve::Offer;
 use jarvis_easytool::stage::{Limits, Untraced};
 use jarvis_easytool::toolbench::{Query, Toolbench};
-use jarvis_tools::hub::{Hub, Mode};
-use jarvis_tools::{CallError, CallFault, ToolCall, ToolCaller};
-use serde_json::json;
+use jarvis_tools::hub::Mode;
+use jarvis_tools::local::HubFunction;
+use jarvis_tools::{Observation, Registry, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec};
+use serde_json::{Value, json};
 
 /// A model that answers every stage, `instead` in place of the good reply of one stage.
 fn model(replies: &[(&str, &str)], stage: &str, instead: &str) -> Arc<Replay> {
@@ -40,7 +41,11 @@ const FUNCQA: [(&str, &str); 9] = [
     ("answer_check", r#"{"Reason": "right", "Choice": "Yes"}"#),
 ];
 
-async fn funcqa(model: Arc<Replay>, tools: Arc<dyn ToolCaller>) -> SolveRecord {
+fn hub() -> Arc<Registry> {
+    Arc::new(HubFunction::registry(Mode::Precise))
+}
+
+async fn funcqa(model: Arc<Replay>, tools: Arc<Registry>) -> SolveRecord {
     let mut pipeline = Funcqa::new(model, tools, Arc::new(Untraced)).unwrap();
     pipeline.limits = Limits { tool_timeout: Duration::from_millis(50), ..Limits::default() };
     pipeline.answer(1, "What is 1 + 2 + 3?", Kind::MultiHop).await
@@ -60,7 +65,7 @@ const RUBBISH: [&str; 8] = [
 
 #[tokio::test]
 async fn rubbish_at_any_stage_ends_with_a_record() {
-    let good = funcqa(model(&FUNCQA, "", ""), Arc::new(Hub::new(Mode::Precise))).await;
+    let good = funcqa(model(&FUNCQA, "", ""), hub()).await;
     assert_eq!((good.status, good.check_index, good.errors.len()), (Status::Succeeded, 1, 0), "{good:?}");
     assert_eq!(good.final_value.as_ref().map(ToString::to_string).as_deref(), Some("6"));
     for (stage, ending, attempts) in [
@@ -73,7 +78,7 @@ async fn rubbish_at_any_stage_ends_with_a_record() {
         ("answer_check", Status::Succeeded, 3),
     ] {
         for rubbish in RUBBISH {
-            let record = funcqa(model(&FUNCQA, stage, rubbish), Arc::new(Hub::new(Mode::Precise))).await;
+            let record = funcqa(model(&FUNCQA, stage, rubbish), hub()).await;
             let context = format!("{stage} with {rubbish}: {:?}", record.errors);
             assert_eq!(record.status, ending, "{context}");
             assert!(record.errors.iter().any(|error| error.contains(stage)), "{context}");
@@ -86,7 +91,7 @@ async fn rubbish_at_any_stage_ends_with_a_record() {
         }
     }
     // A text stage takes any text, but not none.
-    let record = funcqa(model(&FUNCQA, "answer_summarize", "  "), Arc::new(Hub::new(Mode::Precise))).await;
+    let record = funcqa(model(&FUNCQA, "answer_summarize", "  "), hub()).await;
     assert_eq!((record.status, record.final_answer.as_str()), (Status::Failed, ""));
 }
 
@@ -105,8 +110,7 @@ async fn a_retry_tells_the_reason_and_leaves_out_the_failed_tool() {
         r#"{"stage":"answer_check","contains":["could not be used"],"reply":"{\"Choice\": \"yes\"}"}"#,
     ];
     let replay = Arc::new(Replay::parse("script", &script.join("\n")).unwrap());
-    let pipeline =
-        Funcqa::new(Arc::clone(&replay) as _, Arc::new(Hub::new(Mode::Precise)), Arc::new(Untraced)).unwrap();
+    let pipeline = Funcqa::new(Arc::clone(&replay) as _, hub(), Arc::new(Untraced)).unwrap();
     let record = pipeline.answer(7, "What is 1 - 2?", Kind::OneHop).await;
     assert_eq!(replay.unused(), 0, "{:?}", record.errors);
     // A true result of -1 is a success.
@@ -138,8 +142,7 @@ async fn dependants_of_a_failed_subtask_are_told_and_tried() {
         r#"{"stage":"answer_check","reply":"{\"Reason\": \"yes, yesterday\", \"Choice\": \"No\"}"}"#,
     ];
     let replay = Arc::new(Replay::parse("script", &script.join("\n")).unwrap());
-    let mut pipeline =
-        Funcqa::new(Arc::clone(&replay) as _, Arc::new(Hub::new(Mode::Precise)), Arc::new(Untraced)).unwrap();
+    let mut pipeline = Funcqa::new(Arc::clone(&replay) as _, hub(), Arc::new(Untraced)).unwrap();
     pipeline.limits.tool_attempts = 1;
     let record = pipeline.answer(1, "What is 1 / 0 + 2?", Kind::MultiHop).await;
     assert_eq!((record.status, record.check_index), (Status::Partial, -1), "{:?}", record.errors);
@@ -154,17 +157,36 @@ async fn dependants_of_a_failed_subtask_are_told_and_tried() {
 struct Broken {
     how: &'static str,
     calls: AtomicUsize,
+    spec: ToolSpec,
+}
+
+impl Broken {
+    fn new(how: &'static str) -> Broken {
+        let spec = ToolSpec {
+            name: "now".into(),
+            description: "Gives the weather.".into(),
+            when: "the weather is asked for".into(),
+            input_schema: json!({"type": "object"}),
+            example: json!({}),
+            source: ToolSource::Native,
+        };
+        Broken { how, calls: AtomicUsize::new(0), spec }
+    }
 }
 
 #[async_trait]
-impl ToolCaller for Broken {
-    async fn call(&self, _call: &ToolCall) -> Result<String, CallError> {
+impl Tool for Broken {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, _input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         match self.how {
             "hangs" => std::future::pending().await,
-            "fails" => Err(CallError::new(CallFault::NotWorking, "the API does not work")),
-            "floods" => Ok("ü".repeat(5 << 20)),
-            _ => Ok(String::new()),
+            "fails" => Err(ToolError::new(ToolErrorKind::Unavailable, "the API does not work")),
+            "floods" => Ok(Observation::text("ü".repeat(5 << 20))),
+            _ => Ok(Observation::default()),
         }
     }
 }
@@ -183,7 +205,9 @@ const TOOLBENCH: [(&str, &str); 10] = [
 ];
 
 async fn toolbench(model: Arc<Replay>, how: &'static str) -> (SolveRecord, usize) {
-    let broken = Arc::new(Broken { how, calls: AtomicUsize::new(0) });
+    let broken = Arc::new(Broken::new(how));
+    let mut registry = Registry::new();
+    registry.add(Arc::clone(&broken) as _).unwrap();
     let guideline = Guideline { name: "now".into(), ..Guideline::default() };
     let tool = |id: i64| ToolInstruction {
         id,
@@ -193,8 +217,7 @@ async fn toolbench(model: Arc<Replay>, how: &'static str) -> (SolveRecord, usize
         tool_description: "tells the weather".into(),
         tool_guidelines: [("now".to_owned(), guideline.clone())].into_iter().collect(),
     };
-    let mut pipeline =
-        Toolbench::new(model, Arc::clone(&broken) as _, Arc::new(Untraced), vec![tool(7), tool(8)]).unwrap();
+    let mut pipeline = Toolbench::new(model, Arc::new(registry), Arc::new(Untraced), vec![tool(7), tool(8)]).unwrap();
     pipeline.limits.tool_timeout = Duration::from_millis(50);
     let offer = |id: i64| Offer { id, description: "tells the weather".into() };
     let query =

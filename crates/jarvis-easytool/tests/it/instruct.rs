@@ -1,7 +1,6 @@
-//! Instructions of OpenAPI documents: of the sample in the repository, and of the published ones.
+//! Instructions of OpenAPI documents: of the sample in the repository.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use jarvis_catalogue::openapi::ApiDocument;
 use jarvis_easytool::instruct::{
@@ -11,23 +10,9 @@ use jarvis_easytool::instruct::{
 use jarvis_easytool::instructions::read_endpoints;
 use tokio_util::sync::CancellationToken;
 
-use crate::data::published;
-
 /// The sample of the repository.
 pub(crate) fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/easytool/library.yaml")
-}
-
-/// A published document unpacked into a folder; `None`, with a note, where it or `gzip` is not.
-pub(crate) fn unpacked(folder: &Path, name: &str) -> Option<PathBuf> {
-    let path = published(name)?;
-    let Ok(unpacked) = Command::new("gzip").arg("-dc").arg(&path).output() else {
-        eprintln!("skipped: there is no gzip");
-        return None;
-    };
-    let to = folder.join("document.json");
-    std::fs::write(&to, unpacked.stdout).unwrap();
-    Some(to)
 }
 
 async fn written(path: &Path, shape: Shape) -> (Instructions, InstructReport) {
@@ -37,7 +22,7 @@ async fn written(path: &Path, shape: Shape) -> (Instructions, InstructReport) {
 }
 
 /// Every Example is a request that the document allows, and every endpoint is there.
-async fn check(path: &Path) -> (Vec<String>, InstructReport) {
+pub(crate) async fn check(path: &Path) -> (Vec<String>, InstructReport) {
     let document = ApiDocument::read(path).unwrap();
     let (instructions, report) = written(path, Shape::Endpoints).await;
     let Instructions::Endpoints(endpoints) = &instructions else { panic!("endpoints") };
@@ -85,27 +70,4 @@ Say when the library is open. | If you want to say when the library is open. | {
     let path = folder.path().join("tools.json");
     std::fs::write(&path, instructions.to_json().unwrap()).unwrap();
     assert_eq!(&read_endpoints(&path).unwrap(), endpoints);
-}
-
-#[tokio::test]
-async fn tmdb_becomes_small_and_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(path) = unpacked(folder.path(), "tmdb_oas.json.gz") else { return };
-    let (usages, report) = check(&path).await;
-    eprintln!("{report:?}");
-    assert!(report.saved_percent >= 95.0, "{report:?}");
-    for known in read_endpoints(&published("tmdb_tool.json").unwrap()).unwrap() {
-        assert!(usages.contains(&known.tool_usage), "{}", known.tool_usage);
-    }
-    assert_eq!(usages.len(), 54);
-}
-
-#[tokio::test]
-async fn spotify_becomes_small_and_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(path) = unpacked(folder.path(), "spotify_oas.json.gz") else { return };
-    let (usages, report) = check(&path).await;
-    eprintln!("{report:?}");
-    assert_eq!(usages.len(), 40);
-    assert!(report.saved_percent >= 80.0, "{report:?}");
 }

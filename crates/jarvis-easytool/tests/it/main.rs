@@ -3,12 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stderr)]
 
 mod converter;
-mod data;
 mod faults;
 mod instruct;
 #[cfg(feature = "embeddings")]
 mod minilm;
 mod mock_api;
+mod outside;
 mod replays;
 mod retrieval;
-mod score;

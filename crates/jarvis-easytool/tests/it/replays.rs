@@ -5,19 +5,18 @@ use std::sync::Arc;
 
 use jarvis_chat::Replay;
 use jarvis_easytool::funcqa::{Funcqa, Kind};
-use jarvis_easytool::instructions::{EndpointInstruction, read_endpoints};
 use jarvis_easytool::log::{SolveRecord, Status};
-use jarvis_easytool::restbench::{Restbench, Scenario};
 use jarvis_easytool::stage::{Limits, Untraced};
 use jarvis_prompt::literal::Literal;
-use jarvis_tools::hub::{Hub, Mode};
+use jarvis_tools::hub::Mode;
+use jarvis_tools::local::HubFunction;
 
 use crate::converter::Case;
-use crate::data::published;
 
 async fn answered(case: &Case, kind: Kind) -> SolveRecord {
     let replay = Replay::parse("case", &case.funcqa()).unwrap();
-    let mut pipeline = Funcqa::new(Arc::new(replay), Arc::new(Hub::new(Mode::Compat)), Arc::new(Untraced)).unwrap();
+    let mut pipeline =
+        Funcqa::new(Arc::new(replay), Arc::new(HubFunction::registry(Mode::Compat)), Arc::new(Untraced)).unwrap();
     pipeline.limits = Limits { concurrency: 1, ..Limits::default() };
     pipeline.answer(1, case.text("question"), kind).await
 }
@@ -75,7 +74,7 @@ async fn check(case: &Case, kind: Kind) {
 }
 
 /// Checks the clean cases of a file, and that the others end with a record all the same. Returns how many were clean.
-async fn check_file(path: &Path, kind: Kind) -> usize {
+pub(crate) async fn check_file(path: &Path, kind: Kind) -> usize {
     let mut clean = 0;
     for line in std::fs::read_to_string(path).unwrap().lines() {
         let case = Case::read(line);
@@ -92,35 +91,4 @@ async fn our_own_cases_come_out_the_same() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     assert_eq!(check_file(&data.join("multihop_replay.jsonl"), Kind::MultiHop).await, 2);
     assert_eq!(check_file(&data.join("onehop_replay.jsonl"), Kind::OneHop).await, 1);
-}
-
-#[tokio::test]
-async fn published_clean_cases_come_out_the_same() {
-    for (name, kind, clean) in [
-        ("funcqa_multihop_replay.sample.jsonl", Kind::MultiHop, 6),
-        ("funcqa_onehop_replay.sample.jsonl", Kind::OneHop, 6),
-    ] {
-        if let Some(path) = published(name) {
-            assert_eq!(check_file(&path, kind).await, clean, "{name}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn published_paths_come_out_the_same() {
-    let (Some(cases), Some(tools)) = (published("restbench_replay.sample.jsonl"), published("tmdb_tool.json")) else {
-        return;
-    };
-    let endpoints: Vec<EndpointInstruction> = read_endpoints(&tools).unwrap();
-    let mut checked = 0;
-    for line in std::fs::read_to_string(cases).unwrap().lines() {
-        let case = Case::read(line);
-        let replay = Arc::new(Replay::parse("case", &case.restbench()).unwrap());
-        let pipeline = Restbench::new(replay, Arc::new(Untraced), endpoints.clone(), Scenario::Tmdb.service()).unwrap();
-        let record = pipeline.answer(1, case.text("question")).await;
-        let path: Vec<&str> = case.list("tool_path").iter().filter_map(Literal::as_text).collect();
-        assert_eq!(record.tool_choice_ls, path, "{}", case.text("id"));
-        checked += 1;
-    }
-    assert_eq!(checked, 20);
 }

@@ -1,38 +1,12 @@
-//! Retrieval as its users see it: the published cases, kept vectors, stored vectors, an endpoint on a real socket.
+//! Retrieval as its users see it: kept vectors, stored vectors, an endpoint on a real socket.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use jarvis_catalogue::VectorIndex;
 use jarvis_chat::{Embedder, OpenAiConfig, OpenAiEmbeddings};
 use jarvis_easytool::instructions::builtin_functions;
 use jarvis_easytool::retrieval::{Retriever, StoredVectors, catalogue_hash, read_stored};
 use jarvis_testing::chat::{FakeChat, Reply, Script};
-use serde_json::Value;
-
-use crate::data::published;
-
-#[test]
-fn published_cases_hold() {
-    let Some(path) = published("retrieval_oracle.sample.jsonl") else { return };
-    let text = std::fs::read_to_string(path).unwrap();
-    let numbers = |value: &Value| -> Vec<f64> {
-        value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
-    };
-    for line in text.lines().filter(|line| !line.is_empty()) {
-        let case: Value = serde_json::from_str(line).unwrap();
-        let rows = case["catalogue"].as_array().unwrap();
-        let ids: Vec<i64> = rows.iter().map(|row| row["id"].as_i64().unwrap()).collect();
-        let index = VectorIndex::build(rows.iter().map(|row| numbers(&row["vector"]))).unwrap();
-        let k = usize::try_from(case["k"].as_u64().unwrap()).unwrap();
-        let hits = index.top_k(&numbers(&case["query"]), k).unwrap();
-        let found: Vec<i64> = hits.iter().map(|hit| ids[hit.row]).collect();
-        assert_eq!(serde_json::json!(found), case["result"], "{}", case["id"]);
-        for (hit, similarity) in hits.iter().zip(numbers(&case["similarity"])) {
-            assert!((hit.score - similarity).abs() < 1e-8, "{}: {hit:?}, not {similarity}", case["id"]);
-        }
-    }
-}
 
 fn tools() -> Vec<(i64, String)> {
     let text =

@@ -11,7 +11,7 @@ use jarvis_react::document::NoPdf;
 use jarvis_react::{Agent, AskError, Asked, Prompts, Reached, Settings};
 use jarvis_store::Media;
 use jarvis_testing::chat::{FakeChat, Request, Script};
-use jarvis_tools::{CallError, CallFault, Callable, Observation, Registry, Scope, ToolSource, ToolSpec, local};
+use jarvis_tools::{Observation, Registry, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, local};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -55,8 +55,8 @@ impl House {
         let mut registry = Registry::new();
         local::add_to(&mut registry).unwrap();
         registry = registry.only(|spec| !local::is_of_hub(spec));
-        registry.add(Arc::new(Tool::Add)).unwrap();
-        registry.add_with(Arc::new(Tool::Hang), Duration::from_millis(30)).unwrap();
+        registry.add(Arc::new(Fake::Add)).unwrap();
+        registry.add_with(Arc::new(Fake::Hang), Duration::from_millis(30)).unwrap();
         let mut settings = Settings::default();
         change(&mut settings);
         let agent = Agent {
@@ -126,7 +126,7 @@ pub(crate) fn ended_well(events: &[Event]) -> bool {
 }
 
 /// Tools of the tests: one adds as the sample service does, one never answers.
-enum Tool {
+enum Fake {
     Add,
     Hang,
 }
@@ -147,23 +147,23 @@ fn spec(name: &str) -> ToolSpec {
 }
 
 #[async_trait]
-impl Callable for Tool {
+impl Tool for Fake {
     fn spec(&self) -> &ToolSpec {
         match self {
-            Tool::Add => &ADD,
-            Tool::Hang => &HANG,
+            Fake::Add => &ADD,
+            Fake::Hang => &HANG,
         }
     }
 
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
         let number = |name: &str| {
-            let missing = || CallError::new(CallFault::BadInput, format!("`{name}` must be a whole number"));
+            let missing = || ToolError::new(ToolErrorKind::InvalidInput, format!("`{name}` must be a whole number"));
             input.get(name).and_then(Value::as_i64).ok_or_else(missing)
         };
         match self {
-            Tool::Hang => std::future::pending().await,
-            Tool::Add => match (number("a")?, number("b")?) {
-                (0, 0) => Err(CallError::new(CallFault::Transport, "the service cannot be reached")),
+            Fake::Hang => std::future::pending().await,
+            Fake::Add => match (number("a")?, number("b")?) {
+                (0, 0) => Err(ToolError::new(ToolErrorKind::Transport, "the service cannot be reached")),
                 (a, b) => Ok(Observation::text(format!("Addition Result: {}", a + b))),
             },
         }

@@ -15,21 +15,14 @@ use tonic::{Request, Status};
 use url::{ParseError, Url};
 
 use super::codec::DynamicCodec;
-use super::reflection::{self, MethodInfo};
 use super::status::error_of;
 use super::{GrpcError, MAX_MESSAGE};
-use crate::{CallError, CallFault};
+use crate::{ToolError, ToolErrorKind};
 use jarvis_net::policy::shown;
 use jarvis_net::text::Secret;
 
 /// The longest that connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The longest that asking for descriptors may take.
-const REFLECT_TIMEOUT: Duration = Duration::from_secs(15);
-
-/// What is told of a service that does not even describe itself in time.
-const SPEAKS: &str = "; is it at work, and does it speak gRPC?";
 
 /// A service. `Debug` leaves out what is secret.
 pub struct GrpcEndpoint {
@@ -39,7 +32,7 @@ pub struct GrpcEndpoint {
     /// `Bearer …`, as it is sent.
     authorization: Option<MetadataValue<Ascii>>,
     /// Descriptors by service, as the service gave them.
-    pools: Mutex<HashMap<String, DescriptorPool>>,
+    pub(super) pools: Mutex<HashMap<String, DescriptorPool>>,
 }
 
 impl fmt::Debug for GrpcEndpoint {
@@ -91,34 +84,6 @@ impl GrpcEndpoint {
         &self.address
     }
 
-    /// All methods that it offers, by reflection.
-    ///
-    /// # Errors
-    /// When it cannot be reached, or does not describe itself.
-    pub async fn methods(&self) -> Result<Vec<MethodInfo>, CallError> {
-        match tokio::time::timeout(REFLECT_TIMEOUT, reflection::methods(self)).await {
-            Ok(done) => done,
-            Err(_) => Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
-        }
-    }
-
-    /// The descriptors of one of its services, by reflection, with all that they need.
-    ///
-    /// # Errors
-    /// When it cannot be reached, does not describe itself or has no such service.
-    pub async fn reflect(&self, service: &str) -> Result<DescriptorPool, CallError> {
-        let mut pools = self.pools.lock().await;
-        if let Some(pool) = pools.get(service) {
-            return Ok(pool.clone());
-        }
-        let pool = match tokio::time::timeout(REFLECT_TIMEOUT, reflection::service(self, service)).await {
-            Ok(done) => done?,
-            Err(_) => return Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
-        };
-        pools.insert(service.to_owned(), pool.clone());
-        Ok(pool)
-    }
-
     /// A client with our limits.
     pub(super) fn client(&self) -> Grpc<Channel> {
         Grpc::new(self.channel.clone()).max_decoding_message_size(MAX_MESSAGE).max_encoding_message_size(MAX_MESSAGE)
@@ -140,14 +105,14 @@ impl GrpcEndpoint {
         method: &MethodDescriptor,
         message: DynamicMessage,
         timeout: Duration,
-    ) -> Result<DynamicMessage, CallError> {
+    ) -> Result<DynamicMessage, ToolError> {
         let size = message.encoded_len();
         if size > MAX_MESSAGE {
             let text = format!("the input is {size} bytes; the limit is {} MiB", MAX_MESSAGE >> 20);
-            return Err(CallError::new(CallFault::BadInput, text));
+            return Err(ToolError::new(ToolErrorKind::InvalidInput, text));
         }
         let path = PathAndQuery::try_from(path)
-            .map_err(|_| CallError::new(CallFault::NoSuchApi, "the method has no name that can be sent"))?;
+            .map_err(|_| ToolError::new(ToolErrorKind::UnknownTool, "the method has no name that can be sent"))?;
         let mut client = self.client();
         client.ready().await.map_err(|error| self.failed(&Status::from_error(Box::new(error))))?;
         let mut request = self.request(message);
@@ -157,16 +122,16 @@ impl GrpcEndpoint {
     }
 
     /// A status of this service in the words of calls.
-    pub(super) fn failed(&self, status: &Status) -> CallError {
+    pub(super) fn failed(&self, status: &Status) -> ToolError {
         let error = error_of(status, &format!("the gRPC service at {}", self.address));
-        CallError { message: self.harmless(&error.message), ..error }
+        ToolError { message: self.harmless(&error.message), ..error }
     }
 
     /// The error of a call that took too long, with what to look at.
-    pub(super) fn late(&self, timeout: Duration, hint: &str) -> CallError {
+    pub(super) fn late(&self, timeout: Duration, hint: &str) -> ToolError {
         let waited = timeout.as_secs_f64();
         let message = format!("the gRPC service at {} gave no answer within {waited} s{hint}", self.address);
-        CallError::new(CallFault::Timeout, message)
+        ToolError::new(ToolErrorKind::Timeout, message)
     }
 
     /// A text without the token.

@@ -3,6 +3,7 @@
 //! The messages of both versions are the same on the wire; only the path differs.
 
 use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
 
 use futures::channel::mpsc::{self, UnboundedSender};
 use prost_reflect::DescriptorPool;
@@ -21,7 +22,7 @@ use super::MAX_MESSAGE;
 use super::endpoint::GrpcEndpoint;
 use super::schema::schema_of;
 use crate::untrusted::{self, Found};
-use crate::{CallError, CallFault};
+use crate::{ToolError, ToolErrorKind};
 use jarvis_net::text::shorten;
 
 /// The most files that one service may need.
@@ -29,6 +30,12 @@ const MAX_FILES: usize = 500;
 
 /// The most services that are asked for when methods are listed.
 const MAX_SERVICES: usize = 200;
+
+/// The longest that asking for descriptors may take.
+const REFLECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// What is told of a service that does not even describe itself in time.
+const SPEAKS: &str = "; is it at work, and does it speak gRPC?";
 
 const PATHS: [&str; 2] = [
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
@@ -50,8 +57,38 @@ pub struct MethodInfo {
     pub streams: bool,
 }
 
+impl GrpcEndpoint {
+    /// All methods that it offers, by reflection.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or does not describe itself.
+    pub async fn methods(&self) -> Result<Vec<MethodInfo>, ToolError> {
+        match tokio::time::timeout(REFLECT_TIMEOUT, methods(self)).await {
+            Ok(done) => done,
+            Err(_) => Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
+        }
+    }
+
+    /// The descriptors of one of its services, by reflection, with all that they need.
+    ///
+    /// # Errors
+    /// When it cannot be reached, does not describe itself or has no such service.
+    pub async fn reflect(&self, service: &str) -> Result<DescriptorPool, ToolError> {
+        let mut pools = self.pools.lock().await;
+        if let Some(pool) = pools.get(service) {
+            return Ok(pool.clone());
+        }
+        let pool = match tokio::time::timeout(REFLECT_TIMEOUT, descriptors(self, service)).await {
+            Ok(done) => done?,
+            Err(_) => return Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
+        };
+        pools.insert(service.to_owned(), pool.clone());
+        Ok(pool)
+    }
+}
+
 /// The descriptors of a service.
-pub(super) async fn service(endpoint: &GrpcEndpoint, service: &str) -> Result<DescriptorPool, CallError> {
+async fn descriptors(endpoint: &GrpcEndpoint, service: &str) -> Result<DescriptorPool, ToolError> {
     let mut asking = Asking::open(endpoint, MessageRequest::FileContainingSymbol(service.to_owned())).await?;
     let first = asking.first.take().ok_or_else(|| nothing(endpoint))?;
     let files = files_of(endpoint, first)?;
@@ -59,7 +96,7 @@ pub(super) async fn service(endpoint: &GrpcEndpoint, service: &str) -> Result<De
 }
 
 /// All methods of all services.
-pub(super) async fn methods(endpoint: &GrpcEndpoint) -> Result<Vec<MethodInfo>, CallError> {
+async fn methods(endpoint: &GrpcEndpoint) -> Result<Vec<MethodInfo>, ToolError> {
     let mut asking = Asking::open(endpoint, MessageRequest::ListServices("*".to_owned())).await?;
     let Some(MessageResponse::ListServicesResponse(list)) = asking.first.take() else {
         return Err(nothing(endpoint));
@@ -96,7 +133,7 @@ struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    async fn open(endpoint: &'a GrpcEndpoint, question: MessageRequest) -> Result<Asking<'a>, CallError> {
+    async fn open(endpoint: &'a GrpcEndpoint, question: MessageRequest) -> Result<Asking<'a>, ToolError> {
         let mut last = Status::unimplemented("");
         for path in PATHS {
             match Asking::open_at(endpoint, path, question.clone()).await {
@@ -110,7 +147,7 @@ impl<'a> Asking<'a> {
             "the gRPC service at {} does not describe itself (no server reflection); give its descriptors in a file (`descriptor`)",
             endpoint.address()
         );
-        Err(CallError::new(CallFault::NotWorking, message))
+        Err(ToolError::new(ToolErrorKind::Unavailable, message))
     }
 
     async fn open_at(
@@ -135,14 +172,14 @@ impl<'a> Asking<'a> {
         reply.and_then(|reply| reply.message_response).ok_or_else(|| Status::unavailable("the answer broke off"))
     }
 
-    async fn ask(&mut self, question: MessageRequest) -> Result<MessageResponse, CallError> {
+    async fn ask(&mut self, question: MessageRequest) -> Result<MessageResponse, ToolError> {
         // When nobody listens any more, the answer says why.
         let _ = self.questions.unbounded_send(wrapped(question));
         self.next().await.map_err(|status| refused(self.endpoint, &status))
     }
 
     /// The files with all that they import, as descriptors.
-    async fn close_over(&mut self, files: Vec<Vec<u8>>) -> Result<DescriptorPool, CallError> {
+    async fn close_over(&mut self, files: Vec<Vec<u8>>) -> Result<DescriptorPool, ToolError> {
         let mut all: Vec<FileDescriptorProto> = Vec::new();
         let mut have: HashSet<String> = HashSet::new();
         let mut asked: HashSet<String> = HashSet::new();
@@ -183,9 +220,9 @@ impl<'a> Asking<'a> {
         Ok(pool)
     }
 
-    fn wrong(&self, what: &str) -> CallError {
+    fn wrong(&self, what: &str) -> ToolError {
         let message = format!("the description of the gRPC service at {} {what}", self.endpoint.address());
-        CallError::new(CallFault::Transport, message)
+        ToolError::new(ToolErrorKind::Transport, message)
     }
 }
 
@@ -193,16 +230,16 @@ fn wrapped(question: MessageRequest) -> ServerReflectionRequest {
     ServerReflectionRequest { host: String::new(), message_request: Some(question) }
 }
 
-fn files_of(endpoint: &GrpcEndpoint, reply: MessageResponse) -> Result<Vec<Vec<u8>>, CallError> {
+fn files_of(endpoint: &GrpcEndpoint, reply: MessageResponse) -> Result<Vec<Vec<u8>>, ToolError> {
     match reply {
         MessageResponse::FileDescriptorResponse(files) => Ok(files.file_descriptor_proto),
         MessageResponse::ErrorResponse(error) => {
             let words = shorten(&endpoint.harmless(&error.error_message), 200);
             let (kind, what) = match Code::from_i32(error.error_code) {
-                Code::NotFound => (CallFault::NoSuchApi, "has no such service"),
-                _ => (CallFault::NotWorking, "does not describe itself"),
+                Code::NotFound => (ToolErrorKind::UnknownTool, "has no such service"),
+                _ => (ToolErrorKind::Unavailable, "does not describe itself"),
             };
-            Err(CallError::new(kind, format!("the gRPC service at {} {what}: {words}", endpoint.address())))
+            Err(ToolError::new(kind, format!("the gRPC service at {} {what}: {words}", endpoint.address())))
         }
         MessageResponse::AllExtensionNumbersResponse(_) | MessageResponse::ListServicesResponse(_) => {
             Err(nothing(endpoint))
@@ -211,18 +248,18 @@ fn files_of(endpoint: &GrpcEndpoint, reply: MessageResponse) -> Result<Vec<Vec<u
 }
 
 /// Some servers end the conversation where others answer that they do not know a name.
-fn refused(endpoint: &GrpcEndpoint, status: &Status) -> CallError {
+fn refused(endpoint: &GrpcEndpoint, status: &Status) -> ToolError {
     if status.code() != Code::NotFound {
         return endpoint.failed(status);
     }
     let words = shorten(&endpoint.harmless(status.message()), 200);
-    CallError::new(
-        CallFault::NoSuchApi,
+    ToolError::new(
+        ToolErrorKind::UnknownTool,
         format!("the gRPC service at {} has no such service: {words}", endpoint.address()),
     )
 }
 
-fn nothing(endpoint: &GrpcEndpoint) -> CallError {
+fn nothing(endpoint: &GrpcEndpoint) -> ToolError {
     let message = format!("the gRPC service at {} answers something else than was asked", endpoint.address());
-    CallError::new(CallFault::Transport, message)
+    ToolError::new(ToolErrorKind::Transport, message)
 }

@@ -147,7 +147,7 @@ fn json_becomes_a_message_and_back() {
         (json!({"text": "a", "raw": "AAE="}), "raw"),
     ] {
         let error = message_of(&method(), &bad).unwrap_err();
-        assert_eq!(error.kind, CallFault::BadInput);
+        assert_eq!(error.kind, ToolErrorKind::InvalidInput);
         assert!(error.message.contains(words), "{bad}: {error}");
     }
 }

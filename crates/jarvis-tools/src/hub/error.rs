@@ -4,8 +4,6 @@ use std::fmt;
 
 use jarvis_prompt::number::ArithmeticError;
 
-use super::Function;
-
 /// A call without a result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -51,7 +49,7 @@ impl fmt::Display for HubFault {
 
 impl HubError {
     /// An error of a kind, about a function.
-    pub(super) fn new(fault: HubFault, function: Function, what: impl fmt::Display) -> HubError {
+    pub(super) fn new(fault: HubFault, function: impl fmt::Display, what: impl fmt::Display) -> HubError {
         HubError { fault, message: format!("{function}: {what}") }
     }
 
@@ -61,12 +59,12 @@ impl HubError {
     }
 
     /// The same error, said of a function.
-    pub(super) fn of(self, function: Function) -> HubError {
+    pub(super) fn of(self, function: impl fmt::Display) -> HubError {
         HubError { fault: self.fault, message: format!("{function}: {}", self.message) }
     }
 
     /// Arithmetic that failed at an argument, counted from 1.
-    pub(super) fn at(function: Function, argument: usize, error: ArithmeticError) -> HubError {
+    pub(super) fn at(function: impl fmt::Display, argument: usize, error: ArithmeticError) -> HubError {
         let fault = match error {
             ArithmeticError::DivisionByZero => HubFault::ZeroDivision,
             ArithmeticError::NotReal => HubFault::Domain,

@@ -10,8 +10,8 @@ mod value;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{native, on_a_thread};
-use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
+use super::{exact, native, on_a_thread};
+use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
 
 /// The longest expression, in characters.
 const LONGEST: usize = 20_000;
@@ -70,13 +70,13 @@ impl Default for Calculator {
 }
 
 #[async_trait]
-impl Callable for Calculator {
+impl Tool for Calculator {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
-        let wrong = |what: String| CallError::new(CallFault::BadInput, what);
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
+        let wrong = |what: String| ToolError::new(ToolErrorKind::InvalidInput, what);
         let expression = match input.get("expression") {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
@@ -85,6 +85,8 @@ impl Callable for Calculator {
             }
         };
         let result = on_a_thread("calculator", move || evaluate(&expression)).await?;
-        result.map(Observation::text).map_err(|error| wrong(format!("the expression has no value: {error}")))
+        let text = result.map_err(|error| wrong(format!("the expression has no value: {error}")))?;
+        let value = exact(&text);
+        Ok(Observation { value, ..Observation::text(text) })
     }
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::numbers::number;
 use super::{native, on_a_thread};
-use crate::{Artifact, CallError, CallFault, Callable, Observation, Scope, ToolSpec, font};
+use crate::{Artifact, Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec, font};
 
 /// The name of the tool.
 pub(super) const NAME: &str = "plot";
@@ -326,15 +326,15 @@ impl Default for Plot {
 }
 
 #[async_trait]
-impl Callable for Plot {
+impl Tool for Plot {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
+    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
         let failed = |error: PlotError| {
             let kind = match error {
-                PlotError::Broken(_) => CallFault::NotWorking,
+                PlotError::Broken(_) => ToolErrorKind::Unavailable,
                 PlotError::Missing(_)
                 | PlotError::NotList(_)
                 | PlotError::Lengths { .. }
@@ -344,12 +344,13 @@ impl Callable for Plot {
                 | PlotError::Label { .. }
                 | PlotError::NotText(_)
                 | PlotError::TooMany { .. }
-                | PlotError::Kind(_) => CallFault::BadInput,
+                | PlotError::Kind(_) => ToolErrorKind::InvalidInput,
             };
-            CallError::new(kind, format!("Failed to generate plot: {error}"))
+            ToolError::new(kind, format!("Failed to generate plot: {error}"))
         };
         let chart = Chart::from_input(input).map_err(failed)?;
         let bytes = on_a_thread(NAME, move || render(&chart)).await?.map_err(failed)?;
-        Ok(Observation { text: DONE.to_owned(), artifacts: vec![Artifact { mime: "image/png".to_owned(), bytes }] })
+        let media = vec![Artifact { mime: "image/png".to_owned(), bytes }];
+        Ok(Observation { media, ..Observation::text(DONE) })
     }
 }

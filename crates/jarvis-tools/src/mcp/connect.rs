@@ -21,7 +21,7 @@ use url::Url;
 use super::faults::{self, harmless};
 use super::program::{Back, Pipes, Said, not_started, read_stderr};
 use super::{McpServer, Signals, expand};
-use crate::{CallError, CallFault};
+use crate::{ToolError, ToolErrorKind};
 
 /// The longest answer over HTTP, in bytes; that of programs is bounded by the protocol's own crate.
 const MAX_ANSWER: usize = 16 << 20;
@@ -91,18 +91,18 @@ impl Connection {
     }
 
     /// A request that failed, in the words of calls.
-    pub(super) fn failed(&self, server: &str, error: &ServiceError) -> CallError {
+    pub(super) fn failed(&self, server: &str, error: &ServiceError) -> ToolError {
         let (kind, what) = match error {
             ServiceError::McpError(error) => {
                 let words = shorten(&error.message, 400);
                 let lower = words.to_lowercase();
                 let unknown = lower.contains("unknown tool") || lower.contains("tool not found");
                 let kind = match error.code {
-                    ErrorCode::METHOD_NOT_FOUND => CallFault::NoSuchApi,
-                    ErrorCode::INVALID_PARAMS if unknown || lower.contains("not found") => CallFault::NoSuchApi,
-                    ErrorCode::INVALID_PARAMS => CallFault::BadInput,
-                    _ if unknown => CallFault::NoSuchApi,
-                    _ => CallFault::Message,
+                    ErrorCode::METHOD_NOT_FOUND => ToolErrorKind::UnknownTool,
+                    ErrorCode::INVALID_PARAMS if unknown || lower.contains("not found") => ToolErrorKind::UnknownTool,
+                    ErrorCode::INVALID_PARAMS => ToolErrorKind::InvalidInput,
+                    _ if unknown => ToolErrorKind::UnknownTool,
+                    _ => ToolErrorKind::Failed,
                 };
                 (kind, format!("answers with an error: {words}"))
             }
@@ -112,13 +112,15 @@ impl Connection {
             }
             ServiceError::TransportClosed => {
                 self.signals.break_off();
-                (CallFault::Transport, "broke the connection off".to_owned())
+                (ToolErrorKind::Transport, "broke the connection off".to_owned())
             }
-            ServiceError::Cancelled { .. } => (CallFault::Transport, "cancelled the call".to_owned()),
-            ServiceError::Timeout { .. } => (CallFault::Timeout, "gave no answer in time".to_owned()),
-            other => (CallFault::Transport, format!("gives no usable answer: {}", shorten(&other.to_string(), 200))),
+            ServiceError::Cancelled { .. } => (ToolErrorKind::Transport, "cancelled the call".to_owned()),
+            ServiceError::Timeout { .. } => (ToolErrorKind::Timeout, "gave no answer in time".to_owned()),
+            other => {
+                (ToolErrorKind::Transport, format!("gives no usable answer: {}", shorten(&other.to_string(), 200)))
+            }
         };
-        CallError::new(kind, self.harmless(&format!("the MCP server `{server}` {what}")))
+        ToolError::new(kind, self.harmless(&format!("the MCP server `{server}` {what}")))
     }
 }
 
@@ -138,19 +140,19 @@ impl ClientHandler for Listener {
 /// A connection that was not made, and whether the server may be one of those that only know the earlier protocol and do not
 /// say so as they should.
 struct NotMade {
-    error: CallError,
+    error: ToolError,
     maybe_old: bool,
 }
 
-impl From<CallError> for NotMade {
-    fn from(error: CallError) -> NotMade {
+impl From<ToolError> for NotMade {
+    fn from(error: ToolError) -> NotMade {
         NotMade { error, maybe_old: false }
     }
 }
 
 impl McpServer {
     /// Starts or reaches the server. Servers of both generations of the protocol are spoken with; the newer is tried first.
-    pub(super) async fn connect(&self) -> Result<Connection, CallError> {
+    pub(super) async fn connect(&self) -> Result<Connection, ToolError> {
         let either = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
@@ -176,7 +178,7 @@ impl McpServer {
                 let (process, stderr) = TokioChildProcess::builder(command)
                     .stderr(Stdio::piped())
                     .spawn()
-                    .map_err(|error| self.refused(CallFault::NotWorking, &not_started(program, &path, &error)))?;
+                    .map_err(|error| self.refused(ToolErrorKind::Unavailable, &not_started(program, &path, &error)))?;
                 let said = self.listen_anew();
                 let reading = stderr.map(|stderr| {
                     tokio::spawn(read_stderr(self.name().to_owned(), stderr, said.clone(), secrets.clone()))
@@ -196,7 +198,7 @@ impl McpServer {
                         }
                         let words = harmless(&format!("does not work: {words}{}", said.words()), &secrets);
                         let maybe_old = is_old(&error) || matches!(error, ClientInitializeError::ConnectionClosed(_));
-                        return Err(NotMade { error: self.refused(CallFault::NotWorking, &words), maybe_old });
+                        return Err(NotMade { error: self.refused(ToolErrorKind::Unavailable, &words), maybe_old });
                     }
                 }
             }
@@ -210,7 +212,7 @@ impl McpServer {
             }
             (Some(_), Some(_)) | (None, None) => {
                 let words = "needs either `command` or `url` in the configuration";
-                return Err(self.refused(CallFault::NotWorking, words).into());
+                return Err(self.refused(ToolErrorKind::Unavailable, words).into());
             }
         };
         // What is compared with the approvals must come from the server itself.
@@ -221,18 +223,21 @@ impl McpServer {
         Ok(Connection { service, signals, secrets, place, tasks })
     }
 
-    fn refused(&self, kind: CallFault, what: &str) -> CallError {
-        CallError::new(kind, format!("the MCP server `{}` {what}", self.name()))
+    fn refused(&self, kind: ToolErrorKind, what: &str) -> ToolError {
+        ToolError::new(kind, format!("the MCP server `{}` {what}", self.name()))
     }
 
-    fn expanded(&self, text: &str, secrets: &mut Vec<Secret>) -> Result<String, CallError> {
+    fn expanded(&self, text: &str, secrets: &mut Vec<Secret>) -> Result<String, ToolError> {
         expand(text, &self.env, secrets).map_err(|name| {
-            self.refused(CallFault::NotWorking, &format!("needs the environment variable {name}, which is not set"))
+            self.refused(
+                ToolErrorKind::Unavailable,
+                &format!("needs the environment variable {name}, which is not set"),
+            )
         })
     }
 
     /// The program, as a path or as a name that is looked for on `PATH`, and the command that starts it.
-    fn command(&self, program: &str, secrets: &mut Vec<Secret>) -> Result<(PathBuf, Command), CallError> {
+    fn command(&self, program: &str, secrets: &mut Vec<Secret>) -> Result<(PathBuf, Command), ToolError> {
         let path = Path::new(program);
         let relative = path.is_relative() && path.components().count() > 1;
         let path = if relative { self.base.join(path) } else { path.to_owned() };
@@ -270,10 +275,10 @@ impl McpServer {
         &self,
         url: &str,
         secrets: &mut Vec<Secret>,
-    ) -> Result<(Url, StreamableHttpClientTransport<reqwest::Client>), CallError> {
+    ) -> Result<(Url, StreamableHttpClientTransport<reqwest::Client>), ToolError> {
         let address = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let address = address.ok_or_else(|| {
-            self.refused(CallFault::NotWorking, "has no usable `url`: it must begin with http:// or https://")
+            self.refused(ToolErrorKind::Unavailable, "has no usable `url`: it must begin with http:// or https://")
         })?;
         // Errors of the transport may hold the address, and some addresses hold a key.
         secrets.extend([address.password(), address.query()].into_iter().flatten().filter_map(Secret::new));
@@ -284,7 +289,7 @@ impl McpServer {
             let pair = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
             let Some((name, mut value)) = pair else {
                 let words = format!("has a header `{}` that cannot be sent", shorten(name, 80));
-                return Err(self.refused(CallFault::NotWorking, &words));
+                return Err(self.refused(ToolErrorKind::Unavailable, &words));
             };
             value.set_sensitive(true);
             headers.insert(name, value);
@@ -295,7 +300,8 @@ impl McpServer {
             keep_alive: false,
             ..ClientOptions::default()
         };
-        let client = client(options).map_err(|error| CallError::new(CallFault::NotWorking, error.to_string()))?;
+        let client =
+            client(options).map_err(|error| ToolError::new(ToolErrorKind::Unavailable, error.to_string()))?;
         tracing::debug!(server = self.name(), address = faults::place(&address), "connecting to an MCP server");
         let config = StreamableHttpClientTransportConfig::with_uri(String::from(address.clone()))
             .custom_headers(headers)

@@ -10,7 +10,7 @@ use rmcp::service::ClientInitializeError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use url::Url;
 
-use crate::{CallFault, reach};
+use crate::{ToolErrorKind, reach};
 
 /// A text without what is secret.
 pub(super) fn harmless(text: &str, secrets: &[Secret]) -> String {
@@ -38,8 +38,8 @@ pub(super) fn place(address: &Url) -> String {
 }
 
 /// A handshake that failed, in words that follow the server's name. `place` is the address of a server over HTTP.
-pub(super) fn handshake(error: &ClientInitializeError, place: Option<&str>) -> (CallFault, String) {
-    let odd = |words: &str| (CallFault::Transport, words.to_owned());
+pub(super) fn handshake(error: &ClientInitializeError, place: Option<&str>) -> (ToolErrorKind, String) {
+    let odd = |words: &str| (ToolErrorKind::Transport, words.to_owned());
     match error {
         ClientInitializeError::TransportError { error, .. } => {
             transport(error.error.as_ref(), place, "broke the connection off")
@@ -47,14 +47,14 @@ pub(super) fn handshake(error: &ClientInitializeError, place: Option<&str>) -> (
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => handshake(fallback, place),
         ClientInitializeError::ConnectionClosed(_) => odd("closed the connection before it answered"),
         ClientInitializeError::JsonRpcError(error) => {
-            (CallFault::Transport, format!("answers with an error: {}", shorten(&error.message, 400)))
+            (ToolErrorKind::Transport, format!("answers with an error: {}", shorten(&error.message, 400)))
         }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let versions: Vec<String> = server_supported.iter().take(10).map(|version| version.to_string()).collect();
             let versions = if versions.is_empty() { "none that it names".to_owned() } else { versions.join(", ") };
             let words =
                 format!("speaks no version of the protocol that is spoken here, but {}", shorten(&versions, 200));
-            (CallFault::Transport, words)
+            (ToolErrorKind::Transport, words)
         }
         ClientInitializeError::ExpectedInitResponse(_)
         | ClientInitializeError::ExpectedInitResult(_)
@@ -67,7 +67,7 @@ pub(super) fn handshake(error: &ClientInitializeError, place: Option<&str>) -> (
 }
 
 /// A failure of what carries the messages, in words that follow the server's name. `broken` is what is said of pipes.
-pub(super) fn transport(error: &(dyn Error + 'static), place: Option<&str>, broken: &str) -> (CallFault, String) {
+pub(super) fn transport(error: &(dyn Error + 'static), place: Option<&str>, broken: &str) -> (ToolErrorKind, String) {
     let mut cause = error;
     loop {
         if let Some(error) = cause.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
@@ -75,32 +75,33 @@ pub(super) fn transport(error: &(dyn Error + 'static), place: Option<&str>, brok
         }
         match cause.source() {
             Some(inner) => cause = inner,
-            None => return (CallFault::Transport, format!("{broken}: {}", shorten(&cause.to_string(), 200))),
+            None => return (ToolErrorKind::Transport, format!("{broken}: {}", shorten(&cause.to_string(), 200))),
         }
     }
 }
 
-fn over_http(error: &StreamableHttpError<reqwest::Error>, place: &str) -> (CallFault, String) {
-    let refused = || (CallFault::Unauthorized, "does not let us in; see its `headers` in the configuration".to_owned());
+fn over_http(error: &StreamableHttpError<reqwest::Error>, place: &str) -> (ToolErrorKind, String) {
+    let refused =
+        || (ToolErrorKind::Unauthorized, "does not let us in; see its `headers` in the configuration".to_owned());
     let odd = |words: &str, hint: &str| {
-        (CallFault::Transport, format!("gives no usable answer at {place}: {}{hint}", shorten(words, 200)))
+        (ToolErrorKind::Transport, format!("gives no usable answer at {place}: {}{hint}", shorten(words, 200)))
     };
     let endpoint = "; is its `url` that of its MCP endpoint?";
     match error {
         StreamableHttpError::Client(error) => {
             let cause = reach::plain(cause(error));
             let hint = reach::hint(error);
-            (CallFault::Transport, format!("cannot be reached at {place}: {cause}{hint}"))
+            (ToolErrorKind::Transport, format!("cannot be reached at {place}: {cause}{hint}"))
         }
         StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => refused(),
         StreamableHttpError::HttpStatus(status) => match status.status {
-            429 => (CallFault::TooManyRequests, "takes no more calls now".to_owned()),
+            429 => (ToolErrorKind::TooManyRequests, "takes no more calls now".to_owned()),
             _ => odd(&status.to_string(), ""),
         },
         StreamableHttpError::UnexpectedServerResponse(words) => match words.strip_prefix("HTTP ") {
             Some(status) if status.starts_with("401") || status.starts_with("403") => refused(),
             Some(status) if status.starts_with("429") => {
-                (CallFault::TooManyRequests, "takes no more calls now".to_owned())
+                (ToolErrorKind::TooManyRequests, "takes no more calls now".to_owned())
             }
             Some(status) => odd(&format!("HTTP {status}"), endpoint),
             None if words.starts_with("could not parse") => odd("its JSON is no message of the protocol", endpoint),

@@ -7,7 +7,7 @@ use rmcp::model::{PaginatedRequestParams, Tool};
 use super::connect::Connection;
 use crate::approvals::{Described, Verdict};
 use crate::untrusted::{self, Found, MAX_DESCRIPTION};
-use crate::{CallError, CallFault};
+use crate::{ToolError, ToolErrorKind};
 use jarvis_net::text::shorten;
 
 /// The most tools of a server.
@@ -50,10 +50,10 @@ impl Listing {
 pub(super) async fn tools(
     server: &str,
     connection: &Connection,
-) -> Result<(Vec<(String, Described)>, Vec<String>), CallError> {
+) -> Result<(Vec<(String, Described)>, Vec<String>), ToolError> {
     let flood = |what: &str| {
         let message = format!("the MCP server `{server}` {what}");
-        CallError::new(CallFault::Transport, message)
+        ToolError::new(ToolErrorKind::Transport, message)
     };
     let mut kept = Vec::new();
     let mut warnings = Vec::new();

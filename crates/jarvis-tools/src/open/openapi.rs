@@ -3,19 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use jarvis_catalogue::openapi::{ApiDocument, Operation, Schema, SchemaKind};
-use serde_json::{Map, Value, json};
+use jarvis_catalogue::openapi::{ApiDocument, Operation};
+use serde_json::{Map, json};
 use url::Url;
 
 use super::{OpenError, Opening, blocking, complete, timeout_of};
 use crate::config::{OpenApiEntry, ToolEntry};
-use crate::openapi::{OpenApiCaller, OpenApiConfig};
+use crate::openapi::{OpenApiCaller, OpenApiConfig, OpenApiTool, about, example, id_of, input_schema};
 use crate::untrusted::{self, Found, MAX_DESCRIPTION};
-use crate::{CallError, Callable, Observation, Scope, ToolSource, ToolSpec, template};
-
-/// How deep schemas are told.
-const MAX_DEPTH: usize = 8;
+use crate::{ToolSource, ToolSpec};
 
 impl Opening {
     pub(super) async fn add_openapi(
@@ -49,7 +45,7 @@ impl Opening {
         let config = OpenApiConfig { key, timeout, ..OpenApiConfig::new(base) };
         let caller = Arc::new(OpenApiCaller::new(document.clone(), config));
         let tool = |spec: ToolSpec, api: String| {
-            Arc::new(OpenApiTool { spec, caller: Arc::clone(&caller), api, observation: entry.observation.clone() })
+            Arc::new(OpenApiTool::new(spec, Arc::clone(&caller), api, entry.observation.clone()))
         };
         let whole = timeout + Duration::from_secs(1);
         match (&document, &api.operation) {
@@ -78,9 +74,7 @@ impl Opening {
                 }
                 for operation in &document.operations {
                     let mut spec = bare(entry);
-                    let words =
-                        [&operation.summary, &operation.description].map(|text| untrusted::first_sentence(text));
-                    let about = words.into_iter().find(|words| !words.is_empty()).unwrap_or_else(|| operation.usage());
+                    let about = about(operation);
                     if !spec.name.is_empty() {
                         spec.name = format!("{}.{}", spec.name, id_of(operation));
                     }
@@ -134,110 +128,5 @@ fn bare(entry: &ToolEntry) -> ToolSpec {
         input_schema: entry.input_schema.clone().unwrap_or_default(),
         example: entry.example.clone().unwrap_or_default(),
         source: ToolSource::OpenApi,
-    }
-}
-
-/// An operation's id as part of a name; made of method and path where the document has none.
-fn id_of(operation: &Operation) -> String {
-    let text = if operation.id.is_empty() { operation.usage().to_lowercase() } else { operation.id.clone() };
-    let mut id = String::new();
-    for c in text.chars().take(80) {
-        if c.is_alphanumeric() || matches!(c, '_' | '-' | '.') {
-            id.push(c);
-        } else if !id.ends_with('_') {
-            id.push('_');
-        }
-    }
-    id.trim_matches('_').to_owned()
-}
-
-/// The JSON Schema of what an operation takes.
-fn input_schema(operation: &Operation) -> Value {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    let optional_body = operation.body.as_ref().is_some_and(|body| !body.required);
-    for parameter in &operation.parameters {
-        let mut schema = schema_json(&parameter.schema, 0);
-        if let (false, Some(fields)) = (parameter.description.is_empty(), schema.as_object_mut()) {
-            fields.insert("description".into(), parameter.description.clone().into());
-        }
-        let in_body = parameter.location == jarvis_catalogue::openapi::Location::Body;
-        if parameter.required && !(in_body && optional_body) {
-            required.push(Value::from(parameter.name.as_str()));
-        }
-        properties.insert(parameter.name.clone(), schema);
-    }
-    json!({"type": "object", "properties": properties, "required": required})
-}
-
-/// An input made up: what must be given, or the first thing that can be.
-fn example(operation: &Operation) -> Value {
-    let must = operation.parameters.iter().filter(|parameter| parameter.required);
-    let fields: Map<String, Value> =
-        must.map(|parameter| (parameter.name.clone(), parameter.schema.sample(&parameter.name))).collect();
-    match operation.parameters.first() {
-        Some(first) if fields.is_empty() => json!({ first.name.as_str(): first.schema.sample(&first.name) }),
-        Some(_) | None => Value::Object(fields),
-    }
-}
-
-/// A schema as JSON Schema.
-fn schema_json(schema: &Schema, depth: usize) -> Value {
-    let mut fields = Map::new();
-    if schema.kind != SchemaKind::Any && !schema.loose {
-        let word = schema.kind.word();
-        fields.insert("type".into(), if schema.nullable { json!([word, "null"]) } else { word.into() });
-    }
-    let mut put = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            fields.insert(name.to_owned(), value);
-        }
-    };
-    let text = |text: &str| (!text.is_empty()).then(|| Value::from(text));
-    put("format", text(&schema.format));
-    put("description", text(&schema.description));
-    put("enum", (!schema.enumeration.is_empty()).then(|| schema.enumeration.clone().into()));
-    put("default", schema.default.clone());
-    put("examples", schema.example.clone().map(|example| json!([example])));
-    put("minimum", schema.minimum.map(number));
-    put("maximum", schema.maximum.map(number));
-    if depth < MAX_DEPTH {
-        put("items", schema.items.as_ref().map(|items| schema_json(items, depth + 1)));
-        let properties: Map<String, Value> =
-            schema.properties.iter().map(|(name, one)| (name.clone(), schema_json(one, depth + 1))).collect();
-        put("properties", (!properties.is_empty()).then(|| properties.into()));
-        put("required", (!schema.required.is_empty()).then(|| schema.required.clone().into()));
-    }
-    Value::Object(fields)
-}
-
-/// A bound, whole where it is.
-fn number(bound: f64) -> Value {
-    if bound.fract() == 0.0 && bound.abs() < 9e15 { json!(bound as i64) } else { json!(bound) }
-}
-
-/// An operation as a tool.
-struct OpenApiTool {
-    spec: ToolSpec,
-    caller: Arc<OpenApiCaller>,
-    /// The operation, by method and path.
-    api: String,
-    observation: Option<String>,
-}
-
-#[async_trait]
-impl Callable for OpenApiTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
-        let arguments = input.as_object().cloned().unwrap_or_default();
-        let text = self.caller.call_json(&self.api, &arguments).await?;
-        let answer = self.observation.as_ref().and_then(|_| serde_json::from_str::<Value>(&text).ok());
-        Ok(Observation::text(match (&self.observation, answer) {
-            (Some(template), Some(answer)) => template::fill(template, &answer),
-            (Some(_) | None, _) => text,
-        }))
     }
 }

@@ -16,9 +16,9 @@ fn document() -> Option<Arc<ApiDocument>> {
     Some(Arc::new(ApiDocument::parse(text).unwrap()))
 }
 
-fn call(api: &str, arguments: &str) -> ToolCall {
+async fn call(caller: &OpenApiCaller, api: &str, arguments: &str) -> Result<String, ToolError> {
     let Literal::Map(arguments) = Literal::parse(arguments).unwrap() else { panic!("a map") };
-    ToolCall { api: api.into(), tool: "Town Library".into(), arguments, ..ToolCall::default() }
+    caller.call(api, &Literal::fields_to_json(&arguments)).await.map(|observation| observation.text)
 }
 
 fn config(stub: &Stub) -> OpenApiConfig {
@@ -64,7 +64,7 @@ async fn arguments_go_where_they_belong() {
         (None, "PUT /a", "{}", "PUT /v1/a"),
     ] {
         let caller = OpenApiCaller::new(document, config(&stub));
-        assert_eq!(caller.call(&call(api, arguments)).await.as_deref(), Ok(wanted), "{api}");
+        assert_eq!(call(&caller, api, arguments).await.as_deref(), Ok(wanted), "{api}");
     }
     // The key goes where the document says, else into `Authorization`.
     let requests = stub.requests();
@@ -73,25 +73,48 @@ async fn arguments_go_where_they_belong() {
     let place = Some(KeyPlace::Query("api_key".into()));
     let caller = OpenApiCaller::new(document(), OpenApiConfig { key_place: place, ..config(&stub) });
     // Even an answer that shows the key does not give it away.
-    assert_eq!(caller.call(&call("listLoans", "{}")).await.as_deref(), Ok("GET /v1/loans?api_key=[redacted]"));
+    assert_eq!(call(&caller, "listLoans", "{}").await.as_deref(), Ok("GET /v1/loans?api_key=[redacted]"));
     assert!(!format!("{caller:?}").contains("k3y"));
+}
+
+#[tokio::test]
+async fn operations_become_tools_of_a_registry() {
+    let stub = echo().await;
+    for (document, name, input, wanted) in [
+        (document(), "getBook", json!({"book_id": 7}), "GET /v1/book/7"),
+        (document(), "GET /book/{book_id}", json!({"book_id": 7}), "GET /v1/book/7"),
+        (document(), "GET /book/{id}", json!({"book_id": 7}), "GET /v1/book/7"),
+        (None, "GET /book/{id}", json!({"id": 7}), "GET /v1/book/7"),
+    ] {
+        let mut registry = Registry::new();
+        let caller = Arc::new(OpenApiCaller::new(document, config(&stub)));
+        caller.add_to(&mut registry, ["GET /book/{id}"], Duration::from_secs(9)).unwrap();
+        let known = registry.meant(name).unwrap().name.clone();
+        assert_eq!(registry.call(&known, &input, &Scope::default()).await.unwrap().text, wanted, "{name}");
+    }
 }
 
 #[tokio::test]
 async fn what_an_api_does_not_take_is_not_sent() {
     let stub = echo().await;
     for (document, api, arguments, kind, part) in [
-        (document(), "GET /nothing", "{}", CallFault::NoSuchApi, "`GET /nothing`"),
-        (document(), "getBook", "{}", CallFault::BadInput, "`book_id` is missing"),
-        (document(), "getBook", r#"{"book_id": 1, "x": 2}"#, CallFault::BadInput, "no parameter `x`"),
-        (document(), "getBook", r#"{"book_id": "one"}"#, CallFault::BadInput, "`book_id` should be an integer"),
-        (document(), "returnBook", r#"{"loan_id": ".."}"#, CallFault::BadInput, "`loan_id` is part of the path"),
-        (None, "getBook", "{}", CallFault::NoSuchApi, "`getBook`"),
-        (None, "GET http://evil.test/", "{}", CallFault::NoSuchApi, "evil"),
-        (None, "GET /a/{id}", "{}", CallFault::BadInput, "`id` is missing"),
+        (document(), "GET /nothing", "{}", ToolErrorKind::UnknownTool, "`GET /nothing`"),
+        (document(), "getBook", "{}", ToolErrorKind::InvalidInput, "`book_id` is missing"),
+        (document(), "getBook", r#"{"book_id": 1, "x": 2}"#, ToolErrorKind::InvalidInput, "no parameter `x`"),
+        (document(), "getBook", r#"{"book_id": "one"}"#, ToolErrorKind::InvalidInput, "`book_id` should be an integer"),
+        (
+            document(),
+            "returnBook",
+            r#"{"loan_id": ".."}"#,
+            ToolErrorKind::InvalidInput,
+            "`loan_id` is part of the path",
+        ),
+        (None, "getBook", "{}", ToolErrorKind::UnknownTool, "`getBook`"),
+        (None, "GET http://evil.test/", "{}", ToolErrorKind::UnknownTool, "evil"),
+        (None, "GET /a/{id}", "{}", ToolErrorKind::InvalidInput, "`id` is missing"),
     ] {
         let caller = OpenApiCaller::new(document, config(&stub));
-        let error = caller.call(&call(api, arguments)).await.unwrap_err();
+        let error = call(&caller, api, arguments).await.unwrap_err();
         assert!(error.kind == kind && error.message.contains(part), "{api}: {error:?}");
     }
     assert_eq!(stub.requests().len(), 0);
@@ -109,19 +132,22 @@ async fn answers_are_told_apart() {
         (Canned::json(&json!("й".repeat(60))), Ok("\"йййййййййййййййййййййййййййййййййййййййййййййййййй … [cut]")),
         (
             Canned::json(&json!({"message": "no such book"})).status(404),
-            Err((CallFault::Message, "(404): no such book")),
+            Err((ToolErrorKind::Failed, "(404): no such book")),
         ),
-        (Canned::json(&json!({"status_message": "gone"})).status(410), Err((CallFault::Message, "gone"))),
-        (Canned::bytes("text/plain", "bad k3y").status(401), Err((CallFault::Unauthorized, "(401): bad [redacted]"))),
-        (Canned::bytes("text/html", "<html>x").status(403), Err((CallFault::Unauthorized, "(403): Forbidden"))),
-        (Canned::json(&json!({"error": {"message": "page"}})).status(400), Err((CallFault::BadInput, "page"))),
-        (Canned::redirect("http://evil.test/"), Err((CallFault::NotWorking, "not followed"))),
-        (Canned::bytes("text/plain", "").status(500), Err((CallFault::NotWorking, "Internal Server Error"))),
-        (Canned::bytes("text/plain", "cut").cut(), Err((CallFault::Transport, "broke off"))),
+        (Canned::json(&json!({"status_message": "gone"})).status(410), Err((ToolErrorKind::Failed, "gone"))),
+        (
+            Canned::bytes("text/plain", "bad k3y").status(401),
+            Err((ToolErrorKind::Unauthorized, "(401): bad [redacted]")),
+        ),
+        (Canned::bytes("text/html", "<html>x").status(403), Err((ToolErrorKind::Unauthorized, "(403): Forbidden"))),
+        (Canned::json(&json!({"error": {"message": "page"}})).status(400), Err((ToolErrorKind::InvalidInput, "page"))),
+        (Canned::redirect("http://evil.test/"), Err((ToolErrorKind::Unavailable, "not followed"))),
+        (Canned::bytes("text/plain", "").status(500), Err((ToolErrorKind::Unavailable, "Internal Server Error"))),
+        (Canned::bytes("text/plain", "cut").cut(), Err((ToolErrorKind::Transport, "broke off"))),
     ] {
         let stub = Stub::start(move |_| canned.clone()).await.unwrap();
         let caller = OpenApiCaller::new(document(), OpenApiConfig { max_chars: 51, ..config(&stub) });
-        let answer = caller.call(&call("listLoans", "{}")).await;
+        let answer = call(&caller, "listLoans", "{}").await;
         match (&answer, wanted) {
             (Ok(text), Ok(wanted)) => assert_eq!(text, wanted),
             (Err(error), Err((kind, part))) => {
@@ -136,16 +162,16 @@ async fn answers_are_told_apart() {
 #[tokio::test]
 async fn passing_failures_are_tried_again() {
     for (status, method, tries, kind) in [
-        (429, "GET", 4, CallFault::TooManyRequests),
-        (503, "POST", 4, CallFault::NotWorking),
-        (502, "GET", 4, CallFault::NotWorking),
-        (502, "POST", 1, CallFault::NotWorking),
-        (500, "GET", 1, CallFault::NotWorking),
-        (404, "GET", 1, CallFault::Message),
+        (429, "GET", 4, ToolErrorKind::TooManyRequests),
+        (503, "POST", 4, ToolErrorKind::Unavailable),
+        (502, "GET", 4, ToolErrorKind::Unavailable),
+        (502, "POST", 1, ToolErrorKind::Unavailable),
+        (500, "GET", 1, ToolErrorKind::Unavailable),
+        (404, "GET", 1, ToolErrorKind::Failed),
     ] {
         let stub = Stub::start(move |_| Canned::bytes("text/plain", "").status(status)).await.unwrap();
         let caller = OpenApiCaller::new(None, config(&stub));
-        let error = caller.call(&call(&format!("{method} /a"), "{}")).await.unwrap_err();
+        let error = call(&caller, &format!("{method} /a"), "{}").await.unwrap_err();
         assert_eq!((error.kind, stub.requests().len()), (kind, tries), "{status} {method}");
     }
     let count = Arc::new(AtomicUsize::new(0));
@@ -156,21 +182,21 @@ async fn passing_failures_are_tried_again() {
     });
     let stub = stub.await.unwrap();
     let caller = OpenApiCaller::new(document(), config(&stub));
-    assert_eq!(caller.call(&call("listLoans", "{}")).await.as_deref(), Ok("at last"));
+    assert_eq!(call(&caller, "listLoans", "{}").await.as_deref(), Ok("at last"));
     // Nobody waits for an hour.
     let stub =
         Stub::start(|_| Canned::bytes("text/plain", "").status(429).header("retry-after", "3600")).await.unwrap();
     let caller = OpenApiCaller::new(document(), config(&stub));
-    assert_eq!(caller.call(&call("listLoans", "{}")).await.unwrap_err().kind, CallFault::TooManyRequests);
+    assert_eq!(call(&caller, "listLoans", "{}").await.unwrap_err().kind, ToolErrorKind::TooManyRequests);
 }
 
 #[tokio::test]
 async fn a_service_that_is_not_there_is_told() {
     let stub = Stub::start(|_| Canned::bytes("text/plain", "x").endless()).await.unwrap();
     let caller = OpenApiCaller::new(None, OpenApiConfig { timeout: Duration::from_millis(20), ..config(&stub) });
-    assert_eq!(caller.call(&call("POST /a", "{}")).await.unwrap_err().kind, CallFault::Timeout);
+    assert_eq!(call(&caller, "POST /a", "{}").await.unwrap_err().kind, ToolErrorKind::Timeout);
     let gone = config(&stub);
     drop(stub);
     let caller = OpenApiCaller::new(None, gone);
-    assert_eq!(caller.call(&call("POST /a", "{}")).await.unwrap_err().kind, CallFault::Transport);
+    assert_eq!(call(&caller, "POST /a", "{}").await.unwrap_err().kind, ToolErrorKind::Transport);
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jarvis_testing::stub::{Canned, Captured, Stub};
 
 use super::*;
+use crate::ToolSource;
 
 const KEY: &str = "tb-s3cret";
 
@@ -16,21 +17,28 @@ fn config(stub: &Stub) -> RapidConfig {
     }
 }
 
-fn call(arguments: &str) -> ToolCall {
-    ToolCall {
-        category: "Video, Images".into(),
-        tool: "YTStream - Download".into(),
-        api: "ID".into(),
-        arguments: Literal::parse(arguments).unwrap().as_map().unwrap().clone(),
-    }
+/// Calls an API of this server with these arguments.
+async fn call(server: RapidServer, arguments: &str) -> Result<String, ToolError> {
+    let spec = ToolSpec {
+        name: "download".into(),
+        description: String::new(),
+        when: String::new(),
+        input_schema: json!({"properties": {"n": {"type": "integer"}}}),
+        example: json!({}),
+        source: ToolSource::ToolBench,
+    };
+    let api = RapidApi::new(spec, Arc::new(server), "Video, Images", "YTStream - Download", "ID");
+    let input = Literal::parse(arguments).unwrap().to_json();
+    api.call(&input, &Scope::default()).await.map(|observation| observation.text)
 }
 
 /// What a call gives when the server answers the same each time, and how often it was asked.
-async fn ask(canned: Canned) -> (Result<String, CallError>, usize) {
+async fn ask(canned: Canned) -> (Result<String, ToolError>, usize) {
     let stub = Stub::start(move |_| canned.clone()).await.unwrap();
     let server = RapidServer::new(config(&stub)).unwrap();
-    let given = server.call(&call("{}")).await;
-    assert!(!format!("{server:?} {given:?}").contains(KEY), "the key is shown");
+    let shown = format!("{server:?}");
+    let given = call(server, "{}").await;
+    assert!(!format!("{shown} {given:?}").contains(KEY), "the key is shown");
     (given, stub.requests().len())
 }
 
@@ -42,11 +50,10 @@ fn reply(error: &str, response: &str) -> Canned {
 async fn a_call_is_sent_as_the_contract_says() {
     let stub = Stub::start(|_| reply("", "fine")).await.unwrap();
     let server = RapidServer::new(config(&stub)).unwrap();
-    let mut exact = call(r#"{"q":"天"}"#);
-    exact.arguments.insert("n".into(), Literal::Int("12345678901234567890123".parse().unwrap()));
-    assert_eq!(server.call(&exact).await.unwrap(), "fine");
+    let exact = r#"{"q": "天", "n": 12345678901234567890123, "x": 5.0}"#;
+    assert_eq!(call(server, exact).await.unwrap(), "fine");
     let direct = RapidConfig { direct: true, strip: "filter".into(), ..config(&stub) };
-    RapidServer::new(direct).unwrap().call(&call("{}")).await.unwrap();
+    call(RapidServer::new(direct).unwrap(), "{}").await.unwrap();
     let [first, second] = &stub.requests()[..] else { panic!("two calls") };
     assert_eq!(
         (first.method.as_str(), first.path.as_str(), first.header("toolbench_key")),
@@ -55,7 +62,7 @@ async fn a_call_is_sent_as_the_contract_says() {
     assert_eq!(
         first.json(),
         json!({"category": "Video_Images", "tool_name": "ytstream_download", "api_name": "is_id",
-            "tool_input": "{\"q\":\"天\",\"n\":12345678901234567890123}", "strip": "truncate", "toolbench_key": KEY})
+            "tool_input": "{\"q\":\"天\",\"n\":12345678901234567890123,\"x\":5.0}", "strip": "truncate", "toolbench_key": KEY})
     );
     assert_eq!((&second.json()["tool_input"], &second.json()["strip"]), (&json!(""), &json!("filter")));
     assert_eq!((&second.json()["rapidapi_key"], &second.json()["toolbench_key"]), (&json!(KEY), &Value::Null));
@@ -63,24 +70,24 @@ async fn a_call_is_sent_as_the_contract_says() {
 
 #[tokio::test]
 async fn every_error_of_the_server_has_its_kind() {
-    use CallFault as F;
+    use ToolErrorKind as F;
     for (error, kind, calls) in [
-        ("API not working error...", F::NotWorking, 1),
-        ("API temporarily not working error...", F::NotWorking, 1),
+        ("API not working error...", F::Unavailable, 1),
+        ("API temporarily not working error...", F::Unavailable, 1),
         ("Unauthorized error...", F::Unauthorized, 1),
         ("Unsubscribed error...", F::Unsubscribed, 1),
         ("Too many requests error...", F::TooManyRequests, 4),
-        ("Rate limit error...", F::RateLimit, 4),
-        ("Rate limit per minute error...", F::RateLimit, 4),
+        ("Rate limit error...", F::RateLimited, 4),
+        ("Rate limit per minute error...", F::RateLimited, 4),
         ("Timeout error...", F::Timeout, 4),
         ("Gateway error...", F::Transport, 4),
         ("Blocked error...", F::Unauthorized, 1),
-        ("Message error...", F::Message, 1),
-        ("Tool input parse error...\n", F::BadInput, 1),
-        ("Function executing from x import y error...\nconnection reset", F::NotWorking, 1),
-        ("Function executing x error...\ny() got an unexpected keyword argument 'Q'", F::BadInput, 1),
-        ("No such function name: x", F::NoSuchApi, 1),
-        ("something new", F::Message, 1),
+        ("Message error...", F::Failed, 1),
+        ("Tool input parse error...\n", F::InvalidInput, 1),
+        ("Function executing from x import y error...\nconnection reset", F::Unavailable, 1),
+        ("Function executing x error...\ny() got an unexpected keyword argument 'Q'", F::InvalidInput, 1),
+        ("No such function name: x", F::UnknownTool, 1),
+        ("something new", F::Failed, 1),
     ] {
         let (given, asked) = ask(reply(error, &format!("the key is {KEY}"))).await;
         let failed = given.unwrap_err();
@@ -91,9 +98,9 @@ async fn every_error_of_the_server_has_its_kind() {
 
 #[tokio::test]
 async fn bodies_tell_of_failures_too() {
-    use CallFault as F;
+    use ToolErrorKind as F;
     for (body, kind, calls) in [
-        ("No respond due to error.", F::NotWorking, 1),
+        ("No respond due to error.", F::Unavailable, 1),
         ("{'message': 'You are not subscribed to this API.'}", F::Unsubscribed, 1),
         ("{'message': 'You have exceeded the MONTHLY quota for Requests'}", F::TooManyRequests, 1),
         ("{'message': 'Too many requests'}", F::TooManyRequests, 4),
@@ -138,20 +145,20 @@ async fn what_is_no_answer_is_described() {
     for (canned, kind, words, calls) in [
         (
             Canned::bytes("text/html", format!("<html>{KEY}</html>")),
-            CallFault::Transport,
+            ToolErrorKind::Transport,
             "its answer is an HTML page of 22 bytes",
             1,
         ),
-        (Canned::bytes("image/png", &b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..]), CallFault::Transport, "(image/png)", 1),
-        (Canned::bytes("application/json", "{\"error\": \"\", \"resp"), CallFault::Transport, "of 19 bytes", 1),
-        (Canned::json(&json!([1])), CallFault::Transport, "its answer is JSON", 1),
-        (Canned::bytes("text/plain", vec![b' '; 17 << 20]), CallFault::Transport, "more than the limit", 1),
-        (Canned::json(&json!({})).status(429), CallFault::TooManyRequests, "status_code=429", 4),
-        (Canned::json(&json!({})).status(502), CallFault::Transport, "status_code=502", 4),
-        (Canned::json(&json!({})).status(401), CallFault::Unauthorized, "status_code=401", 1),
-        (Canned::json(&json!({})).status(422), CallFault::Transport, "status_code=422", 1),
-        (Canned::redirect("http://127.0.0.1:1/"), CallFault::Transport, "status_code=302", 1),
-        (Canned::json(&json!({})).cut(), CallFault::Transport, "broke off", 4),
+        (Canned::bytes("image/png", &b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..]), ToolErrorKind::Transport, "(image/png)", 1),
+        (Canned::bytes("application/json", "{\"error\": \"\", \"resp"), ToolErrorKind::Transport, "of 19 bytes", 1),
+        (Canned::json(&json!([1])), ToolErrorKind::Transport, "its answer is JSON", 1),
+        (Canned::bytes("text/plain", vec![b' '; 17 << 20]), ToolErrorKind::Transport, "more than the limit", 1),
+        (Canned::json(&json!({})).status(429), ToolErrorKind::TooManyRequests, "status_code=429", 4),
+        (Canned::json(&json!({})).status(502), ToolErrorKind::Transport, "status_code=502", 4),
+        (Canned::json(&json!({})).status(401), ToolErrorKind::Unauthorized, "status_code=401", 1),
+        (Canned::json(&json!({})).status(422), ToolErrorKind::Transport, "status_code=422", 1),
+        (Canned::redirect("http://127.0.0.1:1/"), ToolErrorKind::Transport, "status_code=302", 1),
+        (Canned::json(&json!({})).cut(), ToolErrorKind::Transport, "broke off", 4),
     ] {
         let (given, asked) = ask(canned).await;
         let failed = given.unwrap_err();
@@ -168,8 +175,8 @@ async fn a_server_that_hangs_is_left_in_time() {
         retries: Retries { max: 1, first_pause: Duration::ZERO, ..Retries::default() },
         ..config(&stub)
     };
-    let failed = RapidServer::new(config).unwrap().call(&call("{}")).await.unwrap_err();
-    assert_eq!(failed.kind, CallFault::Timeout);
+    let failed = call(RapidServer::new(config).unwrap(), "{}").await.unwrap_err();
+    assert_eq!(failed.kind, ToolErrorKind::Timeout);
 }
 
 #[tokio::test]
@@ -182,7 +189,7 @@ async fn a_failure_that_passes_is_followed_by_another_try() {
         _ => reply("", "there"),
     };
     let stub = Stub::start(answer).await.unwrap();
-    assert_eq!(RapidServer::new(config(&stub)).unwrap().call(&call("{}")).await.unwrap(), "there");
+    assert_eq!(call(RapidServer::new(config(&stub)).unwrap(), "{}").await.unwrap(), "there");
     assert_eq!(asked.load(Ordering::Relaxed), 3);
 }
 
@@ -202,7 +209,7 @@ async fn names_of_arguments_are_tried_until_the_tool_takes_them() {
         (r#"{"q":1}"#, r#"{"other":1}"#, 1),
     ] {
         let stub = Stub::start(takes(wanted)).await.unwrap();
-        let given = RapidServer::new(config(&stub)).unwrap().call(&call(arguments)).await;
+        let given = call(RapidServer::new(config(&stub)).unwrap(), arguments).await;
         assert_eq!(given.is_ok(), calls > 1 || arguments == wanted, "{arguments} {given:?}");
         assert_eq!(stub.requests().len(), calls, "{arguments}");
     }
@@ -226,7 +233,7 @@ fn what_cannot_be_called_is_refused() {
     let base = |text: &str| Url::parse(text).unwrap();
     let server = |base: Url, key: &str| RapidServer::new(RapidConfig::new(base, Secret::new(key)));
     assert_eq!(server(base("http://h/v1/"), "k").unwrap().url.as_str(), "http://h/v1/rapidapi");
-    assert_eq!(server(base("mailto:x@y.z"), "k").unwrap_err().kind, CallFault::Transport);
+    assert_eq!(server(base("mailto:x@y.z"), "k").unwrap_err().kind, ToolErrorKind::Transport);
     let failed = server(base("http://h"), "k\ney-s3cret").unwrap_err();
-    assert!(failed.kind == CallFault::Unauthorized && !failed.message.contains("s3cret"));
+    assert!(failed.kind == ToolErrorKind::Unauthorized && !failed.message.contains("s3cret"));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jarvis_net::text::Secret;
 use jarvis_tools::grpc::{GrpcEndpoint, GrpcTool, MethodName};
-use jarvis_tools::{CallError, CallFault, Callable, Observation, Scope, ToolSource, ToolSpec};
+use jarvis_tools::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec};
 use prost_reflect::prost::Message;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -33,7 +33,7 @@ fn tool(server: &Running) -> GrpcTool {
     tool_at(&server.address, "Math/Add", None)
 }
 
-async fn call(tool: &GrpcTool, input: Value) -> Result<String, CallError> {
+async fn call(tool: &GrpcTool, input: Value) -> Result<String, ToolError> {
     tool.call(&input, &Scope::default()).await.map(|Observation { text, .. }| text)
 }
 
@@ -63,7 +63,7 @@ async fn what_is_wrong_with_an_input_is_told_by_name() {
         (json!({"a": 3_000_000_000_u64}), "`a`"),
     ] {
         let error = call(&tool, input.clone()).await.unwrap_err();
-        assert_eq!(error.kind, CallFault::BadInput, "{input}");
+        assert_eq!(error.kind, ToolErrorKind::InvalidInput, "{input}");
         assert!(error.message.contains(words), "{input}: {error}");
         assert!(error.message.ends_with("the fields are: a, b"), "{error}");
     }
@@ -79,12 +79,12 @@ async fn methods_that_are_not_there_are_told() {
         ("grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "streams; only unary methods can be tools"),
     ] {
         let error = call(&tool_at(&server.address, method, None), json!({})).await.unwrap_err();
-        assert_eq!(error.kind, CallFault::NoSuchApi, "{method}: {error}");
+        assert_eq!(error.kind, ToolErrorKind::UnknownTool, "{method}: {error}");
         assert!(error.message.contains(words), "{method}: {error}");
     }
     let silent = serve(Adder::default(), Reflection::None).await;
     let error = call(&tool(&silent), json!({})).await.unwrap_err();
-    assert_eq!(error.kind, CallFault::NotWorking);
+    assert_eq!(error.kind, ToolErrorKind::Unavailable);
     assert!(error.message.contains("no server reflection"), "{error}");
     let methods = GrpcEndpoint::new(&server.address, None, None).unwrap().methods().await.unwrap();
     let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
@@ -116,7 +116,7 @@ async fn nobody_there_is_a_failure_in_words() {
         ),
     ] {
         let error = call(&tool_at(address, "Math/Add", Some(TOKEN)), json!({})).await.unwrap_err();
-        assert_eq!(error.kind, CallFault::Transport, "{error}");
+        assert_eq!(error.kind, ToolErrorKind::Transport, "{error}");
         assert!(error.message.contains(words) && error.message.ends_with(hint), "{error}");
         assert!(error.message.contains(address), "{error}");
     }
@@ -124,7 +124,7 @@ async fn nobody_there_is_a_failure_in_words() {
     let stub = silent_listener().await;
     let tool = tool_at(&stub, "Math/Add", None).timeout(Duration::from_millis(200));
     let error = call(&tool, json!({})).await.unwrap_err();
-    assert_eq!(error.kind, CallFault::Timeout, "{error}");
+    assert_eq!(error.kind, ToolErrorKind::Timeout, "{error}");
     let words = format!("the gRPC service at http://{stub} gave no answer within 0.2 s; `timeout_s` raises the limit");
     assert_eq!(error.message, words);
 }
@@ -147,22 +147,22 @@ async fn statuses_become_kinds_of_failures() {
     let server = serve(Adder::default(), Reflection::Both).await;
     let tool = tool(&server);
     for (code, kind) in [
-        (1, CallFault::Transport),
-        (2, CallFault::Message),
-        (3, CallFault::BadInput),
-        (4, CallFault::Timeout),
-        (5, CallFault::Message),
-        (6, CallFault::Message),
-        (7, CallFault::Unauthorized),
-        (8, CallFault::TooManyRequests),
-        (9, CallFault::Message),
-        (10, CallFault::Message),
-        (11, CallFault::BadInput),
-        (12, CallFault::NoSuchApi),
-        (13, CallFault::NotWorking),
-        (14, CallFault::Transport),
-        (15, CallFault::NotWorking),
-        (16, CallFault::Unauthorized),
+        (1, ToolErrorKind::Transport),
+        (2, ToolErrorKind::Failed),
+        (3, ToolErrorKind::InvalidInput),
+        (4, ToolErrorKind::Timeout),
+        (5, ToolErrorKind::Failed),
+        (6, ToolErrorKind::Failed),
+        (7, ToolErrorKind::Unauthorized),
+        (8, ToolErrorKind::TooManyRequests),
+        (9, ToolErrorKind::Failed),
+        (10, ToolErrorKind::Failed),
+        (11, ToolErrorKind::InvalidInput),
+        (12, ToolErrorKind::UnknownTool),
+        (13, ToolErrorKind::Unavailable),
+        (14, ToolErrorKind::Transport),
+        (15, ToolErrorKind::Unavailable),
+        (16, ToolErrorKind::Unauthorized),
     ] {
         let error = call(&tool, json!({"a": -1, "b": code})).await.unwrap_err();
         assert_eq!(error.kind, kind, "{code}: {error}");
@@ -175,7 +175,7 @@ async fn a_server_that_hangs_is_left() {
     let server = serve(Adder::default(), Reflection::Both).await;
     let tool = tool(&server).timeout(Duration::from_millis(300));
     let error = call(&tool, json!({"a": -2})).await.unwrap_err();
-    assert_eq!(error.kind, CallFault::Timeout, "{error}");
+    assert_eq!(error.kind, ToolErrorKind::Timeout, "{error}");
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn a_token_is_sent_and_never_shown() {
     let endpoint = GrpcEndpoint::new(&server.address, Secret::new(TOKEN), None).unwrap();
     assert!(!format!("{endpoint:?}").contains(TOKEN));
     let unknown = call(&tool_at(&server.address, "Math/Add", None), json!({"a": 1})).await.unwrap_err();
-    assert_eq!(unknown.kind, CallFault::Unauthorized);
+    assert_eq!(unknown.kind, ToolErrorKind::Unauthorized);
 }
 
 #[tokio::test]
@@ -220,7 +220,7 @@ async fn a_description_in_many_files_is_put_together() {
 async fn a_description_without_end_is_given_up() {
     let server = serve_endless().await;
     let error = call(&tool(&server), json!({})).await.unwrap_err();
-    assert_eq!(error.kind, CallFault::Transport);
+    assert_eq!(error.kind, ToolErrorKind::Transport);
     assert!(error.message.ends_with("gives more than a tool can need"), "{error}");
 }
 
@@ -231,10 +231,10 @@ async fn messages_are_bounded_either_way() {
     let fits = call(&tool, json!({"question": "3000000"})).await.unwrap();
     assert!(fits.starts_with(r#"{"has_text":false,"text_answer":"","has_image":false,"image_data":"BwcH"#));
     let error = call(&tool, json!({"question": "5000000"})).await.unwrap_err();
-    assert_eq!(error.kind, CallFault::Transport);
+    assert_eq!(error.kind, ToolErrorKind::Transport);
     assert!(error.message.ends_with("answered with more than 4 MiB"), "{error}");
     let error = call(&tool, json!({"question": "1", "file_data": "A".repeat(8 << 20)})).await.unwrap_err();
-    assert_eq!(error.kind, CallFault::BadInput);
+    assert_eq!(error.kind, ToolErrorKind::InvalidInput);
     assert!(error.message.contains("the limit is 4 MiB"), "{error}");
     let error = call(&tool_at(&server.address, "FileBasedQA/QueryFileStream", None), json!({})).await.unwrap_err();
     assert!(error.message.contains("streams"), "{error}");
@@ -250,7 +250,7 @@ async fn a_service_with_a_certificate_of_its_own_is_reached() {
     let known = tool(Some(include_bytes!("tls/ca.pem")));
     assert_eq!(call(&known, json!({"a": 5, "b": 10})).await.unwrap(), r#"{"result":15}"#);
     let error = call(&tool(None), json!({"a": 5})).await.unwrap_err();
-    assert_eq!(error.kind, CallFault::Transport);
+    assert_eq!(error.kind, ToolErrorKind::Transport);
     assert!(error.message.contains("certificate"), "{error}");
 }
 
@@ -280,7 +280,10 @@ async fn the_sample_server_is_what_the_documents_say() {
     let add = tool_at(&address, "Math/Add", None);
     assert_eq!(call(&add, json!({"a": 5, "b": 10})).await.unwrap(), r#"{"result":15}"#);
     let error = call(&add, json!({"a": i32::MAX, "b": 1})).await.unwrap_err();
-    assert!(error.kind == CallFault::BadInput && error.message.contains("does not fit into 32 bits"), "{error}");
+    assert!(
+        error.kind == ToolErrorKind::InvalidInput && error.message.contains("does not fit into 32 bits"),
+        "{error}"
+    );
     let health = tool_at(&address, "grpc.health.v1.Health/Check", None);
     assert_eq!(call(&health, json!({"service": "Math"})).await.unwrap(), r#"{"status":"SERVING"}"#);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jarvis_testing::stub::{Canned, Stub};
 use jarvis_tools::config::{GrpcEntry, McpEntry, OpenApiEntry, ToolEntry, ToolsConfig};
-use jarvis_tools::{CallFault, OpenOptions, Opened, Registry, RegistryCaller, Scope, ToolCall, ToolCaller as _, open};
+use jarvis_tools::{OpenOptions, Opened, Registry, Scope, ToolErrorKind, open};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -41,7 +41,7 @@ async fn opened(folder: &Path, tools: Vec<ToolEntry>) -> Result<Opened, String> 
     })
 }
 
-async fn call(opened: &Opened, tool: &str, input: Value) -> Result<String, (CallFault, String)> {
+async fn call(opened: &Opened, tool: &str, input: Value) -> Result<String, (ToolErrorKind, String)> {
     let called = opened.registry.call(tool, &input, &Scope::default()).await;
     called.map(|observation| observation.text).map_err(|error| (error.kind, error.message))
 }
@@ -66,7 +66,7 @@ async fn a_method_is_described_by_its_service() {
     drop(server);
     let again = self::opened(folder.path(), vec![add(&address)]).await.unwrap();
     assert!(again.warnings.is_empty() && again.registry.spec("add").is_some(), "{:?}", again.warnings);
-    assert_eq!(call(&again, "add", json!({"a": 5})).await.unwrap_err().0, CallFault::Transport);
+    assert_eq!(call(&again, "add", json!({"a": 5})).await.unwrap_err().0, ToolErrorKind::Transport);
     // The operator may word the description anew; that is no change of the service.
     let server = math().await;
     let worded = ToolEntry { description: "Sums up.".into(), ..add(&server.address) };
@@ -91,7 +91,7 @@ async fn a_schema_of_a_service_that_changed_is_refused_until_it_is_approved() {
     std::fs::write(&path, kept.to_string()).unwrap();
     let opened = opened(folder.path(), vec![entry]).await.unwrap();
     let (kind, words) = call(&opened, "add", json!({"a": 1})).await.unwrap_err();
-    assert_eq!(kind, CallFault::Unauthorized);
+    assert_eq!(kind, ToolErrorKind::Unauthorized);
     assert!(words.contains("jarvis tools approve add"), "{words}");
     assert!(opened.approval("add").unwrap().offered.is_some());
     let changes = opened.changes("add").unwrap();
@@ -117,7 +117,7 @@ async fn a_worded_anew_method_approves_nothing_of_a_server_of_its_name() {
     let worded = opened("Sums up.", false).await;
     assert_eq!(call(&worded, "math", json!({"a": 5})).await.unwrap(), "Addition Result: 5");
     let refused = call(&worded, "math/echo", json!({"message": "x"})).await.unwrap_err();
-    assert_eq!(refused.0, CallFault::Unauthorized, "{}", refused.1);
+    assert_eq!(refused.0, ToolErrorKind::Unauthorized, "{}", refused.1);
     // Nor does the name of the one mean the other.
     assert!(worded.changes("math").unwrap().is_empty());
     assert_eq!(worded.changes("math/").unwrap()[0].name, "math/echo");
@@ -154,7 +154,7 @@ async fn a_service_that_is_down_is_a_warning() {
     let example = Some(json!({"a": 1}));
     let told = ToolEntry { input_schema: Some(schema), example, ..add(&address) };
     let opened = opened(folder.path(), vec![told]).await.unwrap();
-    assert_eq!(call(&opened, "add", json!({"a": 5})).await.unwrap_err().0, CallFault::Transport);
+    assert_eq!(call(&opened, "add", json!({"a": 5})).await.unwrap_err().0, ToolErrorKind::Transport);
 }
 
 #[tokio::test]
@@ -346,7 +346,7 @@ async fn operations_of_a_document_become_tools() {
     let text = call(&all, "films.movie-details", json!({"movie_id": 5, "language": "ru"})).await.unwrap();
     assert!(text.contains("Moonlight") && text.contains("language=ru"), "{text}");
     let (kind, words) = call(&all, "films.movie-details", json!({"movie_id": "x"})).await.unwrap_err();
-    assert!(kind == CallFault::BadInput && words.contains("movie_id"), "{words}");
+    assert!(kind == ToolErrorKind::InvalidInput && words.contains("movie_id"), "{words}");
     let mut one = whole(Some("POST /rate"));
     one.observation = Some("Rated with {rated}".into());
     one.serves = Some("rating".into());
@@ -354,25 +354,4 @@ async fn operations_of_a_document_become_tools() {
     assert_eq!(one.registry.spec("films").unwrap().description, "Rates a film. With stars.");
     assert_eq!(one.planned[0].serves.as_deref(), Some("rating"));
     assert_eq!(call(&one, "films", json!({"stars": 7.5})).await.unwrap(), "Rated with 7.5");
-}
-
-#[tokio::test]
-async fn pipelines_call_a_registry_by_literals() {
-    let folder = TempDir::new().unwrap();
-    let server = math().await;
-    let opened = opened(folder.path(), vec![add(&server.address)]).await.unwrap();
-    let caller = RegistryCaller::new(opened.registry, Scope::default());
-    let call = |tool: &str, api: &str| ToolCall {
-        tool: tool.into(),
-        api: api.into(),
-        arguments: [("a".to_owned(), 5), ("b".to_owned(), 10)]
-            .into_iter()
-            .map(|(name, value): (String, i64)| (name, jarvis_prompt::literal::Literal::Int(value.into())))
-            .collect(),
-        ..ToolCall::default()
-    };
-    for (tool, api) in [("add", ""), ("add", "add"), ("math", "ADD")] {
-        assert_eq!(caller.call(&call(tool, api)).await.unwrap(), "Addition Result: 15");
-    }
-    assert_eq!(caller.call(&call("sub", "")).await.unwrap_err().kind, CallFault::NoSuchApi);
 }

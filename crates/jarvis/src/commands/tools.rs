@@ -10,7 +10,7 @@ use clap::Subcommand;
 use jarvis_store::files;
 use jarvis_tools::approvals::{Change, Described};
 use jarvis_tools::grpc::GrpcEndpoint;
-use jarvis_tools::{CallFault, Observation, Scope, ToolSpec};
+use jarvis_tools::{Observation, Scope, ToolErrorKind, ToolSpec};
 use serde_json::{Value, json};
 
 use super::picture_place;
@@ -237,17 +237,17 @@ async fn call(
         Ok(observation) => observation,
         Err(error) => {
             if json {
-                let told = json!({"tool": spec.name, "error": {"code": format!("{:?}", error.kind), "message": error.message}});
+                let told = json!({"tool": spec.name, "error": {"code": error.kind.as_str(), "message": error.message}});
                 printer.out(&told.to_string());
             }
             let hint = format!("`jarvis tools show {}` tells what it takes", spec.name);
             return Err(match error.kind {
-                CallFault::BadInput | CallFault::NoSuchApi => Failure::usage(error).hint(hint),
+                ToolErrorKind::InvalidInput | ToolErrorKind::UnknownTool => Failure::usage(error).hint(hint),
                 _ => Failure::work(error),
             });
         }
     };
-    let picture = observation.artifacts.last();
+    let picture = observation.media.last();
     if let (Some(path), Some(picture)) = (out, picture) {
         files::replace(path, &picture.bytes).map_err(Failure::work)?;
     }
@@ -267,6 +267,6 @@ async fn call(
 
 fn told(spec: &ToolSpec, observation: &Observation) -> Value {
     let artifact = |artifact: &jarvis_tools::Artifact| json!({"mime": artifact.mime, "bytes": artifact.bytes.len(), "data": STANDARD.encode(&artifact.bytes)});
-    let artifacts: Vec<Value> = observation.artifacts.iter().map(artifact).collect();
+    let artifacts: Vec<Value> = observation.media.iter().map(artifact).collect();
     json!({"tool": spec.name, "observation": observation.text, "artifacts": artifacts})
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jarvis_net::Secret;
 use jarvis_net::retry::Retries;
-use jarvis_tools::{CallFault, RapidConfig, RapidServer, ToolCall, ToolCaller};
+use jarvis_tools::{RapidApi, RapidConfig, RapidServer, Scope, Tool, ToolErrorKind, ToolSource, ToolSpec};
 
 use super::*;
 
@@ -20,19 +20,26 @@ async fn calls(
     key: Option<&str>,
     timeout: Duration,
     calls: &[(&str, &str, &str, &str)],
-) -> Vec<Result<String, (CallFault, String)>> {
+) -> Vec<Result<String, (ToolErrorKind, String)>> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     let running = tokio::spawn(serve(listener, Arc::new(recorded)));
     let retries = Retries { max: 3, first_pause: Duration::ZERO, ..Retries::default() };
     let config = RapidConfig { timeout, retries, ..RapidConfig::new(base, key.and_then(Secret::new)) };
-    let client = RapidServer::new(config).unwrap();
+    let client = Arc::new(RapidServer::new(config).unwrap());
     let mut given = Vec::new();
     for (category, tool, api, arguments) in calls {
-        let arguments = Literal::parse(arguments).unwrap().as_map().unwrap().clone();
-        let call =
-            ToolCall { category: (*category).to_owned(), tool: (*tool).to_owned(), api: (*api).to_owned(), arguments };
-        given.push(client.call(&call).await.map_err(|error| (error.kind, error.message)));
+        let spec = ToolSpec {
+            name: "recorded".into(),
+            description: String::new(),
+            when: String::new(),
+            input_schema: json!({}),
+            example: json!({}),
+            source: ToolSource::ToolBench,
+        };
+        let api = RapidApi::new(spec, Arc::clone(&client), category, tool, api);
+        let done = api.call(&Literal::parse(arguments).unwrap().to_json(), &Scope::default()).await;
+        given.push(done.map(|observation| observation.text).map_err(|error| (error.kind, error.message)));
     }
     running.abort();
     given
@@ -68,7 +75,7 @@ async fn answers_are_found_by_names_and_arguments() {
         .iter()
         .map(|result| match result {
             Ok(text) => text.clone(),
-            Err((kind, message)) => format!("{kind:?}: {message}"),
+            Err((kind, message)) => format!("{kind}: {message}"),
         })
         .collect();
     assert_eq!(
@@ -109,11 +116,11 @@ async fn what_goes_wrong_can_be_tried() {
     )
     .await;
     assert_eq!(given[0].as_deref(), Ok("then fine"));
-    assert_eq!(given[1].as_ref().unwrap_err().0, CallFault::Transport);
+    assert_eq!(given[1].as_ref().unwrap_err().0, ToolErrorKind::Transport);
     assert!(given[2].as_ref().unwrap().contains("an HTML page of 17 bytes"));
     assert_eq!(given[3].as_ref().unwrap().chars().count(), 2_048);
     let given = calls(make(), None, Duration::from_millis(20), &[("", "t", "hang", "{}")]).await;
-    assert_eq!(given[0].as_ref().unwrap_err().0, CallFault::Timeout);
+    assert_eq!(given[0].as_ref().unwrap_err().0, ToolErrorKind::Timeout);
 }
 
 #[tokio::test]
@@ -121,8 +128,8 @@ async fn a_key_can_be_asked_for() {
     let lines = [json!({"tool_name": "t", "api_name": "a", "response": "in"})];
     for (key, expected) in [
         (Some("k1"), Ok("in".to_owned())),
-        (Some("k2"), Err(CallFault::Unauthorized)),
-        (None, Err(CallFault::Unauthorized)),
+        (Some("k2"), Err(ToolErrorKind::Unauthorized)),
+        (None, Err(ToolErrorKind::Unauthorized)),
     ] {
         let given = calls(recorded(&lines, Some("k1")).unwrap(), key, SOON, &[("", "t", "a", "{}")]).await;
         assert_eq!(given[0].clone().map_err(|(kind, _)| kind), expected, "{key:?}");

@@ -14,26 +14,18 @@ pub enum ReadError {
     /// It cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// It is not what it should be.
     #[error("{}: {reason}", .path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        reason: String,
-    },
+    Shape { path: PathBuf, reason: String },
 }
 
 /// A question of ToolBench, as far as retrieval needs it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Item {
-    /// The question.
     pub query: String,
     #[serde(default)]
     api_list: Vec<Api>,

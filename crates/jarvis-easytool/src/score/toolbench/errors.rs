@@ -11,7 +11,6 @@ use crate::log::{LoggedAnswer, LoggedCall};
 /// a call was made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ErrorRates {
-    /// Attempts.
     pub attempts: usize,
     /// A tool or an API that is not on offer.
     pub tool: Rate,

@@ -13,7 +13,6 @@ use crate::log::LoggedAnswer;
 
 /// How a log is judged.
 pub struct Judging<'a> {
-    /// Who judges.
     pub judge: &'a dyn Judge,
     /// How often each question is judged; at least once.
     pub repeats: u32,
@@ -111,11 +110,8 @@ pub struct Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It is better.
     Win,
-    /// The reference is.
     Lose,
-    /// The repeats were even.
     Tie,
 }
 
@@ -148,7 +144,6 @@ pub struct QuestionScore {
 pub struct JudgedScore {
     /// How often each question was judged.
     pub repeats: u32,
-    /// The seed.
     pub seed: u64,
     /// Passed: the answer solves the query, or the query cannot be solved.
     pub pass: Rate,

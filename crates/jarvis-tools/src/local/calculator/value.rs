@@ -195,7 +195,8 @@ impl Num {
         let Num::Float(float) = self else { return Ok(self) };
         let text = float.to_string();
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        let digits = BigInt::parse_bytes(format!("{whole}{fraction}").as_bytes(), 10).unwrap_or_default();
+        let digits = BigInt::parse_bytes(format!("{whole}{fraction}").as_bytes(), 10);
+        let digits = digits.expect("a finite float is shown in digits");
         Num::decimal(digits, i64::try_from(fraction.len()).unwrap_or(i64::MAX))
     }
 

@@ -11,7 +11,8 @@ use jarvis_easytool::funcqa::{Funcqa, Kind};
 use jarvis_easytool::instructions::{read_functions, read_tool_dic};
 use jarvis_easytool::solve::Offer;
 use jarvis_easytool::stage::{Limits, Untraced};
-use jarvis_tools::hub::{Hub, Mode};
+use jarvis_tools::hub::Mode;
+use jarvis_tools::local::HubFunction;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -56,7 +57,7 @@ pub(crate) struct FuncqaArgs {
 pub(super) async fn run(args: FuncqaArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let questions = read_funcqa(&args.data).map_err(Failure::usage)?;
     let asked = asked(global, printer)?;
-    let hub = Arc::new(Hub::new(args.mode));
+    let hub = Arc::new(HubFunction::registry(args.mode));
     let mut pipeline = Funcqa::new(Arc::clone(&asked.model), hub, Arc::new(Untraced)).map_err(Failure::work)?;
     if let Some(path) = &args.functions {
         pipeline.functions = read_functions(path).map_err(Failure::usage)?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use jarvis_easytool::instruct::{
@@ -10,7 +11,7 @@ use jarvis_easytool::instruct::{
 };
 use jarvis_net::Secret;
 use jarvis_store::files;
-use jarvis_tools::ToolCaller;
+use jarvis_tools::Registry;
 use jarvis_tools::openapi::{OpenApiCaller, OpenApiConfig};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -91,8 +92,8 @@ async fn carry_out(args: InstructArgs, global: &Global, printer: Printer) -> Res
     limit(&mut documents, shape, args.limit);
     // Where no model is at an endpoint, the one address given is the API's.
     let own_url = global.base_url.as_deref().filter(|_| chat.as_ref().is_none_or(|chat| chat.endpoint.is_none()));
-    let caller = match args.execute {
-        true => Some(Arc::new(caller(&documents, &args, own_url)?) as Arc<dyn ToolCaller>),
+    let tools = match args.execute {
+        true => Some(Arc::new(tools_of(&documents, &args, own_url)?)),
         false => None,
     };
     let at_endpoint = chat.as_ref().is_some_and(|chat| chat.endpoint.is_some());
@@ -101,7 +102,7 @@ async fn carry_out(args: InstructArgs, global: &Global, printer: Printer) -> Res
         (Some(out), Some(_)) => Memo::open(&partial(out)).map_err(Failure::work)?,
         _ => Memo::none(),
     };
-    let writer = Writer { model: chat.map(|chat| chat.model), caller };
+    let writer = Writer { model: chat.map(|chat| chat.model), tools };
     let options = InstructOptions { shape, concurrency, ..InstructOptions::default() };
 
     let stop = CancellationToken::new();
@@ -247,8 +248,11 @@ fn tell(report: &InstructReport, shape: Shape, printer: Printer) {
     }
 }
 
-/// A caller for the API of the one document. Its address comes from whoever types the command: a document could name any.
-fn caller(documents: &[ToolDocument], args: &InstructArgs, own_url: Option<&str>) -> Result<OpenApiCaller, Failure> {
+/// The time for one call of an Example.
+const EXECUTE_TIMEOUT: Duration = Duration::from_secs(150);
+
+/// The tools of the one document's API. Its address comes from whoever types the command: a document could name any.
+fn tools_of(documents: &[ToolDocument], args: &InstructArgs, own_url: Option<&str>) -> Result<Registry, Failure> {
     let [ToolDocument { api: Some(api), .. }] = documents else {
         return Err(Failure::usage("--execute takes one OpenAPI document").hint("run the command for each document"));
     };
@@ -272,5 +276,8 @@ fn caller(documents: &[ToolDocument], args: &InstructArgs, own_url: Option<&str>
         }
         None => None,
     };
-    Ok(OpenApiCaller::new(Some(Arc::clone(api)), OpenApiConfig { key, ..OpenApiConfig::new(base) }))
+    let caller = Arc::new(OpenApiCaller::new(Some(Arc::clone(api)), OpenApiConfig { key, ..OpenApiConfig::new(base) }));
+    let mut registry = Registry::new();
+    caller.add_to(&mut registry, [], EXECUTE_TIMEOUT).map_err(Failure::work)?;
+    Ok(registry)
 }

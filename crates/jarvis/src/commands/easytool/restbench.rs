@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use indexmap::IndexMap;
@@ -147,8 +148,11 @@ async fn execution(
     api_url: Option<&str>,
     endpoints: &[EndpointInstruction],
 ) -> Result<Execution, Failure> {
+    let timeout = Duration::from_secs(args.batch.tool_timeout);
+    let usages = endpoints.iter().map(|endpoint| endpoint.tool_usage.as_str());
     let Some(path) = &args.api.openapi else {
-        return Ok(Execution { tools: args.api.caller(None, api_url)?, guidelines: IndexMap::new() });
+        let tools = args.api.registry(None, api_url, usages, timeout)?;
+        return Ok(Execution { tools: Arc::new(tools), guidelines: IndexMap::new() });
     };
     let guidelines: IndexMap<String, Guideline> = match instructions(path, Shape::Tools).await? {
         Instructions::Tools(tools) => tools.into_iter().flat_map(|tool| tool.tool_guidelines).collect(),
@@ -159,5 +163,6 @@ async fn execution(
             Failure::usage("no endpoint of --tools is in --openapi").hint("name the document that they were made from")
         );
     }
-    Ok(Execution { tools: args.api.caller(Some(&document(path).await?), api_url)?, guidelines })
+    let tools = args.api.registry(Some(document(path).await?), api_url, usages, timeout)?;
+    Ok(Execution { tools: Arc::new(tools), guidelines })
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use jarvis_catalogue::openapi::ApiDocument;
@@ -9,7 +10,7 @@ use jarvis_easytool::instruct::{
     InstructError, InstructOptions, Instructions, Memo, Shape, Writer, read_documents, write,
 };
 use jarvis_net::Secret;
-use jarvis_tools::ToolCaller;
+use jarvis_tools::Registry;
 use jarvis_tools::openapi::{OpenApiCaller, OpenApiConfig};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -32,13 +33,16 @@ pub(super) struct ApiArgs {
 }
 
 impl ApiArgs {
-    /// Who calls the API: by the document where there is one, else by the endpoints' lines alone.
-    pub(super) fn caller(
+    /// The API's operations as tools: by the document where there is one, else by the endpoints' lines alone. `apis` are the
+    /// names that instructions have for them.
+    pub(super) fn registry<'a>(
         &self,
-        document: Option<&ApiDocument>,
+        document: Option<ApiDocument>,
         base_url: Option<&str>,
-    ) -> Result<Arc<dyn ToolCaller>, Failure> {
-        let base = match (self.api_url.as_deref().or(base_url), document) {
+        apis: impl IntoIterator<Item = &'a str>,
+        timeout: Duration,
+    ) -> Result<Registry, Failure> {
+        let base = match (self.api_url.as_deref().or(base_url), &document) {
             (Some(address), _) => address_of(address, "--base-url")?,
             (None, Some(document)) => OpenApiCaller::address(document).ok_or_else(|| {
                 Failure::usage("the document gives no whole address of the API").hint("name it with --base-url URL")
@@ -51,7 +55,10 @@ impl ApiArgs {
         if let Some(name) = &self.api_key_env {
             config.key = Some(key_of(name, "the API's key")?);
         }
-        Ok(Arc::new(OpenApiCaller::new(document.cloned().map(Arc::new), config)))
+        let mut registry = Registry::new();
+        let caller = Arc::new(OpenApiCaller::new(document.map(Arc::new), config));
+        caller.add_to(&mut registry, apis, timeout).map_err(Failure::work)?;
+        Ok(registry)
     }
 }
 

@@ -9,12 +9,12 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use jarvis_easytool::batch;
 use jarvis_easytool::data::{OfferedTool, ToolbenchItem, add_tool_dic, read_toolbench};
-use jarvis_easytool::instruct::{Instructions, Shape, of_registry};
+use jarvis_easytool::instruct::{Instructions, Shape, of_registry, server_registry};
 use jarvis_easytool::instructions::{ToolInstruction, read_tools};
 use jarvis_easytool::solve::Offer;
 use jarvis_easytool::stage::{Limits, Untraced};
 use jarvis_easytool::toolbench::{Candidates, Query, Toolbench};
-use jarvis_tools::{RapidConfig, RapidServer, Registry, RegistryCaller, Scope, ToolCaller};
+use jarvis_tools::{RapidConfig, RapidServer, Registry};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -122,12 +122,14 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     }
     offer_tools(&mut items, &tools, printer);
     let asked = asked(global, printer)?;
-    let caller = match registry {
-        Some(registry) => Arc::new(RegistryCaller::new(registry, Scope::default())),
-        None => caller(&args).await?,
+    let queries: Vec<Query> = items.into_iter().map(query).collect();
+    let called = match registry {
+        Some(registry) => registry,
+        None => called(&args, &tools, &queries).await?,
     };
+    let called = Arc::new(called);
     let mut pipeline =
-        Toolbench::new(Arc::clone(&asked.model), caller, Arc::new(Untraced), tools.clone()).map_err(Failure::work)?;
+        Toolbench::new(Arc::clone(&asked.model), called, Arc::new(Untraced), tools.clone()).map_err(Failure::work)?;
     let own = Limits { tool_attempts: usize::from(args.retrieval_num), ..pipeline.limits };
     pipeline.limits = args.batch.limits(&asked, own);
     if args.retrieve {
@@ -147,7 +149,6 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     let retrieve = if args.retrieve { "_retrieve" } else { "" };
     let stem = format!("{}_{{model}}{retrieve}_Easytool", args.group.name());
     let mut log = args.batch.log(&stem, &asked, settings, printer)?;
-    let queries: Vec<Query> = items.into_iter().map(query).collect();
     let numbered = args.batch.numbered(queries);
     let pending = numbered.iter().filter(|(id, _)| !log.done().contains(id)).count();
     let shown = Shown::new(printer, pending, &asked.name);
@@ -207,21 +208,24 @@ async fn registry(global: &Global, printer: Printer) -> Result<Registry, Failure
     Ok((*tools.registry).clone())
 }
 
-/// Who carries out calls.
-async fn caller(args: &ToolbenchArgs) -> Result<Arc<dyn ToolCaller>, Failure> {
+/// The tools of the server, or of the API, that instructions describe.
+async fn called(args: &ToolbenchArgs, tools: &[ToolInstruction], queries: &[Query]) -> Result<Registry, Failure> {
+    let timeout = Duration::from_secs(args.batch.tool_timeout);
     let Some(server) = &args.server else {
         let Some(path) = &args.api.openapi else {
             return Err(
-                Failure::usage("nobody is there to carry out calls").hint("name --server URL or --openapi FILE")
+                Failure::usage("there is nothing to call the tools with").hint("name --server URL or --openapi FILE")
             );
         };
-        return args.api.caller(Some(&document(path).await?), None);
+        let apis = tools.iter().flat_map(|tool| tool.tool_guidelines.keys()).map(String::as_str);
+        return args.api.registry(Some(document(path).await?), None, apis, timeout);
     };
     let key = args.server_key_env.as_deref().map(|name| key_of(name, "the server's key")).transpose()?;
     let mut config = RapidConfig::new(address_of(server, "--server")?, key);
     config.timeout = Duration::from_secs(args.batch.tool_timeout.min(15));
     config.per_minute = args.per_minute;
-    Ok(Arc::new(RapidServer::new(config).map_err(Failure::usage)?))
+    let server = Arc::new(RapidServer::new(config).map_err(Failure::usage)?);
+    Ok(server_registry(&server, tools, queries, timeout))
 }
 
 /// Retrieval over all tools.

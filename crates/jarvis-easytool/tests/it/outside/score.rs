@@ -9,7 +9,7 @@ use jarvis_easytool::log::{read_answers, read_paths};
 use jarvis_easytool::score::{funcqa, numbers::Number, restbench};
 use serde_json::Value;
 
-use crate::data::published;
+use super::published;
 
 /// The rows of a sample as they are written.
 fn rows(path: &Path) -> Vec<Value> {
