@@ -1,20 +1,17 @@
-//! Runs compared with each other and with the published leaderboards: a table, and a page with charts.
+//! Runs compared with each other and with the published leaderboards, as a table, a JSON document and an HTML page.
 //!
-//! Figures are measured anew from predictions and gold plans; no metrics file is read. The page is one HTML file without
-//! script or network, the same bytes for the same input. Everything from files is shown as text and never as markup.
+//! Figures are measured anew from predictions and gold plans; metrics files are not read.
 
-pub mod compare;
-pub mod confusion;
 mod document;
 pub mod leaderboard;
 mod left_out;
 mod measure;
 mod page;
-pub mod plan;
 pub mod table;
-mod text;
 
 use std::path::{Path, PathBuf};
+
+use jarvis_plan::export::text::clean;
 
 pub use document::document;
 pub use leaderboard::{Published, leaderboard};
@@ -103,7 +100,7 @@ pub struct DomainReport {
 impl DomainReport {
     /// The domain without runs yet.
     pub fn new(domain: &Domain, tools: ToolList, dependency: DependencyType) -> DomainReport {
-        let name = text::clean(&domain.name());
+        let name = clean(&domain.name());
         DomainReport { name, known: domain.known_as(), dependency, tools, runs: Vec::new() }
     }
 
@@ -128,11 +125,12 @@ impl Report {
     }
 
     /// Adds a domain: published ones in their order, then others as they come. A name that is there already gets a number.
+    #[allow(clippy::expect_used, reason = "an endless range")]
     pub fn add(&mut self, mut domain: DomainReport) {
         let taken = |name: &str| self.domains.iter().any(|other| other.name == name);
         if taken(&domain.name) {
             let numbered = (2..).map(|n| format!("{} {n}", domain.name)).find(|name| !taken(name));
-            domain.name = numbered.unwrap_or_default();
+            domain.name = numbered.expect("the numbers do not end");
         }
         let place = |domain: &DomainReport| {
             let known = ["multimedia", "huggingface", "dailylifeapis"]

@@ -356,34 +356,33 @@ fn drawings_are_the_same_twice_and_escaped() {
         &[("a\"]; rm \\ <script>", "c", "te\"xt<"), ("c", "c", ""), ("c", "nobody", "text"), ("c", "nobody", "text")],
     );
     insta::assert_snapshot!(draw(&wild, Drawing::Dot), @r#"
-digraph tools {
-  layout=neato;
-  overlap=false;
-  splines=true;
-  node [shape=box, style=rounded];
-  n0 [label="a\"]; rm \\ <script>"];
-  n1 [label="b#quot;`x`� �"];
-  n2 [label="c"];
-  n3 [label="nobody"];
-  n0 -> n2 [label="te\"xt<"];
-  n2 -> n2;
-  n2 -> n3 [label="text"];
-}
-"#);
+    digraph tools {
+      rankdir=LR;
+      node [shape=box, style=rounded];
+      t0 [label="a\"]; rm \\ <script>"];
+      t1 [label="b#quot;`x`� �"];
+      t2 [label="c"];
+      t3 [label="nobody", style="rounded,dashed"];
+      t0 -> t2 [label="te\"xt<"];
+      t2 -> t2;
+      t2 -> t3 [label="text"];
+    }
+    "#);
     insta::assert_snapshot!(draw(&wild, Drawing::Mermaid), @r#"
-flowchart LR
-  n0["a#quot;]; rm \ #lt;script#gt;"]
-  n1["b#35;quot;#96;x#96;� �"]
-  n2["c"]
-  n3["nobody"]
-  n0 -->|"te#quot;xt#lt;"| n2
-  n2 --> n2
-  n2 -->|"text"| n3
-"#);
+    flowchart LR
+      t0["a&quot;]; rm \ &lt;script&gt;"]
+      t1["b#35;quot;#96;x#96;� �"]
+      t2["c"]
+      t3["nobody"]
+      t0 -->|"te&quot;xt&lt;"| t2
+      t2 --> t2
+      t2 -->|"text"| t3
+      style t3 stroke-dasharray: 5 5
+    "#);
     let svg = draw(&wild, Drawing::Svg);
     assert!(!svg.contains("<script") && !svg.contains('\u{202e}') && !svg.contains('\u{1}'));
     assert!(svg.contains("a&quot;]; rm \\ &lt;script&gt;"), "{svg}");
-    assert!(svg.contains("nobody: no tool of the graph"));
+    assert!(svg.contains(">no tool of the graph</text>"), "{svg}");
 }
 
 #[test]
