@@ -12,6 +12,8 @@ use jarvis_taskbench::report::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::legacy::fixture;
+
 /// A domain folder of three tools and three gold plans, with these predictions as run `own`.
 fn studio(dir: &Path, predictions: &[Value]) -> Domain {
     let tool = |id: &str, input: &str, output: &str| json!({"id": id, "desc": "", "input-type": [input], "output-type": [output]});
@@ -50,7 +52,7 @@ fn write(dir: &Path, name: &str, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-pub(crate) fn report(domains: &[&Domain], published: bool) -> Report {
+fn report(domains: &[&Domain], published: bool) -> Report {
     let mut report = Report::new(published, Wanted::ALL);
     for domain in domains {
         let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
@@ -287,7 +289,7 @@ fn the_page_holds_everything_and_asks_for_nothing() {
 }
 
 /// Every element is closed where it was opened.
-pub(crate) fn balanced(page: &str) {
+fn balanced(page: &str) {
     let mut open: Vec<&str> = vec!["html", "head"];
     let body = page.split_once("</style>").unwrap().1;
     for tag in body.split('<').skip(1).filter_map(|piece| piece.split_once('>')).map(|(tag, _)| tag) {
@@ -454,4 +456,24 @@ fn runs_are_found_named_and_refused() {
         assert!(error.to_string().contains(expected), "{error}");
     }
     assert!(Run::read("no", &root.join("predictions/none.json"), &against).is_err());
+}
+
+/// The table has what evaluation gives.
+pub(crate) fn assert_table_equals(domain: &Domain, metrics: &Value) {
+    let report = report(&[domain], true);
+    let node_f1 = metrics["overall_overall"]["node_micro_f1_no_matching"].as_f64().unwrap();
+    let table = comparison(&report, Layout::Csv);
+    let at = table.headers.iter().position(|header| header == "n-F1").unwrap();
+    assert_eq!(table.rows[0][at], format!("{:.2}", node_f1 * 100.0), "{}", domain.dir().display());
+    assert!(!report.domains[0].runs[0].worst.is_empty());
+    balanced(&page(&report));
+}
+
+#[test]
+fn hostile_samples_give_the_figures_of_an_independent_implementation() {
+    for name in ["resource", "temporal"] {
+        let domain = Domain::open(fixture(name)).unwrap();
+        let metrics = std::fs::read(domain.path("metrics.json")).unwrap();
+        assert_table_equals(&domain, &serde_json::from_slice(&metrics).unwrap());
+    }
 }
