@@ -60,7 +60,6 @@ impl FromStr for DependencyType {
     }
 }
 
-/// One domain's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domain {
     dir: PathBuf,
@@ -80,7 +79,6 @@ impl Domain {
         }
     }
 
-    /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

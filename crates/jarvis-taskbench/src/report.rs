@@ -25,7 +25,6 @@ use crate::evaluate::Wanted;
 /// A column of the published tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
-    /// Its header there.
     pub short: &'static str,
     /// Its name in metrics files.
     pub key: &'static str,
@@ -78,7 +77,6 @@ pub struct Report {
     pub domains: Vec<DomainReport>,
     /// Whether published rows are shown.
     pub leaderboard: bool,
-    /// Which figures.
     pub wanted: Wanted,
 }
 
@@ -91,7 +89,6 @@ pub struct DomainReport {
     pub known: Option<&'static str>,
     /// What links mean.
     pub dependency: DependencyType,
-    /// The tools.
     pub tools: ToolList,
     /// The runs, in the order in which they were found.
     pub runs: Vec<Run>,
@@ -119,13 +116,11 @@ impl DomainReport {
 }
 
 impl Report {
-    /// An empty report.
     pub fn new(leaderboard: bool, wanted: Wanted) -> Report {
         Report { domains: Vec::new(), leaderboard, wanted }
     }
 
     /// Adds a domain: published ones in their order, then others as they come. A name that is there already gets a number.
-    #[allow(clippy::expect_used, reason = "an endless range")]
     pub fn add(&mut self, mut domain: DomainReport) {
         let taken = |name: &str| self.domains.iter().any(|other| other.name == name);
         if taken(&domain.name) {

@@ -140,8 +140,9 @@ fn a_great_plan_is_drawn_too() {
 
 #[test]
 fn any_graph_is_drawn() {
+    type Links<'a> = &'a [(usize, usize)];
     let complete: Vec<(usize, usize)> = (0..9).flat_map(|from| (0..9).map(move |to| (from, to))).collect();
-    let cases: [(&str, usize, &[(usize, usize)]); 6] = [
+    let cases: [(&str, usize, Links<'_>); 6] = [
         ("cycle of two", 2, &[(0, 1), (1, 0)]),
         ("to itself", 1, &[(0, 0)]),
         ("the same twice", 2, &[(0, 1), (0, 1)]),

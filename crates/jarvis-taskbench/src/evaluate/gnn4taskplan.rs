@@ -28,7 +28,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Its word in options and files.
     pub fn as_str(self) -> &'static str {
         match self {
             Mode::Chain => "chain",
@@ -52,7 +51,6 @@ impl FromStr for Mode {
 /// What is scored and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Which samples.
     pub mode: Mode,
     /// Leave out samples without a prediction; otherwise they are empty plans.
     pub remove_non_pred: bool,
@@ -70,18 +68,14 @@ impl Default for Options {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("sample {id}: {reason}")]
 pub struct SampleError {
-    /// The sample.
     pub id: SampleId,
-    /// What is wrong.
     pub reason: String,
 }
 
 /// The figures, each 0 to 1, and what is worth knowing about them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Figures {
-    /// Which samples.
     pub mode: Mode,
-    /// How many.
     pub samples: usize,
     /// Mean F1 of nodes; `None` without gold plans or samples, as for the others.
     pub nf: Option<f64>,
@@ -105,7 +99,6 @@ pub struct Figures {
     pub errors: Vec<SampleError>,
 }
 
-/// What is scored.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'v, 'a> {
     /// The gold plans; `None` where there are none, when only the four figures of what exists are made.
@@ -120,7 +113,6 @@ pub struct Inputs<'v, 'a> {
     pub graph: &'v ToolGraph,
 }
 
-/// Scores predictions.
 pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
     let known: HashSet<&str> = inputs.tools.tools.iter().map(|tool| tool.id.as_str()).collect();
     let linked: HashSet<String> =

@@ -39,13 +39,10 @@ impl Profile {
 /// What is evaluated, and how.
 #[derive(Clone)]
 pub struct Options<'a> {
-    /// The tools of the domain.
     pub tools: &'a ToolList,
     /// What links mean.
     pub dependency: DependencyType,
-    /// Which rules.
     pub profile: Profile,
-    /// Which figures.
     pub wanted: Wanted,
     /// Which groups, in the order of the output.
     pub groups: Vec<Group>,
@@ -97,10 +94,8 @@ pub struct Evaluation {
     pub no_bertscore: Option<String>,
 }
 
-/// One sample by itself.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Its id.
     pub id: SampleId,
     /// What it brings to the original's figures; `None` without a prediction.
     pub legacy: Option<LegacySample>,

@@ -28,19 +28,13 @@ pub enum SimilarityError {
     NotBuilt,
     /// The directory holds no model that can be read.
     #[error("{dir} holds no embedding model that can be read: {reason}")]
-    Model {
-        /// The directory.
-        dir: String,
-        /// Why.
-        reason: String,
-    },
+    Model { dir: String, reason: String },
     /// The model could not be computed.
     #[error("the embedding model failed: {0}")]
     Failed(String),
 }
 
 impl SimilarityError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             SimilarityError::NotBuilt => "build it with `cargo build --release --features bertscore`",

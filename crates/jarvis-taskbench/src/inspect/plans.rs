@@ -37,8 +37,10 @@ const OFF_GRAPH: &str = "plans with a link that is not in the tool graph";
 const OTHER_WORDS: &str = "plans whose request is worded otherwise in user_requests.json";
 const NO_REQUEST: &str = "plans whose id is not in user_requests.json";
 
+type Test = fn(&Checked<'_>) -> bool;
+
 /// What can be odd about a plan that has nodes, in the order of the report.
-const ODD: [(&str, fn(&Checked<'_>) -> bool); 15] = [
+const ODD: [(&str, Test); 15] = [
     ("plans with another number of steps than of nodes", |plan| {
         length(&plan.record.task_steps).unwrap_or(0) != plan.size()
     }),

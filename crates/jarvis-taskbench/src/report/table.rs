@@ -19,9 +19,7 @@ pub const EXTRA_COLUMNS: &[Column<'static>] = &[
 /// Where a row comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Measured here.
     Run,
-    /// From TaskBench's leaderboard.
     Published,
 }
 
@@ -38,7 +36,6 @@ impl Source {
 /// A model in the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The run's or the model's name.
     pub name: String,
     /// Where it comes from.
     pub source: Source,

@@ -14,7 +14,6 @@ use tokenizers::{Tokenizer, TruncationParams};
 use super::{Similarity, SimilarityError};
 use crate::evaluate::harmonic;
 
-/// A loaded model.
 pub struct Bert {
     model: Model,
     tokenizer: Tokenizer,
