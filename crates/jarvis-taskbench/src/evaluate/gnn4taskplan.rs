@@ -1,6 +1,6 @@
 //! The evaluator of GNN4TaskPlan (WxxShirley/GNN4TaskPlan): how far predicted nodes and links agree with the gold ones,
 //! and how many of them exist at all. Its own reading of plans and its own F1 are kept; text is never run as code, and a
-//! sample that cannot be read is told of and counts as an empty plan.
+//! sample that cannot be read is reported and counts as an empty plan.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -382,8 +382,8 @@ impl Figures {
             out.insert("rouge2".into(), rounded(Some(two)).into());
         }
         out.insert("notes".into(), json!(self.notes));
-        let told = self.errors.iter().map(|error| json!({"id": error.id.to_value(), "error": error.reason}));
-        out.insert("errors".into(), told.collect());
+        let errors = self.errors.iter().map(|error| json!({"id": error.id.to_value(), "error": error.reason}));
+        out.insert("errors".into(), errors.collect());
         out.into()
     }
 }

@@ -13,11 +13,11 @@ pub use bert::Bert;
 
 /// Compares texts.
 pub trait Similarity: Sync {
-    /// For each pair (gold, predicted) precision, recall and F1. `told` hears how many pairs are done.
+    /// For each pair (gold, predicted) precision, recall and F1. `progress` is called with how many pairs are done.
     ///
     /// # Errors
     /// When the model cannot be computed.
-    fn score(&self, pairs: &[(String, String)], told: &dyn Fn(usize)) -> Result<Vec<[f64; 3]>, SimilarityError>;
+    fn score(&self, pairs: &[(String, String)], progress: &dyn Fn(usize)) -> Result<Vec<[f64; 3]>, SimilarityError>;
 }
 
 /// Why there is no BERTScore.

@@ -209,7 +209,7 @@ fn length(value: &Option<Json<'_>>) -> Option<usize> {
 fn names_another(plan: &Plan) -> bool {
     plan.arguments.iter().any(|argument| {
         let literal =
-            !argument.told_elsewhere() && !plan.links.contains(&(argument.value.clone(), argument.task.clone()));
+            !argument.is_counted_elsewhere() && !plan.links.contains(&(argument.value.clone(), argument.task.clone()));
         let value = normalised(&argument.value);
         literal
             && plan.nodes.iter().any(|name| *name != argument.task && name.len() > 3 && value.contains(name.as_str()))

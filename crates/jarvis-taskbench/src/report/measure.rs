@@ -101,14 +101,14 @@ impl Run {
         let folder = lines.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let traces = Traces::beside(lines.path());
         let of_log: Vec<&str> = traces.examples.iter().map(String::as_str).collect();
-        let shown = match demos_of_folder(&folder) {
+        let examples = match demos_of_folder(&folder) {
             Some(count) if count != of_log.len() => {
                 demos_shown(against.known.map(known_demos).unwrap_or_default(), count)
             }
             Some(_) | None => demos_shown(&of_log, of_log.len()),
         };
         let options = Options {
-            shown,
+            examples,
             no_plan: traces.no_plan,
             wanted: against.wanted,
             bootstrap: against.intervals.then(|| Bootstrap { all: true, ..Bootstrap::default() }),

@@ -40,7 +40,7 @@ const MALFORMED: &str = "malformed argument";
 
 impl Argument {
     /// True for what is counted under another name too.
-    pub(crate) fn told_elsewhere(&self) -> bool {
+    pub(crate) fn is_counted_elsewhere(&self) -> bool {
         [DANGLING, MALFORMED].contains(&self.name.as_str())
     }
 }
