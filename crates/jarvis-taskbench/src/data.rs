@@ -1,12 +1,11 @@
 //! The benchmark's folders: one for each domain, with tools, tool graph, requests, gold plans and alignment lists.
 //!
 //! Reading is lenient where the published files are odd (two releases, mixtures of them, repeated and numeric ids,
-//! nested JSON as text) and says so; [`inspect()`] lists what is odd. Files are never changed here.
+//! nested JSON as text); [`crate::inspect()`] lists what is odd. Files are never changed here.
 
 mod alignment;
 mod gold;
 mod id;
-pub mod inspect;
 mod lines;
 mod requests;
 mod tools;
@@ -18,7 +17,6 @@ use std::str::FromStr;
 pub use alignment::{Alignment, AlignmentIds};
 pub use gold::{Gold, GoldRecord, Release};
 pub use id::SampleId;
-pub use inspect::inspect;
 pub use lines::{BadLine, Lines};
 pub use requests::{Requests, UserRequest};
 pub use tools::{BenchTool, GraphLink, ToolGraph, ToolList, normalised};
@@ -62,7 +60,6 @@ impl FromStr for DependencyType {
     }
 }
 
-/// One domain's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domain {
     dir: PathBuf,
@@ -82,7 +79,6 @@ impl Domain {
         }
     }
 
-    /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

@@ -8,34 +8,22 @@ use jarvis_store::files::FileError;
 /// A file that cannot be read or is not what it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    /// It cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
-    /// It cannot be written.
     #[error("cannot write {}", .path.display())]
     Write {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
-    /// Another process writes it.
     #[error("another run writes {} now", .path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It is not JSON.
+    Locked { path: PathBuf },
     #[error("{} is not JSON: {reason}", .path.display())]
     NotJson {
-        /// The file.
         path: PathBuf,
         /// What is wrong and where.
         reason: String,
@@ -43,7 +31,6 @@ pub enum DataError {
     /// It is JSON of another shape.
     #[error("{}: {reason}", .path.display())]
     Shape {
-        /// The file.
         path: PathBuf,
         /// What was looked for and what was found.
         reason: String,
@@ -66,7 +53,6 @@ impl DataError {
         DataError::Shape { path: path.to_owned(), reason: reason.into() }
     }
 
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             DataError::Read { .. } => {

@@ -40,7 +40,6 @@ pub use predictions::{Prediction, Predictions};
 pub use rouge::{Rouge, RougeF};
 pub use run::{Coverage, Evaluation, Options, Profile, Sample, evaluate};
 
-/// Which figures are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     /// Nodes and arguments (`f1` and `argument` each mean both).
@@ -98,9 +97,7 @@ impl Wanted {
 pub struct Counts {
     /// In both.
     pub common: u64,
-    /// Predicted.
     pub predicted: u64,
-    /// Gold.
     pub gold: u64,
 }
 

@@ -35,7 +35,6 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Its word in files and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             FailureKind::RateLimit => "RateLimit",

@@ -10,6 +10,6 @@ mod stats;
 
 pub use build::{BuildError, BuildOptions, build, to_json, write};
 pub use dice::Dice;
-pub use draw::{Drawing, MERMAID_LINKS, dot, draw, draw_sample, mermaid, svg};
+pub use draw::{Drawing, MERMAID_LINKS, draw, draw_sample};
 pub use sample::{Method, SampleError, SampledGraph, SampledLink, Sampler, random_method, random_size};
 pub use stats::{Degrees, GraphStats, TypeUse, stats};

@@ -1,20 +1,17 @@
-//! Runs compared with each other and with the published leaderboards: a table, and a page with charts.
+//! Runs compared with each other and with the published leaderboards, as a table, a JSON document and an HTML page.
 //!
-//! Figures are measured anew from predictions and gold plans; no metrics file is read. The page is one HTML file without
-//! script or network, the same bytes for the same input. Everything from files is shown as text and never as markup.
+//! Figures are measured anew from predictions and gold plans; metrics files are not read.
 
-pub mod compare;
-pub mod confusion;
 mod document;
 pub mod leaderboard;
 mod left_out;
 mod measure;
 mod page;
-pub mod plan;
 pub mod table;
-mod text;
 
 use std::path::{Path, PathBuf};
+
+use jarvis_plan::export::text::clean;
 
 pub use document::document;
 pub use leaderboard::{Published, leaderboard};
@@ -28,7 +25,6 @@ use crate::evaluate::Wanted;
 /// A column of the published tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
-    /// Its header there.
     pub short: &'static str,
     /// Its name in metrics files.
     pub key: &'static str,
@@ -81,7 +77,6 @@ pub struct Report {
     pub domains: Vec<DomainReport>,
     /// Whether published rows are shown.
     pub leaderboard: bool,
-    /// Which figures.
     pub wanted: Wanted,
 }
 
@@ -94,7 +89,6 @@ pub struct DomainReport {
     pub known: Option<&'static str>,
     /// What links mean.
     pub dependency: DependencyType,
-    /// The tools.
     pub tools: ToolList,
     /// The runs, in the order in which they were found.
     pub runs: Vec<Run>,
@@ -103,7 +97,7 @@ pub struct DomainReport {
 impl DomainReport {
     /// The domain without runs yet.
     pub fn new(domain: &Domain, tools: ToolList, dependency: DependencyType) -> DomainReport {
-        let name = text::clean(&domain.name());
+        let name = clean(&domain.name());
         DomainReport { name, known: domain.known_as(), dependency, tools, runs: Vec::new() }
     }
 
@@ -122,7 +116,6 @@ impl DomainReport {
 }
 
 impl Report {
-    /// An empty report.
     pub fn new(leaderboard: bool, wanted: Wanted) -> Report {
         Report { domains: Vec::new(), leaderboard, wanted }
     }
@@ -132,7 +125,7 @@ impl Report {
         let taken = |name: &str| self.domains.iter().any(|other| other.name == name);
         if taken(&domain.name) {
             let numbered = (2..).map(|n| format!("{} {n}", domain.name)).find(|name| !taken(name));
-            domain.name = numbered.unwrap_or_default();
+            domain.name = numbered.expect("the numbers do not end");
         }
         let place = |domain: &DomainReport| {
             let known = ["multimedia", "huggingface", "dailylifeapis"]

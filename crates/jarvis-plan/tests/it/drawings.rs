@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use jarvis_plan::export::{Diagram, Edge, Ground, Node as Drawn};
 use jarvis_plan::{Arg, Draft, DraftTask, Limits, Plan, TaskId, check, export};
 use roxmltree::{Document, Node};
 
@@ -62,7 +63,7 @@ fn read(svg: &str) -> Drawing {
 
 /// Draws a plan and checks what holds for every drawing.
 pub(crate) fn drawn(plan: &Plan, extra: impl Fn(TaskId) -> Vec<String>) -> String {
-    let svg = export::svg(plan, extra);
+    let svg = export::plan(plan, extra).svg(Ground::Transparent);
     let drawing = read(&svg);
     assert_eq!(drawing.boxes.len(), plan.tasks().len(), "{svg}");
     assert_eq!(drawing.edges.len(), plan.tasks().iter().map(|task| task.dep.len()).sum::<usize>(), "{svg}");
@@ -128,13 +129,41 @@ fn every_shape_is_drawn_apart() {
 
 #[test]
 fn a_great_plan_is_drawn_too() {
-    // More lanes than are laid: 300 levels, and edges that skip most of them.
+    // More columns passed than have lanes: 300 levels, and edges that skip most of them.
     let deps: Vec<Vec<i64>> = (0..300)
         .map(|id: i64| [id - 1, id / 2, id / 3].into_iter().filter(|dep| (0..id).contains(dep)).collect())
         .collect();
     let deps: Vec<&[i64]> = deps.iter().map(Vec::as_slice).collect();
-    let svg = export::svg(&plan_of(&deps), |_| Vec::new());
+    let svg = export::plan(&plan_of(&deps), |_| Vec::new()).svg(Ground::Transparent);
     assert_eq!(read(&svg).boxes.len(), 300);
+}
+
+#[test]
+fn any_graph_is_drawn() {
+    type Links<'a> = &'a [(usize, usize)];
+    let complete: Vec<(usize, usize)> = (0..9).flat_map(|from| (0..9).map(move |to| (from, to))).collect();
+    let cases: [(&str, usize, Links<'_>); 6] = [
+        ("cycle of two", 2, &[(0, 1), (1, 0)]),
+        ("to itself", 1, &[(0, 0)]),
+        ("the same twice", 2, &[(0, 1), (0, 1)]),
+        ("cycle with a way in and a way out", 5, &[(0, 1), (1, 2), (2, 3), (3, 1), (3, 4)]),
+        ("off the list", 1, &[(0, 7)]),
+        ("complete", 9, &complete),
+    ];
+    for (name, count, links) in cases {
+        let nodes = (0..).take(count).map(|id| Drawn { id, name: format!("n{id}"), ..Drawn::default() }).collect();
+        let edges = links.iter().map(|(from, to)| Edge { from: *from, to: *to, label: Some("text".to_owned()) });
+        let diagram = Diagram { name: "tools", title: name.to_owned(), nodes, edges: edges.collect() };
+        let drawing = read(&diagram.svg(Ground::Painted));
+        assert_eq!(drawing.boxes.len(), count, "{name}");
+        let inside = links.iter().filter(|(from, to)| *from.max(to) < count);
+        assert_eq!(drawing.edges.len(), inside.count(), "{name}");
+        for (from, to, points) in drawing.edges.iter().filter(|(from, to, _)| from != to) {
+            let is_forward = drawing.boxes[from][0] < drawing.boxes[to][0];
+            assert_eq!(is_forward, points[0].0 < points[points.len() - 1].0, "{name}: from {from} to {to}");
+            assert_ne!(drawing.boxes[from][0], drawing.boxes[to][0], "{name}: {from} and {to} share a column");
+        }
+    }
 }
 
 #[test]
@@ -159,7 +188,11 @@ fn what_a_drawing_says() {
     no tool of this name is known
     ");
     insta::assert_snapshot!(drawing.title, @"Plan of 3 tasks in 2 stages");
-    insta::assert_snapshot!(drawing.description, @"Task 0: image-to-text. Task 1: translation, after 0. Task 2: nonsense; cannot run: no tool of this name is known.");
+    insta::assert_snapshot!(drawing.description, @r"
+    0. image-to-text
+    1. translation, after 0. image-to-text
+    2. nonsense; unusable: no tool of this name is known
+    ");
     assert_eq!(svg.matches("jp-node jp-fault").count(), 1);
     assert!(svg.contains("much too long to be shown in full in a node"), "the tooltip holds the whole text\n{svg}");
 }

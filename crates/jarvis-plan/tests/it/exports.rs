@@ -16,7 +16,7 @@ fn json_is_the_original_list() {
 
 #[test]
 fn dot_escapes_quotes() {
-    insta::assert_snapshot!(export::dot(&planned(PLAN)), @r#"
+    insta::assert_snapshot!(export::plan(&planned(PLAN), |_| Vec::new()).dot(), @r#"
     digraph plan {
       rankdir=LR;
       node [shape=box, style=rounded];
@@ -30,7 +30,7 @@ fn dot_escapes_quotes() {
 
 #[test]
 fn mermaid_escapes_markup() {
-    insta::assert_snapshot!(export::mermaid(&planned(PLAN)), @r#"
+    insta::assert_snapshot!(export::plan(&planned(PLAN), |_| Vec::new()).mermaid(), @r#"
     flowchart LR
       t0["0. image-to-text<br/>image: /images/a &quot;b&quot;.jpg"]
       t1["1. text-to-speech<br/>text: &lt;GENERATED&gt;-0"]

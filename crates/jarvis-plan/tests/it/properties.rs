@@ -165,7 +165,8 @@ proptest! {
     fn no_json_panics(value in json()) {
         if let Ok(draft) = dialect::read(&value) {
             let plan = checked(&draft);
-            let _ = (export::dot(&plan), export::mermaid(&plan), graph::stages(&plan));
+            let diagram = export::plan(&plan, |_| Vec::new());
+            let _ = (diagram.dot(), diagram.mermaid(), graph::stages(&plan));
             drawn(&plan, |_| vec!["native/tool".to_owned()]);
         }
     }

@@ -39,7 +39,6 @@ impl Alignment {
         Alignment::All,
     ];
 
-    /// Its word in options and file names.
     pub fn as_str(self) -> &'static str {
         match self {
             Alignment::Human => "human",

@@ -40,19 +40,14 @@ impl Gold {
 pub struct GoldRecord<'a> {
     /// Its line, from 1.
     pub line: usize,
-    /// Its id.
     pub id: SampleId,
-    /// The seed of its sampling.
     pub seed: Option<Json<'a>>,
     /// Its shape as the file says it: `single`, `chain` or `dag`.
     pub shape: Option<Cow<'a, str>>,
     /// How many tools were sampled; may differ from the number of nodes.
     pub n_tools: Option<Json<'a>>,
-    /// The sampled tools.
     pub sampled_nodes: Option<Json<'a>>,
-    /// The sampled links.
     pub sampled_links: Option<Json<'a>>,
-    /// What was asked.
     pub user_request: Option<Json<'a>>,
     /// The steps in words.
     pub task_steps: Option<Json<'a>>,

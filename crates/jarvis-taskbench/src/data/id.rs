@@ -39,7 +39,6 @@ impl SampleId {
         }
     }
 
-    /// The id as JSON.
     pub fn to_value(&self) -> serde_json::Value {
         match self {
             SampleId::Text(text) => text.as_ref().into(),

@@ -28,7 +28,6 @@ impl Lines {
         Lines { path: path.into(), bytes }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -64,6 +63,5 @@ fn trimmed(mut line: &[u8]) -> &[u8] {
 pub struct BadLine {
     /// Its number, from 1.
     pub line: usize,
-    /// Why.
     pub reason: String,
 }

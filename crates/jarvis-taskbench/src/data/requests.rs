@@ -6,19 +6,16 @@ use super::{BadLine, Lines, SampleId};
 use crate::DataError;
 use crate::json::{Look, parse};
 
-/// One request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserRequest {
     /// Its id; not unique in the published files.
     pub id: SampleId,
-    /// What is asked.
     pub text: String,
 }
 
 /// The requests of a domain, in file order, repeated ids included.
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
-    /// The requests.
     pub requests: Vec<UserRequest>,
     /// Lines that are none.
     pub bad: Vec<BadLine>,

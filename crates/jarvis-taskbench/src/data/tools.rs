@@ -9,17 +9,14 @@ use super::DependencyType;
 use crate::DataError;
 use crate::json::{Look, parse};
 
-/// A tool of the catalogue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchTool {
-    /// Its name.
     pub id: String,
     /// What it does; empty when the file does not say.
     pub desc: String,
     /// The kinds of its inputs (`text`, `image`, `audio`, `video`, `url`), repeated for two of a kind; `None` when the
     /// file does not say.
     pub inputs: Option<Vec<String>>,
-    /// The kinds of its outputs.
     pub outputs: Option<Vec<String>>,
     /// Its named parameters (`{name, type, desc}`); `None` when the file does not say.
     pub parameters: Option<Vec<Value>>,
@@ -52,7 +49,6 @@ impl BenchTool {
         })
     }
 
-    /// The names of its parameters.
     pub fn parameter_names(&self) -> impl Iterator<Item = &str> {
         self.parameters
             .iter()
@@ -69,7 +65,6 @@ pub fn normalised(name: &str) -> String {
 /// The tools of a domain, in catalogue order. Ids may repeat.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolList {
-    /// The tools.
     pub tools: Vec<BenchTool>,
 }
 
@@ -117,12 +112,9 @@ impl ToolList {
     }
 }
 
-/// A link of a tool graph.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct GraphLink {
-    /// The tool before.
     pub source: String,
-    /// The tool after.
     pub target: String,
     /// The kind that flows, or `complete` in temporal graphs; some graphs do not say.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none", default)]
@@ -132,7 +124,6 @@ pub struct GraphLink {
 /// A tool graph. Links may repeat.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolGraph {
-    /// The tools.
     pub nodes: ToolList,
     /// What can follow what.
     pub links: Vec<GraphLink>,

@@ -1,6 +1,6 @@
 //! The evaluator of GNN4TaskPlan (WxxShirley/GNN4TaskPlan): how far predicted nodes and links agree with the gold ones,
 //! and how many of them exist at all. Its own reading of plans and its own F1 are kept; text is never run as code, and a
-//! sample that cannot be read is told of and counts as an empty plan.
+//! sample that cannot be read is reported and counts as an empty plan.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -28,7 +28,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Its word in options and files.
     pub fn as_str(self) -> &'static str {
         match self {
             Mode::Chain => "chain",
@@ -52,7 +51,6 @@ impl FromStr for Mode {
 /// What is scored and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Which samples.
     pub mode: Mode,
     /// Leave out samples without a prediction; otherwise they are empty plans.
     pub remove_non_pred: bool,
@@ -70,18 +68,14 @@ impl Default for Options {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("sample {id}: {reason}")]
 pub struct SampleError {
-    /// The sample.
     pub id: SampleId,
-    /// What is wrong.
     pub reason: String,
 }
 
 /// The figures, each 0 to 1, and what is worth knowing about them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Figures {
-    /// Which samples.
     pub mode: Mode,
-    /// How many.
     pub samples: usize,
     /// Mean F1 of nodes; `None` without gold plans or samples, as for the others.
     pub nf: Option<f64>,
@@ -105,7 +99,6 @@ pub struct Figures {
     pub errors: Vec<SampleError>,
 }
 
-/// What is scored.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'v, 'a> {
     /// The gold plans; `None` where there are none, when only the four figures of what exists are made.
@@ -120,7 +113,6 @@ pub struct Inputs<'v, 'a> {
     pub graph: &'v ToolGraph,
 }
 
-/// Scores predictions.
 pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
     let known: HashSet<&str> = inputs.tools.tools.iter().map(|tool| tool.id.as_str()).collect();
     let linked: HashSet<String> =
@@ -390,8 +382,8 @@ impl Figures {
             out.insert("rouge2".into(), rounded(Some(two)).into());
         }
         out.insert("notes".into(), json!(self.notes));
-        let told = self.errors.iter().map(|error| json!({"id": error.id.to_value(), "error": error.reason}));
-        out.insert("errors".into(), told.collect());
+        let errors = self.errors.iter().map(|error| json!({"id": error.id.to_value(), "error": error.reason}));
+        out.insert("errors".into(), errors.collect());
         out.into()
     }
 }

@@ -20,7 +20,6 @@ impl Split {
     /// What `all` means.
     pub const ALL: [Split; 4] = [Split::Overall, Split::Single, Split::Chain, Split::Dag];
 
-    /// Its word in options and keys.
     pub fn as_str(self) -> &'static str {
         match self {
             Split::Overall => "overall",
@@ -89,12 +88,9 @@ pub enum Mode {
     Mul,
 }
 
-/// One group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Group {
-    /// The shape.
     pub split: Split,
-    /// The number of nodes.
     pub size: Size,
 }
 
@@ -123,11 +119,8 @@ impl fmt::Display for Group {
 /// Splits, sizes and how they are combined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouping {
-    /// The shapes.
     pub splits: Vec<Split>,
-    /// The sizes.
     pub sizes: Vec<Size>,
-    /// How they are combined.
     pub mode: Mode,
 }
 

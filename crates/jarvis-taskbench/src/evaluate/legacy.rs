@@ -69,7 +69,6 @@ pub struct LegacySample {
     pub plan: Option<PlanFigures>,
     /// Links that had to be left out.
     pub malformed_links: u32,
-    /// Why the sample was dropped.
     pub dropped: Option<Dropped>,
 }
 
@@ -93,7 +92,6 @@ pub struct PlanFigures {
     pub argument_names: Counts,
     /// Triples of task, argument name and value.
     pub argument_values: Counts,
-    /// Links.
     pub links: Counts,
     /// How alike the sequences of tools are, 0 to 1.
     pub likeness: f64,

@@ -20,12 +20,10 @@ pub struct Predictions<'a> {
     last: HashMap<SampleId, usize>,
 }
 
-/// One prediction.
 #[derive(Debug, Clone)]
 pub struct Prediction<'a> {
     /// Its line, from 1.
     pub line: usize,
-    /// The id of the request.
     pub id: SampleId,
     /// What the model gave: the value of `result`, or the line itself where that is missing but `task_nodes` is there
     /// (as GNN4TaskPlan writes). `None` when there is neither.

@@ -46,7 +46,6 @@ impl Default for Rouge {
 
 impl Rouge {
     /// A measure of the four.
-    #[allow(clippy::expect_used, reason = "the names are constants, and the tests make a measure")]
     pub fn new() -> Rouge {
         let scorer = RougeScorer::new(ROUGE_NAMES, false).expect("names of ROUGE variants");
         Rouge { scorer }

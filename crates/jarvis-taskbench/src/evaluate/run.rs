@@ -39,28 +39,25 @@ impl Profile {
 /// What is evaluated, and how.
 #[derive(Clone)]
 pub struct Options<'a> {
-    /// The tools of the domain.
     pub tools: &'a ToolList,
     /// What links mean.
     pub dependency: DependencyType,
-    /// Which rules.
     pub profile: Profile,
-    /// Which figures.
     pub wanted: Wanted,
     /// Which groups, in the order of the output.
     pub groups: Vec<Group>,
     /// Only gold plans with these ids; all without it.
     pub only: Option<HashSet<SampleId>>,
-    /// Gold plans that the strict figures leave out: those that were shown to the planner as examples.
-    pub shown: HashSet<SampleId>,
+    /// Gold plans that the strict figures leave out: the examples of the prompt.
+    pub examples: HashSet<SampleId>,
     /// Requests whose reply held no plan, and why: to the strict figures they are malformed, not missing.
     pub no_plan: HashMap<SampleId, String>,
     /// 95 % intervals for the strict figures.
     pub bootstrap: Option<Bootstrap>,
     /// The model for BERTScore; without it that is left out.
     pub similarity: Option<&'a dyn Similarity>,
-    /// Hears how many pairs of texts BERTScore has done, and of how many.
-    pub told: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+    /// Called with how many pairs of texts BERTScore has compared, and of how many.
+    pub progress: Option<&'a (dyn Fn(usize, usize) + Sync)>,
 }
 
 impl<'a> Options<'a> {
@@ -73,11 +70,11 @@ impl<'a> Options<'a> {
             wanted: Wanted { bertscore: false, ..Wanted::ALL },
             groups: vec![Group::OVERALL],
             only: None,
-            shown: HashSet::new(),
+            examples: HashSet::new(),
             no_plan: HashMap::new(),
             bootstrap: None,
             similarity: None,
-            told: None,
+            progress: None,
         }
     }
 }
@@ -97,10 +94,8 @@ pub struct Evaluation {
     pub no_bertscore: Option<String>,
 }
 
-/// One sample by itself.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Its id.
     pub id: SampleId,
     /// What it brings to the original's figures; `None` without a prediction.
     pub legacy: Option<LegacySample>,
@@ -179,7 +174,7 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
                 let result = prediction.result.as_ref().filter(|_| prediction.nested);
                 legacy::score(&record, result, &catalogue, options.wanted.steps(), rouge.as_ref())
             });
-            let counts = options.profile.strict() && kept && !options.shown.contains(&record.id);
+            let counts = options.profile.strict() && kept && !options.examples.contains(&record.id);
             let strict = counts.then(|| {
                 let said = match prediction {
                     Some(prediction) => Some(prediction.result.as_ref().ok_or("there is no `result`")),
@@ -276,12 +271,12 @@ fn compare_steps(rows: &mut [Row], options: &Options<'_>) -> Option<String> {
     }
     let Some(similarity) = options.similarity else { return Some("no embedding model was given".into()) };
     let pairs: Vec<(String, String)> = rows.iter_mut().filter_map(|row| row.texts.take()).collect();
-    let told = |done: usize| {
-        if let Some(told) = options.told {
-            told(done, pairs.len());
+    let progress = |done: usize| {
+        if let Some(progress) = options.progress {
+            progress(done, pairs.len());
         }
     };
-    match similarity.score(&pairs, &told) {
+    match similarity.score(&pairs, &progress) {
         Ok(scores) => {
             let steps = rows.iter_mut().filter_map(|row| row.legacy.as_mut()?.steps.as_mut());
             steps.zip(scores).for_each(|(steps, score)| steps.bertscore = Some(score));

@@ -13,11 +13,11 @@ pub use bert::Bert;
 
 /// Compares texts.
 pub trait Similarity: Sync {
-    /// For each pair (gold, predicted) precision, recall and F1. `told` hears how many pairs are done.
+    /// For each pair (gold, predicted) precision, recall and F1. `progress` is called with how many pairs are done.
     ///
     /// # Errors
     /// When the model cannot be computed.
-    fn score(&self, pairs: &[(String, String)], told: &dyn Fn(usize)) -> Result<Vec<[f64; 3]>, SimilarityError>;
+    fn score(&self, pairs: &[(String, String)], progress: &dyn Fn(usize)) -> Result<Vec<[f64; 3]>, SimilarityError>;
 }
 
 /// Why there is no BERTScore.
@@ -28,19 +28,13 @@ pub enum SimilarityError {
     NotBuilt,
     /// The directory holds no model that can be read.
     #[error("{dir} holds no embedding model that can be read: {reason}")]
-    Model {
-        /// The directory.
-        dir: String,
-        /// Why.
-        reason: String,
-    },
+    Model { dir: String, reason: String },
     /// The model could not be computed.
     #[error("the embedding model failed: {0}")]
     Failed(String),
 }
 
 impl SimilarityError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             SimilarityError::NotBuilt => "build it with `cargo build --release --features bertscore`",

@@ -97,7 +97,6 @@ impl Catalogue {
 /// What one gold sample adds to the groups it is in, and why its prediction lost points.
 #[derive(Debug, Clone)]
 pub struct StrictSample {
-    /// The sample.
     pub id: SampleId,
     /// True when there was no prediction for it.
     pub missing: bool,

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 /// Rows under headers. The first column is a name, the others are figures.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
-    /// The headers.
     pub headers: Vec<String>,
     /// The rows, each as long as the headers.
     pub rows: Vec<Vec<String>>,
@@ -139,20 +138,17 @@ impl Table {
         lines.join("\n")
     }
 
-    /// A Markdown table.
     pub fn markdown(&self) -> String {
         self.drawn(presets::ASCII_MARKDOWN)
     }
 
-    /// Comma-separated values.
     pub fn csv(&self) -> String {
         let mut out = csv::Writer::from_writer(Vec::new());
-        // Writing to memory does not fail, and all rows are as long as the headers.
-        let _ = out.write_record(&self.headers);
-        for row in &self.rows {
-            let _ = out.write_record(row);
+        for row in std::iter::once(&self.headers).chain(&self.rows) {
+            out.write_record(row).expect("memory takes every write, and all rows are as long as the headers");
         }
-        out.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+        let bytes = out.into_inner().expect("memory takes every write");
+        String::from_utf8(bytes).expect("cells are UTF-8")
     }
 
     fn drawn(&self, style: TableStyle) -> String {

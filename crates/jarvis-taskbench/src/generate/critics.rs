@@ -145,6 +145,6 @@ pub(super) fn write_alignment(path: &Path, records: &[Value], dependency: Depend
             }
         }
     }
-    let text = serde_json::to_string_pretty(&lists).unwrap_or_default();
+    let text = serde_json::to_string_pretty(&lists).expect("keys are text");
     Ok(jarvis_store::files::replace(path, text.as_bytes())?)
 }

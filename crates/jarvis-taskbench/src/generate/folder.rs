@@ -13,9 +13,7 @@ use jarvis_store::files::{self, Growing};
 /// A folder that is ready for generation.
 #[derive(Debug)]
 pub struct Folder {
-    /// The folder.
     pub dir: PathBuf,
-    /// Its graph.
     pub graph: ToolGraph,
     /// Its tools by name, as prompts describe them.
     pub tools: HashMap<String, BenchTool>,
@@ -28,10 +26,8 @@ pub struct Folder {
 /// Why a folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// The description files are missing.
     #[error("{}: {what}", .dir.display())]
     Missing {
-        /// The folder.
         dir: PathBuf,
         /// What is missing.
         what: String,
@@ -39,18 +35,15 @@ pub enum FolderError {
     /// The files do not belong together.
     #[error("{}: {what}", .dir.display())]
     Mixed {
-        /// The folder.
         dir: PathBuf,
         /// What does not fit.
         what: String,
     },
-    /// A file cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
 }
 
 impl FolderError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             FolderError::Missing { .. } => {

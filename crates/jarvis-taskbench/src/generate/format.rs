@@ -59,7 +59,6 @@ pub enum Reject {
 }
 
 impl Reject {
-    /// The reason in words.
     pub fn as_str(self) -> &'static str {
         match self {
             Reject::NotJson => "not a JSON object",
@@ -89,9 +88,7 @@ impl fmt::Display for Reject {
 pub struct Rejected {
     /// Its number, from 1.
     pub line: usize,
-    /// Its id, where it has one.
     pub id: Option<String>,
-    /// Why.
     pub reason: Reject,
 }
 
@@ -125,13 +122,11 @@ impl Formatted {
 /// Why nothing was formatted.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
-    /// A file cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
     /// A file has lines that were not generated here.
     #[error("{} holds {}, which would be lost", .path.display(), samples(*.count, "that is not in data_raw.json", "that are not in data_raw.json"))]
     Foreign {
-        /// The gold plans or the requests.
         path: PathBuf,
         /// How many are of no raw sample.
         count: usize,
@@ -139,7 +134,6 @@ pub enum FormatError {
     /// A file was edited since it was formatted, or was formatted otherwise.
     #[error("{} differs in {} from what formatting data_raw.json gives, and the change would be lost", .path.display(), samples(*.count, "", ""))]
     Edited {
-        /// The gold plans or the requests.
         path: PathBuf,
         /// How many lines differ.
         count: usize,
@@ -152,7 +146,6 @@ fn samples(count: usize, one: &str, more: &str) -> String {
 }
 
 impl FormatError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             FormatError::Data(error) => error.hint(),
@@ -355,7 +348,7 @@ fn format_node(node: &Value, at: usize, names: &[String], resource: bool) -> Res
         arguments
     };
     let mut out = Map::new();
-    out.insert("task".into(), names.get(at).cloned().unwrap_or_default().into());
+    out.insert("task".into(), names.get(at).cloned().expect("every node has a name").into());
     out.insert("arguments".into(), Value::Array(arguments));
     let rest = node.iter().filter(|(name, _)| !["id", "input", "arguments"].contains(&name.as_str()));
     out.extend(rest.map(|(name, value)| (name.clone(), value.clone())));

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use crate::data::{BenchTool, DependencyType};
 use crate::graph::SampledLink;
 
-/// The prompts of generation.
 #[derive(Debug, Clone)]
 pub struct Prompts {
     template: Template,
@@ -17,7 +16,6 @@ pub struct Prompts {
 /// What a prompt shows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Shown<'a> {
-    /// The tools.
     pub nodes: Vec<Value>,
     /// The links between them.
     pub links: &'a [SampledLink],

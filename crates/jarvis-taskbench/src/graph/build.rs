@@ -56,7 +56,6 @@ fn holds(found: Option<usize>, links: usize) -> String {
 }
 
 impl BuildError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             BuildError::Untyped { .. } => "tools with named parameters make a graph with `--dependency-type temporal`",
@@ -113,8 +112,7 @@ fn node(tool: &BenchTool) -> BenchTool {
 /// The graph as its file holds it: two blanks of indent, no line end after the last bracket.
 pub fn to_json(graph: &ToolGraph) -> String {
     let nodes: Vec<&Value> = graph.nodes.tools.iter().map(|tool| &tool.entry).collect();
-    // Only maps with keys that are not text cannot be written.
-    serde_json::to_string_pretty(&json!({"nodes": nodes, "links": graph.links})).unwrap_or_default()
+    serde_json::to_string_pretty(&json!({"nodes": nodes, "links": graph.links})).expect("keys are text")
 }
 
 /// Writes the graph, at once and whole. What is there already stays unless it is the same or `overwrite` is set.

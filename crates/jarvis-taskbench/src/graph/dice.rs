@@ -48,7 +48,6 @@ impl Dice {
         None
     }
 
-    /// The items in random order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.below(end + 1));

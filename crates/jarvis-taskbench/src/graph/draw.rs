@@ -1,45 +1,28 @@
-//! Tool graphs as pictures and diagrams: SVG, Graphviz DOT, Mermaid. The same graph gives the same bytes.
-//!
-//! The layout is own work ([`layout`]): the kept layout crates are either for layered graphs, which these are not
-//! (`rust-sugiyama`), or under a licence that does not fit (`forceatlas2`). Sampled parts are small and without circles;
-//! `jarvis-plan` draws them.
-
-mod layout;
-mod svg;
-mod text;
+//! Tool graphs as SVG, Graphviz DOT and Mermaid, by the writers of `jarvis-plan`. The same graph gives the same bytes.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::fmt::Write;
 use std::str::FromStr;
 
-use jarvis_plan::{Plan, Vocabulary, export};
+use jarvis_plan::export::{Diagram, Edge, Ground, Node, plural};
 
 use super::sample::SampledGraph;
 use crate::data::ToolGraph;
 
-pub use svg::svg;
-
-use text::{dot_escape, mermaid_escape};
-
 /// The links that Mermaid draws at most unless its host raises `maxEdges`.
 pub const MERMAID_LINKS: usize = 500;
-/// With more links than this, their kinds are not written on them.
+/// With more links than this, DOT and Mermaid do not write their kinds on them.
 const LABELLED: usize = 40;
 
-/// How a graph is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drawing {
-    /// A picture.
     Svg,
-    /// For Graphviz.
     Dot,
-    /// For Mermaid.
     Mermaid,
 }
 
 impl Drawing {
-    /// Its word in options, and the ending of its files.
+    /// The word for it in options, and the extension of its files.
     pub fn as_str(self) -> &'static str {
         match self {
             Drawing::Svg => "svg",
@@ -63,151 +46,76 @@ impl FromStr for Drawing {
             "svg" => Ok(Drawing::Svg),
             "dot" => Ok(Drawing::Dot),
             "mermaid" => Ok(Drawing::Mermaid),
-            other => Err(format!("`{other}` is no drawing; it is `svg`, `dot` or `mermaid`")),
+            other => Err(format!("unknown drawing format `{other}`; use `svg`, `dot` or `mermaid`")),
         }
     }
 }
 
-/// The graph as a drawing.
+/// Draws each tool and each link once, and dashed the tools that only links name.
 pub fn draw(graph: &ToolGraph, drawing: Drawing) -> String {
-    match drawing {
-        Drawing::Svg => svg(graph),
-        Drawing::Dot => dot(graph),
-        Drawing::Mermaid => mermaid(graph),
+    let mut net = Net::default();
+    for tool in &graph.nodes.tools {
+        net.node(&tool.id, Some(&tool.desc));
     }
+    for link in &graph.links {
+        // Every link of a complete graph is of this kind, which says nothing.
+        net.link(&link.source, &link.target, link.kind.as_deref().filter(|kind| *kind != "complete"));
+    }
+    net.draw(drawing)
 }
 
-/// A sampled part as a drawing, left to right. Only a part with circles, which no method draws, is laid out as a whole
-/// graph is.
 pub fn draw_sample(sample: &SampledGraph, drawing: Drawing) -> String {
-    let Some(plan) = as_plan(sample) else { return draw(&as_graph(sample), drawing) };
-    match drawing {
-        Drawing::Svg => export::svg_alone(&plan, &title(sample), |_| Vec::new()),
-        Drawing::Dot => export::dot(&plan),
-        Drawing::Mermaid => export::mermaid(&plan),
+    let mut net = Net::default();
+    for name in &sample.nodes {
+        net.node(name, Some(""));
     }
+    for link in &sample.links {
+        net.link(&link.source, &link.target, None);
+    }
+    net.draw(drawing)
 }
 
-fn title(sample: &SampledGraph) -> String {
-    let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
-    let links: HashSet<_> = sample.links.iter().collect();
-    format!("Graph of {} and {}", plural(sample.nodes.len(), "tool"), plural(links.len(), "link"))
-}
-
-/// The graph in Graphviz DOT.
-pub fn dot(graph: &ToolGraph) -> String {
-    let net = Net::of(graph);
-    let mut out = String::from(
-        "digraph tools {\n  layout=neato;\n  overlap=false;\n  splines=true;\n  node [shape=box, style=rounded];\n",
-    );
-    for (at, node) in net.nodes.iter().enumerate() {
-        let _ = writeln!(out, "  n{at} [label=\"{}\"];", dot_escape(node.name));
-    }
-    for link in &net.links {
-        let _ = write!(out, "  n{} -> n{}", link.from, link.to);
-        if let Some(kind) = link.kind.filter(|_| net.links.len() <= LABELLED) {
-            let _ = write!(out, " [label=\"{}\"]", dot_escape(kind));
-        }
-        out.push_str(";\n");
-    }
-    out.push_str("}\n");
-    out
-}
-
-/// The graph in Mermaid. Mermaid draws no more than [`MERMAID_LINKS`] links unless its host allows it.
-pub fn mermaid(graph: &ToolGraph) -> String {
-    let net = Net::of(graph);
-    let mut out = String::from("flowchart LR\n");
-    for (at, node) in net.nodes.iter().enumerate() {
-        let _ = writeln!(out, "  n{at}[\"{}\"]", mermaid_escape(node.name));
-    }
-    for link in &net.links {
-        match link.kind.filter(|_| net.links.len() <= LABELLED) {
-            Some(kind) => {
-                let _ = writeln!(out, "  n{} -->|\"{}\"| n{}", link.from, mermaid_escape(kind), link.to);
-            }
-            None => {
-                let _ = writeln!(out, "  n{} --> n{}", link.from, link.to);
-            }
-        }
-    }
-    out
-}
-
-/// What is drawn: each tool and each link once. Tools that only links name are drawn too.
+#[derive(Default)]
 struct Net<'g> {
-    nodes: Vec<NetNode<'g>>,
-    links: Vec<NetLink<'g>>,
-}
-
-struct NetNode<'g> {
-    name: &'g str,
-    desc: &'g str,
-    /// False when only links name it.
-    known: bool,
-}
-
-struct NetLink<'g> {
-    from: usize,
-    to: usize,
-    /// Not told for links of complete graphs.
-    kind: Option<&'g str>,
+    places: HashMap<&'g str, usize>,
+    linked: HashSet<(usize, usize)>,
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
 }
 
 impl<'g> Net<'g> {
-    fn of(graph: &'g ToolGraph) -> Net<'g> {
-        let mut nodes: Vec<NetNode<'g>> = Vec::new();
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        for tool in &graph.nodes.tools {
-            places.entry(&tool.id).or_insert_with(|| {
-                nodes.push(NetNode { name: &tool.id, desc: &tool.desc, known: true });
-                nodes.len() - 1
+    /// The place of a node, which is added if it is new; one without a description is no tool of the graph.
+    fn node(&mut self, name: &'g str, description: Option<&str>) -> usize {
+        *self.places.entry(name).or_insert_with(|| {
+            self.nodes.push(Node {
+                id: u32::try_from(self.nodes.len()).unwrap_or(u32::MAX),
+                name: name.to_owned(),
+                description: description.unwrap_or_default().to_owned(),
+                fault: description.is_none().then(|| "no tool of the graph".to_owned()),
+                ..Node::default()
             });
-        }
-        let mut place = |name: &'g str| {
-            *places.entry(name).or_insert_with(|| {
-                nodes.push(NetNode { name, desc: "", known: false });
-                nodes.len() - 1
-            })
-        };
-        let (mut links, mut seen) = (Vec::new(), HashSet::new());
-        for link in &graph.links {
-            let (from, to) = (place(&link.source), place(&link.target));
-            if seen.insert((from, to)) {
-                links.push(NetLink { from, to, kind: link.kind.as_deref().filter(|kind| *kind != "complete") });
-            }
-        }
-        Net { nodes, links }
+            self.nodes.len() - 1
+        })
     }
-}
 
-/// The sample as a plan; `None` when it has circles or names a tool twice.
-fn as_plan(sample: &SampledGraph) -> Option<Plan> {
-    let tools = Vocabulary::named(sample.nodes.iter().map(String::as_str));
-    let graph = sample.nodes.iter().fold(Plan::builder(), |graph, name| {
-        let before = sample.links.iter().filter(|link| link.target == *name).map(|link| link.source.as_str());
-        graph.task_after(name, before, serde_json::json!({}))
-    });
-    graph.check(&tools).ok()
-}
+    fn link(&mut self, source: &'g str, target: &'g str, kind: Option<&str>) {
+        let (from, to) = (self.node(source, None), self.node(target, None));
+        if self.linked.insert((from, to)) {
+            self.edges.push(Edge { from, to, label: kind.map(str::to_owned) });
+        }
+    }
 
-fn as_graph(sample: &SampledGraph) -> ToolGraph {
-    use crate::data::{BenchTool, GraphLink, ToolList};
-    let tool = |id: &String| BenchTool {
-        id: id.clone(),
-        desc: String::new(),
-        inputs: None,
-        outputs: None,
-        parameters: None,
-        entry: serde_json::Value::Null,
-    };
-    let link = |link: &super::sample::SampledLink| GraphLink {
-        source: link.source.clone(),
-        target: link.target.clone(),
-        kind: None,
-    };
-    ToolGraph {
-        nodes: ToolList { tools: sample.nodes.iter().map(tool).collect() },
-        links: sample.links.iter().map(link).collect(),
+    fn draw(mut self, drawing: Drawing) -> String {
+        let (tools, links) = (self.nodes.len(), self.edges.len());
+        if drawing != Drawing::Svg && links > LABELLED {
+            self.edges.iter_mut().for_each(|edge| edge.label = None);
+        }
+        let title = format!("Graph of {} and {}", plural(tools, "tool"), plural(links, "link"));
+        let diagram = Diagram { name: "tools", title, nodes: self.nodes, edges: self.edges };
+        match drawing {
+            Drawing::Svg => diagram.svg(Ground::Painted),
+            Drawing::Dot => diagram.dot(),
+            Drawing::Mermaid => diagram.mermaid(),
+        }
     }
 }

@@ -36,7 +36,6 @@ impl Method {
     pub const ALL: [Method; 5] =
         [Method::Single, Method::Chain, Method::Dag, Method::RandomWalk, Method::RandomWalkWithRestart];
 
-    /// Its word in options and files.
     pub fn as_str(self) -> &'static str {
         match self {
             Method::Single => "single",
@@ -87,16 +86,12 @@ pub fn random_size(dice: &mut Dice) -> usize {
     dice.weighted(&WEIGHTS).copied().unwrap_or(4)
 }
 
-/// A link between two drawn tools.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
 pub struct SampledLink {
-    /// The tool before.
     pub source: String,
-    /// The tool after.
     pub target: String,
 }
 
-/// A part of a tool graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SampledGraph {
     /// The tools: a chain from head to tail, else as they were drawn.
@@ -122,18 +117,12 @@ pub enum SampleError {
     Nothing,
     /// The graph has fewer tools.
     #[error("no graph of {n} tools can be drawn: there are {there}")]
-    TooMany {
-        /// The number of tools asked for.
-        n: usize,
-        /// The tools of the graph.
-        there: usize,
-    },
+    TooMany { n: usize, there: usize },
     /// The graph has no such part, or none was found within the bounds of the search.
     #[error("no {method} of {n} tools can be reached: {reason}")]
     NotReachable {
         /// How it was drawn.
         method: Method,
-        /// The number of tools.
         n: usize,
         /// What is known about it.
         reason: String,
@@ -141,7 +130,6 @@ pub enum SampleError {
 }
 
 impl SampleError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             SampleError::Nothing => "ask for 1 tool or more",
@@ -153,7 +141,6 @@ impl SampleError {
     }
 }
 
-/// A link into a tool.
 #[derive(Debug, Clone)]
 struct Incoming {
     from: usize,
@@ -161,7 +148,6 @@ struct Incoming {
     kind: Option<String>,
 }
 
-/// A tool of the graph.
 #[derive(Debug, Clone, Default)]
 struct Node {
     id: String,
@@ -179,7 +165,6 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Makes a graph ready.
     pub fn new(graph: &ToolGraph) -> Sampler {
         let mut nodes: Vec<Node> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
@@ -269,7 +254,8 @@ impl Sampler {
     }
 
     fn named(&self, nodes: &[usize], links: &[(usize, usize)]) -> SampledGraph {
-        let name = |at: &usize| self.nodes.get(*at).map(|node| node.id.clone()).unwrap_or_default();
+        let name =
+            |at: &usize| self.nodes.get(*at).map(|node| node.id.clone()).expect("samples hold places of the graph");
         SampledGraph {
             nodes: nodes.iter().map(name).collect(),
             links: links.iter().map(|(a, b)| SampledLink { source: name(a), target: name(b) }).collect(),

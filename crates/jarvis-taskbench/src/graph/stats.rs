@@ -19,11 +19,8 @@ const LONGEST: usize = 10;
 /// Smallest, mean and largest number of links at a tool, repeated links counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Degrees {
-    /// The fewest.
     pub min: usize,
-    /// On average.
     pub mean: f64,
-    /// The most.
     pub max: usize,
 }
 
@@ -38,10 +35,8 @@ pub struct TypeUse {
     pub links: usize,
 }
 
-/// A tool graph in figures.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct GraphStats {
-    /// Tools.
     pub tools: usize,
     /// Links, as listed.
     pub links: usize,

@@ -15,24 +15,17 @@ const CSV: &str = include_str!("../../data/leaderboard.csv");
 pub struct Published {
     /// The domain as [`crate::data::Domain::known_as`] tells it.
     pub domain: String,
-    /// The model.
     pub llm: String,
-    /// ROUGE-1 of the steps.
     #[serde(rename = "R1")]
     pub rouge1: f64,
-    /// ROUGE-2 of the steps.
     #[serde(rename = "R2")]
     pub rouge2: f64,
-    /// BERTScore F1 of the steps.
     #[serde(rename = "BsF")]
     pub bertscore: f64,
-    /// F1 of nodes.
     #[serde(rename = "n-F1")]
     pub node_f1: f64,
-    /// F1 of links.
     #[serde(rename = "e-F1")]
     pub link_f1: f64,
-    /// F1 of argument names.
     #[serde(rename = "t-F1")]
     pub name_f1: f64,
     /// F1 of argument names with values.

@@ -1,19 +1,20 @@
-//! What the figures of runs do not count, in words, and which runs have the same to say.
+//! What the figures of runs leave out, in words.
 
-use super::text::cut;
+use jarvis_plan::export::text::cut;
+
 use super::{DomainReport, Run};
 
 /// Names of runs that are listed before the rest is counted.
 const LISTED: usize = 6;
 
-/// What the figures of a run do not count; `None` when they count everything.
+/// What the figures of a run leave out; `None` when they count everything.
 fn left_out(run: &Run) -> Option<String> {
     let coverage = &run.coverage;
-    let mut said: Vec<String> =
+    let mut parts: Vec<String> =
         coverage.dropped.iter().map(|(reason, times)| format!("left out {times} where {reason}")).collect();
     let mut count = |n: usize, one: &str, more: &str| {
         if n > 0 {
-            said.push(format!("{n} {}", if n == 1 { one } else { more }));
+            parts.push(format!("{n} {}", if n == 1 { one } else { more }));
         }
     };
     let missing = coverage.gold.saturating_sub(coverage.predicted);
@@ -25,20 +26,20 @@ fn left_out(run: &Run) -> Option<String> {
     let (one, more) = ("prediction line that cannot be read", "prediction lines that cannot be read");
     count(coverage.bad_predictions.len(), one, more);
     count(coverage.bad_gold.len(), "gold line that cannot be read", "gold lines that cannot be read");
-    if said.is_empty() { None } else { Some(said.join("; ")) }
+    if parts.is_empty() { None } else { Some(parts.join("; ")) }
 }
 
-/// For the runs of a domain, in the order given, what they do not count: one sentence for all that do not count the same.
-pub(super) fn told<'r>(domain: &DomainReport, runs: impl Iterator<Item = &'r Run>, several: bool) -> Vec<String> {
+/// One sentence for all runs of a domain that leave out the same, in the order of the runs.
+pub(super) fn sentences(domain: &DomainReport, names_domain: bool) -> Vec<String> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for run in runs {
+    for run in &domain.runs {
         let Some(words) = left_out(run) else { continue };
         match groups.iter_mut().find(|(known, _)| *known == words) {
             Some((_, names)) => names.push(&run.name),
             None => groups.push((words, vec![&run.name])),
         }
     }
-    let place = if several { format!(" in {}", domain.name) } else { String::new() };
+    let place = if names_domain { format!(" in {}", domain.name) } else { String::new() };
     groups
         .into_iter()
         .map(|(words, names)| {

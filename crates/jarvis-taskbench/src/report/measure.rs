@@ -1,88 +1,83 @@
-//! One run measured: the figures of [`evaluate()`], and what the page tells beside them.
+//! One run measured: the figures of [`evaluate()`], and its worst samples.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::compare::{Diff, complaints};
-use super::confusion::Confusion;
-use super::plan::{Names, PlanView};
 use crate::DataError;
-use crate::data::{DependencyType, Gold, GoldRecord, Lines, SampleId, ToolList};
-use crate::evaluate::legacy::{self, Catalogue};
-use crate::evaluate::{Coverage, Evaluation, Grouping, Options, Prediction, Predictions, Profile, Wanted, evaluate};
+use crate::data::{DependencyType, Gold, Lines, ToolList};
+use crate::evaluate::strict::{Bootstrap, StrictSample};
+use crate::evaluate::{Counts, Coverage, Evaluation, Options, Predictions, Profile, Wanted, evaluate};
 use crate::infer::{Traces, demos_of_folder, demos_shown, known_demos};
-use crate::json::Look;
 
 /// What runs of a domain are measured against.
 #[derive(Debug, Clone, Copy)]
 pub struct Against<'a> {
-    /// The tools.
     pub tools: &'a ToolList,
-    /// The gold plans.
     pub gold: &'a Gold,
-    /// What links mean.
     pub dependency: DependencyType,
-    /// The published domain that it is, whose examples the strict figures leave out where prompts showed them.
+    /// The published domain, if it is one: the strict figures leave out its examples where prompts contained them.
     pub known: Option<&'static str>,
-    /// Which figures.
     pub wanted: Wanted,
     /// How many of the worst samples are kept.
     pub worst: usize,
+    /// Whether the strict figures get 95 % intervals.
+    pub intervals: bool,
 }
 
 /// One file of predictions, measured.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// Its name: the file's, and the prediction folder's suffix where it has one.
+    /// The file's name, and the prediction folder's suffix where it has one.
     pub name: String,
-    /// The file.
     pub file: PathBuf,
-    /// The figures of each group, under the names of metrics files.
-    pub groups: Map<String, Value>,
-    /// How much of the gold they rest on.
+    /// The figures of all samples under the names of metrics files, the strict ones under `strict`.
+    pub figures: Value,
     pub coverage: Coverage,
-    /// Which tools were taken for which.
-    pub confusion: Confusion,
-    /// The samples whose nodes or links are not all right.
+    /// The predictions whose nodes or links are not all right.
     pub wrong: usize,
     /// The worst of these, the worst first.
     pub worst: Vec<Sample>,
 }
 
-/// A sample with what is wrong with it.
+/// A sample that lost points.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Its id.
     pub id: String,
-    /// The shape of the gold plan as the file says it.
-    pub shape: Option<String>,
-    /// What was asked.
-    pub request: String,
-    /// The gold plan.
-    pub gold: PlanView,
-    /// The prediction; `None` when it is no plan at all.
-    pub predicted: Option<PlanView>,
-    /// What they have in common.
-    pub diff: Diff,
-    /// What is wrong, one sentence each.
-    pub complaints: Vec<String>,
-    /// Why the original's figures leave it out, if they do.
-    pub left_out: Option<String>,
+    /// `None` where neither plan has nodes.
+    pub node_f1: Option<f64>,
+    /// `None` where neither plan has links.
+    pub link_f1: Option<f64>,
+    /// Why it lost points, one reason each.
+    pub lost: Vec<String>,
 }
 
-/// The figures of each group as one object: those of the original under its own names, and ours under `strict`.
-fn figures(evaluation: &Evaluation) -> Map<String, Value> {
-    let mut groups: Map<String, Value> =
-        evaluation.legacy.iter().map(|(group, figures)| (group.to_string(), figures.to_value())).collect();
-    for (group, figures) in &evaluation.strict {
-        if let Some(Value::Object(group)) = groups.get_mut(&group.to_string()) {
-            group.insert("strict".into(), figures.to_value());
+impl Sample {
+    fn of(sample: &StrictSample) -> Sample {
+        let f1 = |counts: Counts| (counts.gold + counts.predicted > 0).then(|| counts.f1());
+        Sample {
+            id: sample.id.to_string(),
+            node_f1: f1(sample.nodes),
+            link_f1: f1(sample.links),
+            lost: sample.lost.iter().map(ToString::to_string).collect(),
         }
     }
-    groups
+
+    /// The mean of both F1, from 0 to 1; what neither plan has does not count.
+    fn score(&self) -> f64 {
+        let node_f1 = self.node_f1.unwrap_or(1.0);
+        self.link_f1.map_or(node_f1, |link_f1| f64::midpoint(node_f1, link_f1))
+    }
+}
+
+/// The figures of all samples as one object.
+fn figures(evaluation: &Evaluation) -> Value {
+    let mut figures = evaluation.legacy.first().map_or(Value::Null, |(_, figures)| figures.to_value());
+    if let (Value::Object(figures), Some((_, strict))) = (&mut figures, evaluation.strict.first()) {
+        figures.insert("strict".into(), strict.to_value());
+    }
+    figures
 }
 
 impl Run {
@@ -106,117 +101,37 @@ impl Run {
         let folder = lines.path().parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let traces = Traces::beside(lines.path());
         let of_log: Vec<&str> = traces.examples.iter().map(String::as_str).collect();
-        let shown = match demos_of_folder(&folder) {
+        let examples = match demos_of_folder(&folder) {
             Some(count) if count != of_log.len() => {
                 demos_shown(against.known.map(known_demos).unwrap_or_default(), count)
             }
             Some(_) | None => demos_shown(&of_log, of_log.len()),
         };
         let options = Options {
-            shown,
+            examples,
             no_plan: traces.no_plan,
             wanted: against.wanted,
-            groups: Grouping::all().groups(),
+            bootstrap: against.intervals.then(|| Bootstrap { all: true, ..Bootstrap::default() }),
             ..Options::new(against.tools, against.dependency, Profile::Both)
         };
         let evaluation = evaluate(against.gold, &predictions, &options);
-        let names = Names::of(against.tools);
-        let pairs = pairs(against.gold, &predictions);
-        let compared: Vec<Option<(PlanView, PlanView, Diff)>> = pairs
-            .par_iter()
-            .map(|(gold, prediction)| {
-                let gold = gold_view(gold, against.dependency)?;
-                let predicted = predicted_view(prediction, against.dependency)?;
-                let diff = Diff::of(&gold, &predicted);
-                Some((gold, predicted, diff))
-            })
-            .collect();
-        let mut confusion = Confusion::default();
-        let mut ranked = Vec::new();
-        for (at, ((gold, _), compared)) in pairs.iter().zip(&compared).enumerate() {
-            let score = match compared {
-                Some((gold_view, predicted, diff)) => {
-                    confusion.add(gold.id.as_str(), gold_view, predicted, diff);
-                    diff.score()
-                }
-                None => 0.0,
-            };
-            if score < 1.0 {
-                ranked.push((score, std::cmp::Reverse(gold.n().unwrap_or(0)), at));
-            }
-        }
-        // The worst first; of equals the larger plan, of which more is lost; then in file order.
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
-        let wrong = ranked.len();
-        let worst = ranked.iter().take(against.worst).filter_map(|(_, _, at)| pairs.get(*at));
-        let catalogue = Catalogue::new(against.tools, against.dependency);
-        let worst = worst.map(|(gold, prediction)| sample(gold, prediction, against, &catalogue, &names)).collect();
+        let scored =
+            evaluation.samples.iter().filter_map(|sample| sample.strict.as_ref()).filter(|sample| !sample.missing);
+        let mut worst: Vec<(Sample, u64)> =
+            scored.map(|sample| (Sample::of(sample), sample.nodes.gold + sample.links.gold)).collect();
+        worst.retain(|(sample, _)| sample.score() < 1.0);
+        worst.sort_by(|(a, a_size), (b, b_size)| {
+            a.score().total_cmp(&b.score()).then_with(|| Reverse(a_size).cmp(&Reverse(b_size)))
+        });
+        let wrong = worst.len();
+        worst.truncate(against.worst);
         Run {
             name: name.into(),
             file: lines.path().to_owned(),
-            groups: figures(&evaluation),
+            figures: figures(&evaluation),
             coverage: evaluation.coverage,
-            confusion,
             wrong,
-            worst,
+            worst: worst.into_iter().map(|(sample, _)| sample).collect(),
         }
-    }
-}
-
-/// The gold plans that have a prediction, in file order: of lines with the same id the last.
-fn pairs<'g, 'p, 'a>(gold: &'g Gold, predictions: &'p Predictions<'a>) -> Vec<(GoldRecord<'g>, &'p Prediction<'a>)> {
-    let lines: Vec<(usize, &[u8])> = gold.lines.iter().collect();
-    let records: Vec<Option<GoldRecord<'_>>> =
-        lines.into_par_iter().map(|(line, text)| GoldRecord::read(line, text).ok()).collect();
-    let mut last: HashMap<SampleId, usize> = HashMap::with_capacity(records.len());
-    for record in records.iter().flatten() {
-        last.insert(record.id.clone(), record.line);
-    }
-    let records = records.into_iter().flatten().filter(|record| last.get(&record.id) == Some(&record.line));
-    records.filter_map(|record| predictions.get(&record.id).map(|prediction| (record, prediction))).collect()
-}
-
-fn gold_view(gold: &GoldRecord<'_>, dependency: DependencyType) -> Option<PlanView> {
-    PlanView::read(gold.task_steps.as_ref(), gold.task_nodes.as_ref(), gold.task_links.as_ref(), dependency)
-}
-
-fn predicted_view(prediction: &Prediction<'_>, dependency: DependencyType) -> Option<PlanView> {
-    let result = prediction.result.as_ref()?;
-    PlanView::read(result.look("task_steps"), result.look("task_nodes"), result.look("task_links"), dependency)
-}
-
-fn sample(
-    gold: &GoldRecord<'_>,
-    prediction: &Prediction<'_>,
-    against: &Against<'_>,
-    catalogue: &Catalogue,
-    names: &Names,
-) -> Sample {
-    let gold_plan = gold_view(gold, against.dependency).unwrap_or_default();
-    let predicted = predicted_view(prediction, against.dependency);
-    let result = prediction.result.as_ref().filter(|_| prediction.nested);
-    let left_out = legacy::score(gold, result, catalogue, against.wanted.steps(), None).dropped;
-    let nothing = PlanView::default();
-    let diff = Diff::of(&gold_plan, predicted.as_ref().unwrap_or(&nothing));
-    let complaints = match &predicted {
-        Some(predicted) => complaints(&gold_plan, predicted, &diff, names),
-        None => {
-            // Of what the original says and what is found here, one reason is enough.
-            let why =
-                left_out.as_ref().map_or_else(|| "it has no list under `task_nodes`".to_owned(), ToString::to_string);
-            vec![format!("The prediction is no plan: {why}")]
-        }
-    };
-    let request = gold.user_request.as_ref();
-    let request = request.map(|request| request.text().map_or_else(|| request.to_serde().to_string(), str::to_owned));
-    Sample {
-        id: gold.id.to_string(),
-        shape: gold.shape.as_ref().map(ToString::to_string),
-        request: request.unwrap_or_default(),
-        gold: gold_plan,
-        predicted,
-        diff,
-        complaints,
-        left_out: left_out.map(|reason| reason.to_string()),
     }
 }

@@ -1,10 +1,11 @@
 //! Runs and published rows in one table, and the words under it.
 
+use jarvis_plan::export::text::{clean, cut};
 use serde_json::Value;
 
 use super::{METRICS, Metric, Report, Run, leaderboard, left_out};
+use crate::evaluate::Wanted;
 use crate::evaluate::table::{Column, Form, Table};
-use crate::evaluate::{Group, Wanted};
 
 /// Figures beyond those of the published tables, shown for runs that have them: a header, and where the figure stands in
 /// a group (a path with `/` leads into objects).
@@ -18,9 +19,7 @@ pub const EXTRA_COLUMNS: &[Column<'static>] = &[
 /// Where a row comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Measured here.
     Run,
-    /// From TaskBench's leaderboard.
     Published,
 }
 
@@ -37,7 +36,6 @@ impl Source {
 /// A model in the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The run's or the model's name.
     pub name: String,
     /// Where it comes from.
     pub source: Source,
@@ -76,10 +74,9 @@ pub fn rows(report: &Report) -> Vec<Row> {
     };
     for (at, domain) in report.domains.iter().enumerate() {
         for run in &domain.runs {
-            let overall = run.groups.get(&Group::OVERALL.to_string()).unwrap_or(&Value::Null);
-            let samples = overall.get("node_supports").and_then(Value::as_u64);
+            let samples = run.figures.get("node_supports").and_then(Value::as_u64);
             let samples = samples.map(|samples| (samples, run.coverage.gold));
-            put(&run.name, Source::Run, at, Cells { samples, ..Cells::of_group(overall) });
+            put(&run.name, Source::Run, at, Cells { samples, ..Cells::of(&run.figures) });
         }
         for row in domain.published(report.leaderboard) {
             let figures = row.figures().map(Some).to_vec();
@@ -103,19 +100,22 @@ pub fn rows(report: &Report) -> Vec<Row> {
 }
 
 impl Cells {
-    /// The figures of a group of a run, without its samples.
-    pub fn of_group(figures: &Value) -> Cells {
-        let at = |path: &str| path.split('/').try_fold(figures, |value, key| value.get(key));
+    fn of(figures: &Value) -> Cells {
         Cells {
             samples: None,
-            figures: METRICS.iter().map(|metric| Some(at(metric.key)?.as_f64()? * 100.0)).collect(),
-            extra: EXTRA_COLUMNS.iter().map(|(_, path, _)| at(path).cloned()).collect(),
+            figures: METRICS.iter().map(|metric| Some(at(figures, metric.key)?.as_f64()? * 100.0)).collect(),
+            extra: EXTRA_COLUMNS.iter().map(|(_, path, _)| at(figures, path).cloned()).collect(),
         }
     }
 
     fn node_f1(&self) -> Option<f64> {
         METRICS.iter().zip(&self.figures).find(|(metric, _)| metric.short == "n-F1").and_then(|(_, figure)| *figure)
     }
+}
+
+/// The figure at a path of keys with `/` between them.
+pub(crate) fn at<'v>(figures: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('/').try_fold(figures, |value, key| value.get(key))
 }
 
 /// How the table is written.
@@ -127,6 +127,8 @@ pub enum Layout {
     Markdown,
     /// Comma-separated values: plain names.
     Csv,
+    /// HTML: plain names.
+    Page,
 }
 
 /// The table of all rows: name, source, and for each domain the samples of runs and the figures of the published tables
@@ -158,7 +160,7 @@ impl Columns {
     fn of(report: &Report, rows: &[Row], layout: Layout) -> Columns {
         let known = || rows.iter().flat_map(|row| row.cells.iter().flatten());
         let mut metrics = wanted(report.wanted);
-        if layout == Layout::Terminal {
+        if matches!(layout, Layout::Terminal | Layout::Page) {
             metrics.retain(|(at, _)| known().any(|cells| matches!(cells.figures.get(*at), Some(Some(_)))));
         }
         let has = |at: &usize| known().any(|cells| matches!(cells.extra.get(*at), Some(Some(_))));
@@ -178,18 +180,18 @@ fn written(rows: &[Row], prefixes: &[String], columns: &Columns, layout: Layout)
         let counts: &[&str] = if layout == Layout::Csv { &["n", "of"] } else { &["n"] };
         table.headers.extend(counts.iter().copied().chain(names).chain(extra).map(|name| match layout {
             Layout::Terminal => name.replace(' ', "\n"),
-            Layout::Markdown | Layout::Csv => format!("{prefix}{name}"),
+            Layout::Markdown | Layout::Csv | Layout::Page => format!("{prefix}{name}"),
         }));
     }
     for row in rows {
         let is_run = row.source == Source::Run;
         let mut cells = vec![
             match layout {
-                Layout::Terminal if is_run => format!("> {}", super::text::cut(&row.name, 60)),
+                Layout::Terminal if is_run => format!("> {}", cut(&row.name, 60)),
                 Layout::Terminal => format!("  {}", row.name),
                 Layout::Markdown if is_run => format!("**{}**", markdown(&row.name)),
                 Layout::Markdown => markdown(&row.name),
-                Layout::Csv => row.name.clone(),
+                Layout::Csv | Layout::Page => row.name.clone(),
             },
             row.source.as_str().to_owned(),
         ];
@@ -198,9 +200,11 @@ fn written(rows: &[Row], prefixes: &[String], columns: &Columns, layout: Layout)
             let samples = known.as_ref().and_then(|cells| cells.samples);
             match (samples, layout) {
                 (Some((scored, gold)), Layout::Csv) => cells.extend([scored.to_string(), gold.to_string()]),
-                (Some((scored, gold)), Layout::Terminal | Layout::Markdown) => cells.push(format!("{scored}/{gold}")),
+                (Some((scored, gold)), Layout::Terminal | Layout::Markdown | Layout::Page) => {
+                    cells.push(format!("{scored}/{gold}"))
+                }
                 (None, Layout::Csv) => cells.extend([none.to_owned(), none.to_owned()]),
-                (None, Layout::Terminal | Layout::Markdown) => cells.push(none.into()),
+                (None, Layout::Terminal | Layout::Markdown | Layout::Page) => cells.push(none.into()),
             }
             let written = |figure: Option<f64>| figure.map_or(none.to_owned(), |figure| percent(Some(figure)));
             cells.extend(metrics.iter().map(|(at, _)| written(figure(*at))));
@@ -252,7 +256,7 @@ pub(crate) fn wanted(wanted: Wanted) -> Vec<(usize, &'static Metric)> {
 /// A name that Markdown takes as it is.
 fn markdown(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
-    for letter in super::text::clean(name).chars() {
+    for letter in clean(name).chars() {
         match letter {
             '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '&' => out.extend(['\\', letter]),
             '\n' | '\t' => out.push(' '),
@@ -271,7 +275,7 @@ pub fn notes(report: &Report) -> Vec<String> {
             .to_owned(),
     );
     for domain in &report.domains {
-        notes.extend(left_out::told(domain, domain.runs.iter(), report.domains.len() > 1));
+        notes.extend(left_out::sentences(domain, report.domains.len() > 1));
     }
     let sizes = report.domains.iter().filter(|_| report.leaderboard).filter_map(|domain| {
         let known = domain.known?;
@@ -292,14 +296,14 @@ pub fn notes(report: &Report) -> Vec<String> {
         "{}. All times 100; - (in CSV nothing, in JSON null) where there is no figure.",
         meanings.join("; ")
     ));
-    let has_strict = |run: &Run| run.groups.values().any(|figures| figures.get("strict").is_some());
+    let has_strict = |run: &Run| run.figures.get("strict").is_some();
     if report.domains.iter().flat_map(|domain| &domain.runs).any(has_strict) {
         notes.push(
             "strict: the same figures over every gold plan; what is missing or malformed counts as an empty plan."
                 .to_owned(),
         );
     }
-    let has_bertscore = |run: &Run| run.groups.values().any(|figures| figures.get("step_bertscore_f1").is_some());
+    let has_bertscore = |run: &Run| run.figures.get("step_bertscore_f1").is_some();
     if report.wanted.bertscore && !report.domains.iter().flat_map(|domain| &domain.runs).any(has_bertscore) {
         notes.push("BsF of runs is missing: it needs an embedding model.".to_owned());
     }

@@ -4,19 +4,26 @@ use std::path::{Path, PathBuf};
 
 use jarvis_taskbench::data::{AlignmentIds, Gold, ToolGraph, ToolList};
 use jarvis_taskbench::json::Look;
+use serde_json::Value;
 
-/// The oracles beside the workspace, when they are there.
-pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/taskbench").join(name);
-    if !path.exists() {
-        eprintln!("note: {name} is not here; this test checks nothing without it");
-        return None;
-    }
-    Some(path)
+/// A sample domain of the repository.
+pub(crate) fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/taskbench").join(name)
+}
+
+/// Figures of a sample domain, by the independent implementation in `tests/data/reference.py`.
+pub(crate) fn expected(name: &str) -> Value {
+    let figures: Value = serde_json::from_str(include_str!("../data/expected.json")).unwrap();
+    figures[name].clone()
+}
+
+pub(crate) fn assert_near(found: &Value, expected: &Value, what: &str) {
+    let (a, b) = (found.as_f64().unwrap(), expected.as_f64().unwrap());
+    assert!((a - b).abs() < 1e-9, "{what}: {a}, not {b}");
 }
 
 /// What all shapes of one record must agree in.
-fn essence(path: &Path) -> Vec<String> {
+pub(crate) fn essence(path: &Path) -> Vec<String> {
     let gold = Gold::read(path).unwrap();
     let records = gold.records().map(|record| {
         let record = record.unwrap();
@@ -37,14 +44,38 @@ fn essence(path: &Path) -> Vec<String> {
     records.collect()
 }
 
+/// The same two plans as each release writes them: real JSON, JSON as text under older names, some of each.
 #[test]
 fn released_shapes_give_equal_samples() {
-    let Some(dir) = shared("formats") else { return };
-    let b = essence(&dir.join("release_b_huggingface.json"));
-    assert_eq!(b.len(), 3);
-    assert_eq!(b, essence(&dir.join("release_b_mixed_huggingface.json")));
-    assert_eq!(b, essence(&dir.join("release_b_as_release_a.json")));
-    assert_eq!(b[2..], essence(&dir.join("release_b_bare_node.json")));
+    let nodes = r#"[{"task": "Trim", "arguments": ["a.wav"]}, {"task": "Mix", "arguments": ["<node-0>"]}]"#;
+    let links = r#"[{"source": "Trim", "target": "Mix"}]"#;
+    let plan = |id: usize, fields: &str| format!(r#"{{"id": "{id}", "type": "chain", "n_tools": 2, {fields}}}"#);
+    let text = |json: &str| serde_json::Value::from(json).to_string();
+    let bare = r#"{"task": "Trim", "arguments": []}"#;
+    let a =
+        format!(r#""user_request": "x", "task_steps": ["trim", "mix"], "task_nodes": {nodes}, "task_links": {links}"#);
+    let b = format!(
+        r#""instruction": "x", "tool_steps": "[\"trim\", \"mix\"]", "tool_nodes": {}, "tool_links": {}"#,
+        text(nodes),
+        text(links)
+    );
+    let mixed = format!(
+        r#""user_request": "x", "tool_steps": ["trim", "mix"], "task_nodes": {}, "task_links": {links}"#,
+        text(nodes)
+    );
+    let single = |nodes: &str| plan(2, &format!(r#""task_steps": ["trim"], "task_nodes": {nodes}, "task_links": []"#));
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("data.json");
+    let read = |lines: &[String]| {
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        essence(&path)
+    };
+    let wanted = read(&[plan(1, &a), single(&format!("[{bare}]"))]);
+    assert_eq!(wanted.len(), 2);
+    assert!(wanted[0].contains(r#"Some(2) Some("[\"trim\",\"mix\"]")"#), "{}", wanted[0]);
+    for fields in [b, mixed] {
+        assert_eq!(read(&[plan(1, &fields), single(bare)]), wanted, "{fields}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::graph::example;
+use crate::data::example;
 
 /// A model that reads the graph in the prompt and answers it, now and then wrongly.
 struct Pupil {

@@ -5,7 +5,7 @@ use jarvis_taskbench::generate::{Critics, Folder, FolderError, format_line, judg
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::graph::example;
+use crate::data::example;
 
 #[test]
 fn folders_are_not_mixed() {

@@ -1,4 +1,4 @@
-//! The crate from outside, on small files and on the shared oracles where they are there.
+//! The crate through its public API. Only `outside` reads data that is not in the repository.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr)]
 
@@ -17,5 +17,6 @@ mod infer_resume;
 mod infer_support;
 mod inspect;
 mod legacy;
+mod outside;
 mod report;
 mod strict;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jarvis_chat::Message;
 use jarvis_engine::Events;
 use jarvis_hugginggpt::decisions::{Decision, DecisionError};
+use jarvis_plan::export::Ground;
 use jarvis_plan::{Event, EventKind, RunId, TaskId, export};
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -105,15 +106,16 @@ fn written(decision: &Decision, args: &PlanArgs) -> Result<String, Failure> {
         let chosen = decision.choice(task)?.result.as_ref();
         Some(chosen.map_or_else(|_| "no model".to_owned(), |selection| selection.chosen.id.clone()))
     };
+    let diagram = || export::plan(&decision.plan, |task| model(task).into_iter().collect());
     Ok(match args.format {
         // A pipeline is decided elsewhere.
         PlanFormat::Json | PlanFormat::Pipeline => decision.message(),
         PlanFormat::Tasks => {
             serde_json::to_string_pretty(&export::tasks_json(&decision.plan)).map_err(Failure::work)?
         }
-        PlanFormat::Dot => export::dot_with(&decision.plan, model).trim_end().to_owned(),
-        PlanFormat::Svg => export::svg(&decision.plan, |task| model(task).into_iter().collect()).trim_end().to_owned(),
-        PlanFormat::Mermaid => export::mermaid_with(&decision.plan, model).trim_end().to_owned(),
+        PlanFormat::Dot => diagram().dot().trim_end().to_owned(),
+        PlanFormat::Svg => diagram().svg(Ground::Transparent).trim_end().to_owned(),
+        PlanFormat::Mermaid => diagram().mermaid().trim_end().to_owned(),
     })
 }
 

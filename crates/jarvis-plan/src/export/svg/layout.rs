@@ -1,10 +1,8 @@
-//! Where the nodes and the edges of a plan go. One column for each level; an edge that skips levels runs through them in a
+//! Where the nodes and edges of a graph go. One column for each level; an edge that skips levels runs through them in a
 //! lane of its own, so that it crosses no node; the order within a column is chosen to cross few edges, the heights to
 //! keep them straight.
 
 use std::collections::HashMap;
-
-use crate::{Plan, TaskId, graph};
 
 /// Space between columns: room for the curves.
 const COLUMN_GAP: f64 = 64.0;
@@ -12,8 +10,9 @@ const COLUMN_GAP: f64 = 64.0;
 const ROW_GAP: f64 = 22.0;
 /// Height of a lane.
 const LANE: f64 = 4.0;
-/// More lanes than this are not laid: the edges then run straight across, and the work stays small.
-const MAX_LANES: usize = 10_000;
+/// A graph whose edges pass more columns than this, counted over all edges, has no lanes: its edges run straight across
+/// nodes, and the drawing stays small.
+const MAX_PIECES: usize = 10_000;
 /// Passes over the columns, there and back, for the order and for the heights.
 const PASSES: usize = 8;
 
@@ -35,15 +34,14 @@ pub(super) struct Curve {
 
 /// A finished layout; all coordinates are 0 or more.
 pub(super) struct Layout {
-    /// One for each task, in the plan's order.
     pub(super) boxes: Vec<Rect>,
-    /// Each edge with its curves, from left to right.
-    pub(super) edges: Vec<(TaskId, TaskId, Vec<Curve>)>,
+    /// The curves of each edge from its start to its end; none for an edge from a node to itself.
+    pub(super) edges: Vec<Vec<Curve>>,
     pub(super) width: f64,
     pub(super) height: f64,
 }
 
-/// A task, or a lane, in its column.
+/// A node, or a lane, in its column.
 struct Cell {
     height: f64,
     /// Its centre, from the top.
@@ -52,9 +50,9 @@ struct Cell {
     after: Vec<usize>,
 }
 
-/// Lays out a plan whose nodes have these sizes (width and height, in the plan's order).
-pub(super) fn layout(plan: &Plan, sizes: &[(f64, f64)]) -> Layout {
-    let mut grid = Grid::new(plan, sizes);
+/// Lays out nodes of these widths and heights, and edges between their places in the list.
+pub(super) fn layout(sizes: &[(f64, f64)], edges: &[(usize, usize)]) -> Layout {
+    let mut grid = Grid::new(sizes, edges);
     grid.order();
     grid.heights();
     let (left, width) = grid.columns_x(sizes);
@@ -70,7 +68,7 @@ pub(super) fn layout(plan: &Plan, sizes: &[(f64, f64)]) -> Layout {
             Rect { x, y: grid.y(nth) - size.1 / 2.0, width, height: size.1 }
         })
         .collect();
-    let edges = grid.edges.iter().map(|(from, to, path)| (*from, *to, grid.curves(path, &left))).collect();
+    let edges = grid.edges.iter().map(|edge| grid.curves(edge, &left)).collect();
     Layout { boxes, edges, width, height }
 }
 
@@ -80,16 +78,20 @@ struct Grid {
     level: Vec<usize>,
     /// The cells of each column, from the top.
     columns: Vec<Vec<usize>>,
-    /// Each edge with the cells it passes.
-    edges: Vec<(TaskId, TaskId, Vec<usize>)>,
+    edges: Vec<Edge>,
+}
+
+/// An edge with the cells it passes from left to right, both ends included.
+#[derive(Default)]
+struct Edge {
+    path: Vec<usize>,
+    /// True for an edge that closes a cycle and is drawn from right to left.
+    is_backward: bool,
 }
 
 impl Grid {
-    fn new(plan: &Plan, sizes: &[(f64, f64)]) -> Grid {
-        let levels = graph::levels(plan);
-        let nth: HashMap<TaskId, usize> = plan.tasks().iter().enumerate().map(|(nth, task)| (task.id, nth)).collect();
-        let level: Vec<usize> =
-            plan.tasks().iter().map(|task| levels.get(&task.id).copied().unwrap_or_default()).collect();
+    fn new(sizes: &[(f64, f64)], edges: &[(usize, usize)]) -> Grid {
+        let level = levels(sizes.len(), edges);
         let cells =
             sizes.iter().map(|size| Cell { height: size.1, y: 0.0, before: Vec::new(), after: Vec::new() }).collect();
         let depth = level.iter().max().map_or(0, |deepest| deepest + 1);
@@ -99,38 +101,43 @@ impl Grid {
                 column.push(cell);
             }
         }
+        let is_inside = |(from, to): &(usize, usize)| from != to && *from.max(to) < sizes.len();
+        let pieces = edges.iter().filter(|edge| is_inside(edge));
+        let pieces: usize = pieces.map(|(from, to)| grid.level_of(*from).abs_diff(grid.level_of(*to))).sum();
         let mut lanes: HashMap<(usize, usize), usize> = HashMap::new();
-        for task in plan.tasks() {
-            let Some(to) = nth.get(&task.id).copied() else { continue };
-            for dep in &task.dep {
-                if let Some(from) = nth.get(dep).copied() {
-                    let path = grid.path(from, to, &mut lanes);
-                    grid.edges.push((*dep, task.id, path));
-                }
-            }
+        for edge in edges {
+            let laid = if is_inside(edge) {
+                let is_backward = grid.level_of(edge.0) > grid.level_of(edge.1);
+                let (left, right) = if is_backward { (edge.1, edge.0) } else { *edge };
+                Edge { path: grid.path(left, right, pieces <= MAX_PIECES, &mut lanes), is_backward }
+            } else {
+                Edge::default()
+            };
+            grid.edges.push(laid);
         }
         grid
     }
 
-    /// The cells that an edge passes, both ends included. Edges from the same task share its lane.
-    fn path(&mut self, from: usize, to: usize, lanes: &mut HashMap<(usize, usize), usize>) -> Vec<usize> {
+    /// The cells that an edge passes. Edges that begin at the same node share its lane.
+    fn path(
+        &mut self,
+        from: usize,
+        to: usize,
+        has_lanes: bool,
+        lanes: &mut HashMap<(usize, usize), usize>,
+    ) -> Vec<usize> {
         let (first, last) = (self.level_of(from), self.level_of(to));
         let mut path = vec![from];
-        for level in first + 1..last {
-            let lane = match lanes.get(&(from, level)) {
-                Some(lane) => *lane,
-                None if lanes.len() >= MAX_LANES => break,
-                None => {
-                    let lane = self.cells.len();
-                    self.cells.push(Cell { height: LANE, y: 0.0, before: Vec::new(), after: Vec::new() });
-                    self.level.push(level);
-                    if let Some(column) = self.columns.get_mut(level) {
-                        column.push(lane);
-                    }
-                    lanes.insert((from, level), lane);
-                    lane
+        for level in (first + 1..last).filter(|_| has_lanes) {
+            let lane = *lanes.entry((from, level)).or_insert_with(|| {
+                let lane = self.cells.len();
+                self.cells.push(Cell { height: LANE, y: 0.0, before: Vec::new(), after: Vec::new() });
+                self.level.push(level);
+                if let Some(column) = self.columns.get_mut(level) {
+                    column.push(lane);
                 }
-            };
+                lane
+            });
             path.push(lane);
         }
         path.push(to);
@@ -299,15 +306,52 @@ impl Grid {
         columns.get(self.level_of(cell)).copied().unwrap_or_default()
     }
 
-    fn curves(&self, path: &[usize], columns: &[(f64, f64)]) -> Vec<Curve> {
-        path.iter()
-            .zip(path.iter().skip(1))
-            .map(|(a, b)| {
-                let (left, width) = self.span(*a, columns);
-                Curve { from: (left + width, self.y(*a)), to: (self.span(*b, columns).0, self.y(*b)) }
-            })
-            .collect()
+    fn curves(&self, edge: &Edge, columns: &[(f64, f64)]) -> Vec<Curve> {
+        let pieces = edge.path.iter().zip(edge.path.iter().skip(1)).map(|(a, b)| {
+            let (left, width) = self.span(*a, columns);
+            Curve { from: (left + width, self.y(*a)), to: (self.span(*b, columns).0, self.y(*b)) }
+        });
+        if edge.is_backward {
+            return pieces.rev().map(|Curve { from, to }| Curve { from: to, to: from }).collect();
+        }
+        pieces.collect()
     }
+}
+
+/// The column of each node: one more than the last column among the nodes that lead to it. Where every node left is in or
+/// behind a cycle, the one with the fewest open edges into it comes next; edges back to it go from right to left.
+#[allow(clippy::expect_used, reason = "the loop ends when every node has its level")]
+fn levels(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
+    let mut open = vec![0_usize; count];
+    // The nodes beside each node, and whether the edge leads to them.
+    let mut beside: Vec<Vec<(usize, bool)>> = vec![Vec::new(); count];
+    for &(from, to) in edges.iter().filter(|(from, to)| from != to && *from.max(to) < count) {
+        for (node, other, leads) in [(from, to, true), (to, from, false)] {
+            if let (Some(beside), Some(open)) = (beside.get_mut(node), open.get_mut(node)) {
+                beside.push((other, leads));
+                *open += usize::from(!leads);
+            }
+        }
+    }
+    let mut levels: Vec<Option<usize>> = vec![None; count];
+    let level_of = |levels: &[Option<usize>], node: usize| levels.get(node).copied().flatten();
+    let next = |levels: &[Option<usize>], open: &[usize]| {
+        let waiting = levels.iter().zip(open).enumerate().filter(|(_, (level, _))| level.is_none());
+        waiting.min_by_key(|(_, (_, open))| **open).map(|(node, _)| node)
+    };
+    while let Some(node) = next(&levels, &open) {
+        let beside = beside.get(node).map(Vec::as_slice).unwrap_or_default();
+        let before = beside.iter().filter_map(|(other, _)| level_of(&levels, *other)).max();
+        if let Some(level) = levels.get_mut(node) {
+            *level = Some(before.map_or(0, |level| level + 1));
+        }
+        for (other, _) in beside.iter().filter(|(_, leads)| *leads) {
+            if let Some(open) = open.get_mut(*other) {
+                *open = open.saturating_sub(1);
+            }
+        }
+    }
+    levels.into_iter().map(|level| level.expect("the loop above gives every node a level")).collect()
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -31,7 +31,6 @@ pub struct LegacyFigures {
     pub argument_value_f1: Option<f64>,
     /// One minus the mean likeness of the sequences of tools.
     pub edit_distance: Option<f64>,
-    /// F1 of links.
     pub link_f1: Option<f64>,
 }
 
@@ -53,16 +52,13 @@ pub struct NodeFigures {
     pub tools: Vec<PerTool>,
 }
 
-/// One tool's figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerTool {
-    /// Its id.
     pub id: String,
     /// Samples with it: predicted and gold.
     pub counts: Counts,
 }
 
-/// Pools the samples of a group.
 #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 pub fn pool<'s>(
     samples: impl Iterator<Item = &'s LegacySample>,

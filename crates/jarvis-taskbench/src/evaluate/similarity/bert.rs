@@ -14,7 +14,6 @@ use tokenizers::{Tokenizer, TruncationParams};
 use super::{Similarity, SimilarityError};
 use crate::evaluate::harmonic;
 
-/// A loaded model.
 pub struct Bert {
     model: Model,
     tokenizer: Tokenizer,
@@ -118,7 +117,7 @@ impl Bert {
 }
 
 impl Similarity for Bert {
-    fn score(&self, pairs: &[(String, String)], told: &dyn Fn(usize)) -> Result<Vec<[f64; 3]>, SimilarityError> {
+    fn score(&self, pairs: &[(String, String)], progress: &dyn Fn(usize)) -> Result<Vec<[f64; 3]>, SimilarityError> {
         // Gold texts come back for each run, and many predictions are equal to them.
         let mut seen: HashMap<&str, Embedded> = HashMap::new();
         let mut scores = Vec::with_capacity(pairs.len());
@@ -135,7 +134,7 @@ impl Similarity for Bert {
             if seen.len() > 64 {
                 seen.clear();
             }
-            told(done + 1);
+            progress(done + 1);
         }
         Ok(scores)
     }

@@ -11,7 +11,6 @@ use rayon::prelude::*;
 pub struct Bootstrap {
     /// How many times the samples are drawn anew; 1,000 is usual.
     pub resamples: u32,
-    /// The seed.
     pub seed: u64,
     /// Intervals for every figure, not for ROUGE alone.
     pub all: bool,

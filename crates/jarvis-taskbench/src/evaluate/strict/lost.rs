@@ -12,58 +12,58 @@ const MOST_VALUES: usize = 10;
 
 /// The reasons, the gravest first: no plan, tools, links, references, arguments, order, then what was repaired.
 pub(super) fn reasons(gold: &Plan, said: &Plan, missing: bool, catalogue: &Catalogue) -> Box<[Box<str>]> {
-    let mut told: Vec<String> = Vec::new();
+    let mut reasons: Vec<String> = Vec::new();
     if let Some((_, why)) = &gold.malformed {
-        told.push(format!("the gold plan is malformed: {why}"));
+        reasons.push(format!("the gold plan is malformed: {why}"));
     }
     if missing {
-        told.push("no prediction".into());
+        reasons.push("no prediction".into());
     }
     if let Some((_, why)) = &said.malformed {
-        told.push(format!("malformed prediction: {why}"));
+        reasons.push(format!("malformed prediction: {why}"));
     }
     // Where there is no plan, what it would have held goes without saying.
     if !missing && said.malformed.is_none() {
-        tools(gold, said, catalogue, &mut told);
-        links(gold, said, catalogue, &mut told);
-        told.extend(said.dangling.iter().map(|what| format!("dangling reference: {what}")));
-        told.extend(said.bad_links.iter().map(|what| format!("malformed link: {what}")));
-        told.extend(said.bad_arguments.iter().map(|what| format!("malformed argument: {what}")));
-        arguments(gold, said, catalogue, &mut told);
+        tools(gold, said, catalogue, &mut reasons);
+        links(gold, said, catalogue, &mut reasons);
+        reasons.extend(said.dangling.iter().map(|what| format!("dangling reference: {what}")));
+        reasons.extend(said.bad_links.iter().map(|what| format!("malformed link: {what}")));
+        reasons.extend(said.bad_arguments.iter().map(|what| format!("malformed argument: {what}")));
+        arguments(gold, said, catalogue, &mut reasons);
         let (mut wanted, mut found): (Vec<&String>, Vec<&String>) =
             (gold.nodes.iter().collect(), said.nodes.iter().collect());
         if wanted != found {
             wanted.sort_unstable();
             found.sort_unstable();
             if wanted == found {
-                told.push("the tools are listed in another order".into());
+                reasons.push("the tools are listed in another order".into());
             }
         }
         if said.steps.is_empty() && !gold.steps.is_empty() {
-            told.push("no steps".into());
+            reasons.push("no steps".into());
         }
-        told.extend(said.repaired.iter().map(|(kind, times)| match times {
+        reasons.extend(said.repaired.iter().map(|(kind, times)| match times {
             1 => format!("repaired: {kind}"),
             times => format!("repaired: {kind}, {times} times"),
         }));
     }
-    if told.len() > MOST_REASONS {
-        let more = told.len() - MOST_REASONS;
-        told.truncate(MOST_REASONS);
-        told.push(format!("and {more} more"));
+    if reasons.len() > MOST_REASONS {
+        let more = reasons.len() - MOST_REASONS;
+        reasons.truncate(MOST_REASONS);
+        reasons.push(format!("and {more} more"));
     }
-    told.into_iter().map(String::into_boxed_str).collect()
+    reasons.into_iter().map(String::into_boxed_str).collect()
 }
 
-fn tools(gold: &Plan, said: &Plan, catalogue: &Catalogue, told: &mut Vec<String>) {
+fn tools(gold: &Plan, said: &Plan, catalogue: &Catalogue, reasons: &mut Vec<String>) {
     let count = |plan: &Plan, name: &str| plan.nodes.iter().filter(|node| *node == name).count();
     for name in firsts(&gold.nodes) {
         let (wanted, found) = (count(gold, name), count(said, name));
         let name = cut(catalogue.show(name));
         match (wanted, found) {
-            (_, 0) => told.push(format!("missed tool {name}")),
+            (_, 0) => reasons.push(format!("missed tool {name}")),
             (wanted, found) if found != wanted => {
-                told.push(format!("tool {name} {found} times, wanted {wanted} times"));
+                reasons.push(format!("tool {name} {found} times, wanted {wanted} times"));
             }
             _ => {}
         }
@@ -71,7 +71,7 @@ fn tools(gold: &Plan, said: &Plan, catalogue: &Catalogue, told: &mut Vec<String>
     for name in firsts(&said.nodes) {
         if count(gold, name) == 0 {
             let written = || said.nodes.iter().zip(&said.written).find(|(node, _)| *node == name);
-            told.push(match (catalogue.code(name), written()) {
+            reasons.push(match (catalogue.code(name), written()) {
                 (None, Some((_, written))) => format!("unknown tool {}", cut(written)),
                 (Some(_), _) | (None, None) => format!("surplus tool {}", cut(catalogue.show(name))),
             });
@@ -79,23 +79,23 @@ fn tools(gold: &Plan, said: &Plan, catalogue: &Catalogue, told: &mut Vec<String>
     }
 }
 
-fn links(gold: &Plan, said: &Plan, catalogue: &Catalogue, told: &mut Vec<String>) {
+fn links(gold: &Plan, said: &Plan, catalogue: &Catalogue, reasons: &mut Vec<String>) {
     let show = |(source, target): &(String, String)| {
         format!("{} → {}", cut(catalogue.show(source)), cut(catalogue.show(target)))
     };
-    told.extend(gold.links.difference(&said.links).map(|link| format!("missed link {}", show(link))));
-    told.extend(said.links.difference(&gold.links).map(|link| format!("surplus link {}", show(link))));
+    reasons.extend(gold.links.difference(&said.links).map(|link| format!("missed link {}", show(link))));
+    reasons.extend(said.links.difference(&gold.links).map(|link| format!("surplus link {}", show(link))));
 }
 
-/// Only of tools that both sides name: the others have been told of.
-fn arguments(gold: &Plan, said: &Plan, catalogue: &Catalogue, told: &mut Vec<String>) {
+/// Only of tools that both sides name: the others have been reasons of.
+fn arguments(gold: &Plan, said: &Plan, catalogue: &Catalogue, reasons: &mut Vec<String>) {
     let shared: BTreeSet<&String> = gold.nodes.iter().filter(|name| said.nodes.contains(name)).collect();
     let mut slots: BTreeMap<(&str, &str), [Vec<&str>; 2]> = BTreeMap::new();
     for (side, arguments) in
         [gold.arguments.difference(&said.arguments), said.arguments.difference(&gold.arguments)].into_iter().enumerate()
     {
         for Argument { task, name, value } in
-            arguments.filter(|argument| shared.contains(&argument.task) && !argument.told_elsewhere())
+            arguments.filter(|argument| shared.contains(&argument.task) && !argument.is_counted_elsewhere())
         {
             if let Some(values) = slots.entry((task, name)).or_default().get_mut(side) {
                 values.push(value);
@@ -110,7 +110,7 @@ fn arguments(gold: &Plan, said: &Plan, catalogue: &Catalogue, told: &mut Vec<Str
     };
     for ((task, name), [wanted, found]) in slots {
         let (task, name) = (cut(catalogue.show(task)), cut(name));
-        told.push(match (wanted.is_empty(), found.is_empty()) {
+        reasons.push(match (wanted.is_empty(), found.is_empty()) {
             (false, false) => {
                 format!("wrong argument of {task}: {name} is {}, wanted {}", list(&found), list(&wanted))
             }

@@ -26,7 +26,6 @@ const MOST_LINKS: usize = 2_000;
 /// What is compared of an argument beside its tool: a kind of resource or a parameter's name, and the value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Argument {
-    /// The tool.
     pub(crate) task: String,
     /// The kind of the value (resource) or the parameter's name (temporal).
     pub(crate) name: String,
@@ -41,7 +40,7 @@ const MALFORMED: &str = "malformed argument";
 
 impl Argument {
     /// True for what is counted under another name too.
-    pub(crate) fn told_elsewhere(&self) -> bool {
+    pub(crate) fn is_counted_elsewhere(&self) -> bool {
         [DANGLING, MALFORMED].contains(&self.name.as_str())
     }
 }
@@ -55,7 +54,6 @@ pub(crate) struct Plan {
     pub(crate) nodes: Vec<String>,
     /// The same as written.
     pub(crate) written: Vec<String>,
-    /// The arguments.
     pub(crate) arguments: BTreeSet<Argument>,
     /// The links that are scored: from references (resource) or as listed (temporal).
     pub(crate) links: BTreeSet<(String, String)>,
@@ -95,7 +93,6 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Its word in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Cause::Unreadable => "unreadable",
@@ -110,7 +107,6 @@ impl Cause {
 }
 
 impl Plan {
-    /// The gold plan.
     pub(crate) fn of_gold(gold: &GoldRecord<'_>, catalogue: &Catalogue) -> Plan {
         let parts = [gold.task_steps.as_ref(), gold.task_nodes.as_ref(), gold.task_links.as_ref()];
         read(parts, catalogue)

@@ -15,7 +15,6 @@ use crate::evaluate::{Counts, Wanted};
 pub struct Figure {
     /// The value, 0 to 1; `None` when there is nothing to count.
     pub value: Option<f64>,
-    /// The interval.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -24,7 +23,6 @@ pub struct Figure {
 pub struct Prf {
     /// The sums.
     pub common: u64,
-    /// How many were predicted.
     pub predicted: u64,
     /// How many were wanted.
     pub gold: u64,
@@ -35,7 +33,6 @@ pub struct Prf {
 /// Precision, recall, F1 and support of one tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolFigures {
-    /// The tool's name.
     pub tool: String,
     /// Samples with it on both sides, in the prediction, in the gold plan.
     pub counts: Counts,
@@ -68,7 +65,6 @@ pub struct StrictFigures {
     pub macro_nodes: Option<[f64; 3]>,
     /// Those tools, in catalogue order.
     pub tools: Vec<ToolFigures>,
-    /// Links.
     pub links: Option<Prf>,
     /// Listed links in resource mode: on how many samples both sides list them, and the figures there.
     pub listed_links: Option<(usize, Prf)>,
@@ -202,7 +198,7 @@ pub fn pool<'s>(
     let figure =
         |at: usize| Figure { value: made.get(at).copied().flatten(), interval: spread.get(at).copied().flatten() };
     let family = |at: usize| {
-        let sum = |column: usize| sums.get(at * 3 + column).copied().unwrap_or_default() as u64;
+        let sum = |column: usize| sums.get(at * 3 + column).copied().expect("a row has five families") as u64;
         let figures = [figure(at * 3), figure(at * 3 + 1), figure(at * 3 + 2)];
         Prf { common: sum(0), predicted: sum(1), gold: sum(2), figures }
     };
@@ -226,7 +222,7 @@ pub fn pool<'s>(
         pooled.edit_distance = Some([figure(15), figure(16)]);
     }
     if wanted.rouge {
-        let scored = sums.last().copied().unwrap_or_default() as usize;
+        let scored = sums.last().copied().expect("a row has columns") as usize;
         pooled.rouge = Some((scored, [figure(18), figure(19), figure(20), figure(21)]));
     }
     pooled
@@ -279,7 +275,7 @@ fn macro_mean(tools: &[ToolFigures]) -> Option<[f64; 3]> {
     }
     let mut sums = [0.0; 3];
     for tool in tools {
-        for (sum, value) in sums.iter_mut().zip(of_counts(tool.counts).unwrap_or_default()) {
+        for (sum, value) in sums.iter_mut().zip(of_counts(tool.counts).expect("the tools occur")) {
             *sum += value;
         }
     }
@@ -377,7 +373,7 @@ impl StrictFigures {
 
 impl ToolFigures {
     fn entry(&self) -> (String, Value) {
-        let [precision, recall, f1] = of_counts(self.counts).unwrap_or_default();
+        let [precision, recall, f1] = of_counts(self.counts).expect("only tools that occur have figures");
         let figures = json!({"precision": precision, "recall": recall, "f1": f1,
             "support": self.counts.gold, "predicted": self.counts.predicted});
         (self.tool.clone(), figures)

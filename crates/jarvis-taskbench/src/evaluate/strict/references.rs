@@ -45,21 +45,21 @@ fn in_text(text: &str, found: &mut Vec<Reference>) {
     const OUTPUT: &str = "<output_of_";
     let mut rest = text;
     while let Some(start) = rest.find('<') {
-        let tag = rest.get(start..).unwrap_or_default();
+        let tag = rest.get(start..).expect("`find` gives the start of a letter");
         let (word, is_node) = match (tag.strip_prefix(NODE), tag.strip_prefix(OUTPUT)) {
             (Some(after), _) => (after, true),
             (None, Some(after)) => (after, false),
             (None, None) => {
-                rest = tag.get(1..).unwrap_or_default();
+                rest = tag.get(1..).expect("`<` is one byte");
                 continue;
             }
         };
         // A tag that is never closed, or not before the next one opens, ends there.
         let end = word.find(['>', '<']).unwrap_or(word.len());
         let closed = word.get(end..).is_some_and(|after| after.starts_with('>'));
-        let inside = word.get(..end).unwrap_or_default();
-        let after = word.get(end + usize::from(closed)..).unwrap_or_default();
-        let written = tag.get(..tag.len() - after.len()).unwrap_or_default().chars().take(80).collect();
+        let inside = word.get(..end).expect("`find` gives the start of a letter");
+        let after = word.get(end + usize::from(closed)..).expect("`>` is one byte");
+        let written = tag.get(..tag.len() - after.len()).expect("`after` ends `tag`").chars().take(80).collect();
         found.push(match (is_node, closed) {
             (true, closed) => Reference::Node { at: place(inside).filter(|_| closed), written },
             (false, true) => Reference::OutputOf { tool: inside.to_owned(), written },

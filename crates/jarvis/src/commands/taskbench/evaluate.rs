@@ -195,12 +195,12 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         Some(_) | None => None,
     };
     if wanted.bertscore && similarity.is_none() {
-        let told = "BERTScore is left out: it needs a local model, --bert-model DIR, and a build with that feature";
+        let missing = "BERTScore is left out: it needs a local model, --bert-model DIR, and a build with that feature";
         let asked = args.metric.iter().any(|word| word == "bertscore");
-        if asked { printer.warning(told) } else { printer.progress(&format!("note: {told}")) }
+        if asked { printer.warning(missing) } else { printer.progress(&format!("note: {missing}")) }
     }
     let bar = bar(similarity.is_some() && printer.draws());
-    let told = |done: usize, of: usize| {
+    let progress = |done: usize, of: usize| {
         bar.set_length(of as u64);
         bar.set_position(done as u64);
     };
@@ -215,7 +215,7 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         wanted,
         groups: grouping.groups(),
         only: only(args, &domain)?,
-        shown: HashSet::new(),
+        examples: HashSet::new(),
         no_plan: HashMap::new(),
         bootstrap: Some(Bootstrap {
             resamples: args.intervals.unwrap_or(1000),
@@ -223,7 +223,7 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
             all: args.intervals.is_some(),
         }),
         similarity: similarity.as_deref(),
-        told: Some(&told),
+        progress: Some(&progress),
     };
     // Of several files without named groups one line each, so that they can be compared.
     let brief = jobs.len() > 1 && args.splits.is_empty() && args.n_tools.is_empty();
@@ -232,11 +232,11 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     let mut failed = 0;
     for job in &jobs {
         let traces = Traces::beside(&job.predictions);
-        let shown = demos(args, &domain, &traces, printer);
-        let options = Options { shown, no_plan: traces.no_plan, ..options.clone() };
+        let examples = demos(args, &domain, &traces, printer);
+        let options = Options { examples, no_plan: traces.no_plan, ..options.clone() };
         if batch && !args.force && args.per_sample.is_none() && job.is_done(&domain, args, &options)? {
-            let told = "its figures are newer than predictions and gold plans (--force computes them again)";
-            printer.progress(&format!("{}: {told}", job.name));
+            let current = "its figures are newer than predictions and gold plans (--force computes them again)";
+            printer.progress(&format!("{}: {current}", job.name));
             runs.push((job, job.saved(&options)?));
             continue;
         }
@@ -359,7 +359,7 @@ fn only(args: &EvaluateArgs, domain: &Domain) -> Result<Option<HashSet<SampleId>
     Ok(Some(named.filter(both).collect()))
 }
 
-/// The samples that were shown to the planner as examples: as typed, else as the folder's name says, else as the log beside
+/// The samples that the prompt had as examples: as typed, else as the folder's name says, else as the log beside
 /// the predictions tells.
 fn demos(args: &EvaluateArgs, domain: &Domain, traces: &Traces, printer: Printer) -> HashSet<SampleId> {
     let of_folder = demos_of_folder(&args.prediction_dir.to_string_lossy());

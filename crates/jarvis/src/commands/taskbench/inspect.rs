@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
-use jarvis_taskbench::data::inspect::{FactValue, FileReport, Inspection, Oddity, State};
-use jarvis_taskbench::data::{Domain, inspect};
+use jarvis_taskbench::data::Domain;
+use jarvis_taskbench::inspect::{FileReport, Inspection, Oddity, inspect};
+use serde_json::Value;
 
 use super::unusable;
 use crate::failure::Failure;
@@ -17,8 +18,8 @@ use crate::printer::Printer;
     jarvis taskbench inspect data_huggingface\n  \
     jarvis taskbench inspect data_huggingface --json | jq '.files[\"data.json\"].odd'\n\n\
     Looks at tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json,\n\
-    split_ids.json and predictions*/*.json. Files that are missing are told, and so is what is odd;\n\
-    neither is an error. Nothing is changed.")]
+    split_ids.json and predictions*/*.json. Missing files and oddities are reported; neither is an\n\
+    error. Nothing is changed.")]
 #[command(group(ArgGroup::new("domain").args(["dir", "data_dir"]).required(true)))]
 pub(crate) struct InspectArgs {
     /// The domain folder
@@ -32,8 +33,9 @@ pub(crate) struct InspectArgs {
     json: bool,
 }
 
+#[allow(clippy::expect_used, reason = "the argument group is required")]
 pub(super) fn run(args: &InspectArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let dir = args.dir.as_ref().or(args.data_dir.as_ref()).cloned().unwrap_or_default();
+    let dir = args.dir.as_ref().or(args.data_dir.as_ref()).cloned().expect("clap demands one of them");
     let domain = Domain::open(&dir).map_err(unusable)?;
     let found = inspect(&domain).map_err(|error| {
         let hint = match domains_below(&dir).as_slice() {
@@ -43,7 +45,7 @@ pub(super) fn run(args: &InspectArgs, printer: Printer) -> Result<ExitCode, Fail
         Failure::usage(error).hint(hint)
     })?;
     if args.json {
-        printer.out(&serde_json::to_string_pretty(&found.to_value()).map_err(Failure::work)?);
+        printer.out(&serde_json::to_string_pretty(&found).map_err(Failure::work)?);
     } else {
         printer.out_piece(&text(&found));
     }
@@ -75,46 +77,47 @@ const SHOWN: usize = 5;
 const LETTERS: usize = 90;
 
 fn text(found: &Inspection) -> String {
-    let mut out = match found.dependency {
+    let mut out = match found.dependency_type {
         Some(kind) => format!("{}: {kind} plans ({})\n", found.name, found.because),
         None => format!("{}: {}\n", found.name, found.because),
     };
-    for file in &found.files {
+    for (name, file) in &found.files {
         out.push('\n');
-        out.push_str(&of_file(file));
+        out.push_str(&of_file(name, file));
     }
     out
 }
 
-fn of_file(file: &FileReport) -> String {
-    let mut out = match &file.state {
-        State::Missing => return format!("{}: missing\n", file.file),
-        State::Unusable(why) => return format!("{}: cannot be used: {why}\n", file.file),
-        State::Read => format!("{}\n", file.file),
+fn of_file(name: &str, file: &FileReport) -> String {
+    let contents = match file {
+        FileReport::Missing => return format!("{name}: missing\n"),
+        FileReport::Unusable { reason } => return format!("{name}: cannot be used: {reason}\n"),
+        FileReport::Read(contents) => contents,
     };
-    let width = file.facts.iter().map(|fact| fact.name.len()).max().unwrap_or_default();
-    for fact in &file.facts {
-        let value = match &fact.value {
-            FactValue::Count(count) => grouped(*count),
-            FactValue::Counts(counts) => counts
+    let mut out = format!("{name}\n");
+    let width = contents.facts.keys().map(String::len).max().unwrap_or(0);
+    for (fact, value) in &contents.facts {
+        let value = match value {
+            Value::Object(counts) => counts
                 .iter()
                 .map(|(name, count)| {
                     // Sizes need a mark between two numbers.
                     let mark = if name.bytes().all(|byte| byte.is_ascii_digit()) { ":" } else { "" };
-                    format!("{name}{mark} {}", grouped(*count))
+                    format!("{name}{mark} {}", with_commas(count))
                 })
                 .collect::<Vec<_>>()
                 .join(", "),
+            count => with_commas(count),
         };
-        out.push_str(&format!("  {:<width$}  {value}\n", fact.name));
+        out.push_str(&format!("  {:<width$}  {value}\n", fact.replace('_', " ")));
     }
-    if file.odd.is_empty() {
+    if contents.odd.is_empty() {
         return out;
     }
     out.push_str("  odd:\n");
-    let counts: Vec<String> = file.odd.iter().map(share).collect();
-    let width = counts.iter().map(String::len).max().unwrap_or_default();
-    for (odd, count) in file.odd.iter().zip(&counts) {
+    let counts: Vec<String> = contents.odd.iter().map(share).collect();
+    let width = counts.iter().map(String::len).max().unwrap_or(0);
+    for (odd, count) in contents.odd.iter().zip(&counts) {
         out.push_str(&format!("    {count:>width$}  {}\n", odd.what));
         for line in examples(odd) {
             out.push_str(&format!("    {:>width$}    {line}\n", ""));
@@ -125,8 +128,8 @@ fn of_file(file: &FileReport) -> String {
 
 fn share(odd: &Oddity) -> String {
     match odd.of {
-        Some(of) => format!("{} of {}", grouped(odd.count), grouped(of)),
-        None => grouped(odd.count),
+        Some(of) => format!("{} of {}", with_commas(odd.count), with_commas(of)),
+        None => with_commas(odd.count),
     }
 }
 
@@ -135,7 +138,7 @@ fn examples(odd: &Oddity) -> Vec<String> {
     let mut shown: Vec<String> = odd.which.iter().take(SHOWN).map(|item| cut(item)).collect();
     let more = odd.which.len().saturating_sub(SHOWN);
     if more > 0 {
-        shown.push(format!("and {} more", grouped(more)));
+        shown.push(format!("and {} more", with_commas(more)));
     }
     let line = shown.join(", ");
     if line.len() > LETTERS { shown } else { vec![line].into_iter().filter(|line| !line.is_empty()).collect() }
@@ -150,7 +153,7 @@ fn cut(text: &str) -> String {
 }
 
 /// A number with a comma every three digits.
-fn grouped(number: usize) -> String {
+fn with_commas(number: impl ToString) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {

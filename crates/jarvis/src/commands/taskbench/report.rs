@@ -24,7 +24,7 @@ use crate::printer::Printer;
     jarvis taskbench report --run data_multimedia/predictions/gpt-4.json --format csv\n\n\
     Every run of a domain is compared, beside the published leaderboard. Figures are measured from\n\
     predictions and gold plans, by the original's rules and by strict ones; metrics files are not\n\
-    needed. The page is one file without scripts or network.")]
+    needed. The page is one file without scripts or network access.")]
 pub(crate) struct ReportArgs {
     /// A domain folder: tool_desc.json, data.json, predictions*/; may be repeated
     #[arg(long, value_name = "DIR")]
@@ -44,13 +44,13 @@ pub(crate) struct ReportArgs {
     /// Write the table to this file instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write a page with charts, confusions of tools and the worst samples to this file
+    /// Write an HTML page with the tables, 95 % intervals and the worst samples to this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Leave the published rows out
     #[arg(long)]
     no_leaderboard: bool,
-    /// Figures: all, f1, ed (on the page only), link, argument, rouge, bertscore; may be repeated
+    /// Figures: all, f1, ed, link, argument, rouge, bertscore; may be repeated
     #[arg(short, long, value_name = "METRIC", value_delimiter = ',')]
     metric: Vec<String>,
     /// How many of the worst samples of each run the page shows
@@ -205,8 +205,15 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
     let gold = domain.gold().map_err(unusable)?;
     let dependency = args.dependency_type.unwrap_or_else(|| tools.dependency());
     let mut report = DomainReport::new(domain, tools.clone(), dependency);
-    let against =
-        Against { tools: &tools, gold: &gold, dependency, known: domain.known_as(), wanted, worst: args.worst };
+    let against = Against {
+        tools: &tools,
+        gold: &gold,
+        dependency,
+        known: domain.known_as(),
+        wanted,
+        worst: args.worst,
+        intervals: args.html.is_some(),
+    };
     let mut refused = Vec::new();
     for file in &job.files {
         match Run::read(run_name(file), file, &against) {
@@ -225,12 +232,12 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
         return Err(unusable(error));
     }
     for error in refused {
-        printer.warning(&format!("left out: {}", told(&error)));
+        printer.warning(&format!("left out: {}", chain(&error)));
     }
     Ok(report)
 }
 
 /// An error with its cause, in one line.
-fn told(error: &dyn std::error::Error) -> String {
+fn chain(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }

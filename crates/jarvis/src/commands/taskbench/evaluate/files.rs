@@ -108,12 +108,12 @@ pub(super) struct Figures {
 /// taken for those of these.
 pub(super) fn made_with(args: &EvaluateArgs, options: &Options<'_>) -> String {
     let EvaluateArgs { alignment, ids, bert_model, bert_layer, .. } = args;
-    let mut shown: Vec<&str> = options.shown.iter().map(SampleId::as_str).collect();
-    shown.sort_unstable();
-    shown.dedup();
+    let mut examples: Vec<&str> = options.examples.iter().map(SampleId::as_str).collect();
+    examples.sort_unstable();
+    examples.dedup();
     let groups: Vec<String> = options.groups.iter().map(Group::to_string).collect();
     format!(
-        "made with: {} dependencies, {:?} profile, {:?}, alignment {:?}, ids {ids:?}, examples {shown:?}, {:?}, model \
+        "made with: {} dependencies, {:?} profile, {:?}, alignment {:?}, ids {ids:?}, examples {examples:?}, {:?}, model \
          {bert_model:?} {bert_layer:?}, groups {}",
         options.dependency,
         options.profile,

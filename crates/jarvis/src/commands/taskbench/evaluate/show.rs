@@ -41,16 +41,16 @@ pub(super) fn tell(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, doma
             printer.warning(&format!("{}: {} more lines are no {what}", path.display(), bad.len() - SHOWN));
         }
     }
-    let mut told = format!("{}: {} of {} gold plans have a prediction", job.name, coverage.predicted, coverage.gold);
+    let mut line = format!("{}: {} of {} gold plans have a prediction", job.name, coverage.predicted, coverage.gold);
     for (count, one, many) in [
         (coverage.surplus, "prediction without gold", "predictions without gold"),
         (coverage.repeated, "repeated prediction", "repeated predictions"),
     ] {
         if count > 0 {
-            told.push_str(&format!(", {count} {}", if count == 1 { one } else { many }));
+            line.push_str(&format!(", {count} {}", if count == 1 { one } else { many }));
         }
     }
-    printer.progress(&told);
+    printer.progress(&line);
     let dropped: usize = coverage.dropped.values().sum();
     if dropped > 0 {
         let causes: Vec<String> = coverage.dropped.iter().map(|(why, count)| format!("{why} ({count})")).collect();
@@ -173,8 +173,8 @@ fn counts(figures: &Value, columns: &[Column<'_>]) -> bool {
 /// What stands under the tables: the letters that are over them.
 fn legend(headers: &[String], printer: Printer) {
     let there = |names: &&[&str]| names.iter().any(|name| headers.iter().any(|header| header == name));
-    let told: Vec<&str> = LEGEND.iter().filter(|(names, _)| there(names)).map(|(_, meaning)| *meaning).collect();
-    for (at, part) in told.chunks(5).enumerate() {
+    let legend: Vec<&str> = LEGEND.iter().filter(|(names, _)| there(names)).map(|(_, meaning)| *meaning).collect();
+    for (at, part) in legend.chunks(5).enumerate() {
         printer.out(&format!("{}{}", if at == 0 { "times 100: " } else { "  " }, part.join("; ")));
     }
 }
