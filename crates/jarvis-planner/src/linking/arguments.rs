@@ -4,9 +4,9 @@ use indexmap::IndexMap;
 use jarvis_plan::{Arg, DraftRef, Kind, Param, Piece, Tool};
 
 use super::{Linker, Thing, wording};
+use crate::candidate::Step;
 use crate::clauses::Clause;
 use crate::lexicon::Nature;
-use crate::matching::Step;
 use crate::retrieval::is_address;
 use crate::slots;
 use crate::words;
