@@ -2,11 +2,9 @@
 
 pub(crate) mod grammar;
 
-use jarvis_plan::{is_cyrillic, is_han};
-use std::sync::LazyLock;
-
+use jarvis_plan::is_han;
+pub(crate) use jarvis_plan::spell_out;
 use regex::Regex;
-use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::data;
@@ -36,20 +34,13 @@ impl Token {
     }
 }
 
-static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
-static RUSSIAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::Russian));
-
 /// The stem of one lower-case word.
 pub(crate) fn stem(lower: &str) -> String {
     // Words that share a stem with others and nothing else: "animate", "position".
     if matches!(lower, "animal" | "animals" | "positive") {
         return lower.trim_end_matches('s').to_owned();
     }
-    match lower.chars().next() {
-        Some(letter) if is_cyrillic(letter) => RUSSIAN.stem(&lower.replace('ё', "е")).into_owned(),
-        Some(letter) if letter.is_ascii_alphabetic() => ENGLISH.stem(lower).into_owned(),
-        _ => lower.to_owned(),
-    }
+    jarvis_plan::stem(lower)
 }
 
 /// The words of `text` from left to right.
@@ -73,24 +64,6 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
 /// The stems of `text`, from left to right.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     tokens(text).into_iter().map(|token| token.stem).collect()
-}
-
-/// A name such as `getWeather`, `get_weather` or `Get-Weather` as words with blanks between.
-pub(crate) fn spell_out(name: &str) -> String {
-    let mut spelled = String::with_capacity(name.len() + 8);
-    let mut before = ' ';
-    for letter in name.chars() {
-        if matches!(letter, '_' | '-' | '.' | '/' | ':') {
-            spelled.push(' ');
-        } else {
-            if letter.is_uppercase() && (before.is_lowercase() || before.is_ascii_digit()) {
-                spelled.push(' ');
-            }
-            spelled.push(letter);
-        }
-        before = letter;
-    }
-    spelled
 }
 
 /// True for the name of a language, as in "into French" or "на французский".
@@ -135,7 +108,7 @@ pub(crate) fn slice(text: &str, start: usize, end: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{spell_out, stems, tokens};
+    use super::{stems, tokens};
 
     #[test]
     fn stems_by_script() {
@@ -155,15 +128,6 @@ mod tests {
         let text = "Ünï_code 图 b";
         for token in tokens(text) {
             assert_eq!(text[token.start..token.end].to_lowercase(), token.lower);
-        }
-    }
-
-    #[test]
-    fn names_are_spelled_out() {
-        for (name, words) in
-            [("getWeather", "get Weather"), ("text-to-image", "text to image"), ("send_email", "send email")]
-        {
-            assert_eq!(spell_out(name), words);
         }
     }
 }
