@@ -29,12 +29,12 @@ impl Language {
                 continue;
             }
             for c in word.chars() {
-                match c {
-                    c if is_han(c) => han += 1,
+                match Script::of(c) {
+                    Script::Han => han += 1,
                     _ if path => {}
-                    'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => latin += 1,
-                    c if is_cyrillic(c) => cyrillic += 1,
-                    '\u{3040}'..='\u{30ff}' => kana += 1,
+                    Script::Latin => latin += 1,
+                    Script::Cyrillic => cyrillic += 1,
+                    Script::Kana => kana += 1,
                     _ => {}
                 }
             }
@@ -77,14 +77,54 @@ impl Language {
     }
 }
 
-/// True for Chinese characters: the unified ideographs and their common extensions.
+/// The script of a letter, as far as it tells languages apart.
+#[allow(missing_docs, reason = "scripts are told by their names")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Script {
+    Latin,
+    Cyrillic,
+    /// Chinese characters: the unified ideographs and their common extensions.
+    Han,
+    Kana,
+    Hangul,
+    Arabic,
+    Hebrew,
+    Greek,
+    Thai,
+    Devanagari,
+    /// Other scripts, digits, punctuation and blanks.
+    Other,
+}
+
+impl Script {
+    /// The script of one character.
+    pub fn of(letter: char) -> Script {
+        match letter {
+            'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => Script::Latin,
+            '\u{400}'..='\u{52f}' => Script::Cyrillic,
+            '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}' => {
+                Script::Han
+            }
+            '\u{3040}'..='\u{30ff}' => Script::Kana,
+            '\u{ac00}'..='\u{d7af}' | '\u{1100}'..='\u{11ff}' => Script::Hangul,
+            '\u{600}'..='\u{6ff}' => Script::Arabic,
+            '\u{590}'..='\u{5ff}' => Script::Hebrew,
+            '\u{370}'..='\u{3ff}' => Script::Greek,
+            '\u{e00}'..='\u{e7f}' => Script::Thai,
+            '\u{900}'..='\u{97f}' => Script::Devanagari,
+            _ => Script::Other,
+        }
+    }
+}
+
+/// True for Chinese characters.
 pub fn is_han(letter: char) -> bool {
-    matches!(letter, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
+    Script::of(letter) == Script::Han
 }
 
 /// True for Cyrillic letters.
 pub fn is_cyrillic(letter: char) -> bool {
-    matches!(letter, '\u{400}'..='\u{52f}')
+    Script::of(letter) == Script::Cyrillic
 }
 
 /// Whether a word looks like a path, an address or a file name rather than like language.

@@ -5,9 +5,7 @@
 use std::io::{BufRead, Write};
 
 use jarvis_plan::{Arg, Draft, Kind, Request, Resource, Source};
-use jarvis_planner::decoding::Weights;
-use jarvis_planner::lattice::Lattice;
-use jarvis_planner::{Offline, ToolIndex, clauses};
+use jarvis_planner::{Offline, ToolIndex, Weights};
 
 fn main() -> std::io::Result<()> {
     let explain = std::env::args().any(|word| word == "--explain");
@@ -27,16 +25,10 @@ fn main() -> std::io::Result<()> {
             notes.iter().map(|note| format!("  ({note})")).collect::<String>()
         )?;
         if explain {
-            write!(out, "{}", explained(&request, &index))?;
+            write!(out, "{}", Offline::explain(&index, &request, &Weights::default()))?;
         }
     }
     Ok(())
-}
-
-fn explained(request: &Request, index: &ToolIndex) -> String {
-    let mut reading = clauses::read(&request.text, &[], index);
-    let lattice = Lattice::new(&mut reading, request, index, &Weights::default());
-    lattice.explain(&reading, &request.text, index)
 }
 
 fn attached(name: &str) -> Resource {

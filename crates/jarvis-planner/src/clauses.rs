@@ -15,10 +15,7 @@ use borders::{Cut, Force, cuts};
 use orders::{is_question, strip_order};
 use parts::Part;
 
-pub(crate) use orders::{
-    begins_with_action, gives_order, is_attribute, is_outcome, looks_like_stray, names_action, opens_with_order,
-    strip_polite,
-};
+pub(crate) use orders::{looks_like_stray, names_action};
 
 use crate::lexicon;
 use crate::resources::{self, Pointers, Span, SpanKind};
@@ -27,7 +24,7 @@ use crate::words::{self, Token, slice};
 
 /// How a clause follows the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Join {
+pub(crate) enum Join {
     /// It is the first.
     Start,
     /// Joined by "and" or a comma.
@@ -40,26 +37,26 @@ pub enum Join {
 
 /// One thing asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Clause {
+pub(crate) struct Clause {
     /// Where it starts in the request, in bytes.
-    pub start: usize,
+    pub(crate) start: usize,
     /// Where it ends, in bytes.
-    pub end: usize,
+    pub(crate) end: usize,
     /// How it follows the clause before.
-    pub join: Join,
+    pub(crate) join: Join,
     /// Its words; words of spans are left out.
-    pub tokens: Vec<Token>,
+    pub(crate) tokens: Vec<Token>,
     /// The spans inside it.
-    pub spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
     /// What it points at.
-    pub pointers: Pointers,
+    pub(crate) pointers: Pointers,
     /// True when it asks a question rather than gives an order.
-    pub question: bool,
+    pub(crate) question: bool,
 }
 
 impl Clause {
     /// The quoted question that the clause asks ("answer the question 'Who is it?'").
-    pub fn quoted_question(&self) -> Option<&Span> {
+    pub(crate) fn quoted_question(&self) -> Option<&Span> {
         let names = |token: &Token| {
             matches!(token.stem.as_str(), "question" | "answer" | "ask" | "вопрос" | "ответ" | "спрос" | "问" | "答")
         };
@@ -70,23 +67,23 @@ impl Clause {
     }
 
     /// True when it is a question, or hands one over.
-    pub fn asks(&self) -> bool {
+    pub(crate) fn asks(&self) -> bool {
         self.question || self.quoted_question().is_some()
     }
 
     /// The clause as it stands in the request.
-    pub fn text<'a>(&self, request: &'a str) -> &'a str {
+    pub(crate) fn text<'a>(&self, request: &'a str) -> &'a str {
         slice(request, self.start, self.end)
     }
 }
 
 /// A request as clauses, with every span in it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// What is asked, in the order written.
-    pub clauses: Vec<Clause>,
+    pub(crate) clauses: Vec<Clause>,
     /// Every span, in order.
-    pub spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
 }
 
 /// Bounds on what is read of an order, so that no request takes long. Text to work on is one span, however long.
@@ -96,7 +93,7 @@ const MOST_CUTS: usize = 100;
 
 /// Reads a request. `files` are names of attached files that the text may speak of; `index` tells which words name an
 /// action.
-pub fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> Reading {
+pub(crate) fn read(request: &str, files: &[(&str, Kind)], index: &ToolIndex) -> Reading {
     let mut spans = resources::spans_with(request, files);
     spans.truncate(MOST_SPANS);
     if files.is_empty()

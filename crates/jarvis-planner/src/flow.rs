@@ -3,39 +3,23 @@
 
 use jarvis_plan::{Kind, Tool};
 
-use crate::clauses::{Clause, opens_with_order, strip_polite};
-use crate::words::{Token, WordSet, listed};
+use crate::clauses::Clause;
+use crate::data;
+use crate::words::Token;
+use crate::words::grammar::{opens_with_order, strip_polite};
 
 /// The kinds a clause speaks of, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flow {
+pub(crate) struct Flow {
     /// What it wants made.
-    pub targets: Vec<Kind>,
+    pub(crate) targets: Vec<Kind>,
     /// What it works on.
-    pub sources: Vec<Kind>,
+    pub(crate) sources: Vec<Kind>,
 }
-
-/// Words after which a kind is wanted.
-static WANTS: WordSet = WordSet::new(
-    "show extract generate create make produce draw paint into as get obtain receive download find search build compose \
-    render provide give want need regenerate synthesize record turn convert создай сделай сгенерируй нарисуй получи \
-    найди скачай",
-);
-/// Words after which a kind is given.
-static GIVEN: WordSet = WordSet::new(
-    "from of in on with using based this that these my given provided for about by per its have has had contains из с по этот \
-    эту этого моей мою",
-);
-/// Verbs that work on what follows, unless it follows "into".
-static WORKS: WordSet = WordSet::new(
-    "turn convert transform translate transcribe summarize describe analyze edit enhance segment classify",
-);
-const WANTS_HAN: &str = "成为作生画做找";
-const GIVEN_HAN: &str = "把将对从据用";
 
 impl Flow {
     /// Reads a clause.
-    pub fn of(clause: &Clause) -> Flow {
+    pub(crate) fn of(clause: &Clause) -> Flow {
         let mut flow = Flow::default();
         let tokens = &clause.tokens;
         for (at, _) in tokens.iter().enumerate() {
@@ -54,17 +38,17 @@ impl Flow {
     }
 
     /// True when the clause speaks of that kind.
-    pub fn speaks_of(&self, kind: Kind) -> bool {
+    pub(crate) fn speaks_of(&self, kind: Kind) -> bool {
         self.targets.contains(&kind) || self.sources.contains(&kind)
     }
 
     /// True when the tool makes what the clause wants made.
-    pub fn makes(&self, tool: &Tool) -> bool {
+    pub(crate) fn makes(&self, tool: &Tool) -> bool {
         tool.outputs.iter().any(|kind| self.targets.contains(kind))
     }
 
     /// How plainly the clause says the direction of a tool that is named after its kinds, such as `text-to-image`, 0 to 1.
-    pub fn direction(&self, tool: &Tool) -> f32 {
+    pub(crate) fn direction(&self, tool: &Tool) -> f32 {
         let takes = |kind: &Kind| tool.params.iter().any(|param| param.kind == *kind);
         // "Audio to audio" is no direction.
         let turns = tool.outputs.iter().any(|kind| !takes(kind));
@@ -77,7 +61,7 @@ impl Flow {
     }
 
     /// How well what a tool takes and gives agrees with what the clause says, -1 to 1; 0 for tools without kinds.
-    pub fn agreement(&self, tool: &Tool) -> f32 {
+    pub(crate) fn agreement(&self, tool: &Tool) -> f32 {
         if tool.outputs.is_empty() {
             return 0.0;
         }
@@ -99,8 +83,8 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
         // "把文字变成图片": the verb stands before what is made, and what is given follows another word.
         let before = tokens.get(..at).unwrap_or_default().iter().rev().take(24);
         let marks = before.filter(|token| token.is_han()).find_map(|token| match () {
-            () if WANTS_HAN.contains(&token.lower) => Some(true),
-            () if GIVEN_HAN.contains(&token.lower) => Some(false),
+            () if data::BEFORE_WANTED_HAN.has(&token.lower) => Some(true),
+            () if data::BEFORE_GIVEN_HAN.has(&token.lower) => Some(false),
             () => None,
         });
         return marks.unwrap_or(false);
@@ -108,7 +92,9 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
     // "An image of a cat" alone asks for one.
     // "Take a photo" asks no tool for one.
     let other = opens_with_order(tokens)
-        && strip_polite(tokens).first().is_some_and(|verb| !WANTS.has(&verb.lower) && verb.start < token.start);
+        && strip_polite(tokens)
+            .first()
+            .is_some_and(|verb| !data::BEFORE_WANTED.has(&verb.lower) && verb.start < token.start);
     let new = !other
         && at
             .checked_sub(1)
@@ -117,25 +103,23 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
     for back in 1..=5 {
         let Some(before) = at.checked_sub(back).and_then(|place| tokens.get(place)) else { return new };
         let word = before.lower.as_str();
-        if kind_at(tokens, at - back).is_some() && !WANTS.has(word) {
+        if kind_at(tokens, at - back).is_some() && !data::BEFORE_WANTED.has(word) {
             // "an image file", "text and audio".
             continue;
         }
         if matches!(word, "to" | "в" | "на") {
             // "From text to speech", "turn it to a video", but not "add it to the video".
-            let changes = |token: &Token| {
-                listed("convert turn transform change translate from преобразуй преврати конвертируй", &token.lower)
-            };
+            let changes = |token: &Token| data::TURNING_VERBS.has(&token.lower);
             return tokens.get(..at - back).is_some_and(|before| before.iter().any(changes))
                 || (word == "to" && (at - back).checked_sub(1).is_some_and(|place| kind_at(tokens, place).is_some()));
         }
-        if WORKS.has(word) {
+        if data::WORKING_VERBS.has(word) {
             return false;
         }
-        if WANTS.has(word) {
+        if data::BEFORE_WANTED.has(word) {
             return true;
         }
-        if GIVEN.has(word) {
+        if data::BEFORE_GIVEN.has(word) {
             return false;
         }
     }
@@ -146,30 +130,19 @@ fn is_wanted(tokens: &[Token], at: usize) -> bool {
 pub(crate) fn kind_at(tokens: &[Token], at: usize) -> Option<Kind> {
     let token = tokens.get(at)?;
     let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
-    match token.stem.as_str() {
-        "pictur" | "imag" | "photo" | "photograph" | "panorama" | "collag" | "waveform" | "spectrogram" | "картинк"
-        | "изображен" | "фот" | "фотограф" | "图" => Some(Kind::Image),
-        "照" if next == "片" => Some(Kind::Image),
+    let stem = token.stem.as_str();
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before)).map_or("", |token| token.lower.as_str());
+    match (stem, next) {
+        ("照", "片") => Some(Kind::Image),
+        ("音" | "录", "频" | "音") | ("语", "音") => Some(Kind::Audio),
+        ("文", "本" | "章" | "字") => Some(Kind::Text),
+        ("视", "频") => Some(Kind::Video),
         // "Make it sound friendlier" speaks of no sound.
-        "sound"
-            if at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|before| {
-                matches!(before.lower.as_str(), "it" | "this" | "that" | "them" | "they") || next.ends_with("er")
-            }) || next.ends_with("er") =>
-        {
-            None
-        }
-        "audio" | "record" | "sound" | "speech" | "voic" | "запис" | "ауд" | "аудиозапис" | "звук" | "реч" => {
-            Some(Kind::Audio)
-        }
-        "音" | "录" if matches!(next, "频" | "音") => Some(Kind::Audio),
-        "语" if next == "音" => Some(Kind::Audio),
-        "text" | "passag" | "articl" | "paragraph" | "transcript" | "essay" | "текст" | "стат" => {
-            Some(Kind::Text)
-        }
-        "文" if matches!(next, "本" | "章" | "字") => Some(Kind::Text),
-        "video" | "clip" | "movi" | "footag" | "slideshow" | "виде" => Some(Kind::Video),
-        "视" if next == "频" => Some(Kind::Video),
-        _ if token.lower.starts_with("animat") => Some(Kind::Video),
+        ("sound", _) if matches!(before, "it" | "this" | "that" | "them" | "they") || next.ends_with("er") => None,
+        _ if data::IMAGE_STEMS.has(stem) => Some(Kind::Image),
+        _ if data::AUDIO_STEMS.has(stem) => Some(Kind::Audio),
+        _ if data::TEXT_STEMS.has(stem) => Some(Kind::Text),
+        _ if data::VIDEO_STEMS.has(stem) || token.lower.starts_with("animat") => Some(Kind::Video),
         _ => None,
     }
 }

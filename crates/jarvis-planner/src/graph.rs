@@ -7,14 +7,14 @@ use jarvis_plan::Tool;
 
 /// The links between the tools of a list, by their places in it.
 #[derive(Debug, Clone, Default)]
-pub struct ToolGraph {
+pub(crate) struct ToolGraph {
     links: HashSet<(usize, usize)>,
     surprise: f32,
 }
 
 impl ToolGraph {
     /// The graph of pairs of names; names that are not in the list are left out.
-    pub fn new<'n>(tools: &[Tool], links: impl IntoIterator<Item = (&'n str, &'n str)>) -> ToolGraph {
+    pub(crate) fn new<'n>(tools: &[Tool], links: impl IntoIterator<Item = (&'n str, &'n str)>) -> ToolGraph {
         let places: HashMap<&str, usize> =
             tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
         let mut graph = ToolGraph { links: HashSet::new(), surprise: 0.0 };
@@ -31,23 +31,23 @@ impl ToolGraph {
     }
 
     /// True when no links were declared.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.links.is_empty()
     }
 
     /// True when the second tool is known to follow the first.
-    pub fn links(&self, source: usize, target: usize) -> bool {
+    pub(crate) fn links(&self, source: usize, target: usize) -> bool {
         self.links.contains(&(source, target))
     }
 
     /// The share of pairs that are not linked, 0 to 1: how much it tells that a tool stands between two.
-    pub fn sparsity(&self) -> f32 {
+    pub(crate) fn sparsity(&self) -> f32 {
         1.0 - (-self.surprise).exp()
     }
 
     /// How much a link tells, in nats: the logarithm of one in how many pairs is linked. 0 for a complete graph and for
     /// none.
-    pub fn surprise(&self) -> f32 {
+    pub(crate) fn surprise(&self) -> f32 {
         self.surprise
     }
 }

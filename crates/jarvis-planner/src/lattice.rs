@@ -3,28 +3,32 @@
 
 use jarvis_plan::{Kind, Request};
 
-use crate::clauses::{Clause, Reading, gives_order};
-use crate::decoding::{self, Candidate, Weights, likeliest};
+use crate::candidate::{Candidate, Step, likeliest};
+use crate::clauses::{Clause, Reading};
+use crate::data;
+use crate::decoding;
 use crate::lexicon::{self, ConceptId};
 use crate::linking::{kinds_of, own_things};
-use crate::matching::{self, AtHand, Step};
+use crate::matching::{self, AtHand};
 use crate::resources;
 use crate::retrieval::{Bag, ToolIndex};
+use crate::weights::Weights;
 use crate::words::Token;
+use crate::words::grammar::gives_order;
 
 /// The ways to serve each clause of a request.
 #[derive(Debug, Clone, Default)]
-pub struct Lattice {
+pub(crate) struct Lattice {
     /// For each clause, in order, what it may mean.
-    pub clauses: Vec<Vec<Candidate>>,
+    pub(crate) clauses: Vec<Vec<Candidate>>,
     /// What the words of the whole request say for each tool.
-    pub whole: Vec<f32>,
+    pub(crate) whole: Vec<f32>,
 }
 
 impl Lattice {
     /// Reads the clauses one after the other: what each one works on depends on those before. A clause with a slip of
     /// spelling is corrected on the way.
-    pub fn new(reading: &mut Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> Lattice {
+    pub(crate) fn new(reading: &mut Reading, request: &Request, index: &ToolIndex, weights: &Weights) -> Lattice {
         let mut lattice = Lattice::default();
         let mut builder = Builder::new(reading, request);
         for at in 0..reading.clauses.len() {
@@ -38,14 +42,14 @@ impl Lattice {
     }
 
     /// The best steps of each clause, all clauses together.
-    pub fn decode(&self, index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
+    pub(crate) fn decode(&self, index: &ToolIndex, weights: &Weights) -> Vec<Vec<Step>> {
         decoding::decode(&self.clauses, &self.whole, index, weights)
     }
 }
 
 impl Lattice {
     /// What each clause of a request might have meant, the likeliest first, for people to read.
-    pub fn explain(&self, reading: &Reading, request: &str, index: &ToolIndex) -> String {
+    pub(crate) fn explain(&self, reading: &Reading, request: &str, index: &ToolIndex) -> String {
         let mut told = String::new();
         for (clause, candidates) in reading.clauses.iter().zip(&self.clauses) {
             told.push_str(&format!("      {:?} {:?}\n", clause.join, clause.text(request)));
@@ -153,12 +157,7 @@ impl Builder {
 fn looks_back(clause: &Clause) -> bool {
     clause.spans.is_empty()
         && !gives_order(&clause.tokens)
-        && clause.tokens.first().is_some_and(|token| {
-            matches!(
-                token.lower.as_str(),
-                "after" | "once" | "when" | "before" | "upon" | "following" | "while" | "после" | "когда"
-            )
-        })
+        && clause.tokens.first().is_some_and(|token| data::LOOKING_BACK.has(&token.lower))
 }
 
 /// "Answer the following question": the question itself comes next.
@@ -171,8 +170,7 @@ fn announces(clause: &Clause) -> bool {
 fn spelled(clause: &Clause, hand: &AtHand, index: &ToolIndex) -> Option<Clause> {
     let suits = |id: ConceptId| {
         index.serves(id)
-            && lexicon::concept(id)
-                .is_some_and(|row| row.takes.iter().any(|kind| hand.own.contains(kind) || hand.near.contains(kind)))
+            && lexicon::concept(id).takes.iter().any(|kind| hand.own.contains(kind) || hand.near.contains(kind))
     };
     lexicon::corrected(&clause.tokens, suits).map(|(_, tokens)| Clause { tokens, ..clause.clone() })
 }
@@ -182,9 +180,10 @@ mod tests {
     use jarvis_plan::{Kind, Request, Tool};
 
     use super::Lattice;
+    use crate::candidate::{Candidate, likeliest};
     use crate::clauses;
-    use crate::decoding::{Weights, likeliest};
     use crate::retrieval::ToolIndex;
+    use crate::weights::Weights;
 
     /// The best way to serve each clause, `-` for none worth its price.
     fn check(request: &str, expected: &str) {
@@ -199,7 +198,7 @@ mod tests {
         let (asked, weights) = (Request::new(request), Weights::default());
         let mut reading = clauses::read(request, &[], &index);
         let lattice = Lattice::new(&mut reading, &asked, &index, &weights);
-        let best = |candidates: &Vec<crate::decoding::Candidate>| {
+        let best = |candidates: &Vec<Candidate>| {
             let best = likeliest(candidates).filter(|best| best.score >= weights.cost);
             let tools = best.into_iter().flat_map(|best| &best.steps).filter_map(|step| index.tool(step.tool));
             let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();

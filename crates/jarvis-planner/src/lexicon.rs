@@ -1,7 +1,8 @@
 //! The lexicon: words of requests in three languages to concepts, and concepts to the words tools are described with.
 //! It never names a tool of one list; which tool serves a concept is found by [`crate::retrieval`].
 
-mod concepts;
+#![allow(clippy::expect_used, reason = "the lexicon is compiled in, and `each_concept_is_whole` reads all of it")]
+
 mod typos;
 
 use std::collections::HashMap;
@@ -9,13 +10,15 @@ use std::sync::LazyLock;
 
 use jarvis_plan::Kind;
 
+use crate::data;
+use crate::words::grammar::opens_question;
 use crate::words::{self, Token};
 
 pub(crate) use typos::corrected;
 
-/// What an action makes of what it is given.
+/// What an action makes of its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nature {
+pub(crate) enum Nature {
     /// A picture that shows one aspect of a picture: edges, depth, boxes.
     Map,
     /// Labels or scores that tell something about the input.
@@ -30,62 +33,90 @@ pub enum Nature {
     Ask,
 }
 
+impl Nature {
+    fn named(word: &str) -> Option<Nature> {
+        Some(match word {
+            "map" => Nature::Map,
+            "label" => Nature::Label,
+            "make" => Nature::Make,
+            "edit" => Nature::Edit,
+            "create" => Nature::Create,
+            "ask" => Nature::Ask,
+            _ => return None,
+        })
+    }
+}
+
 /// One thing people ask for.
 #[derive(Debug)]
-pub struct Concept {
-    /// Its name, for notes and tests.
-    pub name: &'static str,
-    /// What it makes of its input.
-    pub nature: Nature,
-    /// The kinds it works on.
-    pub takes: &'static [Kind],
-    /// The kind it gives first.
-    pub gives: Kind,
-    /// Phrases that names, aliases and descriptions of tools use for it, separated by `|`.
-    pub tools: &'static str,
-    /// Phrases of requests, separated by `|`. `*` stands for up to a few words; `~` before a phrase marks a weak hint.
-    pub says: &'static [&'static str],
+pub(crate) struct Concept {
+    pub(crate) name: &'static str,
+    pub(crate) nature: Nature,
+    pub(crate) takes: Vec<Kind>,
+    /// The kind of its main output.
+    pub(crate) gives: Kind,
+    /// Phrases in names, aliases and descriptions of tools that serve it.
+    pub(crate) tools: Vec<&'static str>,
+    /// Phrases of requests. `*` stands for up to a few words; `~` before a phrase marks a weak hint.
+    pub(crate) says: Vec<&'static str>,
 }
+
+static CONCEPTS: LazyLock<Vec<Concept>> = LazyLock::new(|| {
+    let mut concepts: Vec<Concept> = Vec::new();
+    for (name, row) in data::rows(include_str!("../data/lexicon.tsv")) {
+        let mut words = row.split(' ');
+        if let Some((_, part)) = name.split_once('.') {
+            let concept = concepts.last_mut().expect("a concept's first row comes first");
+            if part == "tools" { concept.tools.extend(words) } else { concept.says.extend(words) }
+        } else {
+            let nature = words.next().and_then(Nature::named).expect("the first word is what it makes");
+            let (gives, takes): (Vec<&str>, Vec<&str>) = words.partition(|kind| kind.starts_with('>'));
+            let kind = |word: &str| word.trim_start_matches('>').parse::<Kind>().expect("a kind");
+            let takes = takes.into_iter().map(kind).collect();
+            let gives = gives.first().map(|word| kind(word)).expect("one kind is given");
+            concepts.push(Concept { name, nature, takes, gives, tools: Vec::new(), says: Vec::new() });
+        }
+    }
+    concepts
+});
 
 /// The place of a concept in [`concepts()`].
-pub type ConceptId = usize;
+pub(crate) type ConceptId = usize;
 
-/// Every concept.
-pub fn concepts() -> &'static [Concept] {
-    concepts::CONCEPTS
+pub(crate) fn concepts() -> &'static [Concept] {
+    &CONCEPTS
 }
 
-/// The concept of that place.
-pub fn concept(id: ConceptId) -> Option<&'static Concept> {
-    concepts::CONCEPTS.get(id)
+pub(crate) fn concept(id: ConceptId) -> &'static Concept {
+    CONCEPTS.get(id).expect("an id is a place in the lexicon")
 }
 
 /// The place of the concept of that name.
-pub fn find(name: &str) -> Option<ConceptId> {
-    concepts::CONCEPTS.iter().position(|concept| concept.name == name)
+pub(crate) fn find(name: &str) -> Option<ConceptId> {
+    CONCEPTS.iter().position(|concept| concept.name == name)
 }
 
 /// A phrase of a request that stands for a concept.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
+pub(crate) struct Hit {
     /// The concepts it may stand for; the inputs at hand decide.
-    pub concepts: Vec<ConceptId>,
+    pub(crate) concepts: Vec<ConceptId>,
     /// The matched words, as places in the token list; words under a `*` are not among them.
-    pub at: Vec<usize>,
+    pub(crate) at: Vec<usize>,
     /// False for weak hints.
-    pub strong: bool,
+    pub(crate) strong: bool,
     /// True when the phrase itself is a question, such as "what is in".
-    pub asks: bool,
+    pub(crate) asks: bool,
 }
 
 impl Hit {
     /// The place of its first word.
-    pub fn first(&self) -> usize {
+    pub(crate) fn first(&self) -> usize {
         self.at.first().copied().unwrap_or_default()
     }
 
     /// The place of its last word.
-    pub fn last(&self) -> usize {
+    pub(crate) fn last(&self) -> usize {
         self.at.last().copied().unwrap_or_default()
     }
 }
@@ -99,46 +130,6 @@ struct Phrase {
     asks: bool,
 }
 
-/// Words that open a question, as stems.
-static QUESTION_WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    [
-        "what",
-        "who",
-        "whom",
-        "whose",
-        "which",
-        "where",
-        "when",
-        "why",
-        "how",
-        "что",
-        "кто",
-        "где",
-        "когда",
-        "почему",
-        "зачем",
-        "как",
-        "сколько",
-        "какой",
-        "какая",
-        "какое",
-        "какие",
-        "какого",
-        "какую",
-        "каков",
-        "какова",
-        "чей",
-    ]
-    .iter()
-    .map(|word| words::stem(word))
-    .collect()
-});
-
-/// True for a word that opens a question.
-pub(crate) fn is_question_word(token: &Token) -> bool {
-    QUESTION_WORDS.contains(&token.stem)
-}
-
 struct Phrases {
     all: Vec<Phrase>,
     by_first: HashMap<String, Vec<usize>>,
@@ -147,7 +138,7 @@ struct Phrases {
 static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
     let mut phrases = Phrases { all: Vec::new(), by_first: HashMap::new() };
     for (concept, row) in concepts().iter().enumerate() {
-        for written in row.says.iter().flat_map(|says| says.split('|')) {
+        for written in &row.says {
             let strong = !written.starts_with('~');
             let mut parts = Vec::new();
             for (at, piece) in written.trim_start_matches('~').split('*').enumerate() {
@@ -157,7 +148,7 @@ static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
                 parts.extend(words::tokens(piece).into_iter().filter(|t| !t.is_determiner()).map(|t| Some(t.stem)));
             }
             let Some(Some(first)) = parts.first().cloned() else { continue };
-            let asks = QUESTION_WORDS.contains(&first) || written.contains('什') || written.contains('哪');
+            let asks = opens_question(&first) || written.contains('什') || written.contains('哪');
             phrases.by_first.entry(first).or_default().push(phrases.all.len());
             phrases.all.push(Phrase { concept, parts, strong, asks });
         }
@@ -170,7 +161,7 @@ const GAP: usize = 24;
 
 /// The phrases in `tokens` that `wanted` concepts are asked for by, longest first where they overlap, in the order of
 /// the text.
-pub fn hits(tokens: &[Token], wanted: impl Fn(ConceptId) -> bool) -> Vec<Hit> {
+pub(crate) fn hits(tokens: &[Token], wanted: impl Fn(ConceptId) -> bool) -> Vec<Hit> {
     let mut found: Vec<(Hit, usize)> = Vec::new();
     for (start, token) in tokens.iter().enumerate() {
         for phrase in PHRASES.by_first.get(&token.stem).into_iter().flatten().filter_map(|at| PHRASES.all.get(*at)) {
@@ -233,16 +224,27 @@ fn match_from(tokens: &[Token], start: usize, parts: &[Option<String>]) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use super::{concept, hits};
+    use super::{concept, concepts, hits};
+    use crate::data;
     use crate::words::tokens;
 
     fn check(text: &str, expected: &str) {
         let tokens = tokens(text);
         let found: Vec<String> = hits(&tokens, |_| true)
             .iter()
-            .map(|hit| hit.concepts.iter().filter_map(|id| concept(*id)).map(|c| c.name).collect::<Vec<_>>().join("/"))
+            .map(|hit| hit.concepts.iter().map(|id| concept(*id).name).collect::<Vec<_>>().join("/"))
             .collect();
         assert_eq!(found.join(", "), expected, "{text}");
+    }
+
+    #[test]
+    fn each_concept_is_whole() {
+        let rows: Vec<&str> = data::rows(include_str!("../data/lexicon.tsv")).map(|(name, _)| name).collect();
+        let expected: Vec<String> = concepts()
+            .iter()
+            .flat_map(|concept| ["", ".tools", ".en", ".ru", ".zh"].map(|part| format!("{}{part}", concept.name)))
+            .collect();
+        assert_eq!(rows, expected);
     }
 
     #[test]

@@ -10,9 +10,10 @@ pub(crate) mod wording;
 
 use jarvis_plan::{Arg, DraftRef, DraftTask, Kind, Note, Request, Tool};
 
+use crate::candidate::Step;
 use crate::clauses::{Clause, Join, Reading};
+use crate::data;
 use crate::lexicon::{ConceptId, Nature};
-use crate::matching::Step;
 use crate::resources::{self, SpanKind};
 use crate::retrieval::ToolIndex;
 
@@ -294,10 +295,7 @@ impl<'a> Linker<'a> {
             return mentioned.into_iter().take(1).collect();
         }
         if clause.pointers.each {
-            let two = clause
-                .tokens
-                .iter()
-                .any(|token| matches!(token.lower.as_str(), "both" | "оба" | "обе" | "обоих" | "两"));
+            let two = clause.tokens.iter().any(|token| data::BOTH_WORDS.has(&token.lower));
             let skipped = if two { mentioned.len().saturating_sub(2) } else { 0 };
             return mentioned.into_iter().skip(skipped).collect();
         }

@@ -6,57 +6,24 @@ mod phrases;
 
 use jarvis_plan::Kind;
 
-use crate::clauses::{Clause, opens_with_order};
-use crate::decoding::{Candidate, Weights, likeliest};
+use crate::candidate::{Candidate, Step, likeliest};
+use crate::clauses::Clause;
+use crate::data;
 use crate::flow::Flow;
 use crate::lexicon::{self, ConceptId, Nature};
 use crate::resources::SpanKind;
 use crate::retrieval::{Bag, ToolIndex};
+use crate::weights::Weights;
+use crate::words::grammar::opens_with_order;
 use crate::words::{self, Token};
 
 use inputs::feasibility;
 use phrases::{ENOUGH, phrases, step, steps};
 
-pub use inputs::AtHand;
-
-/// One call that a clause asks for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// The tool's place in the list.
-    pub tool: usize,
-    /// The concept it was found by; `None` when its own words were enough.
-    pub concept: Option<ConceptId>,
-    /// The words of the clause that asked for it, as places in [`Clause::tokens`].
-    pub words: Vec<usize>,
-    /// The first word of another request inside the same clause, where this one's own words end.
-    pub until: Option<usize>,
-    /// A concept made before, whose output the clause means by its noun ("read the summary aloud").
-    pub refers: Option<ConceptId>,
-    /// What the clause says for it.
-    pub score: f32,
-    /// True when the clause names what it works on.
-    pub own: bool,
-}
-
-impl Step {
-    /// A step that no words of a clause chose.
-    pub(crate) fn of_tool(tool: usize) -> Step {
-        Step { tool, concept: None, words: Vec::new(), until: None, refers: None, score: 0.0, own: false }
-    }
-
-    /// A second drawing, a second change: what is asked for is not the same.
-    fn may_repeat(&self) -> bool {
-        matches!(self.nature(), Some(Nature::Edit | Nature::Create))
-    }
-
-    /// What the tool makes of its input, as far as the lexicon knows.
-    pub fn nature(&self) -> Option<Nature> {
-        self.concept.and_then(lexicon::concept).map(|concept| concept.nature)
-    }
-}
+pub(crate) use inputs::AtHand;
 
 /// The ways to serve a clause: what its phrases ask for, and the tools whose own words fit, best first.
-pub fn candidates(
+pub(crate) fn candidates(
     clause: &Clause,
     request: &str,
     hand: &AtHand,
@@ -64,7 +31,7 @@ pub fn candidates(
     index: &ToolIndex,
     weights: &Weights,
 ) -> Vec<Candidate> {
-    let evidence = index.evidence(bag, weights.kinship());
+    let evidence = index.evidence(bag, weights);
     let flow = Flow::of(clause);
     let mut found: Vec<Candidate> = Vec::new();
     // "The second one": another thing than before.
@@ -127,13 +94,13 @@ pub fn candidates(
 }
 
 /// True when the clause speaks of a document, a form, a bill.
-pub fn speaks_of_document(clause: &Clause, index: &ToolIndex) -> bool {
-    let document = |id: &ConceptId| lexicon::concept(*id).is_some_and(|row| row.name == "document question");
+pub(crate) fn speaks_of_document(clause: &Clause, index: &ToolIndex) -> bool {
+    let document = |id: &ConceptId| lexicon::concept(*id).name == "document question";
     lexicon::hits(&clause.tokens, |id| index.serves(id)).iter().any(|hit| hit.concepts.iter().any(document))
 }
 
 /// True for a tool that answers questions.
-pub fn answers(tool: usize, index: &ToolIndex) -> bool {
+pub(crate) fn answers(tool: usize, index: &ToolIndex) -> bool {
     lexicon::concepts()
         .iter()
         .enumerate()
@@ -195,8 +162,8 @@ fn spoken_aloud(found: &mut Vec<Candidate>, flow: &Flow, index: &ToolIndex) {
 const TURNED: f32 = 0.6;
 
 /// What the words alone say for each tool.
-pub fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32> {
-    let evidence = index.evidence(bag, weights.kinship());
+pub(crate) fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32> {
+    let evidence = index.evidence(bag, weights);
     evidence.iter().map(|words| weights.name * words.name + weights.text * words.text).collect()
 }
 
@@ -204,10 +171,7 @@ pub fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32> {
 fn states(tokens: &[Token]) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     // "The weather is nice": somebody or something is, and nobody is told to do anything.
-    let subject = matches!(
-        lower(0),
-        "the" | "this" | "that" | "it" | "he" | "she" | "they" | "we" | "my" | "our" | "her" | "his" | "there"
-    );
+    let subject = data::SUBJECTS.has(lower(0));
     let is = (1..=4).any(|at| matches!(lower(at), "is" | "are" | "was" | "were" | "seems" | "looks"));
     if subject && is && !opens_with_order(tokens) {
         return true;
@@ -230,25 +194,6 @@ fn presents(clause: &Clause) -> bool {
     let handed = clause.spans.iter().any(|span| {
         matches!(span.what, SpanKind::Quote | SpanKind::Payload) && span.start >= last.end && span.kind.is_some()
     });
-    let label = matches!(
-        last.lower.as_str(),
-        "is" | "are"
-            | "text"
-            | "paragraph"
-            | "message"
-            | "content"
-            | "sentence"
-            | "passage"
-            | "script"
-            | "article"
-            | "follows"
-            | "description"
-            | "document"
-            | "context"
-            | "контекст"
-            | "текст"
-            | "сообщение"
-            | "статья"
-    );
+    let label = data::HANDING_OVER.has(&last.lower);
     handed && label && clause.tokens.len() <= 8 && !clause.question && !opens_with_order(&clause.tokens)
 }

@@ -8,10 +8,12 @@ use async_trait::async_trait;
 use jarvis_plan::{Draft, Kind, Note, Request, Tool};
 
 use crate::clauses;
-use crate::decoding::Weights;
+use crate::data;
 use crate::lattice::Lattice;
 use crate::linking::Linker;
 use crate::retrieval::ToolIndex;
+use crate::weights::Weights;
+use crate::words::grammar::strip_polite;
 use crate::words::head;
 use crate::{Planner, PlannerError};
 
@@ -83,6 +85,12 @@ impl Offline {
         Draft { tasks, raw: String::new(), notes }
     }
 
+    /// What each clause of a request may mean, the likeliest first, for people to read.
+    pub fn explain(index: &ToolIndex, request: &Request, weights: &Weights) -> String {
+        let mut reading = clauses::read(&request.text, &[], index);
+        Lattice::new(&mut reading, request, index, weights).explain(&reading, &request.text, index)
+    }
+
     /// The index of a list of tools, where it was the last one read.
     fn known(&self, tools: &[Tool]) -> Option<Arc<ToolIndex>> {
         let key = key(tools);
@@ -113,10 +121,8 @@ const SHORT: usize = 1024;
 
 fn looks_like_order(text: &str, index: &ToolIndex) -> bool {
     let tokens = crate::words::tokens(text);
-    let shows = tokens.first().is_some_and(|token| {
-        matches!(token.lower.as_str(), "look" | "show" | "take" | "open" | "see" | "посмотри" | "взгляни")
-    });
-    let acts = crate::thesaurus::of_tokens(clauses::strip_polite(&tokens))
+    let shows = tokens.first().is_some_and(|token| data::POINTING_VERBS.has(&token.lower));
+    let acts = crate::thesaurus::of_tokens(strip_polite(&tokens))
         .iter()
         .any(|(sense, from, _)| *from == 0 && crate::thesaurus::is_a(*sense, crate::thesaurus::Part::Action));
     !shows && (acts || clauses::names_action(&tokens, index) || clauses::looks_like_stray(&tokens))

@@ -6,11 +6,12 @@ use std::sync::LazyLock;
 use jarvis_plan::{Kind, Request};
 use regex::Regex;
 
-use crate::words::{Token, head, slice};
+use crate::data;
+use crate::words::{Token, head, pattern, slice};
 
 /// What a span of the request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpanKind {
+pub(crate) enum SpanKind {
     /// Quoted text; the quotation marks are outside [`Span::text`].
     Quote,
     /// A file name or path.
@@ -25,30 +26,24 @@ pub enum SpanKind {
 
 /// A part of the request that is data and not instruction. Its words never choose a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// Where it starts, in bytes, quotation marks included.
-    pub start: usize,
+    pub(crate) start: usize,
     /// Where it ends, in bytes, quotation marks included.
-    pub end: usize,
+    pub(crate) end: usize,
     /// What it is.
-    pub what: SpanKind,
+    pub(crate) what: SpanKind,
     /// The text, path or address itself.
-    pub text: String,
+    pub(crate) text: String,
     /// The kind of resource it stands for; `None` when it stands for none (an e-mail address, an unknown extension).
-    pub kind: Option<Kind>,
+    pub(crate) kind: Option<Kind>,
 }
 
 impl Span {
     /// True when the byte is inside.
-    pub fn covers(&self, at: usize) -> bool {
+    pub(crate) fn covers(&self, at: usize) -> bool {
         (self.start..self.end).contains(&at)
     }
-}
-
-fn pattern(text: &str) -> Regex {
-    // Literal patterns; the tests compile each of them.
-    #[allow(clippy::expect_used)]
-    Regex::new(text).expect("the pattern is valid")
 }
 
 static URL: LazyLock<Regex> = LazyLock::new(|| {
@@ -64,7 +59,7 @@ static PATH: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// True for a web address and nothing else.
-pub fn is_url(text: &str) -> bool {
+pub(crate) fn is_url(text: &str) -> bool {
     let text = text.trim();
     URL.find(text).is_some_and(|found| found.start() == 0 && found.end() == text.len()) && !text.starts_with("data:")
 }
@@ -84,12 +79,12 @@ const QUOTES: &[(char, &[char])] = &[
 ];
 
 /// Every span of `text`, in order and without overlap.
-pub fn spans(text: &str) -> Vec<Span> {
+pub(crate) fn spans(text: &str) -> Vec<Span> {
     spans_with(text, &[])
 }
 
 /// The same where some files are known by name: letters of any script may stand right beside a known name.
-pub fn spans_with(text: &str, files: &[(&str, Kind)]) -> Vec<Span> {
+pub(crate) fn spans_with(text: &str, files: &[(&str, Kind)]) -> Vec<Span> {
     let mut spans = quotes(text);
     for (name, kind) in files.iter().filter(|(name, _)| name.contains('.')) {
         for (start, _) in text.match_indices(name) {
@@ -203,60 +198,34 @@ fn quotes(text: &str) -> Vec<Span> {
 
 /// How a clause points at resources it does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pointers {
+pub(crate) struct Pointers {
     /// "it", "its", "его", "它": the thing spoken of last.
-    pub pronoun: bool,
+    pub(crate) pronoun: bool,
     /// "the result", "результат", "结果": the output of the task before.
-    pub result: bool,
+    pub(crate) result: bool,
     /// "both", "each", "все", "每": one task for each resource.
-    pub each: bool,
+    pub(crate) each: bool,
     /// "the first picture", "вторая": that resource, from 0.
-    pub ordinal: Option<usize>,
+    pub(crate) ordinal: Option<usize>,
     /// "the original picture": the resource given, not what was made of it.
-    pub original: bool,
+    pub(crate) original: bool,
     /// "this text", "below", "следующий": text given elsewhere in the request.
-    pub cataphora: bool,
+    pub(crate) cataphora: bool,
 }
 
 /// Reads the pointing words of a clause.
-pub fn pointers(tokens: &[Token]) -> Pointers {
+pub(crate) fn pointers(tokens: &[Token]) -> Pointers {
     let mut pointers = Pointers::default();
     for (at, token) in tokens.iter().enumerate() {
         let next = tokens.get(at + 1).map_or("", |token| token.lower.as_str());
-        let pair = (token.lower.as_str(), next);
-        match token.lower.as_str() {
-            "it" | "its" | "them" | "их" | "его" | "её" | "ее" | "им" | "ей" | "ним" | "него" | "нём" | "нем"
-            | "ней" | "неё" | "它" | "其" => pointers.pronoun = true,
-            "result"
-            | "results"
-            | "output"
-            | "outcome"
-            | "результат"
-            | "результата"
-            | "результату"
-            | "результате"
-            | "результатом"
-            | "получившейся"
-            | "получившуюся"
-            | "получившийся"
-            | "полученную"
-            | "полученный"
-            | "resulting" => {
-                pointers.result = true;
-            }
-            "both" | "each" | "every" | "all" | "оба" | "обе" | "обоих" | "каждую" | "каждый" | "каждое" | "каждой"
-            | "каждого" | "все" | "всех" | "每" | "各" => pointers.each = true,
-            "original" | "исходную" | "исходной" | "исходный" | "исходного" => {
-                pointers.original = true
-            }
-            "following" | "below" | "above" | "следующий" | "следующего" | "следующее" | "ниже" | "выше" =>
-            {
-                pointers.cataphora = true;
-            }
-            "this" | "these" | "этот" | "этого" | "этом" => pointers.cataphora |= is_text_word(next),
-            _ => {}
-        }
-        match pair {
+        let word = token.lower.as_str();
+        pointers.pronoun |= data::PRONOUNS.has(word);
+        pointers.result |= data::RESULT_WORDS.has(word);
+        pointers.each |= data::EACH_WORDS.has(word);
+        pointers.original |= data::ORIGINAL_WORDS.has(word);
+        pointers.cataphora |= data::ELSEWHERE_WORDS.has(word)
+            || matches!(word, "this" | "these" | "этот" | "этого" | "этом") && data::TEXT_NOUNS.has(next);
+        match (word, next) {
             ("结", "果") => pointers.result = true,
             ("两", "张" | "幅" | "个" | "段") | ("所", "有") | ("全", "部") | ("都", _) => {
                 pointers.each = true
@@ -265,74 +234,21 @@ pub fn pointers(tokens: &[Token]) -> Pointers {
             ("原", "图" | "来" | "始") => pointers.original = true,
             ("以", "下" | "上") | ("下", "面") | ("上", "面") | ("下", "列") => pointers.cataphora = true,
             ("这", "段" | "篇" | "句") => pointers.cataphora = true,
-            ("first" | "1st", word) if is_thing(word) => pointers.ordinal = Some(0),
+            ("first" | "1st", word) if data::COUNTED_NOUNS.has(word) => pointers.ordinal = Some(0),
             ("second" | "2nd", _) | ("第", "二") => pointers.ordinal = Some(1),
-            ("third" | "3rd", word) if is_thing(word) => pointers.ordinal = Some(2),
+            ("third" | "3rd", word) if data::COUNTED_NOUNS.has(word) => pointers.ordinal = Some(2),
             ("第", "一") => pointers.ordinal = Some(0),
             ("第", "三") => pointers.ordinal = Some(2),
             _ => {}
         }
         match token.stem.as_str() {
-            "перв" if next.is_empty() || is_thing(next) => pointers.ordinal = Some(0),
+            "перв" if next.is_empty() || data::COUNTED_NOUNS.has(next) => pointers.ordinal = Some(0),
             "втор" => pointers.ordinal = Some(1),
-            "трет" if is_thing(next) => pointers.ordinal = Some(2),
+            "трет" if data::COUNTED_NOUNS.has(next) => pointers.ordinal = Some(2),
             _ => {}
         }
     }
     pointers
-}
-
-fn is_text_word(word: &str) -> bool {
-    matches!(
-        word,
-        "text"
-            | "sentence"
-            | "paragraph"
-            | "passage"
-            | "article"
-            | "review"
-            | "message"
-            | "story"
-            | "текст"
-            | "отзыв"
-            | "абзац"
-            | "предложение"
-            | "статью"
-            | "текста"
-    )
-}
-
-fn is_thing(word: &str) -> bool {
-    matches!(
-        word,
-        "one"
-            | "picture"
-            | "image"
-            | "photo"
-            | "file"
-            | "text"
-            | "recording"
-            | "audio"
-            | "video"
-            | "sentence"
-            | "картинка"
-            | "картинку"
-            | "картинке"
-            | "картинки"
-            | "изображение"
-            | "изображения"
-            | "изображении"
-            | "фото"
-            | "файл"
-            | "файле"
-            | "файла"
-            | "текст"
-            | "текста"
-            | "фотография"
-            | "фотографию"
-            | "фотографии"
-            | "запись"
-    )
 }
 
 #[cfg(test)]

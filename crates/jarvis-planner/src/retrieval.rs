@@ -7,12 +7,14 @@ use std::collections::HashMap;
 
 use jarvis_plan::{Kind, Tool};
 
+use crate::data;
 use crate::graph::ToolGraph;
 use crate::lexicon::{self, Concept, ConceptId};
-use crate::words::{self, Token, WordSet};
+use crate::weights::Weights;
+use crate::words::{self, Token};
 
 use fields::Fields;
-pub use fields::{Bag, Evidence, Kinship};
+pub(crate) use fields::{Bag, Evidence};
 
 /// A list of tools, read once so that requests are answered fast.
 pub struct ToolIndex {
@@ -31,51 +33,14 @@ pub struct ToolIndex {
 
 /// How well a tool serves a concept.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Affinity {
+pub(crate) struct Affinity {
     /// The tool's place in the list.
-    pub tool: usize,
+    pub(crate) tool: usize,
     /// By its words alone, 0 to 1.
-    pub words: f32,
+    pub(crate) words: f32,
     /// By its words, what it takes and what it gives, 0 to 1.
-    pub fit: f32,
+    pub(crate) fit: f32,
 }
-
-static STOP_WORDS: WordSet = WordSet::new(
-    "a an the of to for by in on at with and or from into as is are be it its this that i me my you your we \
-    us please want need would like can could will then such given и в на с по из для что это some any also \
-    using use based specific do have what who whom how when where which why there here что кто как где когда",
-);
-
-/// Words of names that say what kind of thing is meant but not what is done with it.
-const KIND_WORDS: &[&str] = &[
-    "imag", "pictur", "photo", "text", "audio", "video", "sound", "speech", "url", "file", "data", "document",
-    "control",
-];
-/// Verbs that stand in many names.
-const PALE_WORDS: &[&str] = &[
-    "get",
-    "do",
-    "make",
-    "use",
-    "run",
-    "set",
-    "find",
-    "search",
-    "creat",
-    "generat",
-    "appli",
-    "see",
-    "take",
-    "see",
-    "go",
-    "show",
-    "operation",
-    "service",
-    "tool",
-    "api",
-    "specific",
-    "online",
-];
 
 impl ToolIndex {
     /// Reads the list.
@@ -94,7 +59,7 @@ impl ToolIndex {
         let affinity: Vec<Vec<Affinity>> = lexicon::concepts()
             .iter()
             .map(|concept| {
-                let phrases: Vec<Vec<String>> = concept.tools.split('|').map(words::stems).collect();
+                let phrases: Vec<Vec<String>> = concept.tools.iter().map(|phrase| words::stems(phrase)).collect();
                 let mut served: Vec<Affinity> = Vec::new();
                 for (at, ((tool, names), description)) in tools.iter().zip(&names).zip(&descriptions).enumerate() {
                     let words = phrases.iter().map(|phrase| phrase_fit(phrase, names, description)).fold(0.0, f32::max);
@@ -121,32 +86,32 @@ impl ToolIndex {
     }
 
     /// The tools, in the order given.
-    pub fn tools(&self) -> &[Tool] {
+    pub(crate) fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
     /// The tool at a place.
-    pub fn tool(&self, at: usize) -> Option<&Tool> {
+    pub(crate) fn tool(&self, at: usize) -> Option<&Tool> {
         self.tools.get(at)
     }
 
     /// The tools that may serve a concept, best first.
-    pub fn serving(&self, concept: ConceptId) -> &[Affinity] {
+    pub(crate) fn serving(&self, concept: ConceptId) -> &[Affinity] {
         self.affinity.get(concept).map_or(&[], Vec::as_slice)
     }
 
     /// A tool that fetches a resource of that kind from an address, where the list has one.
-    pub fn fetcher(&self, kind: Kind) -> Option<usize> {
+    pub(crate) fn fetcher(&self, kind: Kind) -> Option<usize> {
         self.fetchers.iter().find(|(of, _)| *of == kind).map(|(_, tool)| *tool)
     }
 
     /// True when some tool of the list serves the concept well enough for its phrases to count.
-    pub fn serves(&self, concept: ConceptId) -> bool {
+    pub(crate) fn serves(&self, concept: ConceptId) -> bool {
         self.serving(concept).first().is_some_and(|best| best.fit >= 0.3)
     }
 
     /// A tool that turns one kind into another without changing what is said: speech to its words, words to speech.
-    pub fn bridge(&self, from: Kind, to: Kind) -> Option<usize> {
+    pub(crate) fn bridge(&self, from: Kind, to: Kind) -> Option<usize> {
         self.bridges.iter().find(|(pair, _)| *pair == (from, to)).map(|(_, tool)| *tool)
     }
 
@@ -157,44 +122,44 @@ impl ToolIndex {
     }
 
     /// The links between the tools.
-    pub fn graph(&self) -> &ToolGraph {
+    pub(crate) fn graph(&self) -> &ToolGraph {
         &self.graph
     }
 
     /// True when the graph says in which order tools follow on one another, rather than what flows between them.
-    pub fn is_ordered(&self) -> bool {
+    pub(crate) fn is_ordered(&self) -> bool {
         !self.typed && !self.graph.is_empty()
     }
 
     /// True for a tool that changes nothing, as far as its name tells.
-    pub fn looks_up(&self, tool: usize) -> bool {
+    pub(crate) fn looks_up(&self, tool: usize) -> bool {
         self.fields.looks_up(tool)
     }
 
     /// True when the names of two tools speak of the same thing.
-    pub fn share_a_thing(&self, one: usize, two: usize) -> bool {
+    pub(crate) fn share_a_thing(&self, one: usize, two: usize) -> bool {
         self.fields.share_a_thing(one, two)
     }
 
     /// True when two tools do the same to the same things, as far as their names tell.
-    pub fn alike(&self, one: usize, two: usize) -> bool {
+    pub(crate) fn alike(&self, one: usize, two: usize) -> bool {
         self.fields.alike(one, two)
     }
 
     /// How well the words of a clause fit each tool.
-    pub fn evidence(&self, bag: &Bag, kinship: Kinship) -> Vec<Evidence> {
-        self.fields.evidence(bag, kinship)
+    pub(crate) fn evidence(&self, bag: &Bag, weights: &Weights) -> Vec<Evidence> {
+        self.fields.evidence(bag, weights)
     }
 
     /// True when the clause speaks most of some tool's name.
-    pub fn names_a_tool(&self, tokens: &[Token]) -> bool {
+    pub(crate) fn names_a_tool(&self, tokens: &[Token]) -> bool {
         self.names.iter().any(|names| self.name_share(names, tokens) >= 0.6)
     }
 
     /// True when some tool's name starts with this word, as `send_email` does with "send".
-    pub fn opens_a_name(&self, token: &Token) -> bool {
-        !PALE_WORDS.contains(&token.stem.as_str())
-            && !KIND_WORDS.contains(&token.stem.as_str())
+    pub(crate) fn opens_a_name(&self, token: &Token) -> bool {
+        !data::PALE_STEMS.has(&token.stem)
+            && !data::KIND_STEMS.has(&token.stem)
             && self
                 .names
                 .iter()
@@ -204,17 +169,15 @@ impl ToolIndex {
     }
 
     /// True when the tool's name says only which kinds it takes and gives, as `text-to-image` does.
-    pub fn is_bare(&self, tool: usize) -> bool {
+    pub(crate) fn is_bare(&self, tool: usize) -> bool {
         let name = self.names.get(tool).and_then(|names| names.first());
-        name.is_some_and(|name| {
-            name.iter().all(|word| KIND_WORDS.contains(&word.as_str()) || STOP_WORDS.has(word.as_str()))
-        })
+        name.is_some_and(|name| name.iter().all(|word| data::KIND_STEMS.has(word) || data::STOP_WORDS.has(word)))
     }
 
     /// True when the tool's name says a direction among other things, as `depth-text-to-image` does.
-    pub fn is_directed(&self, tool: usize) -> bool {
+    pub(crate) fn is_directed(&self, tool: usize) -> bool {
         let name = self.names.get(tool).and_then(|names| names.first());
-        name.is_some_and(|name| name.iter().filter(|word| KIND_WORDS.contains(&word.as_str())).count() > 1)
+        name.is_some_and(|name| name.iter().filter(|word| data::KIND_STEMS.has(word)).count() > 1)
     }
 
     /// The share of the name that is spoken; an alias counts when it is spoken in full.
@@ -231,7 +194,7 @@ impl ToolIndex {
             whole += weight;
             if tokens.iter().any(|token| token.stem == *word) {
                 spoken += weight;
-                telling |= !KIND_WORDS.contains(&word.as_str()) && !PALE_WORDS.contains(&word.as_str());
+                telling |= !data::KIND_STEMS.has(word) && !data::PALE_STEMS.has(word);
             }
         }
         if whole <= 0.0 || !telling { 0.0 } else { spoken / whole }
@@ -245,7 +208,7 @@ fn bridges(tools: &[Tool], affinity: &[Vec<Affinity>]) -> Vec<((Kind, Kind), usi
     let mut bridges: Vec<((Kind, Kind), usize)> = Vec::new();
     for name in BRIDGES {
         let Some(id) = lexicon::find(name) else { continue };
-        let Some(concept) = lexicon::concept(id) else { continue };
+        let concept = lexicon::concept(id);
         let Some(from) = concept.takes.first() else { continue };
         let best = affinity.get(id).into_iter().flatten().find(|served| {
             tools.get(served.tool).is_some_and(|tool| {
@@ -295,11 +258,11 @@ fn weights(names: &[Vec<Vec<String>>]) -> HashMap<String, f32> {
         .into_iter()
         .map(|(word, holders)| {
             let rarity = (1.0 + count / holders as f32).ln();
-            let scale = if STOP_WORDS.has(word) {
+            let scale = if data::STOP_WORDS.has(word) {
                 0.0
-            } else if KIND_WORDS.contains(&word) {
+            } else if data::KIND_STEMS.has(word) {
                 0.3
-            } else if PALE_WORDS.contains(&word) {
+            } else if data::PALE_STEMS.has(word) {
                 0.25
             } else {
                 1.0
@@ -364,6 +327,7 @@ mod tests {
 
     use super::{Bag, ToolIndex};
     use crate::lexicon;
+    use crate::weights::Weights;
     use crate::words::tokens;
 
     fn index() -> ToolIndex {
@@ -397,7 +361,7 @@ mod tests {
             assert_eq!(index.names_a_tool(&tokens(text)), expected, "{text}");
         }
         let words = tokens("book a flight");
-        let evidence = index.evidence(&Bag::of(&words, &Bag::default()), crate::decoding::Weights::default().kinship());
+        let evidence = index.evidence(&Bag::of(&words, &Bag::default()), &Weights::default());
         assert!(evidence[3].name > 0.9 && evidence[3].text > evidence[0].text);
     }
 }

@@ -4,6 +4,7 @@
 //! schema, [`fit`] weighs the one against the other. This module hands each value out once, the best match first.
 
 mod fit;
+mod found;
 mod phrases;
 mod values;
 mod wants;
@@ -15,16 +16,17 @@ use crate::clauses::Clause;
 use crate::words;
 
 use fit::Candidate;
-pub use values::{Found, Shape, find};
+use found::Shape;
+use values::find;
 use wants::Want;
-pub use wants::wanted;
+use wants::wanted;
 
 /// The least that a value must score for a parameter that a call needs, and for one that may be left out.
 const LEAST_REQUIRED: f32 = 0.3;
 const LEAST_OPTIONAL: f32 = 0.55;
 
 /// Values for those of `params` that something in the clause fits, each value used once.
-pub fn fill(tool: &Tool, params: &[&Param], clause: &Clause, request: &str) -> Vec<(String, String)> {
+pub(crate) fn fill(tool: &Tool, params: &[&Param], clause: &Clause, request: &str) -> Vec<(String, String)> {
     if params.is_empty() {
         return Vec::new();
     }

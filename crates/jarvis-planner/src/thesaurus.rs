@@ -2,67 +2,50 @@
 //! that books restaurants. It knows senses and no tools; media tasks, which need whole phrases, are in
 //! [`crate::lexicon`].
 
-mod rows;
-
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::data;
 use crate::words::{self, Token};
 
-/// The place of a sense in the table.
-pub type SenseId = usize;
+/// The place of a sense in the thesaurus.
+pub(crate) type SenseId = usize;
 
-/// What a sense stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// Something that is done: to book, to cancel.
     Action,
     /// Something it is done to or with: a flight, a note.
     Thing,
 }
 
-/// One sense: a name and the words for it.
 #[derive(Debug)]
-pub struct Sense {
-    /// Its name, for tests and notes.
-    pub name: &'static str,
-    /// Whether it is done or done to.
-    pub part: Part,
-    /// Words in English, Russian and Chinese, separated by blanks. A word is compared by its stem; a Chinese one as it
-    /// stands, and one after `=` by the word itself.
-    pub words: &'static str,
-}
-
-/// The sense of that place.
-pub fn sense(id: SenseId) -> Option<&'static Sense> {
-    rows::SENSES.get(id)
-}
-
-/// True for a sense of that part.
-pub fn is_a(id: SenseId, part: Part) -> bool {
-    sense(id).is_some_and(|sense| sense.part == part)
-}
-
-/// How many senses there are.
-pub fn count() -> usize {
-    rows::SENSES.len()
+pub(crate) struct Sense {
+    pub(crate) name: &'static str,
+    pub(crate) part: Part,
+    /// It alone tells no tool from another.
+    pub(crate) is_pale: bool,
 }
 
 struct Table {
+    senses: Vec<Sense>,
     /// Senses by the word as it stands, where another word of the same stem means something else.
-    by_form: HashMap<String, Vec<SenseId>>,
+    by_form: HashMap<&'static str, Vec<SenseId>>,
     /// Senses by stem, or by a Chinese word.
     by_word: HashMap<String, Vec<SenseId>>,
-    /// The most characters of a Chinese word in the table.
+    /// The most characters of a Chinese word.
     longest: usize,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table { by_form: HashMap::new(), by_word: HashMap::new(), longest: 1 };
-    for (id, sense) in rows::SENSES.iter().enumerate() {
-        for word in sense.words.split_whitespace() {
+    let mut table = Table { senses: Vec::new(), by_form: HashMap::new(), by_word: HashMap::new(), longest: 1 };
+    for (id, (row, words)) in data::rows(include_str!("../data/thesaurus.tsv")).enumerate() {
+        let (name, part) = row.split_once('.').unwrap_or((row, ""));
+        let part = if part == "action" { Part::Action } else { Part::Thing };
+        table.senses.push(Sense { name, part, is_pale: data::PALE_SENSES.has(&name.replace(' ', "_")) });
+        for word in words.split(' ') {
             if let Some(form) = word.strip_prefix('=') {
-                table.by_form.entry(form.to_owned()).or_default().push(id);
+                table.by_form.entry(form).or_default().push(id);
                 continue;
             }
             let han = word.chars().next().is_some_and(jarvis_plan::is_han);
@@ -79,20 +62,34 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
+#[allow(clippy::expect_used, reason = "ids are made here only")]
+pub(crate) fn sense(id: SenseId) -> &'static Sense {
+    TABLE.senses.get(id).expect("an id is a place in the thesaurus")
+}
+
+pub(crate) fn is_a(id: SenseId, part: Part) -> bool {
+    sense(id).part == part
+}
+
+/// The number of senses.
+pub(crate) fn count() -> usize {
+    TABLE.senses.len()
+}
+
 /// The senses of one word: those of the word itself, or else those of its stem.
-pub fn of_token(token: &Token) -> &'static [SenseId] {
-    let own = TABLE.by_form.get(&token.lower).or_else(|| TABLE.by_word.get(&token.stem));
+pub(crate) fn of_token(token: &Token) -> &'static [SenseId] {
+    let own = TABLE.by_form.get(token.lower.as_str()).or_else(|| TABLE.by_word.get(&token.stem));
     own.map_or(&[], Vec::as_slice)
 }
 
 /// The senses of a stem.
-pub fn of_stem(stem: &str) -> &'static [SenseId] {
+pub(crate) fn of_stem(stem: &str) -> &'static [SenseId] {
     TABLE.by_word.get(stem).map_or(&[], Vec::as_slice)
 }
 
 /// Every sense that the words name, with the places of its first word and the one after its last. Of Chinese words the
 /// longest at each place counts.
-pub fn of_tokens(tokens: &[Token]) -> Vec<(SenseId, usize, usize)> {
+pub(crate) fn of_tokens(tokens: &[Token]) -> Vec<(SenseId, usize, usize)> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -123,24 +120,26 @@ pub fn of_tokens(tokens: &[Token]) -> Vec<(SenseId, usize, usize)> {
 }
 
 /// True when the word, alone, names something that is done.
-pub fn is_action(token: &Token) -> bool {
+pub(crate) fn is_action(token: &Token) -> bool {
     of_token(token).iter().any(|id| is_a(*id, Part::Action))
 }
 
 /// True when the word, alone, names something that is done and nothing that it is done to.
-pub fn is_verb(token: &Token) -> bool {
+pub(crate) fn is_verb(token: &Token) -> bool {
     let part = |part: Part| of_token(token).iter().any(|id| is_a(*id, part));
     part(Part::Action) && !part(Part::Thing)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::{of_tokens, sense};
+    use crate::data;
     use crate::words::tokens;
 
     fn check(text: &str, expected: &str) {
-        let found: Vec<&str> =
-            of_tokens(&tokens(text)).iter().filter_map(|(id, _, _)| sense(*id)).map(|sense| sense.name).collect();
+        let found: Vec<&str> = of_tokens(&tokens(text)).iter().map(|(id, _, _)| sense(*id).name).collect();
         for word in expected.split_whitespace() {
             assert!(found.contains(&word), "{text}: {word} not in {found:?}");
         }
@@ -158,11 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn every_sense_has_a_name_of_its_own() {
-        let mut names: Vec<&str> = (0..super::count()).filter_map(sense).map(|sense| sense.name).collect();
-        let all = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), all);
+    fn each_row_is_an_action_or_a_thing_of_its_own_name() {
+        let mut names = HashSet::new();
+        for (row, _) in data::rows(include_str!("../data/thesaurus.tsv")) {
+            let (name, part) = row.split_once('.').unwrap();
+            assert!(matches!(part, "action" | "thing") && names.insert(name), "{row}");
+        }
+        for name in data::PALE_SENSES.words() {
+            assert!(names.contains(name.replace('_', " ").as_str()), "{name} is no sense");
+        }
     }
 }

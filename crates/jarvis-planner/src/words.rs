@@ -1,84 +1,50 @@
 //! Words: text cut into tokens with stems. English and Russian words are stemmed, a Chinese character is a token of its own.
 
-use jarvis_plan::{is_cyrillic, is_han};
-use std::collections::HashSet;
-use std::sync::{LazyLock, OnceLock};
+pub(crate) mod grammar;
 
-use rust_stemmers::{Algorithm, Stemmer};
+use jarvis_plan::is_han;
+pub(crate) use jarvis_plan::spell_out;
+use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
+
+use crate::data;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
+pub(crate) struct Token {
     /// The word in lower case.
-    pub lower: String,
+    pub(crate) lower: String,
     /// What it is compared by.
-    pub stem: String,
+    pub(crate) stem: String,
     /// Where it starts, in bytes.
-    pub start: usize,
+    pub(crate) start: usize,
     /// Where it ends, in bytes.
-    pub end: usize,
+    pub(crate) end: usize,
 }
 
 impl Token {
     /// True for articles and pointing words, which patterns skip.
-    pub fn is_determiner(&self) -> bool {
-        DETERMINERS.contains(&self.lower.as_str())
+    pub(crate) fn is_determiner(&self) -> bool {
+        data::DETERMINERS.has(&self.lower)
     }
 
     /// True for a Chinese character.
-    pub fn is_han(&self) -> bool {
+    pub(crate) fn is_han(&self) -> bool {
         self.lower.chars().next().is_some_and(is_han)
     }
 }
 
-const DETERMINERS: &[&str] = &[
-    "a",
-    "an",
-    "the",
-    "this",
-    "that",
-    "these",
-    "those",
-    "my",
-    "your",
-    "our",
-    "his",
-    "her",
-    "their",
-    "please",
-    "эту",
-    "этот",
-    "это",
-    "этой",
-    "этом",
-    "эти",
-    "этих",
-    "этого",
-    "мне",
-    "мой",
-    "моей",
-    "пожалуйста",
-];
-
-static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
-static RUSSIAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::Russian));
-
 /// The stem of one lower-case word.
-pub fn stem(lower: &str) -> String {
+pub(crate) fn stem(lower: &str) -> String {
     // Words that share a stem with others and nothing else: "animate", "position".
     if matches!(lower, "animal" | "animals" | "positive") {
         return lower.trim_end_matches('s').to_owned();
     }
-    match lower.chars().next() {
-        Some(letter) if is_cyrillic(letter) => RUSSIAN.stem(&lower.replace('ё', "е")).into_owned(),
-        Some(letter) if letter.is_ascii_alphabetic() => ENGLISH.stem(lower).into_owned(),
-        _ => lower.to_owned(),
-    }
+    jarvis_plan::stem(lower)
 }
 
 /// The words of `text` from left to right.
-pub fn tokens(text: &str) -> Vec<Token> {
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     for (start, word) in text.unicode_word_indices() {
         let word = word.trim_end_matches("'s").trim_end_matches("’s");
@@ -96,37 +62,13 @@ pub fn tokens(text: &str) -> Vec<Token> {
 }
 
 /// The stems of `text`, from left to right.
-pub fn stems(text: &str) -> Vec<String> {
+pub(crate) fn stems(text: &str) -> Vec<String> {
     tokens(text).into_iter().map(|token| token.stem).collect()
 }
 
-/// A name such as `getWeather`, `get_weather` or `Get-Weather` as words with blanks between.
-pub fn spell_out(name: &str) -> String {
-    let mut spelled = String::with_capacity(name.len() + 8);
-    let mut before = ' ';
-    for letter in name.chars() {
-        if matches!(letter, '_' | '-' | '.' | '/' | ':') {
-            spelled.push(' ');
-        } else {
-            if letter.is_uppercase() && (before.is_lowercase() || before.is_ascii_digit()) {
-                spelled.push(' ');
-            }
-            spelled.push(letter);
-        }
-        before = letter;
-    }
-    spelled
-}
-
-/// Names of languages in English.
-static LANGUAGES: WordSet = WordSet::new(
-    "english french german russian chinese mandarin spanish italian japanese korean portuguese arabic hindi \
-    turkish polish dutch ukrainian latin greek swedish czech hebrew vietnamese thai",
-);
-
 /// True for the name of a language, as in "into French" or "на французский".
 pub(crate) fn is_language(token: &Token) -> bool {
-    LANGUAGES.has(token.lower.as_str())
+    data::LANGUAGES.has(&token.lower)
         || (token.lower.ends_with("ский") && token.lower.chars().count() > 6)
         || token.lower.ends_with("цкий")
 }
@@ -142,27 +84,15 @@ pub(crate) fn asks_language(tokens: &[Token]) -> bool {
     })
 }
 
-/// A fixed set of words, looked up by hash.
-pub(crate) struct WordSet {
-    list: &'static str,
-    set: OnceLock<HashSet<&'static str>>,
-}
-
-impl WordSet {
-    /// The words of `list`, which blanks separate.
-    pub(crate) const fn new(list: &'static str) -> WordSet {
-        WordSet { list, set: OnceLock::new() }
-    }
-
-    /// True when `word` is one of them.
-    pub(crate) fn has(&self, word: &str) -> bool {
-        self.set.get_or_init(|| self.list.split_whitespace().collect()).contains(word)
-    }
-}
-
 /// True when `word` is one of the words of `list`, which blanks separate.
 pub(crate) fn listed(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
+}
+
+/// A regular expression written in this crate; the tests of its user compile it.
+#[allow(clippy::expect_used, reason = "a literal pattern")]
+pub(crate) fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern is valid")
 }
 
 /// The start of `text`, at most so many bytes of it.
@@ -178,7 +108,7 @@ pub(crate) fn slice(text: &str, start: usize, end: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{spell_out, stems, tokens};
+    use super::{stems, tokens};
 
     #[test]
     fn stems_by_script() {
@@ -198,15 +128,6 @@ mod tests {
         let text = "Ünï_code 图 b";
         for token in tokens(text) {
             assert_eq!(text[token.start..token.end].to_lowercase(), token.lower);
-        }
-    }
-
-    #[test]
-    fn names_are_spelled_out() {
-        for (name, words) in
-            [("getWeather", "get Weather"), ("text-to-image", "text to image"), ("send_email", "send email")]
-        {
-            assert_eq!(spell_out(name), words);
         }
     }
 }

@@ -12,9 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use jarvis_plan::Request;
-use jarvis_planner::decoding::Weights;
-use jarvis_planner::lattice::Lattice;
-use jarvis_planner::{ToolIndex, clauses};
+use jarvis_planner::{Offline, ToolIndex, Weights};
 use jarvis_taskbench::data::{Domain, Gold, Lines, ToolList, UserRequest};
 use jarvis_taskbench::evaluate::strict::{Prf, StrictSample};
 use jarvis_taskbench::evaluate::{Options, Predictions, Profile, Wanted, evaluate};
@@ -98,9 +96,8 @@ fn main() -> Result<(), Failure> {
 
 /// What each clause of a request might mean.
 fn explain(index: &ToolIndex, request: &str, weights: &Weights) {
-    let mut reading = clauses::read(request, &[], index);
-    let lattice = Lattice::new(&mut reading, &Request::new(request), index, weights);
-    println!("{}      (a step costs {:.2})", lattice.explain(&reading, request, index), weights.cost);
+    let clauses = Offline::explain(index, &Request::new(request), weights);
+    println!("{clauses}      (a step costs {:.2})", weights.cost);
 }
 
 fn figure(sums: Option<&Prf>, at: usize) -> Option<f64> {

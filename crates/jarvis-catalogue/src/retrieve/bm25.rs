@@ -4,19 +4,21 @@ use std::fmt;
 
 use bm25::{Embedder, EmbedderBuilder, Scorer, Tokenizer};
 
-use super::words::Words;
+use super::words::terms;
 use super::{Hit, best};
 
 /// Texts that can be searched by words. Asks nothing and needs no model.
 pub struct Bm25Index {
-    embedder: Embedder<u64, Words>,
+    embedder: Embedder<u64, Terms>,
     scorer: Scorer<usize, u64>,
     rows: usize,
 }
 
-impl Tokenizer for Words {
+struct Terms;
+
+impl Tokenizer for Terms {
     fn tokenize(&self, text: &str) -> Vec<String> {
-        self.of(text)
+        terms(text)
     }
 }
 
@@ -24,7 +26,7 @@ impl Bm25Index {
     /// Takes the texts of all rows.
     pub fn build<S: AsRef<str>>(texts: &[S]) -> Bm25Index {
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        let embedder = EmbedderBuilder::with_tokenizer_and_fit_to_corpus(Words::default(), &texts).build();
+        let embedder = EmbedderBuilder::with_tokenizer_and_fit_to_corpus(Terms, &texts).build();
         let mut scorer = Scorer::new();
         for (row, text) in texts.iter().enumerate() {
             scorer.upsert(&row, embedder.embed(text));

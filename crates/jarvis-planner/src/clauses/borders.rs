@@ -1,6 +1,7 @@
 //! Borders: punctuation and joining words at which a request may be cut. Whether it is cut there is decided elsewhere.
 
 use super::Join;
+use crate::data::{self, WordSet};
 use crate::resources::Span;
 use crate::words::{Token, slice};
 
@@ -28,70 +29,6 @@ pub(super) struct Cut {
     pub(super) end: usize,
     pub(super) force: Force,
 }
-
-/// Marks that order what follows, longest first.
-const THEN: &[&[&str]] = &[
-    &["and", "after", "that"],
-    &["after", "that"],
-    &["and", "afterwards"],
-    &["and", "then"],
-    &["followed", "by"],
-    &["then"],
-    &["afterwards"],
-    &["subsequently"],
-    &["finally"],
-    &["lastly"],
-    &["next"],
-    &["thereafter"],
-    &["once", "done"],
-    &["а", "после", "этого"],
-    &["и", "после", "этого"],
-    &["после", "этого"],
-    &["после", "чего"],
-    &["а", "затем"],
-    &["и", "затем"],
-    &["затем"],
-    &["а", "потом"],
-    &["и", "потом"],
-    &["потом"],
-    &["далее"],
-    &["наконец"],
-    &["напоследок"],
-    &["然", "后", "再"],
-    &["然", "后"],
-    &["接", "着"],
-    &["接", "下", "来"],
-    &["之", "后"],
-    &["随", "后"],
-    &["最", "后"],
-    &["再"],
-];
-
-/// Words that may join two actions.
-const AND: &[&[&str]] = &[
-    &["as", "well", "as"],
-    &["and", "also"],
-    &["and"],
-    &["plus"],
-    &["а", "также"],
-    &["и", "ещё"],
-    &["и", "еще"],
-    &["и", "также"],
-    &["и"],
-    &["并", "且"],
-    &["并"],
-    &["和"],
-    &["与"],
-    &["以", "及"],
-    &["同", "时"],
-    &["还", "有"],
-    &["而", "且"],
-    &["also"],
-    &["while"],
-    &["but"],
-    &["so", "that"],
-    &["in", "order", "to"],
-];
 
 /// The borders of a request, in order.
 pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> {
@@ -122,6 +59,7 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
             cuts.push(Cut { start: at, end, force });
         }
     }
+    let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let mut at = 0;
     while at < tokens.len() {
         // Nothing stands inside a mark: "and b.png then" is none.
@@ -129,19 +67,19 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
             let before = at.checked_sub(1).and_then(|before| tokens.get(before));
             before.zip(tokens.get(at)).is_some_and(|(one, two)| slice(request, one.end, two.start).trim().is_empty())
         };
-        let phrase = |table: &[&'static [&'static str]]| {
-            table.iter().copied().find(|phrase| {
-                phrase.iter().enumerate().all(|(i, word)| {
-                    tokens.get(at + i).is_some_and(|token| token.lower == *word) && (i == 0 || joined(at + i))
+        let phrase = |table: &WordSet| {
+            table.words().map(|phrase| phrase.split('_')).find(|phrase| {
+                phrase.clone().enumerate().all(|(i, word)| {
+                    tokens.get(at + i).is_some_and(|token| token.lower == word) && (i == 0 || joined(at + i))
                 })
             })
         };
-        let found = phrase(THEN).map(|p| (p, Force::Then)).or_else(|| phrase(AND).map(|p| (p, Force::Soft)));
+        let found = phrase(&data::THEN_PHRASES)
+            .map(|words| (words, Force::Then))
+            .or_else(|| phrase(&data::AND_PHRASES).map(|words| (words, Force::Soft)));
         match found {
-            // "next to" is a place and "再见" a greeting.
-            Some((words, Force::Then)) if *words == ["next"] && tokens.get(at + 1).is_some_and(|t| t.lower == "to") => {
-                at += 1
-            }
+            // "next to" is a place.
+            Some((_, Force::Then)) if lower(at) == "next" && lower(at + 1) == "to" => at += 1,
             // "… after translating it": what comes after is done before.
             _ if at > 0 && is_gerund_after(tokens, at) => {
                 if let (Some(before), Some(after)) = (tokens.get(at - 1), tokens.get(at)) {
@@ -158,10 +96,11 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
                 at += 1;
             }
             Some((words, force)) => {
-                if let (Some(first), Some(last)) = (tokens.get(at), tokens.get(at + words.len() - 1)) {
+                let count = words.count();
+                if let (Some(first), Some(last)) = (tokens.get(at), tokens.get(at + count - 1)) {
                     cuts.push(Cut { start: first.start, end: last.end, force });
                 }
-                at += words.len();
+                at += count;
             }
             None => at += 1,
         }
@@ -185,10 +124,7 @@ fn is_wish(tokens: &[Token], at: usize) -> bool {
 
 fn is_abbreviation(request: &str, at: usize) -> bool {
     let word = request.get(..at).and_then(|head| head.rsplit(char::is_whitespace).next()).unwrap_or_default();
-    matches!(
-        word.to_lowercase().as_str(),
-        "e.g" | "i.e" | "mr" | "mrs" | "ms" | "dr" | "vs" | "etc" | "no" | "st" | "т.е" | "т.д" | "др" | "г"
-    )
+    data::ABBREVIATIONS.has(&word.to_lowercase())
 }
 
 fn starts_line(request: &str, at: usize) -> bool {

@@ -1,11 +1,12 @@
 //! Negation: what a request says is not to be done, from the word that negates to the border after it.
 
 use super::orders::opens_action;
-use super::strip_polite;
+use crate::data;
 use crate::lexicon::{self, Nature};
 use crate::retrieval::ToolIndex;
 use crate::thesaurus::{self, Part};
-use crate::words::{Token, WordSet, slice};
+use crate::words::grammar::strip_polite;
+use crate::words::{Token, slice};
 
 /// A stretch of the request that orders nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,12 +16,6 @@ pub(super) struct Negated {
     /// Where it ends, in bytes, the word that ties the next part in included.
     pub(super) end: usize,
 }
-
-/// Words that may stand between what comes before and a negation.
-static BEFORE: WordSet = WordSet::new("i we you but and just please а но и пожалуйста 但 而 请");
-/// Words that turn from what is not wanted to what is.
-static TURNS: WordSet = WordSet::new("but just only instead rather simply а но просто только лишь");
-const TURNS_HAN: &str = "而但只要是就";
 
 /// The negated stretches, in order.
 pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Negated> {
@@ -34,7 +29,11 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
         let Some(first) = tokens.get(at) else { break };
         // It begins a part: nothing before it, punctuation, or a word such as "but".
         let mut from = at;
-        while from.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|t| BEFORE.has(&t.lower)) {
+        while from
+            .checked_sub(1)
+            .and_then(|before| tokens.get(before))
+            .is_some_and(|t| data::BEFORE_NEGATION.has(&t.lower))
+        {
             from -= 1;
         }
         let before = from.checked_sub(1).and_then(|before| tokens.get(before));
@@ -43,7 +42,7 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
         let mut to = at + length;
         while let (Some(last), Some(token)) = (tokens.get(to - 1), tokens.get(to)) {
             let goes_on = to > at + length && matches!(token.lower.as_str(), "then" | "затем" | "потом" | "然");
-            let turns = goes_on || TURNS.has(&token.lower) && to > at + length;
+            let turns = goes_on || data::CONTRAST.has(&token.lower) && to > at + length;
             if slice(request, last.end, token.start).contains(BORDERS) || turns {
                 break;
             }
@@ -53,10 +52,9 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
         if begins && orders(told, index) {
             // "…, only turn it grey": the turning words say nothing of their own.
             let mut next = to;
-            while tokens
-                .get(next)
-                .is_some_and(|t| TURNS.has(&t.lower) || (next < to + 2 && t.is_han() && TURNS_HAN.contains(&t.lower)))
-            {
+            while tokens.get(next).is_some_and(|t| {
+                data::CONTRAST.has(&t.lower) || (next < to + 2 && t.is_han() && data::CONTRAST_HAN.has(&t.lower))
+            }) {
                 next += 1;
             }
             let start = tokens.get(from).map_or(first.start, |token| token.start);
@@ -78,36 +76,27 @@ fn marks(tokens: &[Token], at: usize) -> Option<usize> {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let next = lower(at + 1);
     // "Not only", "не могли бы вы …", "不过": these negate no order.
-    if NO_NEGATION.has(next) {
+    if data::NO_NEGATION.has(next) {
         return None;
     }
     match (lower(at), next) {
         ("don't" | "don’t" | "dont" | "never" | "не" | "别", _) => Some(1),
-        ("do" | "please", "not") if !NO_NEGATION.has(lower(at + 2)) => Some(2),
+        ("do" | "please", "not") if !data::NO_NEGATION.has(lower(at + 2)) => Some(2),
         ("not", "a" | "an" | "the") => None,
         ("not", _) => Some(1),
         ("neither", _) => Some(1),
         ("no", "need") => Some(2),
         ("without", doing) if doing.ends_with("ing") => Some(1),
         ("不", "要" | "用" | "需" | "必") | ("无", "需") => Some(2),
-        ("不", word) if !NO_NEGATION_HAN.contains(word) => Some(1),
+        ("不", word) if !word.is_empty() && !data::NO_NEGATION_HAN.has(word) => Some(1),
         _ => None,
     }
 }
 
-static NO_NEGATION: WordSet = WordSet::new(
-    "only just you forget hesitate worry know только мог могли могла можешь можете забудь забудьте \
-    хочешь хотите",
-);
-const NO_NEGATION_HAN: &str = "是同过仅但错好知光管只如";
-
 /// True when the words would be an order, whoever might carry it out.
 fn orders(told: &[Token], index: &ToolIndex) -> bool {
     let Some(first) = told.first() else { return false };
-    let knows = matches!(
-        first.lower.as_str(),
-        "know" | "understand" | "see" | "forget" | "знаю" | "понимаю" | "забудь" | "知" | "忘"
-    );
+    let knows = data::MENTAL_VERBS.has(&first.lower);
     let core = strip_polite(told);
     let offset = told.len() - core.len();
     let acts = |id: &thesaurus::SenseId| thesaurus::is_a(*id, Part::Action);
@@ -115,7 +104,7 @@ fn orders(told: &[Token], index: &ToolIndex) -> bool {
     let deed = || thesaurus::of_tokens(core).iter().any(|(id, from, _)| *from == 0 && acts(id));
     let phrase = || {
         lexicon::hits(told, |concept| index.serves(concept)).iter().any(|hit| {
-            let ask = |id: &usize| lexicon::concept(*id).is_some_and(|row| row.nature == Nature::Ask);
+            let ask = |id: &usize| lexicon::concept(*id).nature == Nature::Ask;
             hit.first() <= offset + 3 && !hit.asks && !hit.concepts.iter().all(ask)
         })
     };

@@ -1,15 +1,14 @@
 //! Parts: what stands between two borders of a request, and whether the next part goes on with it or is a clause of its own.
 
 use super::Join;
-use super::orders::{
-    begins_with_action, looks_like_stray, means_tool, names_action, opens_action, opens_with_let, opens_with_order,
-    strip_polite,
-};
+use super::orders::{begins_with_action, looks_like_stray, means_tool, names_action, opens_action, opens_with_let};
+use crate::data;
 use crate::lexicon::{self, Nature};
 use crate::resources::{self, Span};
 use crate::retrieval::ToolIndex;
 use crate::thesaurus;
 use crate::words::Token;
+use crate::words::grammar::{is_question_word, opens_with_order, strip_polite};
 
 /// What stands between two borders.
 pub(super) struct Part {
@@ -47,7 +46,7 @@ impl Part {
             tokens = spelled;
             acts = true;
         }
-        let opens = |token: &Token| lexicon::is_question_word(token) || index.opens_a_name(token);
+        let opens = |token: &Token| is_question_word(token) || index.opens_a_name(token);
         let meant = acts && (means_tool(&tokens, index) || strip_polite(&tokens).first().is_some_and(opens));
         let foreign = tokens
             .first()
@@ -144,17 +143,12 @@ impl Part {
     fn creates(&self, index: &ToolIndex) -> bool {
         lexicon::hits(&self.tokens, |concept| index.serves(concept))
             .iter()
-            .any(|hit| hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Create))
+            .any(|hit| hit.concepts.iter().map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Create))
     }
 
     /// "From the edges and a text, …": what the order to come is done with.
     fn leads_in(&self) -> bool {
-        self.tokens.first().is_some_and(|token| {
-            matches!(
-                token.lower.as_str(),
-                "from" | "with" | "using" | "given" | "based" | "considering" | "используя" | "根" | "基" | "用"
-            )
-        })
+        self.tokens.first().is_some_and(|token| data::MEANS_OPENERS.has(&token.lower))
     }
 
     /// "… and her pose is that of the boy": it tells how something is and orders nothing.
@@ -175,9 +169,9 @@ impl Part {
         let edits = |tokens: &[Token]| {
             let hits = lexicon::hits(tokens, |concept| index.serves(concept));
             !hits.is_empty()
-                && hits.iter().all(|hit| {
-                    hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Edit)
-                })
+                && hits
+                    .iter()
+                    .all(|hit| hit.concepts.iter().map(|id| lexicon::concept(*id)).any(|c| c.nature == Nature::Edit))
         };
         let nth = |tokens: &[Token]| resources::pointers(tokens).ordinal;
         let own_thing = (!self.spans.is_empty() && !next.spans.is_empty())
@@ -186,6 +180,6 @@ impl Part {
     }
 
     fn question_opens(&self) -> bool {
-        self.tokens.first().is_some_and(lexicon::is_question_word)
+        self.tokens.first().is_some_and(is_question_word)
     }
 }

@@ -5,29 +5,23 @@ use std::sync::LazyLock;
 use jarvis_plan::{Kind, is_han};
 use regex::Regex;
 
-use super::orders::opens_action;
-use super::{begins_with_action, names_action, strip_polite};
+use super::orders::{begins_with_action, names_action, opens_action};
+use crate::data;
 use crate::lexicon;
 use crate::resources::{self, Span, SpanKind};
 use crate::retrieval::ToolIndex;
-use crate::words::{self, Token, slice};
+use crate::words::grammar::{is_question_word, strip_polite};
+use crate::words::{self, Token, pattern, slice};
 
 static LABEL: LazyLock<Regex> = LazyLock::new(|| {
-    // A literal pattern; the tests compile it.
-    #[allow(clippy::expect_used)]
-    Regex::new(r"(?i)(?:^|[\s.?!。？！，])(?:the )?(?:context|text|passage|article|контекст|текст|статья|文本|上下文|原文|文章|正文)\s*[:：]")
-        .expect("the pattern is valid")
+    pattern(
+        r"(?i)(?:^|[\s.?!。？！，])(?:the )?(?:context|text|passage|article|контекст|текст|статья|文本|上下文|原文|文章|正文)\s*[:：]",
+    )
 });
-static QUESTION_LABEL: LazyLock<Regex> = LazyLock::new(|| {
-    // A literal pattern; the tests compile it.
-    #[allow(clippy::expect_used)]
-    Regex::new(r"(?i)[\s.?!。？！](?:question|вопрос|问题)\s*[:：]").expect("the pattern is valid")
-});
+static QUESTION_LABEL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)[\s.?!。？！](?:question|вопрос|问题)\s*[:：]"));
 static THEN_SENTENCE: LazyLock<Regex> = LazyLock::new(|| {
-    // A literal pattern; the tests compile it.
-    #[allow(clippy::expect_used)]
-    Regex::new(r"[.!?。！？\n]\s*(?:Then|After that|Afterwards|Finally|Затем|Потом|После этого|然后|接着|之后|最后)")
-        .expect("the pattern is valid")
+    pattern(r"[.!?。！？\n]\s*(?:Then|After that|Afterwards|Finally|Затем|Потом|После этого|然后|接着|之后|最后)")
 });
 
 /// Text that is plainly longer than an order.
@@ -66,7 +60,7 @@ pub(super) fn article(request: &str, spans: &[Span], index: &ToolIndex) -> Optio
 fn orders(sentence: &[Token], index: &ToolIndex) -> bool {
     let core = strip_polite(sentence);
     let polite = core.len() < sentence.len() && names_action(sentence, index);
-    let opens = core.first().is_some_and(|first| opens_action(first, index) || lexicon::is_question_word(first));
+    let opens = core.first().is_some_and(|first| opens_action(first, index) || is_question_word(first));
     let hits = || lexicon::hits(core, |concept| index.serves(concept));
     polite || opens || hits().iter().any(|hit| hit.strong && hit.first() == 0)
 }
@@ -96,7 +90,7 @@ fn after_colon(request: &str, spans: &[Span], index: &ToolIndex) -> Option<Span>
         let from = before.rfind(['.', '!', '?', '。', '！', '？', '\n']).map_or(0, |at| at + 1);
         let order = unmasked(request, from, at, spans);
         let names = |hit: &lexicon::Hit| {
-            let row = hit.concepts.first().and_then(|id| lexicon::concept(*id));
+            let row = hit.concepts.first().map(|id| lexicon::concept(*id));
             hit.strong || (hit.first() <= 1 && row.is_some_and(|row| row.name == "lettering"))
         };
         let acts = lexicon::hits(&order, |concept| index.serves(concept)).iter().any(names)
@@ -193,12 +187,7 @@ const MOST_MARKS: usize = 64;
 const ORDER: usize = 300;
 
 fn begins_with_then(tokens: &[Token]) -> bool {
-    tokens.first().is_some_and(|token| {
-        matches!(
-            token.lower.as_str(),
-            "then" | "after" | "next" | "finally" | "затем" | "потом" | "после" | "然" | "接" | "再" | "最"
-        )
-    })
+    tokens.first().is_some_and(|token| data::THEN_OPENERS.has(&token.lower))
 }
 
 fn unmasked(request: &str, from: usize, to: usize, spans: &[Span]) -> Vec<Token> {

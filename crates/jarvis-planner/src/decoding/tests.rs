@@ -2,8 +2,8 @@
 
 use jarvis_plan::{Kind, Tool};
 
-use super::{Candidate, Weights, decode};
-use crate::matching::Step;
+use super::{Weights, decode};
+use crate::candidate::{Candidate, Step};
 use crate::retrieval::ToolIndex;
 
 const NAMES: [&str; 6] = ["search_trains", "book_train", "cancel_train", "login", "delete_account", "find_trains"];

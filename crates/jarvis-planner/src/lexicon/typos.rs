@@ -9,9 +9,9 @@ use crate::words::{self, Token};
 static WORDS: LazyLock<Vec<(ConceptId, String)>> = LazyLock::new(|| {
     let mut found = Vec::new();
     for (id, row) in concepts().iter().enumerate().filter(|(_, row)| row.nature != Nature::Ask) {
-        for word in row.says.iter().flat_map(|says| says.split('|')) {
+        for word in &row.says {
             if word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-                found.push((id, word.to_owned()));
+                found.push((id, (*word).to_owned()));
                 found.push((id, format!("{word}s")));
             }
         }

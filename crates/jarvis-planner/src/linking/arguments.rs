@@ -5,9 +5,9 @@ use jarvis_plan::{Arg, DraftRef, Kind, Param, Tool};
 use serde_json::Value;
 
 use super::{Linker, Thing, wording};
+use crate::candidate::Step;
 use crate::clauses::Clause;
 use crate::lexicon::Nature;
-use crate::matching::Step;
 use crate::retrieval::is_address;
 use crate::slots;
 use crate::words;

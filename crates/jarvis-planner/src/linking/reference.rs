@@ -4,16 +4,12 @@
 use jarvis_plan::Kind;
 
 use super::{Linker, Thing, own_things, wording};
-use crate::clauses::{Clause, Join, is_attribute};
+use crate::candidate::Step;
+use crate::clauses::{Clause, Join};
+use crate::data;
 use crate::lexicon::Nature;
-use crate::matching::Step;
-use crate::words::{self, WordSet};
-
-/// Words that tie what was made before to what is wished for.
-static TYING: WordSet = WordSet::new(
-    "inspired based portraying related showing reflecting depicting representing illustrating describing from \
-    using accordingly similar",
-);
+use crate::words;
+use crate::words::grammar::is_attribute;
 
 impl Linker<'_> {
     /// What the clause means by "the translated text": what was made where an earlier clause translates.
@@ -45,7 +41,9 @@ impl Linker<'_> {
     pub(super) fn meant(&self, at: usize, wish: &str) -> Option<Vec<Thing>> {
         let telling: Vec<String> = words::tokens(wish)
             .into_iter()
-            .filter(|token| !token.is_determiner() && !wording::is_hollow(token) && !TYING.has(&token.lower))
+            .filter(|token| {
+                !token.is_determiner() && !wording::is_hollow(token) && !data::INSPIRED_BY.has(&token.lower)
+            })
             .map(|token| token.stem)
             .collect();
         let said = |clause: &Clause, stem: &String| clause.tokens.iter().any(|token| token.stem == *stem);

@@ -1,35 +1,12 @@
 //! Wording: what of a clause's own words becomes an argument: a question, an instruction, what to draw or say.
 
-use crate::clauses::{Clause, strip_polite};
+use crate::candidate::Step;
+use crate::clauses::Clause;
+use crate::data;
 use crate::lexicon;
-use crate::matching::Step;
 use crate::resources::SpanKind;
-use crate::words::{Token, WordSet, is_language, listed, slice, stem};
-
-/// Small words that stand between an order and a thing.
-static JOINTS: WordSet = WordSet::new(
-    "according in on of from at to for with the a an picture image photo file this that using by recording audio text в \
-    на из с со для по к картинке картинки картинку изображении изображение изображения фото файл файле файла \
-    把 将 对 从 在 中 里 的 给 由 图 片 张 这 and or и или 和 与",
-);
-
-/// Words that name no content of their own.
-static HOLLOW: WordSet = WordSet::new(
-    "it its this that these those them the a an me us my of in on to into for from with and as at by all each \
-    both every out up text texts file files picture pictures image images photo photos photograph sentence \
-    sentences paragraph passage article document message review recording audio sound speech voice result \
-    results output following below above content contents word words aloud loud briefly short brief shortly \
-    quickly language video clip one two first second please make do give get find show list write create \
-    tell mentioned there are is be was were what original new same then also whole story mp3 wav это этот \
-    эту этого этой этом эти его её ее их текст текста тексте файл файла картинку картинка картинке картинки \
-    изображение изображения изображении фото фотографию запись записи аудио аудиозапись результат результата \
-    результате и в на из с по для о мне мою мой пожалуйста сделай дай найди определи покажи язык вслух все \
-    каждую обе оба следующий ниже выше отзыв отзыва статью статьи речь голос слова там тут этих you based \
-    some where her his their",
-);
-
-/// Chinese characters that, alone, name no content.
-const HOLLOW_HAN: &str = "这那它其的把将对给在从和与并再请帮我你一个张幅段篇句些下上里中面内容图片照音频录文本字语声结果做成为变出来吧呢吗以及每两都之后然用";
+use crate::words::grammar::{is_question_word, strip_polite};
+use crate::words::{Token, is_language, slice};
 
 /// The clause as a question or instruction: its own words and quotations, without paths, addresses, what ties them in,
 /// and what is polite only.
@@ -54,10 +31,10 @@ fn own(clause: &Clause, request: &str) -> Vec<Token> {
         // Joints right before or after a path go with it.
         clause.spans.iter().filter(|span| is_place(span.what)).any(|span| {
             let between = |from: usize, to: usize| {
-                clause.tokens.iter().filter(|t| t.start >= from && t.end <= to).all(|t| JOINTS.has(t.lower.as_str()))
+                clause.tokens.iter().filter(|t| t.start >= from && t.end <= to).all(|t| data::JOINTS.has(&t.lower))
             };
             (at.end <= span.start
-                && JOINTS.has(at.lower.as_str())
+                && data::JOINTS.has(&at.lower)
                 && between(at.end, span.start)
                 && !slice(request, at.end, span.start).contains([',', '，']))
                 || (at.is_han()
@@ -78,8 +55,7 @@ fn asked<'a>(clause: &'a Clause, request: &str) -> &'a [Token] {
     let begins = (1..tokens.len()).find(|at| {
         let (Some(before), Some(token)) = (tokens.get(at - 1), tokens.get(*at)) else { return false };
         let apart = slice(request, before.end, token.start).contains([',', '，', ':', '：']);
-        lexicon::is_question_word(token)
-            && (apart || matches!(before.lower.as_str(), "me" | "know" | "скажи" | "узнать"))
+        is_question_word(token) && (apart || matches!(before.lower.as_str(), "me" | "know" | "скажи" | "узнать"))
     });
     begins.and_then(|at| tokens.get(at..)).unwrap_or(tokens)
 }
@@ -97,7 +73,7 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
     let polite = clause.tokens.len() - strip_polite(&clause.tokens).len();
     let start = step.words.iter().copied().min().map_or(polite, |first| first.min(polite));
     let mut kept: Vec<Token> = Vec::new();
-    let lettered = step.concept.and_then(lexicon::concept).is_some_and(|concept| concept.name == "lettering");
+    let lettered = step.concept.is_some_and(|id| lexicon::concept(id).name == "lettering");
     let mut skip_language = false;
     for (at, token) in clause.tokens.iter().enumerate() {
         if step.until.is_some_and(|until| at >= until) {
@@ -129,11 +105,11 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
     }
     if step.until.is_some() {
         // "a castle using the …": what ties in the other request goes too.
-        while kept.last().is_some_and(|token| TIES.has(token.lower.as_str()) || JOINTS.has(token.lower.as_str())) {
+        while kept.last().is_some_and(|token| data::TYING.has(&token.lower) || data::JOINTS.has(&token.lower)) {
             kept.pop();
         }
     }
-    while kept.first().is_some_and(|token| is_hollow(token) || LEADS.has(token.lower.as_str()))
+    while kept.first().is_some_and(|token| is_hollow(token) || data::BEFORE_CONTENT.has(&token.lower))
         && kept.len() > 1
         && !starts_content(&kept)
     {
@@ -150,88 +126,38 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
 /// The words alone that a title card or poster is to bear; `None` when it is to show more than words, or when the step
 /// makes something else.
 pub(crate) fn lettering(clause: &Clause, request: &str, step: &Step) -> Option<String> {
-    if step.concept.and_then(lexicon::concept).is_none_or(|concept| concept.name != "lettering") {
+    if step.concept.is_none_or(|id| lexicon::concept(id).name != "lettering") {
         return None;
     }
     let noun = step.words.iter().max().and_then(|last| clause.tokens.get(*last))?;
     let after: Vec<&Token> = clause.tokens.iter().filter(|token| token.start >= noun.end).collect();
     let bears =
-        |token: &Token| listed(BEARS, token.lower.as_str()) || (token.is_han() && BEARS_HAN.contains(&token.lower));
+        |token: &Token| data::LETTERING.has(&token.lower) || (token.is_han() && data::LETTERING_HAN.has(&token.lower));
     let written = clause.spans.iter().find(|span| matches!(span.what, SpanKind::Quote | SpanKind::Payload));
     if let Some(written) = written {
         return after.iter().all(|token| bears(token) || is_hollow(token)).then(|| written.text.clone());
     }
-    let cue = after.iter().position(|token| listed(SAYING, token.lower.as_str()))?;
+    let cue = after.iter().position(|token| data::LETTERING_CUES.has(&token.lower))?;
     let (before, said) = after.split_at(cue + 1);
     let (first, last) = (said.first()?, said.last()?);
     let only = before.iter().all(|token| bears(token) || is_hollow(token));
     only.then(|| slice(request, first.start, last.end).to_owned())
 }
 
-/// Words between a card and what stands on it.
-const BEARS: &str = "saying says say said that which reading reads with words word text lettering title caption card     poster slide written it on inscription showing for called titled с со текстом словами надписью словом где написано     на которой которым которой котором заголовком гласящий гласящую";
-const BEARS_HAN: &str = "写着上文字内容为是字样片面一张个";
-/// The words right before what stands on a card that quotation marks do not show.
-const SAYING: &str = "saying says reading reads текстом словами надписью";
-
-static LEADS: WordSet =
-    WordSet::new("showing depicting containing saying that about of featuring with про о об 幅 张 只 where which in");
-static TIES: WordSet = WordSet::new(
-    "with using following based on same along guided like as has have having по используя как и and 用 按 照 根 据 \
-    her his their its by",
-);
-
 /// An article right before a telling word belongs to the content: "a cat".
 fn starts_content(kept: &[Token]) -> bool {
     let article =
         kept.first().is_some_and(|token| matches!(token.lower.as_str(), "a" | "an" | "the" | "two" | "one" | "一"));
-    article && kept.get(1).is_some_and(|token| !is_hollow(token) && !LEADS.has(token.lower.as_str()))
+    article && kept.get(1).is_some_and(|token| !is_hollow(token) && !data::BEFORE_CONTENT.has(&token.lower))
 }
 
 pub(crate) fn is_hollow(token: &Token) -> bool {
-    HOLLOW.has(token.lower.as_str()) || (token.is_han() && HOLLOW_HAN.contains(&token.lower))
+    data::CONTENTLESS.has(&token.lower) || (token.is_han() && data::CONTENTLESS_HAN.has(&token.lower))
 }
 
 /// A word that stands for a resource, so that what follows only says which.
 fn is_generic(token: &Token) -> bool {
-    [
-        "text",
-        "file",
-        "pictur",
-        "imag",
-        "photo",
-        "sentenc",
-        "paragraph",
-        "passag",
-        "articl",
-        "document",
-        "messag",
-        "review",
-        "record",
-        "audio",
-        "sound",
-        "voic",
-        "result",
-        "output",
-        "video",
-    ]
-    .contains(&token.stem.as_str())
-        || [
-            "текст",
-            "файл",
-            "картинк",
-            "изображен",
-            "фот",
-            "фотограф",
-            "запис",
-            "ауд",
-            "аудиозапис",
-            "результат",
-            "стат",
-            "отзыв",
-        ]
-        .contains(&token.stem.as_str())
-        || stem(&token.lower) == "scan"
+    data::GENERIC_STEMS.has(&token.stem)
 }
 
 fn is_place(what: SpanKind) -> bool {

@@ -2,6 +2,7 @@
 
 use jarvis_plan::{Kind, Param, Tool};
 
+use crate::data;
 use crate::flow::Flow;
 use crate::lexicon::ConceptId;
 use crate::retrieval::ToolIndex;
@@ -9,15 +10,15 @@ use crate::words;
 
 /// The kinds of resources a clause can draw on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AtHand {
+pub(crate) struct AtHand {
     /// Named in the clause itself.
-    pub own: Vec<Kind>,
+    pub(crate) own: Vec<Kind>,
     /// Given or made elsewhere.
-    pub near: Vec<Kind>,
+    pub(crate) near: Vec<Kind>,
     /// The concepts that earlier clauses asked for.
-    pub made: Vec<ConceptId>,
+    pub(crate) made: Vec<ConceptId>,
     /// True when an earlier clause spoke of a document, form or bill.
-    pub document: bool,
+    pub(crate) document: bool,
 }
 
 impl AtHand {
@@ -43,25 +44,7 @@ pub(super) fn feasibility(tool: &Tool, flow: &Flow, hand: &AtHand, index: &ToolI
     // A picture is named, and the tool has no use for one.
     let holds = |param: &Param| {
         param.kind.is_media()
-            || words::stems(&words::spell_out(&param.name)).iter().any(|word| {
-                matches!(
-                    word.as_str(),
-                    "file"
-                        | "path"
-                        | "document"
-                        | "packag"
-                        | "content"
-                        | "attach"
-                        | "imag"
-                        | "photo"
-                        | "item"
-                        | "input"
-                        | "media"
-                        | "url"
-                        | "titl"
-                        | "sourc"
-                )
-            })
+            || words::stems(&words::spell_out(&param.name)).iter().any(|word| data::HOLDING_STEMS.has(word))
     };
     if hand.own.iter().any(|kind| kind.is_media()) && !tool.params.is_empty() && !tool.params.iter().any(holds) {
         score -= IDLE;

@@ -4,13 +4,15 @@
 use jarvis_plan::Kind;
 
 use super::inputs::{AtHand, feasibility};
-use super::{Step, states};
-use crate::clauses::{Clause, is_attribute, is_outcome, strip_polite};
+use super::states;
+use crate::candidate::Step;
+use crate::clauses::Clause;
 use crate::flow::{Flow, kind_at};
 use crate::lexicon::{self, ConceptId, Hit, Nature};
 use crate::linking::wording;
 use crate::retrieval::{Bag, Evidence, ToolIndex};
 use crate::words::Token;
+use crate::words::grammar::{is_attribute, is_outcome, strip_polite};
 
 pub(super) struct Scored {
     pub(super) tool: usize,
@@ -51,11 +53,9 @@ pub(super) fn steps(
         return vec![step];
     }
     // "Draw the outline of it" makes nothing new.
-    let maps = scored
-        .iter()
-        .any(|(hit, best)| hit.strong && lexicon::concept(best.concept).is_some_and(|c| c.nature == Nature::Map));
+    let maps = scored.iter().any(|(hit, best)| hit.strong && lexicon::concept(best.concept).nature == Nature::Map);
     let idle = |hit: &Hit, best: &Scored| {
-        maps && lexicon::concept(best.concept).is_some_and(|c| c.nature == Nature::Create)
+        maps && lexicon::concept(best.concept).nature == Nature::Create
             && wording::rest(clause, request, &step(hit, best)).is_none()
     };
     let strong: Vec<&(Hit, Scored)> = scored
@@ -82,7 +82,7 @@ pub(super) fn step(hit: &Hit, best: &Scored) -> Step {
 /// In a question, words for making and mapping mostly describe what is seen; they count only where they can be meant.
 fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag) -> Vec<Hit> {
     let start = clause.tokens.len() - strip_polite(&clause.tokens).len();
-    let nature = |hit: &Hit| hit.concepts.first().and_then(|id| lexicon::concept(*id)).map(|concept| concept.nature);
+    let nature = |hit: &Hit| hit.concepts.first().map(|id| lexicon::concept(*id).nature);
     // "Read aloud what is there" is an order, whatever it embeds.
     let order = hits
         .first()
@@ -93,7 +93,7 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag
     let terse = clause.tokens.iter().filter(|token| !token.is_determiner()).count() <= 2;
     // "Add it to the audio" makes none.
     let given = |hit: &Hit| {
-        let concept = hit.concepts.first().and_then(|id| lexicon::concept(*id));
+        let concept = hit.concepts.first().map(|id| lexicon::concept(*id));
         concept.is_some_and(|concept| {
             !concept.takes.contains(&concept.gives)
                 && concept.gives.is_media()
@@ -107,7 +107,7 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag
         let named = hand.own.iter().any(|kind| kind.is_media());
         let lacks = |kind: &Kind| !(hand.has(*kind) || *kind == Kind::Audio && hand.has(Kind::Video));
         let nothing = hand.own.is_empty() && hand.near.is_empty();
-        let concepts = || hit.concepts.iter().filter_map(|id| lexicon::concept(*id));
+        let concepts = || hit.concepts.iter().map(|id| lexicon::concept(*id));
         let sound = named && concepts().all(|concept| concept.takes.iter().all(|kind| kind.is_media() && lacks(kind)));
         let hint = nothing && !hit.strong && concepts().all(|concept| concept.nature == Nature::Make);
         sound || hint
@@ -130,7 +130,7 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag
                 Nature::Create => !states && (!question || hit.asks),
                 Nature::Map | Nature::Edit => !question || hit.asks,
             };
-            hit.concepts.iter().filter_map(|id| lexicon::concept(*id)).any(|concept| counts(&concept))
+            hit.concepts.iter().map(|id| lexicon::concept(*id)).any(|concept| counts(&concept))
         })
         .collect()
 }
@@ -160,8 +160,8 @@ fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: 
 
 /// The tool that answers the clause as a question.
 fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIndex) -> Option<Step> {
-    let document = hand.document
-        || scored.iter().any(|(_, best)| lexicon::concept(best.concept).is_some_and(|c| c.name == "document question"));
+    let document =
+        hand.document || scored.iter().any(|(_, best)| lexicon::concept(best.concept).name == "document question");
     let text_at_hand = hand.has(Kind::Text) || hand.has(Kind::Json);
     let mut best: Option<Scored> = None;
     for (concept, row) in lexicon::concepts().iter().enumerate().filter(|(_, row)| row.nature == Nature::Ask) {
@@ -221,10 +221,9 @@ fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: 
         }
         let feeds = chain.first().is_some_and(|next| {
             let gives = index.tool(inner.1.tool).is_some_and(|tool| {
-                lexicon::concept(next.1.concept)
-                    .is_some_and(|concept| concept.takes.iter().any(|kind| tool.outputs.first() == Some(kind)))
+                lexicon::concept(next.1.concept).takes.iter().any(|kind| tool.outputs.first() == Some(kind))
             });
-            let labels = lexicon::concept(inner.1.concept).is_some_and(|concept| concept.nature == Nature::Label);
+            let labels = lexicon::concept(inner.1.concept).nature == Nature::Label;
             gives && !labels && next.1.tool != inner.1.tool
         });
         if feeds {
@@ -232,9 +231,8 @@ fn several_hits(hits: &[&(Hit, Scored)], clause: &Clause, hand: &AtHand, index: 
         }
     }
     // "Write a summary", "write down what is said": what is written is made by the other.
-    let gives_text =
-        |(_, best): &(Hit, Scored)| lexicon::concept(best.concept).is_some_and(|row| row.gives == Kind::Text);
-    let writes = |(_, best): &(Hit, Scored)| lexicon::concept(best.concept).is_some_and(|row| row.name == "writing");
+    let gives_text = |(_, best): &(Hit, Scored)| lexicon::concept(best.concept).gives == Kind::Text;
+    let writes = |(_, best): &(Hit, Scored)| lexicon::concept(best.concept).name == "writing";
     if let [.., made, last] = chain.as_slice()
         && writes(last)
         && gives_text(made)
@@ -271,13 +269,13 @@ fn one_for_two(
     hand: &AtHand,
     index: &ToolIndex,
 ) -> Option<Step> {
-    let nature = |scored: &Scored| lexicon::concept(scored.concept).map(|concept| concept.nature);
-    let create = hits.iter().find(|(_, best)| nature(best) == Some(Nature::Create))?;
+    let nature = |scored: &Scored| lexicon::concept(scored.concept).nature;
+    let create = hits.iter().find(|(_, best)| nature(best) == Nature::Create)?;
     let fit = |concept: ConceptId, tool: usize| {
         index.serving(concept).iter().find(|served| served.tool == tool).map_or(0.0, |served| served.words)
     };
     let mut best: Option<(f32, Step)> = None;
-    for other in hits.iter().filter(|(hit, best)| hit.strong && nature(best) == Some(Nature::Map)) {
+    for other in hits.iter().filter(|(hit, best)| hit.strong && nature(best) == Nature::Map) {
         for (at, tool) in index.tools().iter().enumerate() {
             let (one, two) = (fit(create.1.concept, at), fit(other.1.concept, at));
             let media = || tool.params.iter().filter(|param| param.required && param.kind.is_media());

@@ -6,32 +6,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use jarvis_plan::Tool;
 
-use super::{KIND_WORDS, PALE_WORDS, STOP_WORDS};
-use crate::clauses::{is_attribute, is_outcome, strip_polite};
+use crate::data;
 use crate::thesaurus::{self, Part, SenseId};
-use crate::words::{self, Token, WordSet};
+use crate::weights::Weights;
+use crate::words::grammar::{is_attribute, is_outcome, strip_polite};
+use crate::words::{self, Token};
 
 /// What a word for a kind of resource counts beside another: most tools speak of some.
 const KIND: f32 = 0.3;
-/// Words that tie what a name's action is done with to it, as in `search_by_engine`.
-static TIES: WordSet = WordSet::new("by for to with from in on of via");
 /// What such a word counts beside the others of the name.
 const TIED: f32 = 0.4;
-
-/// How much words that are not the tool's own count.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Kinship {
-    /// A word of the same sense.
-    pub sense: f32,
-    /// A word of an earlier clause.
-    pub context: f32,
-    /// A word of the description or of a parameter, beside one of the name.
-    pub description: f32,
-    /// A word that no tool knows: it says that something else is meant. In the unit of word weights.
-    pub unknown: f32,
-    /// Keeps a clause of one rare word from counting as explained in full; in the unit of word weights, about 1 to 5.
-    pub smooth: f32,
-}
 
 /// A word that is compared: a stem, two neighbouring Chinese characters, or a Chinese word of the thesaurus.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +43,7 @@ fn terms(tokens: &[Token], verb_first: bool) -> Vec<Term> {
     };
     for (at, token) in tokens.iter().enumerate() {
         if !token.is_han() {
-            if !STOP_WORDS.has(&token.lower) {
+            if !data::STOP_WORDS.has(&token.lower) {
                 put(token.stem.clone(), &senses_at(tokens, at, verb_first));
             }
         } else if let Some(next) = tokens.get(at + 1).filter(|next| next.is_han() && next.start == token.end) {
@@ -77,7 +61,7 @@ fn terms(tokens: &[Token], verb_first: bool) -> Vec<Term> {
 
 /// The words of a clause, and those of the clauses before it.
 #[derive(Debug, Clone, Default)]
-pub struct Bag {
+pub(crate) struct Bag {
     terms: Vec<Term>,
     stems: Vec<String>,
     senses: Vec<SenseId>,
@@ -97,7 +81,7 @@ fn plain(tokens: &[Token], earlier: &Bag) -> Vec<Token> {
 impl Bag {
     /// The words of a clause after others. Words that only tell which earlier thing is meant are left out, and what was
     /// spoken of earlier is kept in mind.
-    pub fn of(tokens: &[Token], earlier: &Bag) -> Bag {
+    pub(crate) fn of(tokens: &[Token], earlier: &Bag) -> Bag {
         let (tokens, order) = (plain(tokens, earlier), plain(strip_polite(tokens), earlier));
         let (tokens, order) = (tokens.as_slice(), order.as_slice());
         let mut bag = Bag { terms: terms(tokens, false), ..Bag::default() };
@@ -138,43 +122,9 @@ impl Bag {
     }
 
     /// True when an earlier clause spoke that word.
-    pub fn was_said(&self, stem: &str) -> bool {
+    pub(crate) fn was_said(&self, stem: &str) -> bool {
         self.earlier_stems.iter().any(|said| said == stem)
     }
-}
-
-/// Nouns for what tools work on, as stems, besides those that stand in names.
-static RESOURCES: WordSet = WordSet::new("record clip movi voic articl passag paragraph photograph sentenc messag");
-
-/// Verbs and nouns of every day, as stems, that stand in descriptions by chance.
-static GENERAL: WordSet = WordSet::new(
-    "give say close start feed take play show tell turn keep put let help like know contain mean happen come go stop leav \
-     ask read hand break minut lift thing machin",
-);
-
-/// True for a sense that alone tells no tool from another: a kind of resource, or an action that most tools perform.
-fn is_pale(id: SenseId) -> bool {
-    thesaurus::sense(id).is_some_and(|sense| {
-        matches!(
-            sense.name,
-            "image"
-                | "video"
-                | "audio"
-                | "voice"
-                | "text"
-                | "file"
-                | "create"
-                | "search"
-                | "check"
-                | "change"
-                | "convert"
-                | "manage"
-                | "organise"
-                | "select"
-                | "write a file"
-                | "consult"
-        )
-    })
 }
 
 /// Deeds that undo one another.
@@ -191,9 +141,7 @@ const OPPOSED: &[(&str, &[&str])] = &[
 ];
 
 fn opposed(one: &[SenseId], two: &[SenseId]) -> bool {
-    let does = |senses: &[SenseId], name: &str| {
-        senses.iter().any(|id| thesaurus::sense(*id).is_some_and(|sense| sense.name == name))
-    };
+    let does = |senses: &[SenseId], name: &str| senses.iter().any(|id| thesaurus::sense(*id).name == name);
     OPPOSED.iter().any(|(undo, deeds)| {
         let any = |senses: &[SenseId]| deeds.iter().any(|deed| does(senses, deed));
         (does(one, undo) && any(two)) || (does(two, undo) && any(one))
@@ -202,17 +150,17 @@ fn opposed(one: &[SenseId], two: &[SenseId]) -> bool {
 
 /// How well a clause's words fit one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Evidence {
+pub(crate) struct Evidence {
     /// The weighted share of the name that the clause speaks, 0 to 1.
-    pub name: f32,
+    pub(crate) name: f32,
     /// The weighted share of the clause that the tool's fields explain, 0 to 1.
-    pub text: f32,
+    pub(crate) text: f32,
     /// 1 when both say what is done and agree, -1 when they do not, 0 when one does not say.
-    pub action: f32,
+    pub(crate) action: f32,
     /// True when the tool does what the clause undoes, or the other way round.
-    pub opposed: bool,
+    pub(crate) opposed: bool,
     /// True when a word that they share says more than a kind of resource or that something is made, changed or looked for.
-    pub telling: bool,
+    pub(crate) telling: bool,
 }
 
 struct NameWord {
@@ -263,7 +211,7 @@ impl Fields {
             let tokens = words::tokens(&name);
             does.push(actions(&tokens, &words::tokens(&tool.description)));
             let verb_first = tokens.first().is_some_and(thesaurus::is_verb);
-            let tied = tokens.iter().position(|token| TIES.has(&token.lower)).unwrap_or(tokens.len());
+            let tied = tokens.iter().position(|token| data::NAME_TIES.has(&token.lower)).unwrap_or(tokens.len());
             let tied: Vec<&str> = tokens.iter().skip(tied).map(|token| token.stem.as_str()).collect();
             names.push(
                 terms(&tokens, verb_first)
@@ -284,8 +232,8 @@ impl Fields {
         }
         for word in names.iter_mut().flatten() {
             let scale = match () {
-                () if KIND_WORDS.contains(&word.stem.as_str()) => 0.6,
-                () if PALE_WORDS.contains(&word.stem.as_str()) => 0.4,
+                () if data::KIND_STEMS.has(&word.stem) => 0.6,
+                () if data::PALE_STEMS.has(&word.stem) => 0.4,
                 () => 1.0,
             };
             word.weight *= scale * by_stem.get(&word.stem).map_or(0.0, |(rarity, _)| *rarity);
@@ -327,9 +275,7 @@ impl Fields {
     /// to what does.
     pub(super) fn looks_up(&self, tool: usize) -> bool {
         let Some(does) = self.does.get(tool) else { return false };
-        does.iter()
-            .filter_map(|id| thesaurus::sense(*id))
-            .any(|sense| matches!(sense.name, "search" | "check" | "log in"))
+        does.iter().map(|id| thesaurus::sense(*id)).any(|sense| matches!(sense.name, "search" | "check" | "log in"))
     }
 
     /// True when the names of two tools speak of the same thing.
@@ -345,15 +291,15 @@ impl Fields {
     }
 
     /// The evidence for each tool.
-    pub(super) fn evidence(&self, bag: &Bag, kinship: Kinship) -> Vec<Evidence> {
+    pub(super) fn evidence(&self, bag: &Bag, weights: &Weights) -> Vec<Evidence> {
         let mut found = vec![Evidence::default(); self.names.len()];
         let shares = |senses: &[SenseId], among: &[SenseId]| senses.iter().any(|sense| among.contains(sense));
         // Many names share a word.
         let spoken_of = |(stem, senses): &(String, Vec<SenseId>)| match () {
             () if bag.stems.contains(stem) => 1.0,
-            () if shares(senses, &bag.senses) => kinship.sense,
-            () if bag.earlier_stems.contains(stem) => kinship.context,
-            () if shares(senses, &bag.earlier_senses) => kinship.context * kinship.sense,
+            () if shares(senses, &bag.senses) => weights.sense,
+            () if bag.earlier_stems.contains(stem) => weights.context,
+            () if shares(senses, &bag.earlier_senses) => weights.context * weights.sense,
             () => 0.0,
         };
         let said: Vec<f32> = self.name_words.iter().map(spoken_of).collect();
@@ -372,14 +318,14 @@ impl Fields {
             }
         }
         let mut explained = vec![0.0_f32; found.len()];
-        let mut whole = kinship.smooth;
-        let field = |named: bool| if named { 1.0 } else { kinship.description };
+        let mut whole = weights.smooth;
+        let field = |named: bool| if named { 1.0 } else { weights.description };
         for term in &bag.terms {
             let own = self.by_stem.get(&term.key);
             let mut best: BTreeMap<usize, f32> = BTreeMap::new();
-            let common = GENERAL.has(&term.key) || RESOURCES.has(&term.key);
-            let plain = common || KIND_WORDS.contains(&term.key.as_str()) || PALE_WORDS.contains(&term.key.as_str());
-            let pale = plain || term.senses.iter().any(|id| is_pale(*id));
+            let common = data::EVERYDAY_STEMS.has(&term.key) || data::RESOURCE_STEMS.has(&term.key);
+            let plain = common || data::KIND_STEMS.has(&term.key) || data::PALE_STEMS.has(&term.key);
+            let pale = plain || term.senses.iter().any(|id| thesaurus::sense(*id).is_pale);
             for (tool, named) in own.map_or(&[][..], |(_, holders)| holders) {
                 best.insert(*tool, field(*named));
                 if let Some(entry) = found.get_mut(*tool).filter(|_| !pale) {
@@ -393,18 +339,18 @@ impl Fields {
                 .filter_map(shared)
                 .flat_map(|(sense, holders)| holders.iter().map(move |held| (sense, held)))
             {
-                if let Some(entry) = found.get_mut(*tool).filter(|_| !common && !is_pale(sense)) {
+                if let Some(entry) = found.get_mut(*tool).filter(|_| !common && !thesaurus::sense(sense).is_pale) {
                     entry.telling = true;
                 }
                 let entry = best.entry(*tool).or_default();
-                *entry = entry.max(field(*named) * kinship.sense);
+                *entry = entry.max(field(*named) * weights.sense);
             }
             if best.is_empty() {
-                whole += kinship.unknown;
+                whole += weights.unknown;
                 continue;
             }
             let (count, holders) = (self.names.len() as f32, best.len() as f32);
-            let scale = if KIND_WORDS.contains(&term.key.as_str()) { KIND } else { 1.0 };
+            let scale = if data::KIND_STEMS.has(&term.key) { KIND } else { 1.0 };
             let rarity = scale
                 * own.map_or_else(|| (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln(), |(rarity, _)| *rarity);
             whole += rarity;

@@ -2,11 +2,12 @@
 
 use jarvis_plan::{Tool, is_cyrillic, is_han};
 
-use super::phrases::{WHOLE, is_cue, starts_upper};
-use super::values::{Found, Shape};
+use super::found::{Found, Shape, is_cue};
+use super::phrases::{WHOLE, starts_upper};
 use super::wants::{Sort, Want, same};
 use crate::clauses::Clause;
-use crate::words::{self, Token, WordSet, listed, slice};
+use crate::data;
+use crate::words::{self, Token, listed, slice};
 
 /// A value for a parameter.
 #[derive(Debug)]
@@ -33,33 +34,6 @@ impl Candidate {
         }
     }
 }
-
-/// Words that alone are no value, as stems.
-static HOLLOW: WordSet = WordSet::new(
-    "room tabl ticket rental ride trip thing one way servic account address number phone comput devic mobil \
-    help onlin app avail file friend mom platform compani task date day time step same move session confirm process consult \
-    appoint reserv payment notif record call messag copi report post else item detail \
-    комнат стол столик билет номер онлайн письм 票 机 间 次",
-);
-
-/// Words that say of what sort the name beside them is: "the song Imagine", "a Physics course".
-static SORT_WORDS: WordSet = WordSet::new(
-    "song music track movi film book cours class posit job role softwar app applic program platform compani \
-    account bank hotel restaur librari univers store shop websit site search topic issu agenc brand stock share citi \
-    doctor lawyer dr песн фильм книг курс отел ресторан магазин компан библиотек врач доктор юрист сайт приложен город рецепт ваканс должност",
-);
-
-/// Those that are never part of a name, even of one in small letters.
-static NEVER_PART: WordSet = WordSet::new(
-    "cours class posit job role softwar app applic program channel repositori repo folder directori курс ваканс должност",
-);
-
-/// Words before a name that are no part of it.
-const BEFORE_NAMES: &str =
-    "latest recent current new separate specific following various online available upcoming новый последние";
-
-/// Titles of persons.
-const TITLES: &str = "dr mr mrs ms prof professor doctor attorney доктор доктору профессор";
 
 /// Stems of the nouns of a tool's name.
 pub(super) fn tool_nouns(tool: &Tool) -> Vec<String> {
@@ -156,7 +130,7 @@ fn weigh(want: &Want, tool: &[String], value: &Found, text: &str, clause: &Claus
     }
     if value.shape == Shape::Words {
         let capital = starts_upper(text);
-        let titled = text.split([' ', '.']).next().is_some_and(|first| listed(TITLES, &first.to_lowercase()));
+        let titled = text.split([' ', '.']).next().is_some_and(|first| data::TITLES.has(&first.to_lowercase()));
         score += match want.sort {
             Sort::Person if titled => 0.3,
             Sort::Person if capital || !text.is_ascii() => 0.05,
@@ -229,7 +203,7 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
     let upper = |token: &Token| starts_upper(slice(request, token.start, token.end));
     let of_tool = |stem: &str| tool.iter().any(|word| word == stem || same(word, stem));
     let sort_word =
-        |token: &Token| SORT_WORDS.has(token.stem.as_str()) || of_tool(&token.stem) || want.names(&token.stem);
+        |token: &Token| data::SORT_STEMS.has(&token.stem) || of_tool(&token.stem) || want.names(&token.stem);
     // "stock price of AAPL".
     if let Some(of) = words.iter().position(|token| token.lower == "of")
         && let (Some(before), Some(after)) = (words.get(..of), words.get(of + 1..))
@@ -240,7 +214,7 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
     }
     // "the latest news", "movie Inception".
     while let [first, rest @ ..] = words {
-        let generic = !upper(first) && listed(BEFORE_NAMES, &first.lower) && want.sort != Sort::Topic;
+        let generic = !upper(first) && data::BEFORE_NAMES.has(&first.lower) && want.sort != Sort::Topic;
         let stale = matches!(first.lower.as_str(), "latest" | "recent");
         // "treating my migraine".
         let doing = listed("treating curing discussing having getting doing making", &first.lower)
@@ -251,7 +225,7 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
             && sort_word(first)
             && (rest.first().is_some_and(upper)
                 || first.lower.chars().all(is_cyrillic)
-                    && (!want.names(&first.stem) || NEVER_PART.has(first.stem.as_str())));
+                    && (!want.names(&first.stem) || data::NEVER_IN_NAMES.has(&first.stem)));
         if doing {
             words = rest.get(1..).unwrap_or_default();
         } else if (generic || stale || beside || first.is_determiner()) && !rest.is_empty() {
@@ -266,11 +240,11 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
         let name = rest.iter().rev().find(|token| !want.names(&token.stem)).is_some_and(upper);
         let own = want.names(&last.stem);
         let sorts = if own {
-            name || NEVER_PART.has(last.stem.as_str())
+            name || data::NEVER_IN_NAMES.has(&last.stem)
         } else {
             of_tool(&last.stem) && (want.sort != Sort::Content || value.cue.is_empty())
-                || name && SORT_WORDS.has(last.stem.as_str())
-                || NEVER_PART.has(last.stem.as_str())
+                || name && data::SORT_STEMS.has(&last.stem)
+                || data::NEVER_IN_NAMES.has(&last.stem)
                 // "my Chase account" where the bank is wanted; "a reminder message" where its text is.
                 || last.stem == "account"
                 || last.stem == "messag" && value.cue.is_empty()
@@ -316,8 +290,8 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
             let gist =
                 want.sort == Sort::Content && matches!(token.stem.as_str(), "confirm" | "notif" | "remind" | "report");
             let empty = hollow(want, tool, token)
-                || (value.cue.is_empty() && (of_tool(&token.stem) || HOLLOW.has(token.stem.as_str())) && !gist)
-                || (words.len() == 1 && SORT_WORDS.has(token.stem.as_str()) && !free);
+                || (value.cue.is_empty() && (of_tool(&token.stem) || data::EMPTY_VALUES.has(&token.stem)) && !gist)
+                || (words.len() == 1 && data::SORT_STEMS.has(&token.stem) && !free);
             (upper(token) && !opening && !want.names(&token.stem) && !of_tool(&token.stem)) || !empty
         });
     // "electricity bill" is a value for a bill and "credit card" alone is none for a card.
@@ -330,7 +304,7 @@ fn hollow(want: &Want, tool: &[String], token: &Token) -> bool {
     let free = matches!(want.sort, Sort::Topic | Sort::Content);
     want.nouns.contains(&token.stem)
         || (!free && tool.iter().any(|word| *word == token.stem || same(word, &token.stem)))
-        || (!free && HOLLOW.has(token.stem.as_str()))
+        || (!free && data::EMPTY_VALUES.has(&token.stem))
         || listed("of it them", &token.lower)
 }
 

@@ -1,73 +1,14 @@
 //! Phrases of a clause: what an order is about, what stands after an introducing word, and what somebody is to do.
 
-use super::values::{Found, Shape, add};
-use crate::clauses::{Clause, opens_with_order, strip_polite};
-use crate::words::{Token, WordSet, listed, slice};
+use super::found::{Found, Shape, add, is_cue};
+use crate::clauses::Clause;
+use crate::data;
+use crate::words::grammar::{opens_with_order, strip_polite};
+use crate::words::{Token, slice};
 use jarvis_plan::is_cyrillic;
-
-/// Words that introduce a value.
-static CUES: WordSet = WordSet::new(
-    "from to in at on for about with by of named called titled entitled as into via using through between until \
-    regarding concerning containing prefer towards near \
-    поводу из в во на для о об обо про с со от до к ко под через по у из 从 到 去 在 给 用 为 至 飞 向 关",
-);
-
-/// Words after which a phrase goes on over "of", "in" and the like.
-const TOPICAL: &str = "about regarding concerning discuss поводу о об обо про 关";
-
-/// Words that begin another sentence inside the clause.
-static SUBORDINATE: WordSet = WordSet::new(
-    "when once if because while after before since although though unless whenever so where чтобы когда если \
-    пока после перед потому",
-);
-
-/// Words that stand for somebody or something, or link sentences; no value holds them.
-static OTHERS: WordSet = WordSet::new(
-    "i me we us you he him she it they them myself himself herself yourself themselves who which what that \
-    this there here is are was were will would should could can has had be been being but then i'd i'm i'll i've don't doesn't didn't won't can't know let saying says stating telling словами \
-    мне меня я мы нас ты вы он она оно они его ему её ей их себе который которая которое",
-);
-
-/// Words that a phrase never begins with.
-static LEADING: WordSet = WordSet::new(
-    "a an the my your our his her their this that these those some any please and or also just up out off over \
-    back again both each all own need want wish like have successfully under over than above below upcoming \
-    мой моя моё мои мою моего моей свой свою своего своей эту этот это эти пожалуйста и а ещё",
-);
-
-/// Words that a phrase never ends with.
-static TRAILING: WordSet = WordSet::new(
-    "and or a an the my your online now too also please today afterwards afterward later soon immediately \
-    delivered ordered sent booked called named paid up out off together directly again instead first due shown given attached ending mentioned received afterward under over below above than \
-    with who which under over и или а по онлайн сейчас",
-);
-
-/// Verbs beyond those that begin orders, after "to".
-static VERBS: WordSet = WordSet::new(
-    "be have do help discuss talk keep drive go use know learn prepare let call ask tell pick clean wash mop vacuum \
-    cook explore gain study treat read transport attach resolve bring leave start stop receive travel understand reach handle sweep fold water",
-);
 
 /// Stands for an introducing word where a phrase is given at its longest, for what is searched for.
 pub(super) const WHOLE: &str = "all of";
-
-/// What a verb that speaks introduces.
-const TALK: &str = "discuss discussing explore";
-
-/// Chinese words that do something: a phrase ends before them and begins after them.
-const HAN_VERBS: &[&str] = &[
-    "预订", "预定", "订购", "购买", "出售", "卖掉", "卖出", "播放", "借阅", "打印", "申请", "支付", "缴纳", "报名",
-    "参加", "发送", "咨询", "查询", "搜索", "安装", "卸载", "更新", "点", "买", "卖", "借", "看", "订", "付", "送到",
-    "送", "交", "查", "缴", "发", "打",
-];
-
-/// Chinese characters that no phrase begins with, and those that end one.
-const HAN_LEADING: &str = "的了吧把将请我你他一张个部本份首间件条辆台下上里中并和是叫掉出";
-const HAN_STOPS: &str = "的了吧上里中和并把将从到在给用去飞，并请";
-
-pub(super) fn is_cue(word: &str) -> bool {
-    CUES.has(word)
-}
 
 pub(super) fn starts_upper(word: &str) -> bool {
     word.chars().next().is_some_and(|c| c.is_uppercase() || c.is_ascii_digit())
@@ -123,21 +64,21 @@ impl Reader<'_> {
     /// A verb in lower case at this place, in a language that has such.
     fn verb(&self, at: usize) -> bool {
         !self.upper(at)
-            && (VERBS.has(self.lower(at)) || self.clause.tokens.get(at..at + 1).is_some_and(opens_with_order))
+            && (data::INFINITIVES.has(self.lower(at))
+                || self.clause.tokens.get(at..at + 1).is_some_and(opens_with_order))
     }
 
     /// The Chinese verb at this place, in characters.
     fn han_verb(&self, at: usize) -> usize {
         let Some(token) = self.token(at).filter(|token| token.is_han()) else { return 0 };
         let rest = slice(self.request, token.start, self.clause.end);
-        HAN_VERBS.iter().find(|verb| rest.starts_with(**verb)).map_or(0, |verb| verb.chars().count())
+        data::HAN_VERBS.words().find(|verb| rest.starts_with(verb)).map_or(0, |verb| verb.chars().count())
     }
 
     fn ends_han(&self, at: usize) -> bool {
         let Some(token) = self.token(at).filter(|token| token.is_han()) else { return false };
-        let whole = ["上海", "上大", "上午", "中国", "中心", "中文", "里约", "中山", "和平"];
         let rest = slice(self.request, token.start, self.clause.end);
-        HAN_STOPS.contains(&token.lower) && !whole.iter().any(|word| rest.starts_with(word))
+        data::STOPS_HAN.has(&token.lower) && !data::WHOLE_HAN.words().any(|word| rest.starts_with(word))
     }
 
     /// "and have it delivered", "и оплати": what follows is another order.
@@ -145,8 +86,8 @@ impl Reader<'_> {
         matches!(self.lower(at), "and" | "or" | "but" | "и" | "а")
             && (self.verb(at + 1)
                 || (!self.upper(at + 1) && !is_cue(self.lower(at + 1)) && self.article(at + 2))
-                || OTHERS.has(self.lower(at + 1))
-                || SUBORDINATE.has(self.lower(at + 1))
+                || data::NO_VALUE.has(self.lower(at + 1))
+                || data::SUBORDINATE.has(self.lower(at + 1))
                 || matches!(
                     self.lower(at + 1),
                     "have" | "need" | "want" | "then" | "finally" | "also" | "to" | "for" | "at"
@@ -156,7 +97,7 @@ impl Reader<'_> {
 
     /// Where the phrase that begins at `from` ends.
     fn end(&self, from: usize, cue: &str, deed: bool, long: bool) -> usize {
-        let topical = long && listed(TOPICAL, cue) || deed;
+        let topical = long && data::TOPIC_CUES.has(cue) || deed;
         let searched = long && cue == "for";
         let mut to = from;
         let limit = if topical { 24 } else { 10 };
@@ -200,8 +141,8 @@ impl Reader<'_> {
             let bound = to > from && matches!(self.lower(to - 1), "under" | "over" | "below" | "above" | "than");
             if to - from >= limit
                 || (self.taken(to) && !deed && !bound)
-                || (OTHERS.has(word) && !deed && !self.upper_name(to))
-                || (SUBORDINATE.has(word) && to > from)
+                || (data::NO_VALUE.has(word) && !deed && !self.upper_name(to))
+                || (data::SUBORDINATE.has(word) && to > from)
                 || self.joins_an_order(to)
             {
                 break;
@@ -209,7 +150,7 @@ impl Reader<'_> {
             to += 1;
         }
         let droppable = |at: usize| {
-            TRAILING.has(self.lower(at)) && !(self.upper(at) && at > from) || (is_cue(self.lower(at)) && !deed)
+            data::NEVER_LAST.has(self.lower(at)) && !(self.upper(at) && at > from) || (is_cue(self.lower(at)) && !deed)
         };
         while to > from + 1 && droppable(to - 1) {
             to -= 1;
@@ -271,16 +212,17 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
             at += 1;
             at += usize::from(opens(&reader, at));
             cue.clear();
-        } else if SUBORDINATE.has(lower.as_str()) || (lower == "but" && OTHERS.has(reader.lower(at + 1))) {
+        } else if data::SUBORDINATE.has(lower.as_str()) || (lower == "but" && data::NO_VALUE.has(reader.lower(at + 1)))
+        {
             at += 1;
             while at < count && !reader.parted(at) {
                 at += 1;
             }
         } else if lower == "to" && reader.verb(at + 1) || (lower == "чтобы") {
             deed(found, &reader, at + 1);
-            cue = if listed(TALK, reader.lower(at + 1)) { "about".to_owned() } else { String::new() };
+            cue = if data::TALK_VERBS.has(reader.lower(at + 1)) { "about".to_owned() } else { String::new() };
             at += 2;
-        } else if listed(TALK, &lower) {
+        } else if data::TALK_VERBS.has(&lower) {
             "about".clone_into(&mut cue);
             at += 1;
         } else if is_cue(&lower) && !reader.upper_name(at) {
@@ -297,17 +239,17 @@ pub(super) fn find(found: &mut Vec<Found>, clause: &Clause, request: &str) {
         } else if reader.han_verb(at) > 0 {
             at += reader.han_verb(at);
             cue.clear();
-        } else if (LEADING.has(lower.as_str())
-            || (TRAILING.has(lower.as_str()) && cue.is_empty() && !reader.upper(at))
-            || (OTHERS.has(lower.as_str())) && !reader.upper_name(at))
+        } else if (data::NEVER_FIRST.has(lower.as_str())
+            || (data::NEVER_LAST.has(lower.as_str()) && cue.is_empty() && !reader.upper(at))
+            || (data::NO_VALUE.has(lower.as_str())) && !reader.upper_name(at))
             || (reader.token(at).is_some_and(Token::is_han)
-                && HAN_LEADING.contains(&lower)
+                && data::NEVER_FIRST_HAN.has(&lower)
                 && (lower != "张"
                     || "一两三几".contains(reader.lower(at.wrapping_sub(1)).chars().next().unwrap_or(' ')))
                 && (cue.is_empty() || lower == "的" || lower == "我")
                 && !reader.ends_whole(at))
         {
-            if OTHERS.has(lower.as_str()) {
+            if data::NO_VALUE.has(lower.as_str()) {
                 cue.clear();
             }
             at += 1;
@@ -329,7 +271,7 @@ impl Reader<'_> {
 
     /// A Chinese name that begins with a small word.
     fn ends_whole(&self, at: usize) -> bool {
-        !self.ends_han(at) && self.token(at).is_some_and(|token| HAN_STOPS.contains(&token.lower))
+        !self.ends_han(at) && self.token(at).is_some_and(|token| data::STOPS_HAN.has(&token.lower))
     }
 }
 

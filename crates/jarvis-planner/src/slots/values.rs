@@ -5,62 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::found::{Found, Shape, add};
 use super::phrases;
 use crate::clauses::Clause;
 use crate::resources::SpanKind;
-use crate::words::slice;
-
-/// What a value looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// A calendar day.
-    Date,
-    /// A time of day.
-    Time,
-    /// A number, with or without a currency sign.
-    Number,
-    /// Digits that are no quantity: the number of a phone, a card or an account.
-    Phone,
-    /// A street with a house number.
-    Address,
-    /// An e-mail address.
-    Email,
-    /// A web address.
-    Url,
-    /// A file name or path.
-    Path,
-    /// Text in quotation marks, or after a colon or "saying".
-    Quote,
-    /// Other words: a name, what an order is about, or what stands after "from", "about" and the like.
-    Words,
-    /// Something to do: "to clean the floor".
-    Deed,
-}
-
-/// A value found in a clause.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// What it looks like.
-    pub shape: Shape,
-    /// The value as written.
-    pub text: String,
-    /// Where it starts in the request, in bytes.
-    pub start: usize,
-    /// Where it ends, in bytes.
-    pub end: usize,
-    /// The word that introduces it ("from", "about", "named"), in lower case; empty for what an order is about.
-    pub cue: String,
-    /// Stems of the few words before it, the nearest first.
-    pub before: Vec<String>,
-    /// Stem of the word right after it.
-    pub after: Option<String>,
-}
-
-pub(super) fn pattern(text: &str) -> Regex {
-    // Literal patterns; the tests compile each of them.
-    #[allow(clippy::expect_used)]
-    Regex::new(text).expect("the pattern is valid")
-}
+use crate::words::{pattern, slice};
 
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -104,7 +53,7 @@ static SAYING: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Every value of a clause, in the order written. Words may overlap the numbers within them.
-pub fn find(clause: &Clause, request: &str) -> Vec<Found> {
+pub(crate) fn find(clause: &Clause, request: &str) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for span in &clause.spans {
         let whole = |regex: &Regex| regex.find(&span.text).is_some_and(|hit| hit.as_str() == span.text);
@@ -161,50 +110,6 @@ fn said(found: &mut Vec<Found>, clause: &Clause, request: &str) {
     }
     let value = rest.trim_end_matches(['.', ' ', ',', '。', '，']);
     add(found, clause, Shape::Quote, value.to_owned(), from, from + value.len(), Some("saying"));
-}
-
-/// Adds a value unless something lies there already.
-pub(super) fn add(
-    found: &mut Vec<Found>,
-    clause: &Clause,
-    shape: Shape,
-    text: String,
-    start: usize,
-    end: usize,
-    cue: Option<&str>,
-) {
-    let words = matches!(shape, Shape::Words | Shape::Deed);
-    let over = |other: &Found| {
-        other.start < end && start < other.end && !(words && matches!(other.shape, Shape::Number | Shape::Words | Shape::Deed))
-            // A deed may speak of anything.
-            && shape != Shape::Deed
-    };
-    if start >= end || found.iter().any(over) {
-        return;
-    }
-    let before: Vec<_> = clause.tokens.iter().filter(|token| token.end <= start).collect();
-    let cue = cue.map_or_else(
-        || {
-            before
-                .iter()
-                .rev()
-                .take(3)
-                .take_while(|token| token.start + 24 > start)
-                .find(|token| phrases::is_cue(&token.lower))
-                .map_or_else(String::new, |token| token.lower.clone())
-        },
-        str::to_owned,
-    );
-    let after = clause.tokens.iter().find(|token| token.start >= end).filter(|token| token.start <= end + 1);
-    found.push(Found {
-        shape,
-        text,
-        start,
-        end,
-        cue,
-        before: before.iter().rev().take(3).map(|token| token.stem.clone()).collect(),
-        after: after.map(|token| token.stem.clone()),
-    });
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@
 use jarvis_plan::{Param, Tool};
 use serde_json::Value;
 
-use super::phrases::is_cue;
-use super::values::Shape;
-use crate::words::{self, WordSet, listed};
+use super::found::{Shape, is_cue};
+use crate::data;
+use crate::words::{self, listed};
 
 /// What sort of thing a parameter holds, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,12 +63,6 @@ const SORTS: &[(Sort, &str, &str)] = &[
     (Sort::Thing, "time", "at for в"),
 ];
 
-/// Words that say nothing of what is asked for.
-static PLAIN: WordSet = WordSet::new(
-    "the a an of specific for to your this that which user given particular certain desired want is be it by in on \
-    at from with or and optional required string value",
-);
-
 /// One example of a value, as stems, and how many words it has.
 pub(super) type Example = Vec<String>;
 
@@ -106,7 +100,7 @@ impl Want {
         let head: Vec<&(String, String)> =
             told.iter().take_while(|(lower, _)| !is_cue(lower) || lower == "of").collect();
         nouns.extend(head.iter().map(|(_, stem)| stem.clone()));
-        nouns.retain(|stem| !PLAIN.has(stem.as_str()));
+        nouns.retain(|stem| !data::PARAMETER_FILLER.has(stem));
         nouns.dedup();
         let mut cues = Vec::new();
         let mut object = false;
@@ -198,7 +192,7 @@ fn parts(description: &str) -> (Vec<(String, String)>, Vec<Example>) {
 }
 
 /// The shape a parameter asks for; `None` when any will do.
-pub fn wanted(param: &Param) -> Option<Shape> {
+pub(crate) fn wanted(param: &Param) -> Option<Shape> {
     let schema = param.schema.as_ref();
     let text = |key: &str| {
         schema.and_then(|schema| schema.get(key)).and_then(Value::as_str).unwrap_or_default().to_lowercase()

@@ -7,8 +7,7 @@ use std::panic::AssertUnwindSafe;
 
 use indexmap::IndexSet;
 use jarvis_plan::{Arg, Draft, DraftRef, DraftTask, Kind, Param, Piece, Request, Tool};
-use jarvis_planner::decoding::Weights;
-use jarvis_planner::{Offline, ToolIndex};
+use jarvis_planner::{Offline, ToolIndex, Weights};
 use serde_json::{Value, json};
 
 use crate::data::{BenchTool, DependencyType, ToolGraph, ToolList};

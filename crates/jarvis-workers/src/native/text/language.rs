@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use jarvis_plan::{is_cyrillic, is_han};
+use jarvis_plan::Script;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Words that say little about what a text is about, by language; the same words tell languages apart.
@@ -85,7 +85,7 @@ pub(super) fn is_joint(letter: char) -> bool {
 }
 
 pub(super) fn is_kana(letter: char) -> bool {
-    matches!(u32::from(letter), 0x3040..=0x30FF)
+    Script::of(letter) == Script::Kana
 }
 
 /// The text's language as an ISO 639-1 code, or `und` when it has no letters. Knows `en de fr es it pt nl` by function
@@ -109,18 +109,18 @@ pub fn language(text: &str) -> &'static str {
     ];
     for letter in text.chars().filter(|letter| letter.is_alphabetic()) {
         // A syllable or ideograph says as much as a few letters.
-        let (script, weight) = match u32::from(letter) {
-            _ if is_han(letter) => ("zh", 3),
-            _ if is_kana(letter) => ("ja", 3),
-            0xAC00..=0xD7AF | 0x1100..=0x11FF => ("ko", 3),
-            _ if is_cyrillic(letter) => ("cyrillic", 1),
-            0x0600..=0x06FF => ("ar", 1),
-            0x0590..=0x05FF => ("he", 1),
-            0x0370..=0x03FF => ("el", 1),
-            0x0E00..=0x0E7F => ("th", 1),
-            0x0900..=0x097F => ("hi", 1),
-            0x0000..=0x024F | 0x1E00..=0x1EFF => ("latin", 1),
-            _ => continue,
+        let (script, weight) = match Script::of(letter) {
+            Script::Han => ("zh", 3),
+            Script::Kana => ("ja", 3),
+            Script::Hangul => ("ko", 3),
+            Script::Cyrillic => ("cyrillic", 1),
+            Script::Arabic => ("ar", 1),
+            Script::Hebrew => ("he", 1),
+            Script::Greek => ("el", 1),
+            Script::Thai => ("th", 1),
+            Script::Devanagari => ("hi", 1),
+            Script::Latin => ("latin", 1),
+            Script::Other => continue,
         };
         if let Some((_, count)) = scripts.iter_mut().find(|(name, _)| *name == script) {
             *count += weight;

@@ -1,0 +1,99 @@
+//! A value found in a clause: its form, its place and the words beside it.
+
+use crate::clauses::Clause;
+use crate::data;
+
+/// What a value looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A calendar day.
+    Date,
+    /// A time of day.
+    Time,
+    /// A number, with or without a currency sign.
+    Number,
+    /// Digits that are no quantity: the number of a phone, a card or an account.
+    Phone,
+    /// A street with a house number.
+    Address,
+    /// An e-mail address.
+    Email,
+    /// A web address.
+    Url,
+    /// A file name or path.
+    Path,
+    /// Text in quotation marks, or after a colon or "saying".
+    Quote,
+    /// Other words: a name, what an order is about, or what stands after "from", "about" and the like.
+    Words,
+    /// Something to do: "to clean the floor".
+    Deed,
+}
+
+/// A value found in a clause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// What it looks like.
+    pub(crate) shape: Shape,
+    /// The value as written.
+    pub(crate) text: String,
+    /// Where it starts in the request, in bytes.
+    pub(crate) start: usize,
+    /// Where it ends, in bytes.
+    pub(crate) end: usize,
+    /// The word that introduces it ("from", "about", "named"), in lower case; empty for what an order is about.
+    pub(crate) cue: String,
+    /// Stems of the few words before it, the nearest first.
+    pub(crate) before: Vec<String>,
+    /// Stem of the word right after it.
+    pub(crate) after: Option<String>,
+}
+
+/// True for a word that introduces a value.
+pub(super) fn is_cue(word: &str) -> bool {
+    data::CUES.has(word)
+}
+
+/// Adds a value unless something lies there already.
+pub(super) fn add(
+    found: &mut Vec<Found>,
+    clause: &Clause,
+    shape: Shape,
+    text: String,
+    start: usize,
+    end: usize,
+    cue: Option<&str>,
+) {
+    let words = matches!(shape, Shape::Words | Shape::Deed);
+    let over = |other: &Found| {
+        other.start < end && start < other.end && !(words && matches!(other.shape, Shape::Number | Shape::Words | Shape::Deed))
+            // A deed may speak of anything.
+            && shape != Shape::Deed
+    };
+    if start >= end || found.iter().any(over) {
+        return;
+    }
+    let before: Vec<_> = clause.tokens.iter().filter(|token| token.end <= start).collect();
+    let cue = cue.map_or_else(
+        || {
+            before
+                .iter()
+                .rev()
+                .take(3)
+                .take_while(|token| token.start + 24 > start)
+                .find(|token| is_cue(&token.lower))
+                .map_or_else(String::new, |token| token.lower.clone())
+        },
+        str::to_owned,
+    );
+    let after = clause.tokens.iter().find(|token| token.start >= end).filter(|token| token.start <= end + 1);
+    found.push(Found {
+        shape,
+        text,
+        start,
+        end,
+        cue,
+        before: before.iter().rev().take(3).map(|token| token.stem.clone()).collect(),
+        after: after.map(|token| token.stem.clone()),
+    });
+}

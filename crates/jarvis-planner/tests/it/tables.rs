@@ -1,0 +1,79 @@
+//! Requests and their plans, from the tables in `tests/cases`.
+
+use jarvis_plan::{NoteKind, Request, Tool};
+use jarvis_planner::{Offline, ToolIndex};
+
+use crate::support::{check_all, compact, task_types};
+
+/// Checks a table: a request a line, with ` | file` behind it for each attachment, and below it, indented, the plan.
+fn check(tools: &[Tool], table: &str) {
+    let mut lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut cases: Vec<(String, &str)> = Vec::new();
+    while let Some(request) = lines.next() {
+        let plan = lines.next().and_then(|line| line.strip_prefix("    ")).unwrap_or_default();
+        assert!(!plan.is_empty(), "no plan below {request}");
+        cases.push((request.replace("\\n", "\n"), if plan == "nothing" { "" } else { plan }));
+    }
+    let requests: Vec<Vec<&str>> = cases.iter().map(|(request, _)| request.split(" | ").collect()).collect();
+    let cases: Vec<(&str, &[&str], &str)> = requests
+        .iter()
+        .zip(&cases)
+        .filter_map(|(parts, (_, plan))| parts.split_first().map(|(text, files)| (*text, files, *plan)))
+        .collect();
+    check_all(tools, &cases);
+}
+
+#[test]
+fn english() {
+    check(&task_types(), include_str!("../cases/english.txt"));
+}
+
+#[test]
+fn russian() {
+    check(&task_types(), include_str!("../cases/russian.txt"));
+}
+
+#[test]
+fn chinese() {
+    check(&task_types(), include_str!("../cases/chinese.txt"));
+}
+
+#[test]
+fn everyday() {
+    check(jarvis_catalogue::vocabulary().tools(), include_str!("../cases/everyday.txt"));
+}
+
+#[test]
+fn a_long_text_alone_is_summed_up() {
+    let council = "The city council met on Monday to discuss the new bridge. It was agreed that the works start in May. \
+        The mayor said that the cost would be shared by three towns. Critics say that it is too expensive.";
+    let mood = "The mood in the hall was good. Nobody left early, and the names of the winners were read aloud. The \
+        outline of the plan had been drawn by students, who did not ask for money. The edges remain rough.";
+    let russian = "Городской совет собрался в понедельник и обсудил новый мост. Работы начнутся в мае. Мэр сказал, что расходы \
+        разделят три города. Критики считают, что это слишком дорого и что денег не хватит на школы.";
+    let chinese = "市议会星期一开会讨论了新桥的建设问题，会议持续了三个小时。工程将于五月开始，由三座城市共同承担费用。\
+        批评者认为费用太高，而且学校和医院更需要这笔钱。市长表示会认真听取大家的意见。";
+    let order = format!("{council} I would like you to translate it into French.");
+    let summed = [council, mood, russian, chinese].map(|text| (text, format!("summarization(text={text})")));
+    let ordered = [(order.as_str(), format!("translation(text={council})"))];
+    let all = summed.iter().chain(&ordered);
+    let cases: Vec<(&str, &[&str], &str)> = all.map(|(text, plan)| (*text, &[][..], plan.as_str())).collect();
+    check_all(&task_types(), &cases);
+}
+
+#[test]
+fn what_no_tool_does_is_told() {
+    let index = ToolIndex::new(&task_types());
+    for (text, expected, told) in [
+        ("summarise news.txt and fold the laundry", "summarization(text=news.txt)", Some("fold the laundry")),
+        ("describe a.png, then water my plants", "image-to-text(image=a.png)", Some("water my plants")),
+        ("Book a table for two. Describe a.png", "image-to-text(image=a.png)", Some("Book a table for two")),
+        ("draw a cat and under the bed a dog", "text-to-image(text=a cat and under the bed a dog)", None),
+        ("find the edges of a.png and the depth", "canny-control(image=a.png) ; depth-estimation(image=a.png)", None),
+    ] {
+        let draft = Offline::draft_with(&index, &Request::new(text));
+        assert_eq!(compact(&draft), expected, "{text}");
+        let note = draft.notes.iter().find(|note| note.kind == NoteKind::LeftOut);
+        assert_eq!(note.map(|note| note.text.clone()), told.map(|told| format!("no tool fits \"{told}\"")), "{text}");
+    }
+}
