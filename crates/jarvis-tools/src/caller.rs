@@ -47,7 +47,7 @@ impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.text)?;
         if self.0.text.trim().is_empty() {
-            for artifact in &self.0.artifacts {
+            for artifact in &self.0.media {
                 write!(f, "[{}, {} bytes]", artifact.mime, artifact.bytes.len())?;
             }
         }

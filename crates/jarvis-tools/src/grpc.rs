@@ -209,7 +209,7 @@ impl GrpcTool {
             Some(template) => template::fill(template, &answer),
             None => answer.to_string(),
         };
-        Ok(Observation::text(self.endpoint.harmless(&text)))
+        Ok(Observation::text(text).with_value(answer).cleaned(|text| self.endpoint.harmless(text)))
     }
 }
 

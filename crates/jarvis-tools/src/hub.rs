@@ -67,6 +67,11 @@ pub struct HubResult {
 }
 
 impl HubResult {
+    /// All digits of the result, whatever the mode shows.
+    pub fn digits(&self) -> String {
+        show::exact(&self.value)
+    }
+
     /// What a model is shown: the text; of precise floats no more than 12 significant digits.
     pub fn shown_in_prompt(&self) -> String {
         match (self.mode, &self.value) {

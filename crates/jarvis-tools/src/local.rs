@@ -61,6 +61,20 @@ fn native(name: &str, description: &str, when: &str, input_schema: Value, exampl
     }
 }
 
+/// A number in decimal digits as JSON: a number where JSON keeps every digit of it, else its digits as a string. `None` for
+/// any other text, such as `about 1.2e400`.
+fn exact(digits: &str) -> Option<Value> {
+    match serde_json::from_str::<Value>(digits) {
+        Ok(number @ Value::Number(_)) if number.to_string() == digits => Some(number),
+        Ok(Value::Number(_)) => Some(digits.into()),
+        Ok(_) => None,
+        // Beyond the range of floats.
+        Err(_) => {
+            digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.')).then(|| digits.into())
+        }
+    }
+}
+
 /// Does work that takes milliseconds on a thread where nobody waits for it.
 async fn on_a_thread<T: Send + 'static>(tool: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<T, CallError> {
     let done = tokio::task::spawn_blocking(work).await;

@@ -202,7 +202,7 @@ impl McpServer {
             _ => asks_back(),
         };
         match done {
-            Ok(observation) => Ok(Observation { text: connection.harmless(&observation.text), ..observation }),
+            Ok(observation) => Ok(observation.cleaned(|text| connection.harmless(text))),
             Err(error) => Err(CallError { message: connection.harmless(&error.message), ..error }),
         }
     }

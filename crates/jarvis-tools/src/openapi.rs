@@ -18,7 +18,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::{CallError, CallFault, ToolCall, ToolCaller};
+use crate::{CallError, CallFault, Observation, ToolCall, ToolCaller};
 use jarvis_net::http::{Reply, Route, Service, join};
 use jarvis_net::policy::shown;
 use jarvis_net::sniff;
@@ -191,10 +191,11 @@ impl OpenApiCaller {
     }
 
     /// The text of an answer, or what it tells of.
-    fn read(&self, reply: &Reply) -> Result<String, CallError> {
+    fn read(&self, reply: &Reply) -> Result<Observation, CallError> {
         let status = reply.status.as_u16();
         if reply.status.is_success() {
-            return Ok(self.text(reply));
+            let observation = Observation { value: reply.json.clone(), ..Observation::text(self.text(reply)) };
+            return Ok(observation.cleaned(|text| self.harmless(text)));
         }
         let words = reply.error_message().map(|words| shorten(&words, 400));
         let words = words.or_else(|| {
@@ -242,7 +243,7 @@ impl OpenApiCaller {
 #[async_trait]
 impl ToolCaller for OpenApiCaller {
     async fn call(&self, call: &ToolCall) -> Result<String, CallError> {
-        self.call_json(&call.api, &Literal::fields_to_json(&call.arguments)).await
+        Ok(self.call_json(&call.api, &Literal::fields_to_json(&call.arguments)).await?.text)
     }
 }
 
@@ -251,7 +252,7 @@ impl OpenApiCaller {
     ///
     /// # Errors
     /// As [`ToolCaller::call`].
-    pub async fn call_json(&self, api: &str, arguments: &Map<String, Value>) -> Result<String, CallError> {
+    pub async fn call_json(&self, api: &str, arguments: &Map<String, Value>) -> Result<Observation, CallError> {
         let (operation, target) = self.request(api, arguments)?;
         let mut wait = self.config.first_wait;
         for tried in 0.. {

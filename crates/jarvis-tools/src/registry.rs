@@ -225,7 +225,7 @@ fn required(schema: &Value) -> impl Iterator<Item = &str> {
 }
 
 fn bounded(name: &str, observation: Observation) -> Result<Observation, CallError> {
-    if observation.artifacts.iter().map(|artifact| artifact.bytes.len()).sum::<usize>() > MAX_ARTIFACTS {
+    if observation.media.iter().map(|artifact| artifact.bytes.len()).sum::<usize>() > MAX_ARTIFACTS {
         let message = format!("`{name}` gave files of more than {} MiB", MAX_ARTIFACTS >> 20);
         return Err(CallError::new(CallFault::Transport, message));
     }
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(broken.call("other", &json!({}), &scope).await.unwrap_err().kind, CallFault::NoSuchApi);
         let heavy = registry(|| {
             let bytes = bytes::Bytes::from(vec![0; MAX_ARTIFACTS + 1]);
-            Ok(Observation { artifacts: vec![Artifact { mime: "image/png".into(), bytes }], ..Observation::default() })
+            Ok(Observation { media: vec![Artifact { mime: "image/png".into(), bytes }], ..Observation::default() })
         });
         assert_eq!(heavy.call("Do_It", &json!({}), &scope).await.unwrap_err().kind, CallFault::Transport);
         scope.cancel.cancel();

@@ -63,19 +63,45 @@ pub struct Scope {
     pub cancel: CancellationToken,
 }
 
-/// What a tool gave.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
-    /// In words that a model reads; not trusted.
+    /// The result in words, for a model to read; not trusted, and cut by the registry where it is long.
     pub text: String,
-    /// Pictures and other files that it made.
-    pub artifacts: Vec<Artifact>,
+    /// The same result as data, for code to read: never cut, and with no key in it. `None` where there is only text.
+    /// Integers beyond 64 bits are strings of digits, because JSON libraries would round them.
+    pub value: Option<Value>,
+    /// Pictures and other files that the call made.
+    pub media: Vec<Artifact>,
 }
 
 impl Observation {
-    /// An observation in words alone.
+    /// An observation of text alone.
     pub fn text(text: impl Into<String>) -> Observation {
-        Observation { text: text.into(), artifacts: Vec::new() }
+        Observation { text: text.into(), ..Observation::default() }
+    }
+
+    /// Adds the result as data.
+    #[must_use]
+    pub fn with_value(self, value: Value) -> Observation {
+        Observation { value: Some(value), ..self }
+    }
+
+    /// Applies `clean` to the text and to every string of the data, field names included: how secrets are taken out.
+    #[must_use]
+    pub(crate) fn cleaned(self, clean: impl Fn(&str) -> String) -> Observation {
+        Observation { text: clean(&self.text), value: self.value.map(|value| cleaned(value, &clean)), ..self }
+    }
+}
+
+fn cleaned(value: Value, clean: &impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(clean(&text)),
+        Value::Array(items) => items.into_iter().map(|item| cleaned(item, clean)).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (clean(&name), cleaned(value, clean))).collect()
+        }
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
     }
 }
 

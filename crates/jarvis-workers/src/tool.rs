@@ -153,7 +153,7 @@ pub fn planned_tool(spec: &ToolSpec) -> Tool {
 /// # Errors
 /// When a file cannot be kept.
 pub async fn inference_of(observation: Observation, media: &Arc<Media>) -> Result<Inference, TaskError> {
-    let Observation { text, artifacts } = observation;
+    let Observation { text, media: artifacts, .. } = observation;
     let mut inference = Inference::text(text);
     let mut images: Vec<String> = Vec::new();
     for artifact in artifacts {

@@ -10,7 +10,7 @@ mod value;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{native, on_a_thread};
+use super::{exact, native, on_a_thread};
 use crate::{CallError, CallFault, Callable, Observation, Scope, ToolSpec};
 
 /// The longest expression, in characters.
@@ -85,6 +85,8 @@ impl Callable for Calculator {
             }
         };
         let result = on_a_thread("calculator", move || evaluate(&expression)).await?;
-        result.map(Observation::text).map_err(|error| wrong(format!("the expression has no value: {error}")))
+        let text = result.map_err(|error| wrong(format!("the expression has no value: {error}")))?;
+        let value = exact(&text);
+        Ok(Observation { value, ..Observation::text(text) })
     }
 }

@@ -218,16 +218,23 @@ impl Callable for Count {
             (Some(_), _) => return Err(wrong("`items` must be a list of texts or numbers".to_owned())),
         };
         let work = move || tell(&counted, separator.as_deref(), of.as_deref());
-        Ok(Observation::text(on_a_thread("count", work).await?))
+        on_a_thread("count", work).await
     }
 }
 
-fn tell(counted: &Counted, separator: Option<&str>, of: Option<&str>) -> String {
+/// The counts in words, and as data: `{"counts": [{"item": "apple", "count": 6}], "total": 10}`, most frequent first and
+/// complete, or for one thing `{"item": "apple", "count": 6, "total": 10, "in_text": 7}`.
+fn tell(counted: &Counted, separator: Option<&str>, of: Option<&str>) -> Observation {
     let counts = match counted {
         Counted::Items(items) => Counts::of(items.iter().map(String::as_str)),
         Counted::Text(text) => Counts::of_text(text, separator),
     };
-    let Some(of) = of else { return counts.to_string() };
+    let total = counts.total();
+    let Some(of) = of else {
+        let text = counts.to_string();
+        let rows: Vec<Value> = counts.kinds.iter().map(|(item, count)| json!({"item": item, "count": count})).collect();
+        return Observation::text(text).with_value(json!({"counts": rows, "total": total}));
+    };
     let name = shorten(of, LONGEST);
     let mut told = String::new();
     let items = counts.get(of);
@@ -237,10 +244,10 @@ fn tell(counted: &Counted, separator: Option<&str>, of: Option<&str>) -> String 
     };
     let _ = match items {
         0 if in_text > 0 => write!(told, "{name}: {in_text} in the text"),
-        items if in_text > items => write!(told, "{name}: {items} of {} items; {in_text} in the text", counts.total()),
-        items => write!(told, "{name}: {items} of {} items", counts.total()),
+        items if in_text > items => write!(told, "{name}: {items} of {total} items; {in_text} in the text"),
+        items => write!(told, "{name}: {items} of {total} items"),
     };
-    told
+    Observation::text(told).with_value(json!({"item": of, "count": items, "total": total, "in_text": in_text}))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use jarvis_prompt::literal::Literal;
 use serde_json::{Value, json};
 
-use super::{native, on_a_thread};
+use super::{exact, native, on_a_thread};
 use crate::hub::{Function, Hub, Mode};
 use crate::{CallError, Callable, Observation, Scope, ToolSpec};
 
@@ -63,6 +63,7 @@ impl Callable for HubFunction {
         // Numbers of many digits take milliseconds.
         let work = move || Hub::new(Mode::Precise).call_named(function.name(), &input);
         let result = on_a_thread(function.name(), work).await?.map_err(CallError::from)?;
-        Ok(Observation::text(result.shown_in_prompt()))
+        let value = exact(&result.digits());
+        Ok(Observation { value, ..Observation::text(result.shown_in_prompt()) })
     }
 }

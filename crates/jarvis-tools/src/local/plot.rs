@@ -350,6 +350,7 @@ impl Callable for Plot {
         };
         let chart = Chart::from_input(input).map_err(failed)?;
         let bytes = on_a_thread(NAME, move || render(&chart)).await?.map_err(failed)?;
-        Ok(Observation { text: DONE.to_owned(), artifacts: vec![Artifact { mime: "image/png".to_owned(), bytes }] })
+        let media = vec![Artifact { mime: "image/png".to_owned(), bytes }];
+        Ok(Observation { media, ..Observation::text(DONE) })
     }
 }

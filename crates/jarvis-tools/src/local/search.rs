@@ -77,7 +77,7 @@ impl Callable for SearchDocument {
         let document = scope.document.clone().ok_or_else(|| wrong("there is no document to search"))?;
         let tool = self.clone();
         let work = move || tell(&document, &tool.index_of(&document), &query, top);
-        Ok(Observation::text(on_a_thread("search_document", work).await?))
+        on_a_thread("search_document", work).await
     }
 }
 
@@ -104,19 +104,24 @@ impl SearchDocument {
     }
 }
 
-/// The passages in words: each with its number, the number of all, and the line where it begins.
-fn tell(document: &str, index: &PassageIndex, query: &str, top: usize) -> String {
+/// The passages in words and as data, best first: `{"passages": [{"number": 3, "line": 12, "text": "…"}], "total": 9}`, where
+/// `number` counts from 1, `line` is where the passage begins, and `total` is how many passages the document has.
+fn tell(document: &str, index: &PassageIndex, query: &str, top: usize) -> Observation {
+    let total = index.passages().len();
     let hits = index.search(query, top);
     if hits.is_empty() {
-        return "No passage of the document shares a word with the query.".to_owned();
+        let none = Observation::text("No passage of the document shares a word with the query.");
+        return none.with_value(json!({"passages": [], "total": total}));
     }
     let mut told = String::new();
+    let mut rows: Vec<Value> = Vec::new();
     for hit in hits {
         let Some(range) = index.passages().get(hit.row) else { continue };
         let line = document.get(..range.start).map_or(0, |before| before.matches('\n').count()) + 1;
         let passage = document.get(range.clone()).unwrap_or_default();
         let blank = if told.is_empty() { "" } else { "\n\n" };
-        let _ = write!(told, "{blank}[passage {} of {}, line {line}]\n{passage}", hit.row + 1, index.passages().len());
+        let _ = write!(told, "{blank}[passage {} of {total}, line {line}]\n{passage}", hit.row + 1);
+        rows.push(json!({"number": hit.row + 1, "line": line, "text": passage}));
     }
-    told
+    Observation::text(told).with_value(json!({"passages": rows, "total": total}))
 }

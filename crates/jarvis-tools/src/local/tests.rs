@@ -89,11 +89,42 @@ async fn calls_are_answered() {
     )
     .await;
     let observation = observe("plot", &json!({"x": ["a"], "y": [2]}), "").await.unwrap();
-    assert_eq!(observation.artifacts.len(), 1);
-    assert_eq!(observation.artifacts[0].mime, "image/png");
-    assert!(observation.artifacts[0].bytes.starts_with(b"\x89PNG\r\n"));
+    assert_eq!(observation.media.len(), 1);
+    assert_eq!(observation.media[0].mime, "image/png");
+    assert!(observation.media[0].bytes.starts_with(b"\x89PNG\r\n"));
     let none = registry().call("search_document", &json!({"query": "x"}), &Scope::default()).await.unwrap_err();
     assert_eq!(none.message, "there is no document to search");
+}
+
+#[tokio::test]
+async fn results_are_data_too() {
+    for (name, input, value) in [
+        (
+            "count",
+            json!({"items": ["a", "b", "A"]}),
+            json!({"counts": [{"item": "a", "count": 2}, {"item": "b", "count": 1}], "total": 3}),
+        ),
+        (
+            "count",
+            json!({"text": "fig, figs", "of": "fig"}),
+            json!({"item": "fig", "count": 1, "total": 2, "in_text": 1}),
+        ),
+        (
+            "search_document",
+            json!({"query": "rain"}),
+            json!({"passages": [{"number": 1, "line": 2, "text": "Rain fell."}], "total": 1}),
+        ),
+        ("search_document", json!({"query": "snow"}), json!({"passages": [], "total": 1})),
+        ("calculator", json!({"expression": "1 / 4"}), json!(0.25)),
+        ("calculator", json!({"expression": "2 ^ 70"}), json!("1180591620717411303424")),
+        ("divide_", json!({"input": [1, 3]}), json!(1.0 / 3.0)),
+        ("multiply_", json!({"input": ["1180591620717411303424", 2]}), json!("2361183241434822606848")),
+    ] {
+        let found = observe(name, &input, "\nRain fell.\n").await.unwrap().value;
+        assert_eq!(found, Some(value), "{name} {input}");
+    }
+    let about = observe("calculator", &json!({"expression": "2^20000"}), "").await.unwrap();
+    assert_eq!(about.value, None, "{}", about.text);
 }
 
 #[tokio::test]

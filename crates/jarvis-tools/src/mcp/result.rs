@@ -14,7 +14,7 @@ const UNKNOWN: &str = "[something of a kind that is not known here]";
 /// The observation; a failure when the tool says that it failed.
 pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallError> {
     let mut texts: Vec<String> = Vec::new();
-    let mut artifacts = Vec::new();
+    let mut media = Vec::new();
     let mut has_text = false;
     for block in result.content {
         match block {
@@ -22,8 +22,8 @@ pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallErr
                 has_text = true;
                 texts.push(block.text);
             }
-            ContentBlock::Image(block) => file(&block.data, &block.mime_type, &mut texts, &mut artifacts),
-            ContentBlock::Audio(block) => file(&block.data, &block.mime_type, &mut texts, &mut artifacts),
+            ContentBlock::Image(block) => file(&block.data, &block.mime_type, &mut texts, &mut media),
+            ContentBlock::Audio(block) => file(&block.data, &block.mime_type, &mut texts, &mut media),
             ContentBlock::Resource(block) => match block.resource {
                 ResourceContents::TextResourceContents { text, .. } => {
                     has_text = true;
@@ -32,7 +32,7 @@ pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallErr
                 ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
                     let mime = mime_type.unwrap_or_default();
                     if mime.starts_with("image/") || mime.starts_with("audio/") || mime.starts_with("video/") {
-                        file(&blob, &mime, &mut texts, &mut artifacts);
+                        file(&blob, &mime, &mut texts, &mut media);
                     } else {
                         let mime = if mime.is_empty() { "data".to_owned() } else { shorten(&mime, 80) };
                         texts.push(format!("[{mime}, {} bytes: {}]", blob.len() / 4 * 3, shorten(&uri, 200)));
@@ -48,7 +48,8 @@ pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallErr
             _ => texts.push(UNKNOWN.into()),
         }
     }
-    if let (false, Some(structured)) = (has_text, result.structured_content) {
+    let value = result.structured_content;
+    if let (false, Some(structured)) = (has_text, &value) {
         texts.insert(0, structured.to_string());
     }
     let text = texts.join("\n");
@@ -59,18 +60,17 @@ pub(super) fn observation(result: CallToolResult) -> Result<Observation, CallErr
         let unknown = lower.contains("unknown tool") || (lower.contains("tool") && lower.contains("not found"));
         return Err(CallError::new(if unknown { CallFault::NoSuchApi } else { CallFault::Message }, words));
     }
-    let text =
-        if text.is_empty() && artifacts.is_empty() { "The tool answered with nothing.".to_owned() } else { text };
-    Ok(Observation { text, artifacts })
+    let text = if text.is_empty() && media.is_empty() { "The tool answered with nothing.".to_owned() } else { text };
+    Ok(Observation { text, value, media })
 }
 
 /// Takes a file out of base64, and says in words that it is there.
-fn file(data: &str, mime: &str, texts: &mut Vec<String>, artifacts: &mut Vec<Artifact>) {
+fn file(data: &str, mime: &str, texts: &mut Vec<String>, media: &mut Vec<Artifact>) {
     let mime = shorten(mime, 80);
     match BASE64_STANDARD.decode(data.trim()) {
         Ok(bytes) => {
             texts.push(format!("[{mime}, {} bytes]", bytes.len()));
-            artifacts.push(Artifact { mime, bytes: Bytes::from(bytes) });
+            media.push(Artifact { mime, bytes: Bytes::from(bytes) });
         }
         Err(_) => texts.push(format!("[{mime} that cannot be read]")),
     }
@@ -102,13 +102,14 @@ mod tests {
             (vec![], "The tool answered with nothing.", 0),
         ] {
             let observation = observation(CallToolResult::success(blocks)).unwrap();
-            assert_eq!((observation.text.as_str(), observation.artifacts.len()), (told, files));
+            assert_eq!((observation.text.as_str(), observation.media.len()), (told, files));
         }
         let both = observation(CallToolResult::structured(json!({"a": 1}))).unwrap();
-        assert_eq!(both.text, r#"{"a":1}"#);
+        assert_eq!((both.text.as_str(), both.value), (r#"{"a":1}"#, Some(json!({"a": 1}))));
         let mut bare = CallToolResult::success(vec![]);
         bare.structured_content = Some(json!({"a": 1}));
-        assert_eq!(observation(bare).unwrap().text, r#"{"a":1}"#);
+        let bare = observation(bare).unwrap();
+        assert_eq!((bare.text.as_str(), bare.value), (r#"{"a":1}"#, Some(json!({"a": 1}))));
     }
 
     #[test]

@@ -233,11 +233,10 @@ impl Callable for OpenApiTool {
 
     async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, CallError> {
         let arguments = input.as_object().cloned().unwrap_or_default();
-        let text = self.caller.call_json(&self.api, &arguments).await?;
-        let answer = self.observation.as_ref().and_then(|_| serde_json::from_str::<Value>(&text).ok());
-        Ok(Observation::text(match (&self.observation, answer) {
-            (Some(template), Some(answer)) => template::fill(template, &answer),
-            (Some(_) | None, _) => text,
-        }))
+        let mut observation = self.caller.call_json(&self.api, &arguments).await?;
+        if let (Some(template), Some(answer)) = (&self.observation, &observation.value) {
+            observation.text = template::fill(template, answer);
+        }
+        Ok(observation)
     }
 }

@@ -33,8 +33,8 @@ async fn the_reference_server_is_spoken_with() {
     let sum = call("everything/get-sum", json!({"a": 5, "b": 10})).await.unwrap();
     assert!(sum.text.contains("15"), "{}", sum.text);
     let image = call("everything/get-tiny-image", json!({})).await.unwrap();
-    assert_eq!(image.artifacts.len(), 1);
-    assert!(image.artifacts[0].bytes.starts_with(b"\x89PNG"));
+    assert_eq!(image.media.len(), 1);
+    assert!(image.media[0].bytes.starts_with(b"\x89PNG"));
     let wrong = call("everything/get-sum", json!({"a": "x"})).await.unwrap_err();
     assert!(matches!(wrong.kind, CallFault::BadInput | CallFault::Message), "{wrong}");
     let every = opened.registry.specs().map(|spec| (spec.name.as_str(), &spec.example));

@@ -69,7 +69,7 @@ async fn tools_of_servers_of_every_kind_are_called() {
         assert_eq!(echo.unwrap(), "Echo: привет 世界", "{at}");
         let picture = opened.registry.call("demo/picture", &json!({}), &Scope::default()).await.unwrap();
         assert_eq!(picture.text, "Here it is.\n[image/png, 8 bytes]");
-        assert_eq!((picture.artifacts[0].mime.as_str(), picture.artifacts[0].bytes.len()), ("image/png", 8));
+        assert_eq!((picture.media[0].mime.as_str(), picture.media[0].bytes.len()), ("image/png", 8));
         let (kind, words) = call(&opened, "demo/fail", json!({})).await.unwrap_err();
         assert_eq!((kind, words.as_str()), (CallFault::Message, "no such city"));
         let (kind, words) = call(&opened, "demo/refuse", json!({})).await.unwrap_err();

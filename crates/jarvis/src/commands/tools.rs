@@ -247,7 +247,7 @@ async fn call(
             });
         }
     };
-    let picture = observation.artifacts.last();
+    let picture = observation.media.last();
     if let (Some(path), Some(picture)) = (out, picture) {
         files::replace(path, &picture.bytes).map_err(Failure::work)?;
     }
@@ -267,6 +267,6 @@ async fn call(
 
 fn told(spec: &ToolSpec, observation: &Observation) -> Value {
     let artifact = |artifact: &jarvis_tools::Artifact| json!({"mime": artifact.mime, "bytes": artifact.bytes.len(), "data": STANDARD.encode(&artifact.bytes)});
-    let artifacts: Vec<Value> = observation.artifacts.iter().map(artifact).collect();
+    let artifacts: Vec<Value> = observation.media.iter().map(artifact).collect();
     json!({"tool": spec.name, "observation": observation.text, "artifacts": artifacts})
 }
