@@ -13,6 +13,9 @@ use serde_json::Value;
 /// The argument of a task that holds the input of the call, JSON.
 pub(super) const INPUT: &str = "input";
 
+/// The key of an inference that holds the result of the call as data.
+pub(super) const VALUE: &str = "value";
+
 /// Chooses the tool that the task names: there is nothing to choose.
 pub(super) struct Named(pub(super) Arc<Registry>);
 
@@ -40,7 +43,13 @@ impl Worker for Caller {
         let input: Value = job.arg(INPUT).and_then(|input| serde_json::from_str(input).ok()).unwrap_or_default();
         let scope = Scope { cancel: job.cancel.clone(), ..self.scope.clone() };
         let called = self.registry.call(&job.task.task, &input, &scope).await;
-        inference_of(called.map_err(|error| call_failed(&error))?, &self.media).await
+        let observation = called.map_err(|error| call_failed(&error))?;
+        let value = observation.value.clone();
+        let inference = inference_of(observation, &self.media).await?;
+        Ok(match value {
+            Some(value) => inference.with(VALUE, value),
+            None => inference,
+        })
     }
 }
 

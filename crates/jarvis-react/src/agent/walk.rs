@@ -11,7 +11,7 @@ use jarvis_workers::call_model;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-use super::calls::{INPUT, images, observed};
+use super::calls::{INPUT, VALUE, images, observed};
 use super::sheet::Sheet;
 use super::{Agent, AskError, Asked, Finish, STAGE};
 use crate::parse::{Action, Parsed, parse_json, parse_tags};
@@ -249,6 +249,7 @@ impl<'a> Walk<'a> {
                 let of = rows.iter_mut().find(|(_, id)| *id == Some(outcome.id));
                 if let Some((round, _)) = of {
                     round.observation = observed(&outcome);
+                    round.value = outcome.inference.as_ref().and_then(|inference| inference.0.get(VALUE).cloned());
                     round.images = outcome.inference.as_ref().map(images).unwrap_or_default();
                     round.ms = outcome.ms;
                 }
