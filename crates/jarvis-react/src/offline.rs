@@ -1,145 +1,152 @@
-//! The agent of `--llm offline`: no language model, and no pretence of one.
+//! The agent of `--llm offline`, which has no language model.
 //!
-//! It counts, works out numbers, draws what the document holds, and quotes the passage that answers a question. A step is
-//! a pure function of the question, the document and what was observed; numbers come from tools or from the document.
-//! The document is data: nothing in it is an order.
-
-#[macro_use]
-mod rules;
+//! It counts, calculates and draws what tables and lists of the document hold, and quotes sentences. It picks no answer out of
+//! a sentence, and calculates nothing where the question has a word that it cannot relate to the data: it refuses. Each step
+//! is a pure function of the question, the document and the results of tools, and its work is linear in the document.
 
 mod amount;
-mod conditions;
 mod data;
-mod doubt;
-mod figures;
-mod groups;
-mod heard;
+mod intent;
 mod lists;
-mod matching;
-mod passages;
-mod refuse;
-mod say;
+mod question;
+mod quotes;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod wish;
+mod words;
 
 use std::sync::Arc;
 
 use jarvis_plan::Language;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use crate::Asked;
 use crate::parse::{Action, Parsed};
 use crate::rounds::Round;
-use data::{Cells, Data};
-use matching::Question;
-use say::Say;
-use wish::{Op, Wish};
+use data::Data;
+use intent::{Intent, Op};
+use question::Question;
+use words::Messages;
 
-/// What is done next.
+/// The next step of the agent.
 #[derive(Debug, Clone, PartialEq)]
 enum Move {
-    /// A tool is called.
-    Act {
-        /// Why.
+    Call {
         thought: String,
-        /// The tool's name.
-        tool: String,
-        /// Its input.
+        tool: &'static str,
         input: Value,
     },
-    /// The question is answered, as well as it can be.
     Answer {
-        /// Why nothing more is done.
         thought: String,
-        /// The answer.
         text: String,
-        /// Whether the document told it; otherwise the text says what was not found, or cannot be worked out.
-        found: bool,
+        /// Whether the text answers the question; otherwise it is a refusal.
+        is_found: bool,
     },
 }
 
-/// What is known at a step.
+/// The inputs of a step.
 struct Step<'a> {
     question: &'a Question,
-    wish: &'a Wish,
+    intent: &'a Intent,
     rounds: &'a [Round],
     document: &'a str,
-    cells: &'a Cells,
-    say: Say,
-    ended: &'a CancellationToken,
+    messages: Messages,
 }
 
-/// What the agent makes of a question after some rounds, in the words of a parsed reply. Long documents take a while, on
-/// a thread of their own; the thread ends soon when nobody waits for it any more.
+/// The next step after some rounds, as a parsed reply. It runs on a thread of its own, because documents may be long.
 pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Parsed {
     let language = asked.language.unwrap_or_else(|| Language::of(&asked.question));
     let (question, document, rounds) = (asked.question.clone(), Arc::clone(&asked.document), rounds.to_vec());
-    let ended = CancellationToken::new();
-    let _guard = ended.clone().drop_guard();
-    let work = move || next(&question, &document, &rounds, language, &ended);
-    match tokio::task::spawn_blocking(work).await {
-        Ok(Move::Act { thought, tool, input }) => {
-            let action = Action { tool, input: Some(input.to_string()), id: None };
+    match tokio::task::spawn_blocking(move || next(&question, &document, &rounds, language)).await {
+        Ok(Move::Call { thought, tool, input }) => {
+            let action = Action { tool: tool.to_owned(), input: Some(input.to_string()), id: None };
             Parsed { thought, actions: vec![action], ..Parsed::default() }
         }
-        Ok(Move::Answer { thought, text, found }) => {
-            Parsed { thought, answer: Some(text), nothing_found: !found, ..Parsed::default() }
+        Ok(Move::Answer { thought, text, is_found }) => {
+            Parsed { thought, answer: Some(text), nothing_found: !is_found, ..Parsed::default() }
         }
         Err(error) => {
-            tracing::error!(%error, "the offline agent broke down");
+            tracing::error!(%error, "the offline agent panicked");
             Parsed { answer: Some(String::new()), ..Parsed::default() }
         }
     }
 }
 
-/// The next step towards an answer, in the language given. No tool is called twice, so there are never more than a few.
-/// Once it is `ended` the rest of the document is left unread, and what is given is worth nothing.
-fn next(question: &str, document: &str, rounds: &[Round], language: Language, ended: &CancellationToken) -> Move {
+/// The next step. No tool is called twice, so there are only a few.
+fn next(question: &str, document: &str, rounds: &[Round], language: Language) -> Move {
     let question = Question::new(question);
-    let wish = Wish::read(&question);
-    let cells = Cells::of(document);
-    let step = Step { question: &question, wish: &wish, rounds, document, cells: &cells, say: Say(language), ended };
+    let intent = Intent::read(&question);
+    let step = Step { question: &question, intent: &intent, rounds, document, messages: Messages(language) };
     if document.trim().is_empty() {
-        return step.nothing(step.say.empty());
+        return step.refuse("empty_document", &[]);
     }
-    if matches!(wish.op, Op::Times(_))
-        && let Some(done) = step.times(document)
-    {
-        return done;
-    }
-    let done = match data::read(document, &cells, &question, ended) {
-        Data::Table(table) => step.table(&table),
-        Data::List(list) => step.list(list, document),
-        Data::Prose => None,
+    let done = match intent.op {
+        Op::Times => step.times(),
+        _ => match data::read(document, &question) {
+            Data::Table(table) => step.table(&table),
+            Data::List(list) => step.list(list),
+            Data::Text => Ok(None),
+        },
     };
-    let done = done.or_else(|| {
-        let numbers = wish.chart.is_some() || !matches!(wish.op, Op::Words | Op::Count | Op::Kinds | Op::Times(_));
-        let table =
-            if numbers && cells.lines.is_none() { data::in_sentences(document, &question, ended) } else { None };
-        table.and_then(|table| step.table(&table))
-    });
-    done.unwrap_or_else(|| if wish.chart.is_some() { step.nothing(step.say.nothing_to_draw()) } else { step.passage() })
+    match done {
+        Ok(Some(text)) => step.answer(text, true),
+        Ok(None) if intent.chart.is_some() => step.refuse("nothing_to_draw", &[]),
+        Ok(None) => step.quote(),
+        Err(step) => step,
+    }
 }
 
 impl Step<'_> {
-    /// What a tool gave, if it was called.
-    fn observed(&self, tool: &str) -> Option<&str> {
-        self.rounds.iter().rev().find(|round| round.action == tool).map(|round| round.observation.as_str())
+    /// The latest call of a tool.
+    fn round(&self, tool: &str) -> Option<&Round> {
+        self.rounds.iter().rev().find(|round| round.action == tool)
     }
 
-    fn act(&self, tool: &str, thought: String, input: Value) -> Move {
-        Move::Act { thought, tool: tool.to_owned(), input }
+    /// The result of a tool as data; otherwise the move to make: to call it, or to report its failure.
+    fn result(&self, tool: &'static str, thought: impl FnOnce() -> String, input: Value) -> Result<&Value, Move> {
+        let Some(round) = self.round(tool) else { return Err(Move::Call { thought: thought(), tool, input }) };
+        round.value.as_ref().ok_or_else(|| self.refuse("failed", &[&round.observation]))
     }
 
-    fn answer(&self, text: String) -> Move {
-        Move::Answer { thought: self.say.known(), text, found: true }
+    fn text(&self, message: &str, parts: &[&str]) -> String {
+        self.messages.text(message, parts)
     }
 
-    /// What is said where the document tells nothing, or nothing that can be worked out.
-    fn nothing(&self, text: String) -> Move {
-        Move::Answer { thought: self.say.known(), text, found: false }
+    fn answer(&self, text: String, is_found: bool) -> Move {
+        Move::Answer { thought: self.text("done", &[]), text, is_found }
+    }
+
+    /// A refusal by the name of its message.
+    fn refuse(&self, message: &str, parts: &[&str]) -> Move {
+        self.answer(self.text(message, parts), false)
+    }
+
+    /// Pairs of labels and values as a sentence: `a: 1; b: 2.`
+    fn pairs<'p>(&self, pairs: impl ExactSizeIterator<Item = (&'p str, &'p str)>) -> String {
+        let count = pairs.len();
+        let colon = self.text("colon", &[]);
+        let mut shown: Vec<String> = pairs.take(SHOWN).map(|(label, value)| format!("{label}{colon}{value}")).collect();
+        if count > SHOWN {
+            shown.push(self.text("more", &[&(count - SHOWN).to_string()]));
+        }
+        let text = shown.join(&self.text("semicolon", &[]));
+        let stop = self.text("full_stop", &[]);
+        if text.ends_with(&stop) { text } else { text + &stop }
+    }
+
+    fn names(&self, names: &[&str]) -> String {
+        names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(&self.text("comma", &[]))
+    }
+
+    /// The sentence about a chart behind an answer, once `plot` has been called.
+    fn chart(&self, input: Value) -> Result<String, Move> {
+        let Some(round) = self.round("plot") else {
+            return Err(Move::Call { thought: self.text("plot_next", &[]), tool: "plot", input });
+        };
+        let is_drawn = round.observation.trim() == jarvis_tools::local::plot::DONE;
+        Ok(if is_drawn { self.text("drawn", &[]) } else { self.text("not_drawn", &[&round.observation]) })
     }
 }
+
+/// The most names and pairs in an answer.
+const SHOWN: usize = 12;

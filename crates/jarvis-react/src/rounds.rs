@@ -17,6 +17,9 @@ pub struct Round {
     pub input: String,
     /// What came back; empty only in the last round, when nothing was called.
     pub observation: String,
+    /// The result of the call as data, where the tool gives it.
+    #[serde(skip)]
+    pub value: Option<Value>,
     /// Display paths of the pictures that the call made.
     #[serde(skip)]
     pub images: Vec<String>,

@@ -11,6 +11,9 @@ use jarvis_tools::{Registry, Scope, ToolSource};
 use jarvis_workers::{call_failed, inference_of};
 use serde_json::Value;
 
+/// The key of an output that holds the result of the call as data.
+pub(super) const VALUE: &str = "value";
+
 /// Chooses the tool that the task names: there is nothing to choose.
 pub(super) struct Named(pub(super) Arc<Registry>);
 
@@ -37,7 +40,13 @@ impl Worker for Caller {
     async fn perform(&self, job: &Job) -> Result<Value, TaskError> {
         let scope = Scope { cancel: job.cancel.clone(), ..self.scope.clone() };
         let called = self.registry.call(&job.task.task, &job.object(), &scope).await;
-        inference_of(called.map_err(|error| call_failed(&error))?, &self.media).await.map(Value::from)
+        let observation = called.map_err(|error| call_failed(&error))?;
+        let value = observation.value.clone();
+        let output = inference_of(observation, &self.media).await?;
+        Ok(match value {
+            Some(value) => output.with(VALUE, value).into(),
+            None => output.into(),
+        })
     }
 }
 

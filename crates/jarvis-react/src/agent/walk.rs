@@ -11,7 +11,7 @@ use jarvis_workers::call_model;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::calls::{images, observed};
+use super::calls::{VALUE, images, observed};
 use super::sheet::Sheet;
 use super::{Agent, AskError, Asked, Finish, STAGE};
 use crate::parse::{Action, Parsed, parse_json, parse_tags};
@@ -251,6 +251,7 @@ impl<'a> Walk<'a> {
                 let of = rows.iter_mut().find(|(_, id)| *id == Some(outcome.id));
                 if let Some((round, _)) = of {
                     round.observation = observed(&outcome);
+                    round.value = outcome.output.as_ref().and_then(|output| output.get(VALUE).cloned());
                     round.images = images(&outcome);
                     round.ms = outcome.ms;
                 }

@@ -1,17 +1,16 @@
-//! Amounts in cells and lines: a number with what stands before and behind it.
+//! Amounts in cells and lines: a number with its unit.
 
 use jarvis_tools::local::narrow;
 
-/// A number with its unit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Amount {
-    /// The number in plain digits, as `calculator` takes it.
+    /// The number in plain digits, the form that `calculator` takes.
     pub(super) plain: String,
-    /// About how much it is, for order alone.
+    /// The number rounded to a float, for comparisons only.
     pub(super) size: f64,
-    /// What stands before it, such as `$`.
+    /// The unit before it, such as `$`.
     pub(super) before: String,
-    /// What stands behind it, such as `руб.`.
+    /// The unit after it, such as `руб.`.
     pub(super) after: String,
 }
 
@@ -19,7 +18,7 @@ pub(super) struct Amount {
 const UNIT: usize = 12;
 
 impl Amount {
-    /// The amount that a text is; `None` when it is more than one number with a unit.
+    /// Reads a text that is one number with a unit, and nothing else.
     pub(super) fn read(text: &str) -> Option<Amount> {
         let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '"' | '`' | '_'));
         if text.len() > 80 || !may_hold_digit(text) {
@@ -39,7 +38,7 @@ impl Amount {
             unit.chars().count() <= most
                 && !unit.contains(|c: char| c.is_ascii_digit() || ":=<>|,;，；。[]{}\"".contains(c))
         };
-        // `a1` and `№ 5` are names.
+        // `a1` and `№ 5` are labels.
         let joined = before.chars().next_back().is_some_and(char::is_alphanumeric) || before.contains(['№', '#']);
         if joined || !fits(bare, 4) || !fits(after, UNIT) || after.split_whitespace().count() > 2 {
             return None;
@@ -68,7 +67,7 @@ impl Amount {
         format!("{}{number}{gap}{}", self.before, self.after)
     }
 
-    /// Whether two amounts can be added: neither names a unit that the other does not mean.
+    /// Whether two amounts can be added: their units begin alike, or one has none.
     pub(super) fn agrees(&self, other: &Amount) -> bool {
         let same = |one: &str, other: &str| {
             let same = one.chars().zip(other.chars()).take(3).all(|(a, b)| a.to_lowercase().eq(b.to_lowercase()));
@@ -78,13 +77,18 @@ impl Amount {
     }
 }
 
+/// The number at the beginning of a text, and its length in bytes.
+pub(super) fn leading_number(text: &str) -> Option<(f64, usize)> {
+    let length = length(text);
+    Some((plain(text.get(..length)?)?.parse().ok()?, length))
+}
+
 /// Whether a text may hold a digit, full-width ones included.
 pub(super) fn may_hold_digit(text: &str) -> bool {
     // Full-width forms are the only characters that begin with this byte, next to a few rare ones.
     text.bytes().any(|byte| byte.is_ascii_digit() || byte == 0xef)
 }
 
-/// A character of an amount as its plain one.
 fn plain_form(c: char) -> char {
     match narrow(c) {
         '\u{a0}' | '\u{202f}' | '\u{2009}' => ' ',
@@ -120,7 +124,7 @@ fn power(after: &str) -> (Option<i32>, &str) {
     }
 }
 
-/// Digits with separators as plain digits with a point; `None` where they cannot be told.
+/// Digits with separators as plain digits with a point; `None` where the separators are ambiguous.
 fn plain(digits: &str) -> Option<String> {
     let digits = digits.replace([' ', '\''], "");
     let grouped = |mark: char| {

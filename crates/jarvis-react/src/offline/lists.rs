@@ -1,144 +1,95 @@
-//! Questions about lists of items, and about how often something occurs.
+//! Questions about lists of items, and about how often a word occurs.
 
 use jarvis_tools::local::Counts;
 use serde_json::{Value, json};
 
-use super::data::Table;
-use super::tables::Chosen;
-use super::wish::{Op, in_all};
+use super::intent::{Figure, Op};
 use super::{Move, Step};
 
-/// What `count` told.
-struct Counted {
-    pairs: Vec<(String, usize)>,
-    kinds: usize,
-    total: usize,
-}
-
-impl Counted {
-    /// Reads an observation of `count`: its second line holds the counts, the end of its first the totals.
-    fn read(observation: &str) -> Option<Counted> {
-        let (first, second) = observation.split_once('\n').unwrap_or((observation, ""));
-        let mut totals =
-            first.rsplit("; ").next()?.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
-        let (kinds, total) = (totals.next()?.parse().ok()?, totals.next()?.parse().ok()?);
-        let told: Value = serde_json::from_str(second.lines().next().unwrap_or_default()).unwrap_or_default();
-        let names = told.get("x").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        let counts = told.get("y").and_then(Value::as_array).into_iter().flatten();
-        let counts = counts.filter_map(|count| usize::try_from(count.as_u64()?).ok());
-        let pairs = names.map(str::to_owned).zip(counts).collect();
-        Some(Counted { pairs, kinds, total })
-    }
-
-    fn shown(&self) -> Vec<(String, String)> {
-        self.pairs.iter().map(|(name, count)| (name.clone(), count.to_string())).collect()
-    }
-}
-
 impl Step<'_> {
-    /// How often something occurs in the document.
-    pub(super) fn times(&self, document: &str) -> Option<Move> {
-        let Op::Times(Some(of)) = &self.wish.op else { return None };
-        let at = document.get(..2 << 20).unwrap_or(document).to_lowercase().find(of.as_str());
-        // As the document writes it.
-        let written = at.and_then(|at| document.get(at..at + of.len()));
-        let of = written.filter(|written| written.to_lowercase() == *of).unwrap_or(of);
-        let Some(observed) = self.observed("count") else {
-            return Some(self.act("count", self.say.will_count(), json!({"of": of})));
-        };
-        // As a part of other items it occurs too.
-        let first = observed.lines().next().unwrap_or_default();
-        let told = first.strip_suffix(" in the text").and_then(|told| told.rsplit([' ', ';']).next());
-        Some(self.answer(match told.map(str::to_owned).or_else(|| number_after(observed)) {
-            Some(count) => self.say.times(of, &count),
-            None => self.say.failed(observed),
-        }))
+    /// How often the words of the question that ask for nothing occur in the document; quoted ones first.
+    pub(super) fn times(&self) -> Result<Option<String>, Move> {
+        let raw = self.question.raw.as_str();
+        let quoted = raw.split_once(['"', '“', '«', '「', '『', '‘']).and_then(|(_, rest)| {
+            let (quoted, _) = rest.split_once(['"', '”', '»', '」', '』', '’'])?;
+            Some(quoted.trim()).filter(|quoted| !quoted.is_empty())
+        });
+        let unknown = || self.question.unknown(&[], &[]).map(|range| self.question.part(range));
+        let Some(of) = quoted.or_else(unknown) else { return Ok(None) };
+        let counted = self.result("count", || self.text("count_next", &[]), json!({"of": of}))?;
+        let count = number(counted, "in_text").max(number(counted, "count"));
+        let times = self.messages.counted("time", count, &[]);
+        Ok(Some(self.text("occurs", &[of, &times])))
     }
 
-    /// A question about a list.
-    pub(super) fn list(&self, list: &str, document: &str) -> Option<Move> {
-        let asked = !matches!(self.wish.op, Op::Words | Op::Sum | Op::Mean | Op::Median | Op::Difference);
-        if !asked && self.wish.chart.is_none() && !in_all(self.question) {
-            return None;
+    /// A question about a list; `None` where it asks for no count.
+    pub(super) fn list(&self, list: &str) -> Result<Option<String>, Move> {
+        let intent = self.intent;
+        let is_total = intent.op == Op::Figure(Figure::Sum) || self.question.has("sum");
+        let is_count = is_total
+            || matches!(
+                intent.op,
+                Op::Count | Op::Kinds | Op::Frequent { .. } | Op::Figure(Figure::Most | Figure::Least)
+            );
+        if !is_count && intent.chart.is_none() {
+            return Ok(None);
         }
-        let whole = list.len() == document.trim().len();
-        let one = if matches!(self.wish.op, Op::Count) && self.wish.chart.is_none() && !in_all(self.question) {
-            let counts = Counts::of_text(list, None);
-            counts.kinds.into_iter().map(|kind| kind.0).find(|kind| self.question.mentions(kind) == 1.0)
-        } else {
-            None
-        };
-        if let Some(of) = &one
-            && let Some(word) = self.unheard(&Table::default(), &Chosen::default())
-        {
-            let rows = Counts::of_text(list, None).kinds.into_iter().find(|kind| kind.0 == *of);
-            let rows: Vec<(String, String)> = rows.into_iter().map(|kind| (kind.0, kind.1.to_string())).collect();
-            let known = self.document.contains(&word);
-            let told = if known { self.say.beyond(&self.say.pairs(&rows)) } else { self.say.unheard(&word) };
-            return Some(self.nothing(told));
-        }
-        let Some(observed) = self.observed("count") else {
-            let mut input = if whole { json!({}) } else { json!({"text": list}) };
-            if let (Some(of), Some(fields)) = (&one, input.as_object_mut()) {
-                fields.insert("of".into(), json!(of));
+        let counts = Counts::of_text(list, None);
+        let kinds = || counts.kinds.iter().map(|(kind, _)| kind.as_str());
+        let named = kinds()
+            .find(|kind| intent.op == Op::Count && intent.chart.is_none() && self.question.mentions(kind) == 1.0);
+        let unknown = self.question.unknown(&intent.used, named.as_slice()).map(|range| self.question.part(range));
+        let is_whole = list.len() == self.document.trim().len();
+        let input = if is_whole { json!({}) } else { json!({"text": list}) };
+        if let Some(of) = named.filter(|_| !is_total) {
+            if let Some(word) = unknown {
+                return Err(self.refuse("unknown_word", &[word]));
             }
-            return Some(self.act("count", self.say.will_count(), input));
+            let input = if is_whole { json!({"of": of}) } else { json!({"text": list, "of": of}) };
+            let counted = self.result("count", || self.text("count_next", &[]), input)?;
+            return Ok(Some(self.text("amount_of", &[of, &number(counted, "count").to_string()])));
+        }
+        let counted = self.result("count", || self.text("count_next", &[]), input)?;
+        let mut text = self.counts(counted);
+        if let Some(word) = unknown.filter(|_| intent.op == Op::Count || is_total) {
+            text += &self.text("not_in_list", &[word]);
+        }
+        if let Some(kind) = intent.chart {
+            let (x, y): (Vec<&str>, Vec<usize>) = rows(counted).into_iter().unzip();
+            let (title, axis) = (self.text("title_of_counts", &[]), self.text("count_axis", &[]));
+            text += &self.chart(json!({"x": x, "y": y, "title": title, "y_label": axis, "kind": kind}))?;
+        }
+        Ok(Some(text))
+    }
+
+    /// The counts of all items, or of the most or least frequent ones where those are asked for.
+    pub(super) fn counts(&self, counted: &Value) -> String {
+        let rows = rows(counted);
+        let most = match self.intent.op {
+            Op::Frequent { most } => Some(most),
+            Op::Figure(Figure::Most | Figure::Least) => self.intent.most,
+            _ => None,
         };
-        if let Some(of) = one {
-            return Some(self.answer(match number_after(observed) {
-                Some(count) => self.say.how_many(&of, &count),
-                None => self.say.failed(observed),
-            }));
-        }
-        let Some(counted) = Counted::read(observed) else { return Some(self.answer(self.say.failed(observed))) };
-        let mut text = self.counts(observed);
-        if matches!(self.wish.op, Op::Count | Op::Sum)
-            && let Some(word) = self.unheard(&Table::default(), &Chosen::default())
-        {
-            text.push_str(&self.say.absent(&word));
-        }
-        if let Some(kind) = self.wish.chart {
-            let Some(drawn) = self.observed("plot") else {
-                return Some(self.act("plot", self.say.will_plot(), self.chart_of(&counted, kind)));
-            };
-            text = format!("{text} {}", self.about_chart(drawn));
-        }
-        Some(self.answer(text))
-    }
-
-    /// What `count` told, in words.
-    pub(super) fn counts(&self, observed: &str) -> String {
-        let Some(counted) = Counted::read(observed) else { return self.say.failed(observed) };
-        match self.wish.op {
-            Op::Frequent { most } | Op::Extreme { most } => self.most_frequent(&counted, most),
-            Op::Kinds | Op::Times(_) | Op::Count | Op::Sum | Op::Mean | Op::Median | Op::Difference | Op::Words => {
-                self.say.counts(counted.kinds, counted.total, &counted.shown())
-            }
-        }
-    }
-
-    fn most_frequent(&self, counted: &Counted, most: bool) -> String {
-        let counts = counted.pairs.iter().map(|pair| pair.1);
-        let Some(best) = (if most { counts.max() } else { counts.min() }) else { return self.say.not_found() };
-        let names = counted.pairs.iter().filter(|pair| pair.1 == best).map(|pair| pair.0.as_str());
-        self.say.frequent(most, &names.collect::<Vec<_>>(), &best.to_string())
-    }
-
-    fn chart_of(&self, counted: &Counted, kind: &str) -> Value {
-        let (names, counts): (Vec<&str>, Vec<usize>) =
-            counted.pairs.iter().map(|pair| (pair.0.as_str(), pair.1)).unzip();
-        json!({"x": names, "y": counts, "title": self.say.title_of_counts(), "y_label": self.say.count_label(), "kind": kind})
-    }
-
-    /// What is said of a chart by what `plot` told.
-    pub(super) fn about_chart(&self, observed: &str) -> String {
-        if observed.trim() == jarvis_tools::local::plot::DONE { self.say.drawn() } else { self.say.not_drawn(observed) }
+        let counts = rows.iter().map(|row| row.1);
+        let best = most.and_then(|most| if most { counts.max() } else { counts.min() });
+        let (Some(most), Some(best)) = (most, best) else {
+            let shown: Vec<(&str, String)> = rows.iter().map(|(item, count)| (*item, count.to_string())).collect();
+            let pairs = self.pairs(shown.iter().map(|(item, count)| (*item, count.as_str())));
+            return self.messages.counted("kinds", rows.len(), &[&number(counted, "total").to_string(), &pairs]);
+        };
+        let names: Vec<&str> = rows.iter().filter(|row| row.1 == best).map(|row| row.0).collect();
+        let message = if most { "most_frequent" } else { "least_frequent" };
+        self.text(message, &[&self.names(&names), &self.messages.counted("time", best, &[])])
     }
 }
 
-/// The number behind the last colon of `apple: 6 of 10 items`.
-fn number_after(observed: &str) -> Option<String> {
-    let first = observed.lines().next()?.rsplit(": ").next()?;
-    let digits: String = first.chars().take_while(char::is_ascii_digit).collect();
-    (!digits.is_empty()).then_some(digits)
+/// The items that `count` found, most frequent first.
+fn rows(counted: &Value) -> Vec<(&str, usize)> {
+    let rows = counted.get("counts").and_then(Value::as_array).into_iter().flatten();
+    rows.filter_map(|row| Some((row.get("item")?.as_str()?, number(row, "count")))).collect()
+}
+
+/// A number of a result of `count`; a result of another shape has none.
+pub(super) fn number(counted: &Value, key: &str) -> usize {
+    counted.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
 }

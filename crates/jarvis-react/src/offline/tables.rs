@@ -1,468 +1,562 @@
 //! Questions about tables and pairs of labels and values.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
-use jarvis_plan::is_han;
+use indexmap::IndexMap;
+use jarvis_tools::local::evaluate;
 use serde_json::{Value, json};
 
 use super::amount::Amount;
-use super::data::{Table, is_missing};
-use super::figures::{expression, unit_of};
-use super::groups::{grouped, repeats};
-use super::matching::{Question, folded, is_quantity};
-use super::say::{Figure, rounded};
-use super::wish::{Bound, Op};
-use super::{Move, Step};
+use super::data::{Row, Table, is_missing};
+use super::intent::{Figure, Op, kinds};
+use super::lists::number;
+use super::question::{Question, folded};
+use super::{Move, Step, words};
 
-/// Values up to which all of them are written into one expression.
-pub(super) const WRITTEN: usize = 300;
-/// Names up to which rows are counted by the tool.
-const NAMED: usize = 500;
+/// The most values in one expression of `calculator`.
+const MAX_VALUES: usize = 300;
+/// The most names that `count` is given.
+const MAX_NAMES: usize = 5_000;
 /// The most bars; more values are drawn as a line.
-const BARS: usize = 200;
+const MAX_BARS: usize = 200;
+/// The most rows whose cells are shown.
+const MAX_ROWS: usize = 12;
+/// The share of a name's words from which a question is taken to mention it.
+const MENTIONED: f64 = 0.5;
 
-/// A row with its amount in the column asked about.
+/// A value with the row or group of rows that it belongs to.
 #[derive(Debug, Clone)]
-pub(super) struct Entry<'d> {
-    pub(super) label: Cow<'d, str>,
-    pub(super) cell: &'d str,
-    pub(super) amount: Amount,
+struct Entry {
+    label: String,
+    /// The value as it is shown.
+    shown: String,
+    amount: Amount,
 }
 
-/// What the question selects of a table.
-#[derive(Default)]
-pub(super) struct Chosen<'t, 'd> {
-    pub(super) rows: Vec<&'t Vec<&'d str>>,
-    /// The columns that name them.
-    pub(super) by: Vec<usize>,
-    /// Whether rows were named, and not all are meant.
-    pub(super) named: bool,
-    pub(super) column: usize,
-    /// Whether the column was named, or what it holds.
-    pub(super) column_said: bool,
-    /// Whether it is the only column that can be meant.
-    column_meant: bool,
+/// The parts of a table that a question selects.
+struct Selection<'t> {
+    rows: Vec<&'t Row>,
+    /// The text columns whose cells the question names; empty where all rows are meant.
+    by: Vec<usize>,
+    column: usize,
+    /// Whether the question mentions the column, or the kind of quantity in it.
+    is_column_named: bool,
+    /// The text column whose equal cells form groups.
+    group: Option<usize>,
 }
 
 impl Step<'_> {
-    /// A question about a table; `None` when the table has nothing to do with it.
-    pub(super) fn table(&self, table: &Table<'_>) -> Option<Move> {
-        let mut chosen = self.chosen(table);
-        // Pairs that stand here and there between other lines belong together in nothing.
-        if table.sparse
-            && (self.wish.chart.is_some() || !matches!(self.wish.op, Op::Count | Op::Words))
-            && !chosen.named
-        {
-            return None;
+    /// A question about a table; `None` where the question mentions nothing of it.
+    pub(super) fn table(&self, table: &Table) -> Result<Option<String>, Move> {
+        let chosen = self.select(table);
+        if let Some(refusal) = self.refusal(table, &chosen) {
+            let headed = table.header.iter().any(|name| self.question.mentions(name) > MENTIONED);
+            let is_understood = || self.unknown_word(table, &chosen).is_none();
+            let is_relevant = !chosen.by.is_empty() || chosen.is_column_named || headed || is_understood();
+            return if is_relevant { Err(refusal) } else { Ok(None) };
         }
-        if let Some(refused) = self.refused(table, &mut chosen) {
-            return Some(self.nothing(refused));
+        let text = match self.intent.op {
+            Op::Figure(figure) => self.figure(table, &chosen, figure)?,
+            _ if self.intent.chart.is_some() => Some(String::new()),
+            Op::Count => self.count(table, &chosen)?,
+            Op::Kinds | Op::Frequent { .. } => Some(self.kinds(table, &chosen)?),
+            Op::Lookup | Op::Times if chosen.by.is_empty() || chosen.rows.len() > MAX_ROWS => None,
+            Op::Lookup | Op::Times => Some(self.cells(table, &chosen)?),
+        };
+        match (text, self.intent.chart) {
+            (Some(text), Some(kind)) => Ok(self.plot(table, &chosen, kind)?.map(|chart| format!("{text}{chart}"))),
+            (text, _) => Ok(text),
         }
-        let groups = self.of_groups(table, &chosen);
-        let text = match &self.wish.op {
-            _ if groups.is_some() => groups,
-            // The most of one row says nothing of the groups that are asked about.
-            Op::Extreme { .. } if self.group_column(table, &chosen).is_some_and(|by| Some(by) != table.label) => {
-                Some(Said::Nothing(self.beyond(table, &chosen)))
-            }
-            Op::Sum if chosen.rows.len() == 1 && chosen.named => Some(self.looked_up(table, &chosen)),
-            Op::Sum => Some(self.figure(table, &chosen, Figure::Sum)?),
-            Op::Mean => Some(self.figure(table, &chosen, Figure::Mean)?),
-            Op::Median => Some(self.figure(table, &chosen, Figure::Median)?),
-            Op::Extreme { most } => {
-                Some(self.figure(table, &chosen, if *most { Figure::Most } else { Figure::Least })?)
-            }
-            Op::Difference => Some(self.figure(table, &chosen, Figure::Difference)?),
-            Op::Count | Op::Kinds | Op::Frequent { .. } | Op::Times(_) | Op::Words if self.wish.chart.is_some() => None,
-            Op::Count => Some(self.counted(table, &chosen)?),
-            Op::Kinds | Op::Frequent { .. } => {
-                let column = table.texts().find(|column| self.question.mentions(table.name(*column)) > 0.5);
-                // Where each occurs once, none is the most frequent.
-                let telling = |column: &usize| matches!(self.wish.op, Op::Kinds) || repeats(table, *column);
-                let mut others = table.texts().filter(telling);
-                match column.or(others.next().filter(|_| self.wish.op == Op::Kinds || others.next().is_none())) {
-                    Some(column) => Some(self.kinds(&chosen, column)?),
-                    None => Some(Said::Nothing(self.beyond(table, &chosen))),
-                }
-            }
-            Op::Times(_) | Op::Words => Some(self.words(table, &chosen)?),
-        };
-        let text = match text {
-            Some(Said::Act(act)) => return Some(act),
-            Some(Said::Nothing(text)) => return Some(self.nothing(text)),
-            Some(Said::Text(text)) => text,
-            None => String::new(),
-        };
-        let Some(kind) = self.wish.chart else { return Some(self.answer(text)) };
-        let Drawn { input, pairs, sums, left_out } = match self.chart(table, &chosen, kind) {
-            Ok(drawn) => drawn?,
-            Err(why) => return Some(self.nothing(why)),
-        };
-        let Some(drawn) = self.observed("plot") else {
-            return Some(self.act("plot", self.say.will_plot(), input));
-        };
-        let gap = if text.is_empty() { "" } else { " " };
-        let unheard = self.unheard(table, &chosen).filter(|word| !self.document.contains(word.as_str()));
-        let unheard = unheard.map_or_else(String::new, |word| self.say.not_regarded(&word));
-        let pairs = self.say.pairs(&pairs);
-        Some(self.answer(format!("{text}{gap}{sums}{pairs}{left_out} {}{unheard}", self.about_chart(drawn))))
     }
 
-    /// The rows and the column that the question speaks of.
-    fn chosen<'t, 'd>(&self, table: &'t Table<'d>) -> Chosen<'t, 'd> {
-        let fit = |column: usize| {
-            let name = table.name(column);
-            let said = self.question.mentions(name);
-            let kind = if !name.is_empty() && self.question.shares_kind(name) { 0.6 } else { 0.0 };
-            said + kind
-        };
-        let mut column = table.numeric.first().copied().unwrap_or_default();
-        for other in &table.numeric {
-            if fit(*other) > fit(column) {
-                column = *other;
-            }
-        }
-        let column_said = fit(column) > 0.3;
+    fn select<'t>(&self, table: &'t Table) -> Selection<'t> {
+        let asked: HashSet<&str> = kinds(self.question).map(|(kind, _)| kind).collect();
+        let kind_of = |column: usize| kinds(&Question::new(table.name(column))).any(|(kind, _)| asked.contains(kind));
+        let fit = |column: usize| self.question.mentions(table.name(column)) + if kind_of(column) { 0.6 } else { 0.0 };
+        let mut columns = table.numeric.clone();
+        columns.sort_by(|a, b| fit(*b).total_cmp(&fit(*a)));
+        let mut column = columns.first().copied().unwrap_or_default();
+        let mut is_column_named = fit(column) > MENTIONED - f64::EPSILON;
         // `How many chairs` asks for their number rather than for their price.
-        let quantity = table.numeric.iter().copied().find(|column| is_quantity(table.name(*column)));
-        let of_things = self.wish.op == Op::Count && !column_said;
-        let column_meant = column_said || (of_things && quantity.is_some());
-        if let (true, Some(quantity)) = (of_things, quantity) {
-            column = quantity;
-        }
-        let mut rows: Option<Vec<usize>> = None;
+        let quantity = columns.iter().copied().find(|column| is_of_kind(table.name(*column), &["kind_quantity"]));
         let mut by = Vec::new();
+        let mut rows: Option<HashSet<usize>> = None;
         for texts in table.texts() {
-            let found = mentioned(self.question, table, texts);
+            let found = self.rows_named(table, texts);
             if found.is_empty() {
                 continue;
             }
             by.push(texts);
             rows = Some(match rows {
                 None => found,
-                Some(rows) => {
-                    let both: Vec<usize> =
-                        rows.iter().copied().filter(|row| found.binary_search(row).is_ok()).collect();
-                    if both.is_empty() { rows } else { both }
-                }
+                Some(rows) => rows.intersection(&found).copied().collect(),
             });
         }
-        let named = rows.is_some();
-        let mut rows: Vec<&Vec<&str>> = match rows {
-            Some(rows) => rows.into_iter().filter_map(|row| table.rows.get(row)).collect(),
-            None => table.rows.iter().collect(),
-        };
-        if let Some(bound) = &self.wish.bound {
-            let column = self.bounded(table, column);
-            rows.retain(|row| {
-                row.get(column).and_then(|cell| Amount::read(cell)).is_some_and(|amount| within(bound, amount.size))
-            });
+        if let (Op::Count, false, Some(quantity)) = (self.intent.op, is_column_named, quantity) {
+            column = quantity;
+            is_column_named = by.iter().any(|by| Some(*by) == table.label);
         }
-        Chosen { rows, by, named, column, column_said, column_meant }
+        let is_chosen = |at: &usize| rows.as_ref().is_none_or(|rows| rows.contains(at));
+        let mut rows: Vec<&Row> = (0..table.rows.len()).filter(is_chosen).filter_map(|at| table.rows.get(at)).collect();
+        if let Some(bound) = &self.intent.bound {
+            let words = Question::new(&bound.words);
+            let shares = |column: &&usize| {
+                let own: HashSet<&str> = kinds(&words).map(|(kind, _)| kind).collect();
+                kinds(&Question::new(table.name(**column))).any(|(kind, _)| own.contains(kind))
+            };
+            let column = table.numeric.iter().find(shares).copied().unwrap_or(column);
+            let amount = |row: &&Row| row.get(column).and_then(|cell| Amount::read(cell));
+            rows.retain(|row| amount(row).is_some_and(|amount| bound.holds(amount.size)));
+        }
+        let is_group = |column: &usize| {
+            self.question.mentions(table.name(*column)) > MENTIONED && !by.contains(column) && table.repeats(*column)
+        };
+        let group = table.texts().filter(is_group).min_by_key(|column| self.question.place(table.name(*column)));
+        Selection { rows, by, column, is_column_named, group }
     }
 
-    pub(super) fn entries<'d>(&self, table: &Table<'d>, rows: &[&Vec<&'d str>], column: usize) -> Vec<Entry<'d>> {
-        // Where rows share a name, other words tell them apart.
-        let shared = rows.len() > 1 && table.label.is_some_and(|label| repeats(table, label));
-        let others: Vec<usize> = table.texts().skip(1).filter(|_| shared).take(2).collect();
-        let label = |row: &Vec<&'d str>| {
-            let own = table.label(row);
-            let told = others.iter().filter_map(|other| row.get(*other)).map(|cell| cell.trim());
-            let told: Vec<&str> = std::iter::once(own).chain(told).filter(|cell| !cell.is_empty()).collect();
-            if others.is_empty() { Cow::Borrowed(own) } else { Cow::Owned(told.join(", ")) }
+    /// The rows that the question names by cells of a column: those of which it has the largest share of words.
+    fn rows_named(&self, table: &Table, column: usize) -> HashSet<usize> {
+        let is_header = |cell: &str| table.header.iter().any(|name| folded(name) == folded(cell));
+        let mut known: HashMap<&str, f64> = HashMap::new();
+        let mut score = |cell| {
+            *known.entry(cell).or_insert_with(|| if is_header(cell) { 0.0 } else { self.question.mentions(cell) })
         };
-        let entry = |row: &&Vec<&'d str>| {
-            let cell = row.get(column).copied()?.trim();
-            Some(Entry { label: label(row), cell, amount: Amount::read(cell)? })
-        };
-        rows.iter().take_while(|_| !self.ended.is_cancelled()).filter_map(entry).collect()
+        let scores: Vec<f64> = table.rows.iter().map(|row| row.get(column).map_or(0.0, |cell| score(cell))).collect();
+        let best = scores.iter().copied().fold(0.0, f64::max);
+        // A cell that all rows share names none of them.
+        if best < MENTIONED || (known.len() == 1 && table.rows.len() > 1) {
+            return HashSet::new();
+        }
+        (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect()
     }
 
-    /// A number worked out of the values by `calculator`.
-    fn figure(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>, figure: Figure) -> Option<Said> {
-        let extreme = matches!(figure, Figure::Most | Figure::Least);
-        // The best of one is no choice; the question names something else.
-        let all: Vec<&Vec<&str>> = table.rows.iter().collect();
-        let aside = chosen.named && chosen.rows.len() < 2 && self.wish.bound.is_none();
-        let aside = aside && extreme && chosen.by.iter().all(|by| Some(*by) == table.label);
-        if aside && chosen.rows.iter().any(|row| self.question.mentions(table.label(row)) == 1.0) {
-            return Some(Said::Nothing(self.beyond(table, chosen)));
+    /// Why nothing is calculated: a part of the question that plays no part in the answer, or several answers.
+    fn refusal(&self, table: &Table, chosen: &Selection<'_>) -> Option<Move> {
+        let is_figure = matches!(self.intent.op, Op::Figure(_));
+        let is_drawn = self.intent.chart.is_some();
+        if matches!(self.intent.op, Op::Lookup | Op::Times) && chosen.by.is_empty() && !is_drawn {
+            return None;
         }
-        let rows = if aside { &all } else { &chosen.rows };
-        let mut entries = self.entries(table, rows, chosen.column);
-        let first = entries.first()?.clone();
-        if entries.iter().any(|entry| !entry.amount.agrees(&first.amount)) {
-            return Some(Said::Nothing(self.say.units_differ()));
+        if chosen.rows.is_empty() && self.intent.bound.is_none() {
+            return Some(self.refuse("no_row", &[]));
         }
-        let unit =
-            unit_of(&entries).unwrap_or_else(|| Amount { before: String::new(), after: String::new(), ..first.amount });
+        if let Some(word) = self.unknown_word(table, chosen).filter(|_| !is_drawn || is_figure) {
+            return Some(self.refuse("unknown_word", &[&word]));
+        }
+        let mentions = |column: &usize| self.question.mentions(table.name(*column)) > MENTIONED;
+        let is_spare = |column: &usize| {
+            Some(*column) != table.label
+                && Some(*column) != chosen.group
+                && !chosen.by.contains(column)
+                && mentions(column)
+        };
+        let is_calculated = is_figure || self.intent.op == Op::Count;
+        if is_calculated && self.intent.bound.is_none() {
+            let named: Vec<&str> = table.numeric.iter().filter(|it| mentions(it)).map(|it| table.name(*it)).collect();
+            let longest = named.iter().max_by_key(|name| name.len());
+            let covers = |name: &&str| longest.is_some_and(|longest| Question::new(longest).mentions(name) == 1.0);
+            if !named.iter().all(covers)
+                || (is_figure && named.is_empty() && !chosen.is_column_named && table.numeric.len() > 1)
+            {
+                let names: Vec<&str> = table.numeric.iter().map(|column| table.name(*column)).collect();
+                return Some(self.refuse("which_column", &[&self.names(&names)]));
+            }
+        }
+        let is_complex = is_figure && table.texts().any(|column| is_spare(&column));
+        is_complex.then(|| self.refuse("too_complex", &[]))
+    }
+
+    /// A word of the question that is neither known nor a name of the table.
+    fn unknown_word(&self, table: &Table, chosen: &Selection<'_>) -> Option<String> {
+        let signs = ['$', '€', '£', '¥', '₽', '%'];
+        let is_foreign = |sign: &char| self.question.folded.contains(*sign) && !self.document.contains(*sign);
+        if let Some(sign) = signs.iter().find(|sign| is_foreign(sign)) {
+            return Some(sign.to_string());
+        }
+        let mut known = self.intent.used.clone();
+        if chosen.group.is_some() {
+            known.extend(self.question.find("only_grouped"));
+        }
+        // A column of no known kind that the question mentions may be of any kind.
         let name = table.name(chosen.column);
-        if extreme && let Some(said) = self.ranked(name, &entries, figure == Figure::Most) {
-            return Some(said);
-        }
-        let expression = if figure == Figure::Difference {
-            if let Some(said) = self.apart(table, chosen) {
-                return Some(said);
-            }
-            if chosen.named && chosen.rows.len() == 2 {
-                entries.sort_by_key(|entry| self.question.place(&entry.label));
-            } else {
-                entries.sort_by(|a, b| b.amount.size.total_cmp(&a.amount.size));
-            }
-            let (one, other) = (entries.first()?, entries.last()?);
-            format!("abs({} - {})", one.amount.plain, bracketed(&other.amount.plain))
-        } else {
-            expression(figure, &entries)?
+        let is_any = !table.has_names()
+            || (self.question.mentions(name) > MENTIONED && kinds(&Question::new(name)).next().is_none());
+        let headers: Vec<Question> = table.header.iter().map(|name| Question::new(name)).collect();
+        let of_table: HashSet<&str> = headers.iter().flat_map(kinds).map(|(kind, _)| kind).collect();
+        let (own, foreign): (Vec<_>, Vec<_>) =
+            kinds(self.question).partition(|(kind, _)| is_any || of_table.contains(kind));
+        known.extend(own.into_iter().map(|(_, range)| range));
+        let cells =
+            chosen.rows.iter().take(MAX_ROWS * 5).flat_map(|row| chosen.by.iter().filter_map(|by| row.get(*by)));
+        let names: Vec<&str> = table.header.iter().chain(cells).map(String::as_str).collect();
+        // `oldest` asks for ages, whatever other columns there are.
+        let is_extreme = matches!(self.intent.op, Op::Figure(Figure::Most | Figure::Least));
+        let mut foreign = foreign.into_iter().map(|(_, range)| range).filter(|_| is_extreme);
+        let is_within = |range: &Range<usize>| known.iter().any(|it| it.start <= range.start && range.end <= it.end);
+        let is_name = |range: &Range<usize>| {
+            names.iter().any(|it| Question::new(it).mentions(self.question.part(range.clone())) == 1.0)
         };
-        let Some(observed) = self.observed("calculator") else {
-            let thought = self.say.will_calculate(figure, name);
-            return Some(Said::Act(self.act("calculator", thought, json!({"expression": expression}))));
-        };
-        let Ok(size) = observed.trim().parse::<f64>() else { return Some(Said::Nothing(self.say.failed(observed))) };
-        let (digits, cut) = rounded(observed.trim());
-        let result = unit.with(&digits);
-        let result = if cut { self.say.about(&result) } else { result };
-        let left_out = self.say.left_out(rows.len() - entries.len() + table.odd);
-        let told = match figure {
-            Figure::Difference => {
-                let (one, other) = (entries.first()?, entries.last()?);
-                self.say.difference(name, (&one.label, one.cell), (&other.label, other.cell), &result)
-            }
-            Figure::Most | Figure::Least => {
-                let labels = entries.iter().filter(|entry| entry.amount.size == size && !entry.label.is_empty());
-                let labels: Vec<&str> = labels.map(|entry| entry.label.as_ref()).collect();
-                if labels.is_empty() {
-                    self.say.number(figure, name, &result, entries.len())
-                } else {
-                    self.say.extreme(extreme && figure == Figure::Most, name, &labels, &result)
-                }
-            }
-            Figure::Sum | Figure::Mean | Figure::Median => self.say.number(figure, name, &result, entries.len()),
-        };
-        Some(Said::Text(format!("{told}{left_out}")))
+        let foreign = foreign.find(|range| !is_within(range) && !is_name(range));
+        foreign.or_else(|| self.question.unknown(&known, &names)).map(|range| self.question.part(range).to_owned())
     }
 
-    /// How many rows, or the value that `how many` asks for.
-    fn counted(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Option<Said> {
-        let text_named = table.texts().any(|column| self.question.mentions(table.name(column)) > 0.5);
-        let column_said = self.question.mentions(table.name(chosen.column)) > 0.5;
-        // `How many bolts and nuts` asks for their numbers rather than for how many rows they are.
-        let several = chosen.rows.len() > 1 && chosen.by.iter().all(|by| Some(*by) == table.label);
-        let plain = self.wish.bound.is_none() && !self.wish.conditions.negated;
-        if plain && chosen.named && several && is_quantity(table.name(chosen.column)) {
+    /// The values of the chosen rows or, where there are groups, a figure of each; and how many rows have no value.
+    fn entries(
+        &self,
+        table: &Table,
+        chosen: &Selection<'_>,
+        group: Option<usize>,
+    ) -> Result<(Vec<Entry>, usize), Move> {
+        let others: Vec<usize> = match table.label {
+            Some(label) if chosen.rows.len() > 1 && table.repeats(label) => table.texts().skip(1).take(2).collect(),
+            Some(_) | None => Vec::new(),
+        };
+        let label = |row: &Row| match group {
+            Some(group) => row.get(group).map_or("", |cell| cell.trim()).to_owned(),
+            None => {
+                let cells = others.iter().filter_map(|other| row.get(*other)).map(|cell| cell.trim());
+                let cells = std::iter::once(table.label(row)).chain(cells).filter(|cell| !cell.is_empty());
+                cells.collect::<Vec<_>>().join(", ")
+            }
+        };
+        let mut entries: Vec<Entry> = Vec::new();
+        for row in &chosen.rows {
+            let cell = row.get(chosen.column).map_or("", |cell| cell.trim());
+            entries.extend(Amount::read(cell).map(|amount| Entry {
+                label: label(row),
+                shown: cell.to_owned(),
+                amount,
+            }));
+        }
+        let missing = chosen.rows.len() - entries.len() + table.skipped;
+        let first = entries.first().map(|entry| entry.amount.clone());
+        if first.is_some_and(|first| entries.iter().any(|entry| !entry.amount.agrees(&first))) {
+            return Err(self.refuse("units_differ", &[]));
+        }
+        if group.is_none() {
+            return Ok((entries, missing));
+        }
+        let unit = unit_of(&entries);
+        let mut groups: IndexMap<String, Vec<Entry>> = IndexMap::new();
+        for entry in entries {
+            groups.entry(entry.label.clone()).or_default().push(entry);
+        }
+        let figure = self.intent.of_group.0;
+        let entry = |(label, entries): (String, Vec<Entry>)| {
+            let value = expression(figure, &entries).and_then(|it| evaluate(&it).ok());
+            let value = value.ok_or_else(|| self.refuse("too_complex", &[]))?;
+            let shown = unit.with(&rounded(&value).0);
+            let size = value.parse().map_err(|_| self.refuse("too_complex", &[]))?;
+            Ok(Entry { label, shown, amount: Amount { plain: value, size, ..unit.clone() } })
+        };
+        Ok((groups.into_iter().map(entry).collect::<Result<_, _>>()?, missing))
+    }
+
+    /// A figure of the values, calculated by `calculator`.
+    fn figure(&self, table: &Table, chosen: &Selection<'_>, figure: Figure) -> Result<Option<String>, Move> {
+        let is_extreme = matches!(figure, Figure::Most | Figure::Least);
+        let name = table.name(chosen.column);
+        let is_named = chosen.by.iter().any(|by| Some(*by) == table.label);
+        if chosen.rows.len() == 1 && is_named && (figure == Figure::Sum || is_extreme) {
+            return if is_extreme { Err(self.refuse("too_complex", &[])) } else { self.cells(table, chosen).map(Some) };
+        }
+        // The greatest single row says nothing about groups, and sums of prices or ages mean nothing unless asked for.
+        let (of_group, is_group_figure_named) = self.intent.of_group;
+        let is_order = self.intent.most.is_some();
+        if chosen.group.is_some() && is_order && !is_group_figure_named && !is_of_kind(name, &ADDITIVE) {
+            return Err(self.refuse("too_complex", &[]));
+        }
+        if !is_extreme && figure != Figure::Difference && is_order && chosen.group.is_none() {
+            return Err(self.refuse("too_complex", &[]));
+        }
+        let pair = match chosen.by.as_slice() {
+            [by] if figure == Figure::Difference && chosen.rows.len() > 2 => Some(*by),
+            _ => chosen.group,
+        };
+        let (mut entries, missing) = self.entries(table, chosen, pair)?;
+        let left_out = if missing > 0 { self.messages.counted("left_out", missing, &[]) } else { String::new() };
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let of = if name.is_empty() { String::new() } else { self.text("of_column", &[name]) };
+        if let (Some(by), false) = (chosen.group, is_order || figure == Figure::Difference) {
+            let pairs = self.pairs(entries.iter().map(|entry| (entry.label.as_str(), entry.shown.as_str())));
+            let text = self.text("of_each", &[&self.text(of_group.name(), &[]), &of, table.name(by), &pairs]);
+            return Ok(Some(text + &left_out));
+        }
+        let (figure, of) = match (chosen.group, self.intent.most) {
+            (Some(_), Some(most)) => {
+                let of = self.text("figure_of_column", &[&self.text(of_group.name(), &[]), name]);
+                (if most { Figure::Most } else { Figure::Least }, self.text("of_column", &[&of]))
+            }
+            _ => (figure, of),
+        };
+        if matches!(figure, Figure::Most | Figure::Least)
+            && let Some(text) = self.ranked(&mut entries, figure == Figure::Most, &of)
+        {
+            return Ok(Some(text? + &left_out));
+        }
+        if figure == Figure::Difference {
+            // Between two named things in the order of the question, else between the highest and the lowest value.
+            let is_range = self.question.has("most") && self.question.has("least");
+            match (is_range, entries.len()) {
+                (false, 2) if !chosen.by.is_empty() => entries.sort_by_key(|entry| self.question.place(&entry.label)),
+                (true, _) | (_, 2) => entries.sort_by(|a, b| b.amount.size.total_cmp(&a.amount.size)),
+                _ => return Err(self.refuse("too_complex", &[])),
+            }
+        }
+        let Some(expression) = expression(figure, &entries) else { return Ok(None) };
+        let called = self.text(figure.name(), &[]);
+        let thought = || self.text("calculate_next", &[&called, &of]);
+        let Some(round) = self.round("calculator") else {
+            return Err(Move::Call {
+                thought: thought(),
+                tool: "calculator",
+                input: json!({"expression": expression}),
+            });
+        };
+        let result = round.observation.trim();
+        let Ok(size) = result.parse::<f64>() else { return Err(self.refuse("failed", &[&round.observation])) };
+        let (digits, is_cut) = rounded(result);
+        let result = unit_of(&entries).with(&digits);
+        let result = if is_cut { self.text("about", &[&result]) } else { result };
+        let labels = entries.iter().filter(|entry| entry.amount.size == size && !entry.label.is_empty());
+        let labels: Vec<&str> = labels.map(|entry| entry.label.as_str()).collect();
+        let text = match (figure, entries.as_slice()) {
+            (Figure::Difference, [one, .., other]) => {
+                let column = if name.is_empty() { String::new() } else { self.text("in_column", &[name]) };
+                self.text("difference_between", &[&column, &one.label, &one.shown, &other.label, &other.shown, &result])
+            }
+            (Figure::Most, _) if !labels.is_empty() => self.text("highest", &[&self.names(&labels), &result, &of]),
+            (Figure::Least, _) if !labels.is_empty() => self.text("lowest", &[&self.names(&labels), &result, &of]),
+            _ => self.text("number", &[&called, &of, &result, &self.messages.counted("value", entries.len(), &[])]),
+        };
+        Ok(Some(text + &left_out))
+    }
+
+    /// The first of the order, or the one at a place in it, where the question asks for those.
+    fn ranked(&self, entries: &mut [Entry], most: bool, of: &str) -> Option<Result<String, Move>> {
+        let (rank, top) = (self.intent.rank, self.intent.top);
+        entries.sort_by(|a, b| {
+            let order = a.amount.size.total_cmp(&b.amount.size);
+            if most { order.reverse() } else { order }
+        });
+        if let Some(rank) = rank {
+            // Equal values share a place.
+            let mut sizes: Vec<f64> = entries.iter().map(|entry| entry.amount.size).collect();
+            sizes.dedup();
+            let Some(size) = sizes.get(rank - 1) else { return Some(Err(self.refuse("no_row", &[]))) };
+            let at: Vec<&Entry> = entries.iter().filter(|entry| entry.amount.size == *size).collect();
+            let labels: Vec<&str> = at.iter().map(|entry| entry.label.as_str()).collect();
+            let message = if most { "place_from_highest" } else { "place_from_lowest" };
+            let shown = at.first().map_or("", |entry| entry.shown.as_str());
+            return Some(Ok(self.text(message, &[&self.names(&labels), shown, of, &rank.to_string()])));
+        }
+        let first = entries.get(..top?.min(entries.len()))?;
+        Some(Ok(self.pairs(first.iter().map(|entry| (entry.label.as_str(), entry.shown.as_str())))))
+    }
+
+    /// How many rows, or the value that `how many` asks for; `None` where the question may be about something else.
+    fn count(&self, table: &Table, chosen: &Selection<'_>) -> Result<Option<String>, Move> {
+        let mentions = |column: usize| self.question.mentions(table.name(column)) > MENTIONED;
+        if self.intent.bound.is_some() {
+            let names = chosen.rows.iter().map(|row| table.label(row));
+            let cell = |row: &Row| row.get(chosen.column).map_or("", |cell| cell.trim()).to_owned();
+            let shown: Vec<String> =
+                chosen.rows.iter().map(|row| format!("{} ({})", table.label(row), cell(row))).collect();
+            return self.rows(names.collect(), shown).map(Some);
+        }
+        if let Some(group) = chosen.group.filter(|_| !chosen.is_column_named) {
+            let cells = chosen.rows.iter().filter_map(|row| row.get(group)).filter(|cell| !is_missing(cell));
+            let names: indexmap::IndexSet<&str> = cells.map(|cell| cell.trim()).collect();
+            let shown = names.iter().map(|name| (*name).to_owned()).collect();
+            return self.rows(names.into_iter().collect(), shown).map(Some);
+        }
+        let by_label = chosen.by.iter().all(|by| Some(*by) == table.label);
+        if !chosen.by.is_empty() && (chosen.is_column_named || by_label) {
+            return match chosen.rows.len() {
+                1 => self.cells(table, chosen).map(Some),
+                _ => self.figure(table, chosen, Figure::Sum),
+            };
+        }
+        if chosen.by.is_empty() && chosen.is_column_named && !table.label.is_some_and(mentions) {
             return self.figure(table, chosen, Figure::Sum);
         }
-        if plain {
-            let headed = !table.name(chosen.column).is_empty();
-            let of_rows = (text_named && !chosen.column_said)
-                || (headed && !chosen.column_said && (chosen.rows.len() > 1 || self.speaks_of_rows(table)));
-            if chosen.named && (column_said || !of_rows) {
-                return if chosen.rows.len() == 1 || !headed {
-                    Some(self.looked_up(table, chosen))
-                } else {
-                    self.figure(table, chosen, Figure::Sum)
-                };
-            }
-            if chosen.column_said && !text_named && !chosen.named {
-                return self.figure(table, chosen, Figure::Sum);
-            }
-            if !of_rows && !self.speaks_of_rows(table) || (!chosen.named && !text_named && !self.speaks_of_rows(table))
-            {
-                return None;
-            }
+        if chosen.by.is_empty() && !table.has_names() {
+            return Ok(None);
         }
-        let entries = self.entries(table, &chosen.rows, chosen.column);
         let names: Vec<&str> = chosen.rows.iter().map(|row| table.label(row)).collect();
-        let shown: Vec<String> = if self.wish.bound.is_some() {
-            entries.iter().map(|entry| format!("{} ({})", entry.label, entry.cell)).collect()
+        let shown = names.iter().map(|name| (*name).to_owned()).collect();
+        self.rows(names, shown).map(Some)
+    }
+
+    /// How many names there are, counted by `count` where they are few.
+    fn rows(&self, names: Vec<&str>, shown: Vec<String>) -> Result<String, Move> {
+        let is_countable = (1..=MAX_NAMES).contains(&names.len()) && !names.iter().any(|name| name.is_empty());
+        let count = if is_countable {
+            let counted = self.result("count", || self.text("count_next", &[]), json!({"items": names}))?;
+            number(counted, "total")
         } else {
-            names.iter().map(|name| (*name).to_owned()).collect()
+            names.len()
         };
-        self.count_of(&names, &shown)
+        let shown: Vec<&str> = shown.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+        Ok(match shown.len() {
+            1..=MAX_ROWS => self.text("rows_named", &[&count.to_string(), &self.names(&shown)]),
+            _ => self.text("rows", &[&count.to_string()]),
+        })
     }
 
-    /// How many names there are, by the tool where they are few.
-    pub(super) fn count_of(&self, names: &[&str], shown: &[String]) -> Option<Said> {
-        if names.is_empty() || names.len() > NAMED || names.iter().any(|name| name.is_empty()) {
-            return Some(Said::Text(self.say.rows(names.len(), shown)));
+    /// How often each value of a text column occurs: the column that the question mentions, or the only one that repeats.
+    fn kinds(&self, table: &Table, chosen: &Selection<'_>) -> Result<String, Move> {
+        let mentioned = table.texts().find(|column| self.question.mentions(table.name(*column)) > MENTIONED);
+        let mut repeating = table.texts().filter(|column| table.repeats(*column));
+        let only = repeating.next().filter(|_| repeating.next().is_none());
+        let items = |column| chosen.rows.iter().filter_map(move |row| row.get(column)).map(|cell: &String| cell.trim());
+        let items: Vec<&str> = mentioned.or(only).map(|column| items(column).collect()).unwrap_or_else(Vec::new);
+        if !(1..=MAX_NAMES).contains(&items.len()) {
+            return Err(self.refuse("too_complex", &[]));
         }
-        let Some(observed) = self.observed("count") else {
-            return Some(Said::Act(self.act("count", self.say.will_count(), json!({"items": names}))));
-        };
-        // `…; 3 kinds, 4 in all`: rows with equal names are rows too.
-        let first = observed.lines().next().unwrap_or_default();
-        let total = first.rsplit(", ").next().and_then(|end| end.strip_suffix(" in all")?.parse::<usize>().ok());
-        Some(Said::Text(match total {
-            Some(total) => self.say.rows(total, shown),
-            None => self.say.failed(observed),
-        }))
+        let counted = self.result("count", || self.text("count_next", &[]), json!({"items": items}))?;
+        Ok(self.counts(counted))
     }
 
-    /// Whether the question asks for the rows themselves: things, or people where they are the rows.
-    fn speaks_of_rows(&self, table: &Table<'_>) -> bool {
-        let says = |known: &str| {
-            known.split_whitespace().any(|known| {
-                let han = known.chars().any(is_han);
-                if han {
-                    self.question.lower.contains(known)
-                } else {
-                    self.question.words().iter().any(|word| word == known)
-                }
-            })
-        };
-        let things =
-            "items rows lines entries records products goods товаров строк записей позиций 商品 项 行 条 产品 东西";
-        let people =
-            "people persons employees workers человек людей сотрудников работников 个人 多少人 几人 哪些人 员工";
-        let name = folded(table.label.map_or("", |label| table.name(label)));
-        let named =
-            "name full person employee worker staff member имя фио фамил сотрудник работник 姓名 名字 员工 人员";
-        let of_people = named.split_whitespace().any(|known| name.starts_with(known));
-        says(things) || (of_people && says(people))
-    }
-
-    /// How often each value of a column occurs.
-    fn kinds(&self, chosen: &Chosen<'_, '_>, column: usize) -> Option<Said> {
-        let items: Vec<&str> = chosen.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.trim()).collect();
-        if items.len() > NAMED * 10 {
-            return None;
-        }
-        let Some(observed) = self.observed("count") else {
-            return Some(Said::Act(self.act("count", self.say.will_count(), json!({"items": items}))));
-        };
-        Some(Said::Text(self.counts(observed)))
-    }
-
-    /// The value of a named row, where no number is to be worked out.
-    fn words(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Option<Said> {
-        if !chosen.named || chosen.rows.len() > 12 {
-            return None;
-        }
-        Some(self.looked_up(table, chosen))
-    }
-
-    /// The cells that the question asks for, of the rows that it names.
-    pub(super) fn looked_up(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>) -> Said {
-        let asked = |column: &usize| Some(*column) != table.label && self.question.mentions(table.name(*column)) > 0.5;
-        let mut columns: Vec<usize> = (0..table.header.len()).filter(asked).collect();
-        let asks_for_words = matches!(self.wish.op, Op::Words) && table.header.len() > 2;
-        if columns.is_empty() && (chosen.column_meant || (table.numeric.len() == 1 && !asks_for_words)) {
+    /// The cells of the chosen rows in the columns that the question mentions, or in all.
+    fn cells(&self, table: &Table, chosen: &Selection<'_>) -> Result<String, Move> {
+        let others = || (0..table.header.len()).filter(|column| Some(*column) != table.label);
+        let mut columns: Vec<usize> =
+            others().filter(|column| self.question.mentions(table.name(*column)) > MENTIONED).collect();
+        if columns.is_empty() && chosen.is_column_named {
             columns.push(chosen.column);
         }
         if columns.is_empty() {
-            columns = (0..table.header.len()).filter(|column| Some(*column) != table.label).collect();
+            columns = others().collect();
         }
-        let mut pairs = Vec::new();
+        let mut pairs: Vec<(String, &str)> = Vec::new();
         for row in &chosen.rows {
             for column in &columns {
                 let (label, name) = (table.label(row), table.name(*column));
-                let cell = row.get(*column).copied().unwrap_or_default().trim();
-                pairs.push((self.say.cell(label, name), cell.to_owned()));
+                let label = match (label.is_empty(), name.is_empty()) {
+                    (_, true) => label.to_owned(),
+                    (true, false) => name.to_owned(),
+                    (false, false) => self.text("cell", &[label, name]),
+                };
+                let cell = row.get(*column).map_or("", |cell| cell.trim());
+                pairs.push((label, if is_missing(cell) { "—" } else { cell }));
             }
         }
-        if pairs.iter().all(|(_, cell)| is_missing(cell)) {
-            pairs.iter_mut().for_each(|(_, cell)| *cell = "—".to_owned());
-            return Said::Nothing(self.say.pairs(&pairs));
+        let shown = self.pairs(pairs.iter().map(|(label, cell)| (label.as_str(), *cell)));
+        if pairs.iter().all(|(_, cell)| *cell == "—") {
+            return Err(self.refuse("no_value", &[&shown]));
         }
-        Said::Text(self.say.pairs(&pairs))
+        Ok(shown)
     }
 
-    /// The chart that is asked for; an error says why it is not drawn.
-    fn chart(&self, table: &Table<'_>, chosen: &Chosen<'_, '_>, kind: &str) -> Result<Option<Drawn>, String> {
-        let all: Vec<&Vec<&str>> = table.rows.iter().collect();
-        let rows = if chosen.rows.len() > 1 { &chosen.rows } else { &all };
-        let group = if self.wish.grouped { self.group_column(table, chosen) } else { None };
-        let figure = if self.wish.mean { Figure::Mean } else { Figure::Sum };
-        let (points, by, left_out) = match group {
-            Some(group) => {
-                let groups = grouped(rows, group, chosen.column, figure).map_err(|()| self.say.units_differ())?;
-                (groups.groups, group, groups.left_out)
-            }
-            None => {
-                let entries = self.entries(table, rows, chosen.column);
-                let left_out = rows.len() - entries.len();
-                let Some(first) = entries.first() else { return Ok(None) };
-                if entries.iter().any(|entry| !entry.amount.agrees(&first.amount)) {
-                    return Err(self.say.units_differ());
-                }
-                let points = entries.iter().zip(1..).map(|(entry, at)| {
-                    let label = if entry.label.is_empty() { at.to_string() } else { entry.label.to_string() };
-                    (label, entry.amount.plain.clone(), entry.cell.to_owned())
-                });
-                (points.collect(), table.label.unwrap_or(usize::MAX), left_out)
-            }
+    /// The values that are drawn, and a sentence about the chart; `None` where there are none.
+    fn plot(&self, table: &Table, chosen: &Selection<'_>, kind: &str) -> Result<Option<String>, Move> {
+        let all = Selection { rows: table.rows.iter().collect(), by: Vec::new(), ..*chosen };
+        let chosen = if chosen.rows.len() > 1 { chosen } else { &all };
+        let (entries, missing) = self.entries(table, chosen, chosen.group)?;
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        let by = chosen.group.or(table.label);
+        let (value, label) = (table.name(chosen.column), by.map_or("", |by| table.name(by)));
+        let title = match (value.is_empty(), label.is_empty()) {
+            (true, _) => jarvis_net::text::shorten(&self.question.raw, 60),
+            (false, true) => value.to_owned(),
+            (false, false) => self.text("title", &[value, label]),
         };
-        let points: Vec<(String, String, String)> = points;
-        let kind = if kind == "bar" && points.len() > BARS { "line" } else { kind };
-        let (value, label) = (table.name(chosen.column), table.name(by));
-        let x: Vec<&str> = points.iter().map(|point| point.0.as_str()).collect();
-        let y: Vec<Value> = points.iter().map(|point| number(&point.1)).collect();
-        let title = self.say.title(value, label);
-        let title = if title.is_empty() { value_title(&self.question.raw) } else { title };
+        let label_of = |(at, entry): (usize, &Entry)| match entry.label.as_str() {
+            "" => (at + 1).to_string(),
+            label => label.to_owned(),
+        };
+        let x: Vec<String> = entries.iter().enumerate().map(label_of).collect();
+        let exact =
+            |entry: &Entry| serde_json::from_str(&entry.amount.plain).unwrap_or_else(|_| json!(entry.amount.plain));
+        let y: Vec<Value> = entries.iter().map(exact).collect();
+        let kind = if kind == "bar" && entries.len() > MAX_BARS { "line" } else { kind };
         let input = json!({"x": x, "y": y, "title": title, "x_label": label, "y_label": value, "kind": kind});
-        let sums = group.map_or_else(String::new, |_| self.say.of_each(figure, value, label, ""));
-        let left_out = self.say.left_out(left_out + table.odd);
-        let pairs = points.into_iter().map(|(label, _, cell)| (label, cell)).collect();
-        Ok(Some(Drawn { input, pairs, sums, left_out }))
+        let drawn = self.chart(input)?;
+        let mut text = self.pairs(x.iter().map(String::as_str).zip(entries.iter().map(|entry| entry.shown.as_str())));
+        if chosen.group.is_some() {
+            let of = if value.is_empty() { String::new() } else { self.text("of_column", &[value]) };
+            text = self.text("of_each", &[&self.text(self.intent.of_group.0.name(), &[]), &of, label, &text]);
+        }
+        if missing > 0 {
+            text += &self.messages.counted("left_out", missing, &[]);
+        }
+        text += &drawn;
+        if let Some(word) = self.unknown_word(table, chosen) {
+            text += &self.text("not_in_chart", &[&word]);
+        }
+        let gap = if matches!(self.intent.op, Op::Figure(_)) { " " } else { "" };
+        Ok(Some(format!("{gap}{text}")))
     }
 }
 
-/// A chart as it is drawn and told.
-struct Drawn {
-    /// The input of `plot`.
-    input: Value,
-    pairs: Vec<(String, String)>,
-    /// What its values are, where they are figures of groups.
-    sums: String,
-    left_out: String,
+/// Kinds of quantities whose sums mean something.
+const ADDITIVE: [&str; 6] =
+    ["kind_revenue", "kind_quantity", "kind_expense", "kind_profit", "kind_visitors", "kind_staff"];
+
+fn is_of_kind(name: &str, kinds: &[&str]) -> bool {
+    let name = Question::new(name);
+    kinds.iter().any(|kind| !name.find_all(words::row(kind)).is_empty())
 }
 
-/// What came of a part of the work.
-pub(super) enum Said {
-    Act(Move),
-    Text(String),
-    /// Nothing can be said of what is asked but this.
-    Nothing(String),
+/// The unit of most of the values; that of a single one may be a note.
+fn unit_of(entries: &[Entry]) -> Amount {
+    let with_unit =
+        || entries.iter().map(|entry| &entry.amount).filter(|it| !(it.before.is_empty() && it.after.is_empty()));
+    let unit = with_unit().next().filter(|_| with_unit().count() * 2 >= entries.len()).cloned();
+    unit.unwrap_or(Amount { plain: String::new(), size: 0.0, before: String::new(), after: String::new() })
 }
 
-/// A title where the columns have no names: the question itself, in short.
-fn value_title(question: &str) -> String {
-    jarvis_net::text::shorten(question, 60)
+/// The expression of a figure for `calculator`. Of very many values, parts are calculated first.
+fn expression(figure: Figure, entries: &[Entry]) -> Option<String> {
+    let mut values: Vec<String> = entries.iter().map(|entry| entry.amount.plain.clone()).collect();
+    let count = values.len();
+    let function = figure.function();
+    match figure {
+        Figure::Difference => {
+            let (one, other) = (values.first()?, values.last()?);
+            return Some(format!("abs({one} - ({other}))"));
+        }
+        Figure::Median if count > MAX_VALUES => {
+            let mut sorted: Vec<&Entry> = entries.iter().collect();
+            sorted.sort_by(|a, b| a.amount.size.total_cmp(&b.amount.size));
+            let middle = sorted.get((count - 1) / 2..=count / 2)?;
+            values = middle.iter().map(|entry| entry.amount.plain.clone()).collect();
+        }
+        _ if count > MAX_VALUES => {
+            let part = if figure == Figure::Mean { "sum" } else { function };
+            while values.len() > MAX_VALUES {
+                let parts =
+                    values.chunks(MAX_VALUES).map(|chunk| evaluate(&format!("{part}({})", chunk.join(", "))).ok());
+                values = parts.collect::<Option<_>>()?;
+            }
+            if figure == Figure::Mean {
+                return Some(format!("sum({}) / {count}", values.join(", ")));
+            }
+        }
+        _ => {}
+    }
+    Some(format!("{function}({})", values.join(", ")))
 }
 
-/// The rows that a question names by the cells of a column, in order; whole names before parts of names.
-pub(super) fn mentioned(question: &Question, table: &Table<'_>, column: usize) -> Vec<usize> {
-    let amounts: Vec<Question> = table.numeric.iter().map(|numeric| Question::new(table.name(*numeric))).collect();
-    // A word that is the name of an amount names no row.
-    let taken = |cell: &str| amounts.iter().any(|amount| amount.mentions(cell) == 1.0);
-    // Cells are often alike.
-    let mut known: HashMap<&str, f64> = HashMap::new();
-    let mut score = |cell| {
-        *known.entry(cell).or_insert_with(|| {
-            let score = question.names(cell);
-            if score > 0.0 && taken(cell) { 0.0 } else { score }
-        })
+/// A number as it is shown: at most six decimals, or four digits of a very small one; and whether any were cut off.
+fn rounded(number: &str) -> (String, bool) {
+    let Some((_, decimals)) = number.split_once('.').filter(|_| !number.contains(['e', 'E'])) else {
+        return (number.to_owned(), false);
     };
-    let scores: Vec<f64> = table.rows.iter().map(|row| row.get(column).map_or(0.0, |cell| score(*cell))).collect();
-    let best = scores.iter().copied().fold(0.0, f64::max);
-    if best < 0.3 {
-        return Vec::new();
+    let is_small = number.trim_start_matches('-').starts_with("0.");
+    let zeros = if is_small { decimals.bytes().take_while(|digit| *digit == b'0').count() } else { 0 };
+    let (most, places) = if zeros > 3 { (zeros + 4, zeros + 4) } else { (6, 4) };
+    match number.parse::<f64>() {
+        Ok(size) if decimals.len() > most => {
+            (format!("{size:.places$}").trim_end_matches('0').trim_end_matches('.').to_owned(), true)
+        }
+        Ok(_) | Err(_) => (number.to_owned(), false),
     }
-    let rows: Vec<usize> = (0..scores.len()).filter(|row| scores.get(*row) == Some(&best)).collect();
-    // A word that all rows have names none of them.
-    if rows.len() == table.rows.len() && rows.len() > 1 { Vec::new() } else { rows }
-}
-
-fn within(bound: &Bound, size: f64) -> bool {
-    (bound.itself && size == bound.number) || (if bound.above { size > bound.number } else { size < bound.number })
-}
-
-fn bracketed(number: &str) -> String {
-    if number.starts_with('-') { format!("({number})") } else { number.to_owned() }
-}
-
-/// A decimal text as a JSON number.
-fn number(plain: &str) -> Value {
-    serde_json::from_str(plain).unwrap_or_else(|_| json!(plain))
 }

@@ -25,33 +25,25 @@ use serde_json::{Value, json};
 
 pub use keywords::keywords;
 pub use language::language;
-pub use passage::Heard;
 
-/// Words of a passage that answer a question, as ranges of bytes.
+/// A sentence of a passage.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PassageAnswer {
-    /// The name, date or figure that the question asks for, or a whole sentence.
+pub struct Quote {
+    /// Where it stands, in bytes. A question of the passage is followed by the sentence after it.
     pub range: Range<usize>,
-    /// The sentence that it stands in.
-    pub sentence: Range<usize>,
-    /// How much of the question's words the sentence holds, from 0 to 1.
+    /// The weight of the question's words that it holds, as a share from 0 to 1.
     pub score: f64,
-    /// Whether the question asks for a name, date or figure that the sentence does not have.
-    pub lacks: bool,
-    /// Whether another name, date or figure of that kind may be meant: one of the sentence, or of another that fits as well.
-    pub rivalled: bool,
-    /// What of the question the sentence takes up.
-    pub heard: Heard,
 }
 
-/// Finds the words of a passage that answer a question; `None` when no sentence shares a word with it. It reads a passage
-/// of a page or so; search a longer text first.
-pub fn answer_from(question: &str, passage: &str) -> Option<PassageAnswer> {
-    let found = passage::answer(question, passage)?;
-    let holding = |sentence: &Range<usize>| sentence.start <= found.range.start && found.range.start < sentence.end;
-    let sentence = segment::sentences(passage).into_iter().find(holding).unwrap_or_else(|| found.range.clone());
-    let passage::Found { range, score, lacks, rivalled, heard } = found;
-    Some(PassageAnswer { range, sentence, score, lacks, rivalled, heard })
+/// Finds the sentence of a passage that fits a question best; `None` when none shares a word with it. It reads a passage of
+/// a page or so; search a longer text first.
+pub fn quote(question: &str, passage: &str) -> Option<Quote> {
+    passage::quote(question, passage)
+}
+
+/// The stem of a word, English or Russian; other words in lower case.
+pub fn stem(word: &str) -> String {
+    segment::Stemmers::new("en").stem(&segment::fold(word))
 }
 
 /// The largest argument that is read, in bytes.
@@ -146,7 +138,7 @@ fn entity_rules(input: &Input) -> Result<TaskOutput, TaskError> {
     Ok(TaskOutput::text(entities::describe(text, &found)).with("predicted", rows))
 }
 
-/// `native/passage-qa`: the words of `context` that answer the question in `text`.
+/// `native/passage-qa`: the sentence of `context` that fits the question in `text` best.
 fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.first(&["question", "text"]).ok_or_else(|| missing("text"))?;
     // Offsets count from the start of the context as it was given.
@@ -157,7 +149,7 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
             missing("context").hint("give the passage that holds the answer as `context`, or after the question")
         })?,
     };
-    let answer = passage::answer(question, context).ok_or_else(|| {
+    let answer = quote(question, context).ok_or_else(|| {
         TaskError::new(ErrorCode::CannotDo, "the passage has no word in common with the question")
             .hint("ask in the passage's language and words, or configure a model with --llm")
     })?;

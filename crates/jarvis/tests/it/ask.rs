@@ -83,7 +83,7 @@ fn it_tells_what_it_does() {
     1. thought: The document holds the values of “revenue”; their sum must be calculated.
     1. action: calculator {"expression":"sum(10, 25.5, -3)"}
     1. observation: 32.5
-    2. thought: I know what can be said.
+    2. thought: No further step is needed.
     "#);
     let shown = house.told(&["runs", "list"]);
     assert!(shown.contains("what was the total revenue?"), "{shown}");

@@ -269,8 +269,9 @@ async fn every_model_gives_its_shape() {
 
     let args = [("text", "When was it built?"), ("context", "Ось. It was built in 1887.")];
     let found = done("native/passage-qa", "", &args).await.expect("an answer");
-    assert_eq!((&found.0["answer"], &found.0["start"], &found.0["end"]), (&json!("1887"), &json!(21), &json!(25)));
-    assert_eq!(found.as_text().as_deref(), Some("1887"));
+    let sentence = "It was built in 1887.";
+    assert_eq!((&found.0["answer"], &found.0["start"], &found.0["end"]), (&json!(sentence), &json!(5), &json!(26)));
+    assert_eq!(found.as_text().as_deref(), Some(sentence));
 
     let found = done("native/tfidf-similarity", "", &[("text1", "a cat"), ("text2", "a cat")]).await.expect("scores");
     assert_eq!(found.0, json!([1.0]));
@@ -313,7 +314,6 @@ async fn wrong_use_is_told_by_code() {
 fn every_pattern_compiles() {
     // Each of these touches its patterns.
     entities::find("张先生 Alice Иванов 1");
-    passage::answer("Who?", "Bob is here.");
     Wish::read("in two sentences");
     sentiment::classify("нет").expect("Russian");
     sentiment::classify("好").expect("Chinese");
@@ -378,7 +378,7 @@ fn long_and_odd_texts_are_read() {
         let text = piece.repeat(20_000 / piece.len());
         summary::summarize(&text, &Wish::default());
         entities::describe(&text, &entities::find(&text));
-        passage::answer(&text, &text);
+        passage::quote(&text, &text);
         similarity::compare(&text, std::slice::from_ref(&text));
         keywords(&text, 5);
         let _ = sentiment::classify(&text);
@@ -437,7 +437,7 @@ proptest! {
         if let Ok(rows) = sentiment::classify(&text) {
             prop_assert!(rows.iter().all(|(_, score)| (0.0..=1.0).contains(score)));
         }
-        if let Some(found) = passage::answer(&other, &text) {
+        if let Some(found) = passage::quote(&other, &text) {
             prop_assert!((0.0..=1.0).contains(&found.score) && text.get(found.range).is_some());
         }
         passage::split(&text);
