@@ -201,7 +201,7 @@ impl OpenApiCaller {
         let status = reply.status.as_u16();
         if reply.status.is_success() {
             let observation = Observation { value: reply.json.clone(), ..Observation::text(self.text(reply)) };
-            return Ok(observation.cleaned(|text| self.harmless(text)));
+            return Ok(observation.cleaned(|text| self.redact(text)));
         }
         let words = reply.error_message().map(|words| shorten(&words, 400));
         let words = words.or_else(|| {

@@ -300,8 +300,7 @@ impl McpServer {
             keep_alive: false,
             ..ClientOptions::default()
         };
-        let client =
-            client(options).map_err(|error| ToolError::new(ToolErrorKind::Unavailable, error.to_string()))?;
+        let client = client(options).map_err(|error| ToolError::new(ToolErrorKind::Unavailable, error.to_string()))?;
         tracing::debug!(server = self.name(), address = faults::place(&address), "connecting to an MCP server");
         let config = StreamableHttpClientTransportConfig::with_uri(String::from(address.clone()))
             .custom_headers(headers)
