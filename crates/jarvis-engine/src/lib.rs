@@ -5,12 +5,11 @@
 
 mod contract;
 mod drive;
-mod events;
 mod resolve;
 mod schedule;
 
 pub use contract::{Job, Selector, Worker};
 pub use drive::{Limits, Setup, drive, drive_stream};
-pub use events::Events;
+pub use jarvis_events::Events;
 pub use resolve::{Resolved, Unresolved, resolve};
 pub use schedule::{Ready, Schedule};
