@@ -1,8 +1,7 @@
-//! Chat models behind one trait: OpenAI-compatible endpoints, recordings, token budgets. Embeddings of texts behind another.
+//! Chat models behind one trait: OpenAI-compatible endpoints, recordings, a scripted model. Embeddings of texts behind another.
 //!
 //! Knows messages and tokens, not tasks: prompts are made elsewhere.
 
-pub mod budget;
 mod config;
 mod embeddings;
 mod endpoint;
@@ -10,6 +9,7 @@ mod model;
 mod openai;
 mod recording;
 mod retry;
+mod scripted;
 mod sse;
 mod tokens;
 mod transport;
@@ -23,6 +23,7 @@ pub use model::{
 };
 pub use openai::OpenAi;
 pub use recording::{Recorder, Replay, request_sha256};
+pub use scripted::Scripted;
 /// A key: never shown by `Debug`, wiped when dropped.
 pub use secrecy::SecretString;
 pub use tokens::Tokens;

@@ -22,6 +22,7 @@ mod text;
 
 use std::sync::Arc;
 
+use jarvis_ask::Events;
 use jarvis_chat::ChatModel;
 use jarvis_tools::ToolCaller;
 use serde::Serialize;
@@ -75,6 +76,8 @@ impl Default for InstructOptions {
 pub struct Writer {
     /// The model; without one, instructions follow from the documents alone.
     pub model: Option<Arc<dyn ChatModel>>,
+    /// The run that calls are reported to.
+    pub events: Events,
     /// Executes Examples that only read (`GET`); one that errs is not kept.
     pub caller: Option<Arc<dyn ToolCaller>>,
 }

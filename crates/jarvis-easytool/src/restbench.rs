@@ -5,6 +5,7 @@ mod execute;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_prompt::template::TemplateError;
 use serde::Serialize;
@@ -41,6 +42,8 @@ impl Scenario {
 pub struct Restbench {
     /// Who plans.
     pub model: Arc<dyn ChatModel>,
+    /// The run that calls are reported to; nobody reads it unless set.
+    pub events: Events,
     /// Who watches.
     pub tracer: Arc<dyn Tracer>,
     /// The endpoints.
@@ -88,6 +91,7 @@ impl Restbench {
     ) -> Result<Restbench, TemplateError> {
         Ok(Restbench {
             model,
+            events: Events::unread(),
             tracer,
             endpoints,
             service: service.into(),
@@ -98,6 +102,10 @@ impl Restbench {
     }
 
     /// Plans one question, and carries the path out where that is wanted. It always returns a record: what went wrong is in
+    fn ask(&self) -> Ask {
+        Ask::new(Arc::clone(&self.model), &self.events)
+    }
+
     /// it. `id` is the question's number, from 1.
     pub async fn answer(&self, id: u64, question: &str) -> RestRecord {
         #[derive(Serialize)]
@@ -107,7 +115,7 @@ impl Restbench {
             tools: Vec<Shown<'a>>,
             example: Example,
         }
-        let desk = Desk::new(&*self.model, &self.prompts, &self.limits, &*self.tracer, id);
+        let desk = Desk::new(self.ask(), &self.prompts, &self.limits, &*self.tracer, id);
         let mut record = RestRecord {
             id,
             question: question.to_owned(),

@@ -17,6 +17,13 @@ pub struct Events {
     shared: Arc<Mutex<Shared>>,
 }
 
+/// A stream that nobody reads, see [`Events::unread`].
+impl Default for Events {
+    fn default() -> Events {
+        Events::unread()
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     seq: u64,

@@ -12,6 +12,7 @@ pub mod generate;
 pub mod graph;
 pub mod infer;
 pub mod json;
+mod prompts;
 pub mod report;
 
 pub use error::DataError;

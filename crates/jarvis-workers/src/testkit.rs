@@ -80,7 +80,6 @@ pub(crate) const MP4: &[u8] = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom\0\0\0\x08mdat
 /// A chat model that gives one answer and keeps what it was asked.
 pub(crate) struct Scripted {
     pub(crate) sees: bool,
-    pub(crate) stalls: bool,
     pub(crate) answer: Result<ChatReply, ChatError>,
     pub(crate) asked: Mutex<Vec<ChatRequest>>,
 }
@@ -93,7 +92,7 @@ impl Scripted {
             usage: TokenUsage { prompt: 7, completion: 2 },
             ..ChatReply::default()
         });
-        Scripted { sees, stalls: false, answer, asked: Mutex::default() }
+        Scripted { sees, answer, asked: Mutex::default() }
     }
 }
 
@@ -121,9 +120,6 @@ impl ChatModel for Scripted {
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         self.asked.lock().unwrap().push(request.clone());
-        if self.stalls {
-            std::future::pending::<()>().await;
-        }
         self.answer.clone()
     }
 

@@ -118,7 +118,7 @@ async fn execute(path: &Path) -> (InstructReport, ApiMock) {
     let (url, _stop) = serve(&mock).await;
     let base = url::Url::parse(&url).unwrap();
     let caller = OpenApiCaller::new(Some(api), OpenApiConfig::new(base));
-    let writer = Writer { model: None, caller: Some(Arc::new(caller)) };
+    let writer = Writer { model: None, events: jarvis_ask::Events::unread(), caller: Some(Arc::new(caller)) };
     let options = InstructOptions { shape: Shape::Endpoints, concurrency: 8, ..InstructOptions::default() };
     let written = write(&documents, &writer, options, &Memo::none(), &CancellationToken::new()).await;
     (written.unwrap().1, mock)

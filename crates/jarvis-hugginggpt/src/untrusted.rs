@@ -1,7 +1,5 @@
 //! Text that services and models wrote, made safe to stand in prompts and plans: cut, on one line, nothing hidden.
 
-use crate::prompts::{is_hidden, shown};
-
 /// The longest id of a task or model, in characters.
 const ID: usize = 128;
 
@@ -34,6 +32,19 @@ pub(crate) fn folded(id: &str) -> String {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join("-")
+}
+
+/// True for characters that a person does not see and a model reads: tags, zero-width and direction controls.
+pub(crate) fn is_hidden(char: char) -> bool {
+    matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The beginning of a text, with an ellipsis when it was cut.
+pub(crate) fn shown(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
