@@ -303,7 +303,7 @@ impl Asker<'_> {
         // The model's name is no part of the request.
         let key = format!("{}:{}", self.ask.model().model_name(stage), request_sha256(asking.request()));
         if let Some(reply) = self.memo.get(&key)
-            && let Ok(taken) = read(&reply, false, took).await
+            && let Ok(taken) = read(reply, false, took).await
         {
             took.resumed += 1;
             return Ok(Some(taken));

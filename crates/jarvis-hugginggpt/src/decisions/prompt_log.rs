@@ -2,6 +2,8 @@
 //!
 //! They hold what people wrote, so they are off unless asked for and for their owner alone.
 
+#![allow(clippy::disallowed_methods, reason = "it passes the calls of another model on")]
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
