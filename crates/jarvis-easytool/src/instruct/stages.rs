@@ -34,8 +34,7 @@ const MAX_SCENARIO: usize = 600;
 /// The longest description of one function that is taken, in characters.
 const MAX_PHRASE: usize = 300;
 
-#[allow(clippy::expect_used)]
-static PROMPTS: LazyLock<Prompts> = LazyLock::new(|| Prompts::load().expect("the built-in prompts parse"));
+static PROMPTS: LazyLock<Result<Prompts, TemplateError>> = LazyLock::new(Prompts::load);
 
 /// Asks for the description of a tool with these functions of it. `fault` is why the last reply was refused.
 pub(super) fn describe(
@@ -54,7 +53,7 @@ pub(super) fn describe(
     let context = json!({
         "name": document.name, "count": apis.len(), "document": shown.to_string(), "fault": line(fault, 600),
     });
-    PROMPTS.messages(Prompt::DescribeTool, &context, None)
+    PROMPTS.as_ref().map_err(Clone::clone)?.messages(Prompt::DescribeTool, &context, None)
 }
 
 /// A description as it was written, and its words for each function.
@@ -121,7 +120,7 @@ pub(super) fn scenario(document: &ToolDocument, entry: &ApiEntry, fault: &str) -
         "tool": document.name, "function": entry.name, "purpose": format!("{}.", entry.description),
         "required": list(true), "optional": list(false), "fault": line(fault, 600),
     });
-    PROMPTS.messages(Prompt::WriteScenario, &context, None)
+    PROMPTS.as_ref().map_err(Clone::clone)?.messages(Prompt::WriteScenario, &context, None)
 }
 
 /// Takes an Example: its parameters are declared, all required ones are there, and their types fit.
