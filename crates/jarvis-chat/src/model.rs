@@ -127,6 +127,8 @@ pub struct CallLabels {
     pub task: Option<i64>,
     /// The attempt at a usable reply, from 1.
     pub attempt: Option<u32>,
+    /// What prompt logs call it, where that is not the stage. Not sent.
+    pub name: Option<&'static str>,
 }
 
 impl ChatRequest {

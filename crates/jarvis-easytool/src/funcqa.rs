@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
 use jarvis_tools::Registry;
@@ -61,6 +62,8 @@ impl FromStr for Kind {
 /// The pipeline.
 pub struct Funcqa {
     pub model: Arc<dyn ChatModel>,
+    /// The run that calls are reported to; nobody reads it unless set.
+    pub events: Events,
     /// The functions: usually [`jarvis_tools::local::HubFunction::registry`].
     pub tools: Arc<Registry>,
     pub tracer: Arc<dyn Tracer>,
@@ -87,6 +90,7 @@ impl Funcqa {
             |function: &FunctionInstruction| Offer { id: function.id, description: function.description.clone() };
         Ok(Funcqa {
             model,
+            events: Events::unread(),
             tools,
             tracer,
             offers: functions.iter().map(offer).collect(),
@@ -96,9 +100,13 @@ impl Funcqa {
         })
     }
 
+    fn ask(&self) -> Ask {
+        Ask::new(Arc::clone(&self.model), &self.events)
+    }
+
     /// Answers one question. It always returns a record: what went wrong is in it. `id` is the question's number, from 1.
     pub async fn answer(&self, id: u64, question: &str, kind: Kind) -> SolveRecord {
-        let desk = Desk::new(&*self.model, &self.prompts, &self.limits, &*self.tracer, id);
+        let desk = Desk::new(self.ask(), &self.prompts, &self.limits, &*self.tracer, id);
         let asked = Asked { pipeline: self, desk: &desk, question };
         let subtasks = match kind {
             Kind::OneHop => Ok(subtasks::independent(&[question.to_owned()])),

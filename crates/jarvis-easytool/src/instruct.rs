@@ -22,6 +22,7 @@ mod text;
 
 use std::sync::Arc;
 
+use jarvis_ask::Events;
 use jarvis_chat::ChatModel;
 use jarvis_tools::Registry;
 use serde::Serialize;
@@ -74,6 +75,8 @@ impl Default for InstructOptions {
 pub struct Writer {
     /// The model; without one, instructions follow from the documents alone.
     pub model: Option<Arc<dyn ChatModel>>,
+    /// The run that calls are reported to.
+    pub events: Events,
     /// The APIs to execute Examples on that only read (`GET`); an Example that fails is not kept.
     pub tools: Option<Arc<Registry>>,
 }

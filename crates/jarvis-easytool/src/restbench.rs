@@ -5,6 +5,7 @@ mod execute;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_prompt::template::TemplateError;
 use serde::Serialize;
@@ -38,6 +39,8 @@ impl Scenario {
 /// The pipeline.
 pub struct Restbench {
     pub model: Arc<dyn ChatModel>,
+    /// The run that calls are reported to; nobody reads it unless set.
+    pub events: Events,
     pub tracer: Arc<dyn Tracer>,
     pub endpoints: Vec<EndpointInstruction>,
     /// Whose they are, in a few words: [`Scenario::service`], or those of another API.
@@ -81,6 +84,7 @@ impl Restbench {
     ) -> Result<Restbench, TemplateError> {
         Ok(Restbench {
             model,
+            events: Events::unread(),
             tracer,
             endpoints,
             service: service.into(),
@@ -91,6 +95,10 @@ impl Restbench {
     }
 
     /// Plans one question, and carries the path out where that is wanted. It always returns a record: what went wrong is in
+    fn ask(&self) -> Ask {
+        Ask::new(Arc::clone(&self.model), &self.events)
+    }
+
     /// it. `id` is the question's number, from 1.
     pub async fn answer(&self, id: u64, question: &str) -> RestRecord {
         #[derive(Serialize)]
@@ -100,7 +108,7 @@ impl Restbench {
             tools: Vec<Shown<'a>>,
             example: Example,
         }
-        let desk = Desk::new(&*self.model, &self.prompts, &self.limits, &*self.tracer, id);
+        let desk = Desk::new(self.ask(), &self.prompts, &self.limits, &*self.tracer, id);
         let mut record = RestRecord {
             id,
             question: question.to_owned(),

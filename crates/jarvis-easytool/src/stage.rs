@@ -3,10 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jarvis_chat::{CallLabels, ChatError, ChatModel, ChatRequest};
+use jarvis_ask::{Ask, AskError, PromptTable as _};
+use jarvis_chat::ChatError;
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::reader::without_reasoning;
-use jarvis_prompt::template::TemplateError;
 use serde::Serialize;
 
 use crate::log::{Call, StageCall};
@@ -112,9 +112,20 @@ impl StageError {
     }
 }
 
+impl From<AskError> for StageError {
+    fn from(error: AskError) -> StageError {
+        let stage = error.stage();
+        match error {
+            AskError::Prompt { source, .. } => StageError::Prompt { stage, error: source.to_string() },
+            AskError::Unreadable { attempts, reason, .. } => StageError::Exhausted { stage, attempts, reason },
+            AskError::TooLong { .. } | AskError::Model { .. } => StageError::Chat { stage, error: error.into() },
+        }
+    }
+}
+
 /// What the stages of one question share: whom to ask, and where it is written down.
 pub(crate) struct Desk<'a> {
-    pub(crate) model: &'a dyn ChatModel,
+    pub(crate) ask: Ask,
     pub(crate) prompts: &'a Prompts,
     pub(crate) limits: &'a Limits,
     pub(crate) tracer: &'a dyn Tracer,
@@ -135,13 +146,13 @@ pub(crate) struct Trace {
 impl<'a> Desk<'a> {
     /// The desk of one question.
     pub(crate) fn new(
-        model: &'a dyn ChatModel,
+        ask: Ask,
         prompts: &'a Prompts,
         limits: &'a Limits,
         tracer: &'a dyn Tracer,
         question: u64,
     ) -> Desk<'a> {
-        Desk { model, prompts, limits, tracer, question, trace: Mutex::default() }
+        Desk { ask, prompts, limits, tracer, question, trace: Mutex::default() }
     }
 }
 
@@ -180,27 +191,29 @@ impl Desk<'_> {
         attempts: u32,
         read: impl Fn(&str) -> ReadReply<T> + Send,
     ) -> Result<T, StageError> {
-        let stage = prompt.stage();
-        let unmade = |error: TemplateError| StageError::Prompt { stage, error: error.to_string() };
-        let mut reason: Option<String> = None;
-        for attempt in 1..=attempts.max(1) {
-            let messages = self.prompts.messages(prompt, context, reason.as_deref()).map_err(unmade)?;
-            let labels = CallLabels { task, attempt: Some(attempt) };
-            let timeout = self.limits.call_timeout;
-            let request = ChatRequest { labels, timeout, ..ChatRequest::exact(stage, messages) };
+        let stage = prompt.file().stage;
+        let messages = |reason: Option<&str>| self.prompts.messages(prompt, context, reason);
+        let first = messages(None).map_err(|error| StageError::Prompt { stage, error: error.to_string() })?;
+        let question = self.ask.stage(stage).task(task).messages(first).timeout(self.limits.call_timeout);
+        let question = question.asking(attempts).repeating_bad_replies().verbatim().again(|sent, refused| {
+            *sent = messages(Some(refused.reason))?;
+            Ok(())
+        });
+        let mut asking = question.attempts();
+        loop {
             let begun = Instant::now();
-            let reply = self.model.complete(&request).await;
+            let reply = asking.next().await;
             let mut entry = StageCall {
                 stage: stage.to_owned(),
                 task_id: task,
-                attempt,
+                attempt: asking.made(),
                 parsed: None,
                 error: None,
                 prompt_tokens: 0,
                 completion_tokens: 0,
                 ms: millis(begun),
             };
-            match reply {
+            let goes_on = match reply {
                 Ok(reply) => {
                     entry.prompt_tokens = reply.usage.prompt;
                     entry.completion_tokens = reply.usage.completion;
@@ -210,31 +223,25 @@ impl Desk<'_> {
                             self.note_stage(entry);
                             return Ok(value);
                         }
-                        Err(Unfit { reason: why, read }) => {
+                        Err(Unfit { reason, read }) => {
+                            let is_cut = reply.finish_reason == "length";
+                            let cut = if is_cut { " (it was cut at its limit of tokens)" } else { "" };
+                            let why = format!("{reason}{cut}");
                             entry.parsed = read;
-                            let cut = if reply.finish_reason == "length" {
-                                " (it was cut at its limit of tokens)"
-                            } else {
-                                ""
-                            };
-                            let why = format!("{why}{cut}");
                             entry.error = Some(why.clone());
                             self.note_stage(entry);
-                            reason = Some(why);
+                            asking.refuse(&reply, &why)
                         }
                     }
                 }
                 Err(error) => {
-                    entry.error = Some(error.to_string());
+                    entry.error = Some(ChatError::from(error.clone()).to_string());
                     self.note_stage(entry);
-                    // The client has repeated what may pass; an answer that is none may come out better.
-                    if !matches!(error, ChatError::BadReply { .. }) || attempt == attempts {
-                        return Err(self.unreached(StageError::Chat { stage, error }));
-                    }
+                    asking.failed(error)
                 }
-            }
+            };
+            goes_on.map_err(|error| self.unreached(error.into()))?;
         }
-        Err(StageError::Exhausted { stage, attempts, reason: reason.unwrap_or_default() })
     }
 
     fn unreached(&self, error: StageError) -> StageError {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::template::TemplateError;
@@ -55,6 +56,8 @@ impl Query {
 /// The pipeline.
 pub struct Toolbench {
     pub model: Arc<dyn ChatModel>,
+    /// The run that calls are reported to; nobody reads it unless set.
+    pub events: Events,
     /// The tools that are called: those of [`crate::instruct::server_registry`], of an API, or of this machine.
     pub tools: Arc<Registry>,
     pub tracer: Arc<dyn Tracer>,
@@ -79,6 +82,7 @@ impl Toolbench {
     ) -> Result<Toolbench, TemplateError> {
         Ok(Toolbench {
             model,
+            events: Events::unread(),
             tools,
             tracer,
             instructions: instructions.into_iter().map(|tool| (tool.id, tool)).collect(),
@@ -88,9 +92,13 @@ impl Toolbench {
         })
     }
 
+    fn ask(&self) -> Ask {
+        Ask::new(Arc::clone(&self.model), &self.events)
+    }
+
     /// Answers one request. It always returns a record: what went wrong is in it. `id` is the request's number, from 1.
     pub async fn answer(&self, id: u64, query: &Query) -> SolveRecord {
-        let desk = Desk::new(&*self.model, &self.prompts, &self.limits, &*self.tracer, id);
+        let desk = Desk::new(self.ask(), &self.prompts, &self.limits, &*self.tracer, id);
         let mut record = SolveRecord {
             query_id: query.query_id.clone(),
             check: None,

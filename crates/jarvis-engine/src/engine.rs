@@ -92,7 +92,7 @@ impl Engine {
             selector: None,
             resolver: Arc::new(ByOutput),
             request: Arc::default(),
-            events: Events::discarded(),
+            events: Events::unread(),
             limits: Limits::default(),
             cancel: CancellationToken::new(),
         }

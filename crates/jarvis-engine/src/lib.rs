@@ -8,13 +8,12 @@
 mod contract;
 mod drive;
 mod engine;
-mod events;
 mod resolve;
 mod schedule;
 
 pub use contract::{Job, Selector, Worker};
 pub use engine::{Engine, GrowingPlan, Growth, Limits, Run, RunEnded};
-pub use events::Events;
+pub use jarvis_events::Events;
 pub use jarvis_plan::{Plan as Graph, out};
 pub use resolve::{ByOutput, Outcomes, Resolved, Resolver, Unresolved, fill, finished, unavailable};
 pub use schedule::Schedule;

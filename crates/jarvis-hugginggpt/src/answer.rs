@@ -1,112 +1,77 @@
 //! Stage 4 with a chat model: the answer from the results, and plain conversation.
 
-use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, budget};
-use jarvis_engine::Events;
-use jarvis_plan::{EventKind, Language, Outcome, Plan, Request};
+use jarvis_ask::{AskError, Question, conversation_levels};
+use jarvis_chat::ChatError;
+use jarvis_plan::{EventKind, Language, Level, Outcome, Plan, Request};
 use jarvis_prompt::reader::without_reasoning;
-use jarvis_workers::{call_model, stream_model};
 use serde_json::Value;
 
 use crate::attached;
-use crate::pipeline::{HuggingGpt, RunError};
+use crate::fit::{INPUT_SHOWN, cut};
 use crate::prompts::ResponseResults;
 use crate::results::{results_map, shorten};
+use crate::stages::Stages;
 
 const STAGE: &str = "response_results";
 
 /// Writes the answer. Results that do not fit the model are shortened, the largest values first.
 pub(crate) async fn write(
-    pipeline: &HuggingGpt,
-    chat: &dyn ChatModel,
+    stages: &Stages,
     request: &Request,
     plan: &Plan,
     outcomes: &[Outcome],
-    events: &Events,
-) -> Result<String, RunError> {
-    let prompt = |reason: String| RunError::Prompt { stage: STAGE, reason };
-    let results = Value::Object(results_map(plan, outcomes));
+) -> Result<String, AskError> {
+    let Stages { ask, prompts, settings } = stages;
+    let model = ask.model();
     let language = Language::of(&request.text).name();
     let bare = ResponseResults { input: &request.text, processes: &Value::Null, language };
-    let around = pipeline.prompts.response_results(&bare).map_err(|error| prompt(error.to_string()))?;
-    let around: usize = around.iter().map(|turn| chat.count_tokens(STAGE, &turn.content)).sum();
+    let around = prompts.response_results(&bare).map_err(|source| AskError::Prompt { stage: STAGE, source })?;
+    let around: usize = around.iter().map(|turn| model.count_tokens(STAGE, &turn.content)).sum();
     // The results stand in the prompt once; half the room is kept for what the input may repeat of them.
-    let room = chat.context_tokens(STAGE).saturating_sub(pipeline.settings.reserve_tokens + around + 64);
-    let mut shown = results;
-    let shortened = shorten(&mut shown, room, |value| chat.count_tokens(STAGE, &value.to_string()));
+    let room = model.context_tokens(STAGE).saturating_sub(settings.reserve_tokens + around + 64);
+    let mut shown = Value::Object(results_map(plan, outcomes));
+    let shortened = shorten(&mut shown, room, |value| model.count_tokens(STAGE, &value.to_string()));
     if shortened > 0 {
-        events.note(
-            jarvis_plan::Level::Info,
-            format!("{shortened} values of the results were shortened to fit the model that answers"),
-        );
+        let note = format!("{shortened} values of the results were shortened to fit the model that answers");
+        ask.events().note(Level::Info, note);
     }
     let inputs = INPUT_SHOWN.map(|most| cut(&request.text, most));
-    let build = |level: usize| {
-        let input = inputs.get(level).map_or("", |input| input.as_str());
-        let ask = ResponseResults { input, processes: &shown, language };
-        pipeline.prompts.response_results(&ask).unwrap_or_default().into_iter().map(Message::from).collect()
-    };
-    let messages = budget::fit(chat, STAGE, pipeline.settings.reserve_tokens, INPUT_SHOWN.len() - 1, build)
-        .map_err(|error| RunError::Model { stage: STAGE, source: ChatError::from(error) })?;
-    let call = ChatRequest::exact(STAGE, messages);
-    say(pipeline, chat, &call, events).await.map_err(|source| RunError::Model { stage: STAGE, source })
+    let question = ask
+        .stage(STAGE)
+        .fitted(&inputs, |input| prompts.response_results(&ResponseResults { input, processes: &shown, language }))?;
+    spoken(stages, question, STAGE).await
 }
 
 /// Answers as conversation, with the original messages and nothing around them.
-pub(crate) async fn converse(
-    pipeline: &HuggingGpt,
-    chat: &dyn ChatModel,
-    request: &Request,
-    events: &Events,
-) -> Result<String, RunError> {
+pub(crate) async fn converse(stages: &Stages, request: &Request) -> Result<String, AskError> {
     const STAGE: &str = "chitchat";
     let input = attached::described(request);
-    let steps = budget::steps(request.history.len(), 0);
-    let turns = |level: usize| {
-        let left_out = steps.get(level).map_or(0, |trim| trim.history);
-        pipeline.prompts.chitchat(request.history.get(left_out..).unwrap_or_default(), &input)
-    };
-    turns(0).map_err(|error| RunError::Prompt { stage: STAGE, reason: error.to_string() })?;
-    let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
-    let messages = budget::fit(chat, STAGE, pipeline.settings.reserve_tokens, steps.len().saturating_sub(1), build)
-        .map_err(|error| RunError::Model { stage: STAGE, source: ChatError::from(error) })?;
-    let call = ChatRequest { stage: STAGE.into(), messages, ..ChatRequest::default() };
-    say(pipeline, chat, &call, events).await.map_err(|source| RunError::Model { stage: STAGE, source })
+    let levels = conversation_levels(request.history.len(), 0);
+    let question = stages.ask.stage(STAGE).temperature(None).fitted(&levels, |left_out| {
+        stages.prompts.chitchat(request.history.get(left_out.history..).unwrap_or_default(), &input)
+    })?;
+    spoken(stages, question, STAGE).await
 }
 
-/// Characters of the request that a prompt about its results shows, from the first try to the last.
-pub(crate) const INPUT_SHOWN: [usize; 4] = [usize::MAX, 16_000, 4_000, 1_000];
-
-/// The beginning of a text, with a mark where it was cut.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}… [cut]", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
-
-/// Makes a call whose reply the person reads; its text is told as it comes, when that is wanted. Reasoning is left out,
-/// and a reply that holds nothing else is none.
-async fn say(
-    pipeline: &HuggingGpt,
-    chat: &dyn ChatModel,
-    call: &ChatRequest,
-    events: &Events,
-) -> Result<String, ChatError> {
-    let reply = if pipeline.settings.stream_answer {
+/// Asks for a reply that the person reads, and passes it on as it comes where that is wanted. Reasoning is left out; a reply
+/// that holds nothing else is a bad one.
+async fn spoken(stages: &Stages, question: Question<'_>, stage: &'static str) -> Result<String, AskError> {
+    let reply = if stages.settings.stream_answer {
         let mut spoken = Spoken::default();
         let piece = |text: &str| {
             let text = spoken.hear(text);
             if !text.is_empty() {
-                events.emit(EventKind::Token { text });
+                stages.ask.events().emit(EventKind::Token { text });
             }
         };
-        stream_model(chat, events, None, call, piece).await?
+        question.stream(piece).await?
     } else {
-        call_model(chat, events, None, call).await?
+        question.call().await?
     };
     let text = without_reasoning(&reply.text).trim().to_owned();
     if text.is_empty() {
-        return Err(ChatError::BadReply { reason: "the reply is empty".into(), body: reply.text });
+        let source = ChatError::BadReply { reason: "the reply is empty".into(), body: reply.text };
+        return Err(AskError::Model { stage, source });
     }
     Ok(text)
 }
@@ -162,7 +127,7 @@ impl Spoken {
 
 #[cfg(test)]
 mod tests {
-    use super::{Spoken, cut};
+    use super::Spoken;
 
     #[track_caller]
     fn check(pieces: &[&str], want: &str) {
@@ -179,11 +144,5 @@ mod tests {
         check(&["<", "b>bold</b>"], "<b>bold</b>");
         check(&["<think>never ends"], "");
         check(&["say <think>this</think>"], "say <think>this</think>");
-    }
-
-    #[test]
-    fn texts_are_cut_between_characters() {
-        assert_eq!(cut("привет", 3), "при… [cut]");
-        assert_eq!(cut("привет", 6), "привет");
     }
 }

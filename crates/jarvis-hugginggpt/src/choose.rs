@@ -3,29 +3,27 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jarvis_ask::{AskError, Events};
 use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, metas, rank};
-use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, budget};
-use jarvis_engine::{Events, Selector};
+use jarvis_chat::ChatError;
+use jarvis_engine::Selector;
 use jarvis_plan::{ErrorCode, Level, Request, Selection, Task, TaskError};
 use jarvis_prompt::reader::{Want, read_json};
-use jarvis_workers::call_model;
 use serde_json::{Value, json};
 
-use crate::answer::{INPUT_SHOWN, cut};
-use crate::prompts::{ChooseModel, Prompts};
-use crate::results::shorten;
-use crate::settings::Settings;
+use crate::fit;
+use crate::prompts::ChooseModel;
 use crate::source::{Candidates, Found, ModelSource};
+use crate::stages::Stages;
 
 const STAGE: &str = "choose_model";
 
 /// Chooses for the tasks of one request.
 pub(crate) struct Chooser {
-    pub(crate) chat: Option<Arc<dyn ChatModel>>,
+    /// Without them, the models are ranked.
+    pub(crate) stages: Option<Stages>,
     pub(crate) source: Arc<dyn ModelSource>,
-    pub(crate) prompts: Arc<Prompts>,
-    pub(crate) settings: Settings,
     pub(crate) request: Arc<Request>,
     /// Whether the chat model is asked for its reason even where there is one model only.
     pub(crate) explain_single: bool,
@@ -40,8 +38,8 @@ pub(crate) struct Chosen {
 
 #[async_trait]
 impl Selector for Chooser {
-    async fn select(&self, task: &Task, events: &Events) -> Result<Selection, TaskError> {
-        self.choose(task, events).await.map(|chosen| chosen.selection)
+    async fn select(&self, task: &Task, _: &Events) -> Result<Selection, TaskError> {
+        self.choose(task).await.map(|chosen| chosen.selection)
     }
 }
 
@@ -60,24 +58,18 @@ pub(crate) fn effective_of(task: &str, has_text: bool) -> &str {
 
 impl Chooser {
     /// Chooses for one task.
-    pub(crate) async fn choose(&self, task: &Task, events: &Events) -> Result<Chosen, TaskError> {
+    pub(crate) async fn choose(&self, task: &Task) -> Result<Chosen, TaskError> {
         let effective = effective(task);
         match self.source.find(task, effective).await? {
             Found::Fixed { chosen, fallbacks, reason } => {
                 let selection = Selection { task: task.id, chosen, fallbacks, reason, notes: Vec::new() };
                 Ok(Chosen { selection, among: 1 })
             }
-            Found::Among(candidates) => self.among(task, effective, candidates, events).await,
+            Found::Among(candidates) => self.among(task, effective, candidates).await,
         }
     }
 
-    async fn among(
-        &self,
-        task: &Task,
-        effective: &str,
-        candidates: Candidates,
-        events: &Events,
-    ) -> Result<Chosen, TaskError> {
+    async fn among(&self, task: &Task, effective: &str, candidates: Candidates) -> Result<Chosen, TaskError> {
         let Candidates { models, fallbacks, count, native_first, note } = candidates;
         let ranked = rank(&models, &self.request.text, effective, native_first);
         let mut order: Vec<(Available, String)> =
@@ -87,12 +79,12 @@ impl Chooser {
         }
         let unsure = note.is_some();
         let mut notes: Vec<String> = note.into_iter().collect();
-        match &self.chat {
-            Some(chat) if models.len() > 1 || self.explain_single => {
+        match &self.stages {
+            Some(stages) if models.len() > 1 || self.explain_single => {
                 // Without a usable reply the first candidate in catalogue order is taken, those on the model server first.
-                let choice = self.ask(chat.as_ref(), task, &models, events).await?;
+                let choice = self.ask(stages, task, &models).await?;
                 if let Some(note) = choice.note {
-                    events.note(Level::Warning, format!("task {}: {note}", task.id));
+                    stages.ask.events().note(Level::Warning, format!("task {}: {note}", task.id));
                     notes.push(note);
                 }
                 order.sort_by_key(|(candidate, _)| candidate.model.id != choice.id);
@@ -119,57 +111,41 @@ impl Chooser {
 
     /// Asks the chat model to choose. What goes wrong becomes the note of a fallback choice; only a recording that does
     /// not hold the call is an error, since a replay must not go other ways than the recorded run.
-    async fn ask(
-        &self,
-        chat: &dyn ChatModel,
-        task: &Task,
-        available: &[Available],
-        events: &Events,
-    ) -> Result<Choice, TaskError> {
-        let first = available.iter().find(|model| model.host == Host::Local).or(available.first());
-        let first = first.map(|available| available.model.id.clone()).unwrap_or_default();
-        let fallback = |note: String| Choice { id: first.clone(), reason: Some(note.clone()), note: Some(note) };
-        let metas = serde_json::to_value(metas(available, self.settings.max_description)).unwrap_or_default();
-        let planned = serde_json::to_value(task).unwrap_or_default();
-        let tasks = INPUT_SHOWN.map(|most| {
-            let mut shown = planned.clone();
-            shorten(&mut shown, most, |value| value.to_string().len());
-            shown
-        });
-        let inputs = INPUT_SHOWN.map(|most| cut(&self.request.text, most));
-        let turns = |level: usize| {
-            let input = inputs.get(level).map_or("", |input| input.as_str());
-            let task = tasks.get(level).unwrap_or(&Value::Null);
-            self.prompts.choose_model(&ChooseModel { input, task, metas: &metas })
-        };
-        if let Err(error) = turns(0) {
-            return Ok(fallback(format!("the prompt cannot be made ({error}); the first model was taken")));
-        }
-        let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
-        let messages = match budget::fit(chat, STAGE, self.settings.reserve_tokens, INPUT_SHOWN.len() - 1, build) {
-            Ok(messages) => messages,
-            Err(error) => return Ok(fallback(format!("{error}; the first model was taken"))),
-        };
-        let mut call = ChatRequest::exact(STAGE, messages);
-        if let Some(bias) = self.settings.choose_bias {
-            let ids = chat.token_ids(STAGE, r#"{"id": "reason"}"#);
-            call.logit_bias = ids.into_iter().map(|id| (id, bias)).collect();
-        }
-        if self.settings.structured {
-            let ids: Vec<&str> = available.iter().map(|available| available.model.id.as_str()).collect();
-            call.schema = Some(ReplySchema { name: "choice".into(), schema: choice_schema(&ids) });
-        }
-        let reply = match call_model(chat, events, Some(task.id), &call).await {
-            Ok(reply) => reply.text,
-            Err(error @ ChatError::ReplayMiss { .. }) => return Err(TaskError::from(error)),
-            Err(error) => {
-                return Ok(fallback(format!("the choosing call failed ({error}); the first model was taken")));
-            }
-        };
+    #[allow(clippy::expect_used)]
+    async fn ask(&self, stages: &Stages, task: &Task, available: &[Available]) -> Result<Choice, TaskError> {
+        let Stages { ask, prompts, settings } = stages;
         let ids: Vec<&str> = available.iter().map(|available| available.model.id.as_str()).collect();
-        Ok(read_choice(&reply, &ids).unwrap_or_else(|| {
-            fallback("the choosing reply names none of the candidates; the first model was taken".into())
-        }))
+        let metas = serde_json::to_value(metas(available, settings.max_description)).expect("its keys are texts");
+        let levels = fit::levels(&self.request.text, &serde_json::to_value(task).expect("its keys are texts"));
+        let chosen = async {
+            let question = ask
+                .stage(STAGE)
+                .task(i64::from(task.id.0))
+                .fitted(&levels, |(input, task)| prompts.choose_model(&ChooseModel { input, task, metas: &metas }))?;
+            let question = question.favour(r#"{"id": "reason"}"#, settings.choose_bias);
+            let question = question.schema("choice", || choice_schema(&ids));
+            question.read(|reply| read_choice(&reply.text, &ids).ok_or("its reply names none of the candidates")).await
+        };
+        match chosen.await {
+            Ok(choice) => Ok(choice),
+            Err(error) if error.is_replay_miss() => Err(ChatError::from(error).into()),
+            Err(error) => {
+                let first = available.iter().find(|model| model.host == Host::Local).or(available.first());
+                let id = first.map(|available| available.model.id.clone()).unwrap_or_default();
+                let note = format!("{}; the first model was taken", no_choice(&error, "candidates"));
+                Ok(Choice { id, reason: Some(note.clone()), note: Some(note) })
+            }
+        }
+    }
+}
+
+/// Why there is no choice among `those`.
+pub(crate) fn no_choice(error: &AskError, those: &str) -> String {
+    match error {
+        AskError::Prompt { source, .. } => format!("the prompt cannot be made ({source})"),
+        AskError::TooLong { source, .. } => source.to_string(),
+        AskError::Model { source, .. } => format!("the choosing call failed ({source})"),
+        AskError::Unreadable { .. } => format!("the choosing reply names none of the {those}"),
     }
 }
 

@@ -21,7 +21,6 @@ mod reply;
 pub mod service;
 mod store;
 pub mod trial;
-pub(crate) mod untrusted;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -8,26 +8,28 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jarvis_ask::{Ask, AskError, Events};
 use jarvis_catalogue::TaskType;
 use jarvis_catalogue::{Output, TaskOutput};
-use jarvis_chat::{ChatError, ChatModel};
-use jarvis_engine::{Engine, Events, Limits, Selector, Worker};
+use jarvis_chat::ChatModel;
+use jarvis_engine::{Engine, Limits, Selector, Worker};
 use jarvis_plan::{
-    Answer, AnswerResource, ErrorCode, EventKind, Kind, Level, Outcome, Plan, Request, Status, Tool, Vocabulary, check,
-    export,
+    Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Status, Tool, Vocabulary, check, export,
 };
 use jarvis_planner::Planner;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::choose::Chooser;
+use crate::error::RunError;
 use crate::logs::RequestLogs;
-use crate::plan::{Asking, PlanFailure, ask_for_plan};
+use crate::plan::ask_for_plan;
 use crate::prompts::Prompts;
 use crate::resolve::ByKind;
 use crate::results::{result, results_map};
 use crate::settings::Settings;
 use crate::source::{FileSource, Sources};
+use crate::stages::Stages;
 use crate::{answer, attached, paths, template};
 
 /// What the pipeline is made of. Cheap to share; holds nothing of any one run.
@@ -88,75 +90,6 @@ impl Run {
     }
 }
 
-/// Why a run ended without an answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum RunError {
-    /// A model call failed, and nothing can be done without it.
-    #[error("the model call of stage `{stage}` failed")]
-    Model {
-        /// The stage.
-        stage: &'static str,
-        /// Why.
-        source: ChatError,
-    },
-    /// The planner failed.
-    #[error("cannot plan: {0}")]
-    Planner(String),
-    /// A prompt cannot be made from its template, or does not fit the model.
-    #[error("cannot make the prompt of stage `{stage}`: {reason}")]
-    Prompt {
-        /// The stage.
-        stage: &'static str,
-        /// Why.
-        reason: String,
-    },
-    /// The run's deadline passed before there was a plan.
-    #[error("there was no plan within {} s", .after.as_secs())]
-    Timeout {
-        /// The time allowed for the run.
-        after: Duration,
-    },
-    /// The run was cancelled before there was a plan.
-    #[error("the run was cancelled")]
-    Cancelled,
-}
-
-impl RunError {
-    /// The event that tells of it, at the end of a run that began then.
-    pub(crate) fn event(&self, began: Instant) -> EventKind {
-        let mut message = self.to_string();
-        if let RunError::Model { source, .. } = self {
-            message.push_str(&format!(": {source}"));
-        }
-        EventKind::Error {
-            code: self.code().into(),
-            message,
-            hint: self.hint().map(str::to_owned),
-            ms: began.elapsed().as_millis() as u64,
-        }
-    }
-
-    /// A stable word.
-    pub fn code(&self) -> &'static str {
-        match self {
-            RunError::Model { source, .. } => source.code().as_str(),
-            RunError::Planner(_) => "planner",
-            RunError::Prompt { .. } => "prompt",
-            RunError::Timeout { .. } => ErrorCode::Timeout.as_str(),
-            RunError::Cancelled => ErrorCode::Cancelled.as_str(),
-        }
-    }
-
-    /// What to try, when there is something.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            RunError::Model { source, .. } => source.hint(),
-            RunError::Timeout { .. } => Some("raise `limits.run_timeout_s`, or use a faster model"),
-            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Cancelled => None,
-        }
-    }
-}
-
 impl HuggingGpt {
     /// `offline` or `llm`.
     pub fn planner_name(&self) -> &'static str {
@@ -181,7 +114,7 @@ impl HuggingGpt {
     ) -> Result<Run, RunError> {
         let began = Instant::now();
         self.tell_start(&request, events);
-        let ended = self.stages(&request, events, &cancel, began).await;
+        let ended = self.run_stages(&request, events, &cancel, began).await;
         tell_end(ended, events, began)
     }
 
@@ -211,7 +144,7 @@ impl HuggingGpt {
         }
     }
 
-    async fn stages(
+    async fn run_stages(
         &self,
         request: &Arc<Request>,
         events: &Events,
@@ -224,7 +157,7 @@ impl HuggingGpt {
             }
             Planned::Tasks(plan) => plan,
         };
-        self.carry_out(request, plan, Arc::new(self.chooser(request)), events, cancel, began).await
+        self.carry_out(request, plan, Arc::new(self.chooser(request, events)), events, cancel, began).await
     }
 
     /// Stages 2 to 4 of a plan, with whoever chooses.
@@ -280,11 +213,20 @@ impl HuggingGpt {
             events.emit(EventKind::Plan { plan: plan.clone() });
             return Ok(Planned::Tasks(plan));
         };
-        let (tools, prompts) = (&self.offered, self.prompts.as_ref());
-        let asking = Asking { chat: chat.as_ref(), tools, prompts, settings: &self.settings };
-        let draft = match ask_for_plan(asking, request, events).await {
+        let stages = self.stages(Arc::clone(chat), events);
+        let draft = match ask_for_plan(&stages, &self.offered, request).await {
             Ok(draft) => draft,
-            Err(PlanFailure::Run(error)) => {
+            Err(AskError::Unreadable { reply, reason, .. }) => {
+                events.note(
+                    Level::Warning,
+                    format!("the planner's reply is no plan ({reason}); answering as conversation"),
+                );
+                self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));
+                let answer = converse(&stages, request).await?;
+                return Ok(Planned::Conversation(answer, Plan::default()));
+            }
+            Err(error) => {
+                let error = RunError::from(error);
                 if let RunError::Model { source, .. } = &error {
                     self.log_fail(
                         request,
@@ -294,27 +236,18 @@ impl HuggingGpt {
                 }
                 return Err(error);
             }
-            Err(PlanFailure::Unreadable { reply, reason }) => {
-                events.note(
-                    Level::Warning,
-                    format!("the planner's reply is no plan ({reason}); answering as conversation"),
-                );
-                self.log_fail(request, events, json!({"task": reply, "reason": reason, "op": "chitchat"}));
-                let answer = self.converse(chat.as_ref(), request, events).await?;
-                return Ok(Planned::Conversation(answer, Plan::default()));
-            }
         };
         let plan = check(&draft, &self.vocabulary, self.settings.plan);
         events.emit(EventKind::Plan { plan: plan.clone() });
         if plan.tasks().is_empty() {
             self.log_fail(request, events, json!({"task": [], "reason": "the plan is empty", "op": "chitchat"}));
-            let answer = self.converse(chat.as_ref(), request, events).await?;
+            let answer = converse(&stages, request).await?;
             return Ok(Planned::Conversation(answer, plan));
         }
         if let [only] = plan.tasks()
             && jarvis_catalogue::find(&only.task).is_some_and(TaskType::is_chat_served)
         {
-            let answer = self.converse(chat.as_ref(), request, events).await?;
+            let answer = converse(&stages, request).await?;
             self.log_success(
                 request,
                 events,
@@ -335,18 +268,23 @@ impl HuggingGpt {
         events: &Events,
         cancel: CancellationToken,
     ) -> Vec<Outcome> {
-        let selector = Arc::new(self.chooser(request));
+        let selector = Arc::new(self.chooser(request, events));
         self.execute_within(request, plan, selector, events, cancel, self.settings.engine.run_timeout).await
     }
 
-    /// Who chooses for the tasks of a request.
-    pub(crate) fn chooser(&self, request: &Arc<Request>) -> Chooser {
+    /// What the stages need to ask this model.
+    pub(crate) fn stages(&self, chat: Arc<dyn ChatModel>, events: &Events) -> Stages {
+        let Settings { reserve_tokens, structured, .. } = self.settings;
+        let ask = Ask::new(chat, events).reserving(reserve_tokens).structured(structured);
+        Stages { ask, prompts: Arc::clone(&self.prompts), settings: self.settings.clone() }
+    }
+
+    /// Chooses for the tasks of a request.
+    pub(crate) fn chooser(&self, request: &Arc<Request>, events: &Events) -> Chooser {
         let (sources, shown) = (Arc::clone(&self.sources), self.settings.num_candidates);
         Chooser {
-            chat: self.chat.clone(),
+            stages: self.chat.clone().map(|chat| self.stages(chat, events)),
             source: Arc::new(FileSource::for_running(sources, self.chat.is_some(), shown)),
-            prompts: Arc::clone(&self.prompts),
-            settings: self.settings.clone(),
             request: Arc::clone(request),
             explain_single: false,
         }
@@ -385,15 +323,16 @@ impl HuggingGpt {
         events: &Events,
     ) -> Result<Answer, RunError> {
         let written = match &self.chat {
-            Some(chat) => match answer::write(self, chat.as_ref(), request, plan, outcomes, events).await {
+            Some(chat) => match answer::write(&self.stages(Arc::clone(chat), events), request, plan, outcomes).await {
                 Ok(text) => Some(text),
-                // A replay must not go other ways than the recorded run.
-                Err(error @ RunError::Model { source: ChatError::ReplayMiss { .. }, .. }) => return Err(error),
-                Err(RunError::Model { source, .. }) => {
-                    events.note(Level::Warning, format!("the model could not write the answer ({source})"));
-                    None
-                }
-                Err(error) => return Err(error),
+                Err(error) if error.is_replay_miss() => return Err(error.into()),
+                Err(error) => match RunError::from(error) {
+                    RunError::Model { source, .. } => {
+                        events.note(Level::Warning, format!("the model could not write the answer ({source})"));
+                        None
+                    }
+                    error => return Err(error),
+                },
             },
             None => None,
         };
@@ -416,12 +355,6 @@ impl HuggingGpt {
         Answer { text, resources: resources(outcomes), notes: Vec::new() }
     }
 
-    /// Answers as conversation: the chat model gets the original messages.
-    async fn converse(&self, chat: &dyn ChatModel, request: &Request, events: &Events) -> Result<Answer, RunError> {
-        let text = answer::converse(self, chat, request, events).await?;
-        Ok(Answer { text, ..Answer::default() })
-    }
-
     fn log_failures(&self, request: &Request, plan: &Plan, outcomes: &[Outcome], events: &Events) {
         for outcome in outcomes.iter().filter(|outcome| !outcome.succeeded()) {
             let mut record = result(plan.task(outcome.id), outcome);
@@ -442,6 +375,11 @@ impl HuggingGpt {
             logs.success(events.run_id(), &request.text, fields);
         }
     }
+}
+
+/// Answers as conversation: the chat model gets the original messages.
+async fn converse(stages: &Stages, request: &Request) -> Result<Answer, RunError> {
+    Ok(Answer { text: answer::converse(stages, request).await?, ..Answer::default() })
 }
 
 /// Tells how a run ended.

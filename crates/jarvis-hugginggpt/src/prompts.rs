@@ -9,6 +9,7 @@ mod pipeline;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
+use jarvis_ask::PromptTable as _;
 use jarvis_plan::{Kind, Resource, Tool, Turn};
 use jarvis_prompt::template::{Template, TemplateError};
 use regex::Regex;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::decisions::examples::{INFER_OBJECTS, OBJECTS_SEEN};
+use crate::untrusted::shown;
 
 pub use files::{PromptFileError, demos_text, prompt_text};
 pub use pipeline::{ModelsShown, PipelineChoice, PipelinePlan};
@@ -32,22 +34,39 @@ pub struct Override {
     pub demos: Option<String>,
 }
 
+jarvis_ask::prompts! {
+    /// The prompts of this pipeline.
+    pub(crate) enum Prompt in "../prompts/" {
+        /// The request to tasks.
+        ParseTask = "parse_task", "parse_task", [input, context, attachments, tools, tasks, objects_seen];
+        /// One model for one task.
+        ChooseModel = "choose_model", "choose_model", [input, task, metas];
+        /// The answer from the results.
+        ResponseResults = "response_results", "response_results", [input, processes, language];
+        /// Plain conversation.
+        Chitchat = "chitchat", "chitchat", [input];
+        /// A task that the chat model itself performs.
+        TaskLlm = "task_llm", "task_llm", [input, task];
+        /// A plan in words, before it is executed.
+        DescribePlan = "describe_plan", "response_results", [input, plan, language];
+        /// Which of the known task names an unknown one means.
+        MapTask = "map_task", "map_task", [input, name, tasks];
+        /// A scenario to a pipeline.
+        PipelineParse = "pipeline_parse", "parse_task", [input, objects_seen, context, tasks, tools];
+        /// One model for one task of a pipeline.
+        PipelineChoose = "pipeline_choose", "choose_model",
+            [input, objects_seen, task, task_info, metas, scenario_description, available_models];
+        /// A scenario to a pipeline with its models.
+        PipelineUnified = "pipeline_unified", "parse_task", [input, objects_seen, context, tasks, tools, models];
+    }
+}
+
 /// Every prompt of the pipeline, parsed and checked.
 #[derive(Debug, Clone)]
 pub struct Prompts {
-    parse_task: Template,
-    /// The person's own demos are theirs to fit to the tools.
+    table: jarvis_ask::Prompts<Prompt>,
+    /// Whether the demos of stage 1 are a user's own, which need not fit the tools.
     own_demos: bool,
-    choose_model: Template,
-    response_results: Template,
-    chitchat: Template,
-    task_llm: Template,
-    describe_plan: Template,
-    reask: Template,
-    map_task: Template,
-    pipeline_parse: Template,
-    pipeline_choose: Template,
-    pipeline_unified: Template,
 }
 
 /// What stage 1 is told.
@@ -64,7 +83,7 @@ pub struct ParseTask<'a> {
 }
 
 /// What stage 2 is told.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct ChooseModel<'a> {
     /// The request.
     pub input: &'a str,
@@ -75,7 +94,7 @@ pub struct ChooseModel<'a> {
 }
 
 /// What stage 4 is told.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct ResponseResults<'a> {
     /// The request.
     pub input: &'a str,
@@ -87,9 +106,6 @@ pub struct ResponseResults<'a> {
 
 /// The placeholder that decision-only configurations write for the list of task names.
 const LIST_PLACEHOLDER: &str = "[TASKS_LIST_WILL_BE_REPLACED_DYNAMICALLY]";
-
-/// How much of an unusable reply is shown to the model again, in characters.
-const REPLY_SHOWN: usize = 4_000;
 
 /// How much of a tool's description is shown, in characters.
 const DESCRIPTION_SHOWN: usize = 120;
@@ -122,9 +138,11 @@ impl Prompts {
     /// # Errors
     /// Names the template and the line of what cannot be understood.
     pub fn with(overrides: &BTreeMap<String, Override>) -> Result<Prompts, TemplateError> {
-        let load = |name: &str, text: &str, slots: &[&str]| {
-            let mut template = Template::parse(name, text, slots)?;
-            let Some(own) = overrides.get(name) else { return Ok(template) };
+        let table = jarvis_ask::Prompts::with(|prompt: Prompt, mut template| {
+            let name = prompt.file().name;
+            let Some(own) = overrides.get(name).filter(|_| Prompts::STAGES.contains(&name)) else {
+                return Ok(template);
+            };
             if let Some(demos) = &own.demos {
                 template = template.with_demos(demos)?;
             }
@@ -132,58 +150,17 @@ impl Prompts {
                 template = template.with_user(&with_slot(user))?;
             }
             match &own.system {
-                Some(system) if LISTING.contains(&name) => with_list(template, system),
+                Some(system) if LISTING.contains(&prompt) => with_list(template, system),
                 Some(system) => template.with_system(system),
                 None => Ok(template),
             }
-        };
-        Ok(Prompts {
-            parse_task: load(
-                "parse_task",
-                include_str!("../prompts/parse_task.md"),
-                &["input", "context", "attachments", "tools", "tasks", "objects_seen"],
-            )?,
-            own_demos: overrides.get("parse_task").is_some_and(|own| own.demos.is_some()),
-            choose_model: load(
-                "choose_model",
-                include_str!("../prompts/choose_model.md"),
-                &["input", "task", "metas"],
-            )?,
-            response_results: load(
-                "response_results",
-                include_str!("../prompts/response_results.md"),
-                &["input", "processes", "language"],
-            )?,
-            chitchat: load("chitchat", include_str!("../prompts/chitchat.md"), &["input"])?,
-            task_llm: load("task_llm", include_str!("../prompts/task_llm.md"), &["input", "task"])?,
-            describe_plan: Template::parse(
-                "describe_plan",
-                include_str!("../prompts/describe_plan.md"),
-                &["input", "plan", "language"],
-            )?,
-            reask: Template::parse("reask", include_str!("../prompts/reask.md"), &["error", "wanted"])?,
-            map_task: load("map_task", include_str!("../prompts/map_task.md"), &["input", "name", "tasks"])?,
-            pipeline_parse: load(
-                "pipeline_parse",
-                include_str!("../prompts/pipeline_parse.md"),
-                &pipeline::PLAN_SLOTS,
-            )?,
-            pipeline_choose: load(
-                "pipeline_choose",
-                include_str!("../prompts/pipeline_choose.md"),
-                &pipeline::CHOICE_SLOTS,
-            )?,
-            pipeline_unified: load(
-                "pipeline_unified",
-                include_str!("../prompts/pipeline_unified.md"),
-                &pipeline::UNIFIED_SLOTS,
-            )?,
-        })
+        })?;
+        Ok(Prompts { table, own_demos: overrides.get("parse_task").is_some_and(|own| own.demos.is_some()) })
     }
 
     /// How many demos stage 1 has: the most that [`Prompts::parse_task`] can use.
     pub fn demos(&self) -> usize {
-        self.parse_task.demos()
+        self.table.template(Prompt::ParseTask).demos()
     }
 
     /// Stage 1: the request to tasks, with up to `demos` demos. Built-in demos that name a task which is not among the
@@ -192,18 +169,21 @@ impl Prompts {
     /// # Errors
     /// When a replaced prompt cannot be rendered.
     pub fn parse_task(&self, ask: &ParseTask<'_>, demos: usize) -> Result<Vec<Turn>, TemplateError> {
+        let template = self.table.template(Prompt::ParseTask);
         let names: HashSet<&str> = ask.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let fitting: Vec<usize> = (0..self.parse_task.demos())
-            .filter(|demo| self.own_demos || self.demo_names(*demo).iter().all(|name| names.contains(name.as_str())))
+        let fitting: Vec<usize> = (0..template.demos())
+            .filter(|demo| {
+                self.own_demos || demo_names(template, *demo).iter().all(|name| names.contains(name.as_str()))
+            })
             .take(demos)
             .collect();
         let attachments: Vec<Value> = ask.attachments.iter().map(attachment).collect();
         let objects = ask.input.rsplit_once(OBJECTS_SEEN).filter(|(_, objects)| !objects.contains('\n'));
-        let (mut input, objects) = match objects.filter(|_| self.parse_task.uses("objects_seen")) {
+        let (mut input, objects) = match objects.filter(|_| template.uses("objects_seen")) {
             Some((input, objects)) => (input.to_owned(), objects),
             None => (ask.input.to_owned(), INFER_OBJECTS),
         };
-        if !attachments.is_empty() && !self.parse_task.uses("attachments") {
+        if !attachments.is_empty() && !template.uses("attachments") {
             input.push_str(&format!("\nAttached, as one line of JSON: {}", Value::from(attachments.clone())));
         }
         let quoted: Vec<String> = ask.tools.iter().map(|tool| format!("\"{}\"", tool.name)).collect();
@@ -215,7 +195,7 @@ impl Prompts {
             "tasks": quoted.join(", "),
             "objects_seen": objects,
         });
-        self.parse_task.render_with(&context, |demo| fitting.contains(&demo))
+        template.render_with(&context, |demo| fitting.contains(&demo))
     }
 
     /// Stage 2: one model for one task.
@@ -223,7 +203,7 @@ impl Prompts {
     /// # Errors
     /// When a replaced prompt cannot be rendered.
     pub fn choose_model(&self, ask: &ChooseModel<'_>) -> Result<Vec<Turn>, TemplateError> {
-        self.choose_model.render(&json!({"input": ask.input, "task": ask.task, "metas": ask.metas}))
+        self.table.turns(Prompt::ChooseModel, ask)
     }
 
     /// Stage 4: the answer.
@@ -231,7 +211,7 @@ impl Prompts {
     /// # Errors
     /// When a replaced prompt cannot be rendered.
     pub fn response_results(&self, ask: &ResponseResults<'_>) -> Result<Vec<Turn>, TemplateError> {
-        self.response_results.render(&json!({"input": ask.input, "processes": ask.processes, "language": ask.language}))
+        self.table.turns(Prompt::ResponseResults, ask)
     }
 
     /// Plain conversation: the earlier turns stand between the system text and the request.
@@ -239,7 +219,7 @@ impl Prompts {
     /// # Errors
     /// When a replaced prompt cannot be rendered.
     pub fn chitchat(&self, history: &[Turn], input: &str) -> Result<Vec<Turn>, TemplateError> {
-        let mut turns = self.chitchat.render(&json!({"input": input}))?;
+        let mut turns = self.table.turns(Prompt::Chitchat, &json!({"input": input}))?;
         let last = turns.len().saturating_sub(1);
         turns.splice(last..last, history.iter().cloned());
         Ok(turns)
@@ -250,7 +230,7 @@ impl Prompts {
     /// # Errors
     /// When a replaced prompt cannot be rendered.
     pub fn task_llm(&self, input: &str, task: &Value) -> Result<Vec<Turn>, TemplateError> {
-        self.task_llm.render(&json!({"input": input, "task": task}))
+        self.table.turns(Prompt::TaskLlm, &json!({"input": input, "task": task}))
     }
 
     /// A plan in words, before it is executed.
@@ -258,35 +238,19 @@ impl Prompts {
     /// # Errors
     /// None in practice.
     pub fn describe_plan(&self, input: &str, plan: &Value, language: &str) -> Result<Vec<Turn>, TemplateError> {
-        self.describe_plan.render(&json!({"input": input, "plan": plan, "language": language}))
-    }
-
-    /// Says a question again with the reason why its reply could not be used. `error` is a sentence without a full
-    /// stop; `wanted` says what the reply must be, such as `a JSON array of tasks`.
-    ///
-    /// # Errors
-    /// None in practice.
-    pub fn reask(
-        &self,
-        mut asked: Vec<Turn>,
-        reply: &str,
-        error: &str,
-        wanted: &str,
-    ) -> Result<Vec<Turn>, TemplateError> {
-        asked.push(Turn::assistant(shown(reply, REPLY_SHOWN)));
-        asked.extend(self.reask.render(&json!({"error": error, "wanted": wanted}))?);
-        Ok(asked)
-    }
-
-    fn demo_names(&self, demo: usize) -> Vec<String> {
-        let answer = self.parse_task.demo_answer(demo).unwrap_or_default();
-        let tasks: Vec<Value> = serde_json::from_str(&answer).unwrap_or_default();
-        tasks.iter().filter_map(|task| task.get("task")?.as_str().map(str::to_owned)).collect()
+        self.table.turns(Prompt::DescribePlan, &json!({"input": input, "plan": plan, "language": language}))
     }
 }
 
+/// The task names in the answer of a built-in demo.
+fn demo_names(template: &Template, demo: usize) -> Vec<String> {
+    let answer = template.demo_answer(demo).unwrap_or_default();
+    let tasks: Vec<Value> = serde_json::from_str(&answer).unwrap_or_default();
+    tasks.iter().filter_map(|task| task.get("task")?.as_str().map(str::to_owned)).collect()
+}
+
 /// The prompts that list the tasks a plan may use.
-const LISTING: [&str; 3] = ["parse_task", "pipeline_parse", "pipeline_unified"];
+const LISTING: [Prompt; 3] = [Prompt::ParseTask, Prompt::PipelineParse, Prompt::PipelineUnified];
 
 /// The list as the pipeline form shows it.
 const TASK_LINES: &str = "Task types, one line of JSON each:\n{% for tool in tools %}\n{{tool}}\n{% endfor %}";
@@ -363,14 +327,6 @@ fn attachment(resource: &Resource) -> Value {
     match &resource.name {
         Some(name) => json!({key: resource.as_arg(), "name": name}),
         None => json!({key: resource.as_arg()}),
-    }
-}
-
-/// The beginning of a text, with an ellipsis when it was cut.
-pub(crate) fn shown(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
-        None => text.to_owned(),
     }
 }
 

@@ -10,12 +10,60 @@ use async_trait::async_trait;
 use jarvis_catalogue::Host;
 use jarvis_catalogue::{Available, Catalogue, Family, InferenceMode, Model, Prober, TaskType, Wanted};
 use jarvis_plan::{Candidate, ErrorCode, Task, TaskError, Tool, Vocabulary};
+use serde::{Deserialize, Serialize};
 
 use crate::decisions::examples::Examples;
-use crate::decisions::service::{ServiceModel, ServiceTask};
 
 /// The id by which a task served by the chat model itself is chosen, as in the original.
 pub const CHAT_MODEL_ID: &str = "ChatGPT";
+
+/// A task type that the service knows. Texts are cleaned and cut.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ServiceTask {
+    /// The name that plans use.
+    pub id: String,
+    /// A name for people; empty when none is given.
+    #[serde(default)]
+    pub name: String,
+    /// What it does; may be empty.
+    #[serde(default)]
+    pub description: String,
+    /// What it takes, in words.
+    #[serde(default)]
+    pub inputs: Vec<String>,
+    /// What it gives, in words.
+    #[serde(default)]
+    pub outputs: Vec<String>,
+}
+
+impl ServiceTask {
+    /// A task of which nothing but the id is known.
+    pub fn named(id: &str) -> ServiceTask {
+        ServiceTask { id: id.to_owned(), ..ServiceTask::default() }
+    }
+}
+
+/// A model that the service offers for a task. Texts are cleaned and cut.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ServiceModel {
+    /// Its id.
+    pub id: String,
+    /// A name for people; empty when none is given.
+    #[serde(default)]
+    pub name: String,
+    /// What it is; may be empty.
+    #[serde(default)]
+    pub description: String,
+    /// Likes; 0 when unknown.
+    #[serde(default)]
+    pub likes: u64,
+    /// Words that say what it is for.
+    #[serde(default)]
+    pub tags: Option<Vec<String>>,
+    /// Where it runs, when that is known to be elsewhere than at the service.
+    #[serde(skip)]
+    pub host: Option<Host>,
+}
 
 /// The task types of a source.
 #[derive(Debug, Clone)]

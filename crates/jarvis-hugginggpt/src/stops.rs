@@ -7,7 +7,8 @@ use jarvis_engine::Events;
 use jarvis_plan::{EventKind, Outcome, Request};
 use tokio_util::sync::CancellationToken;
 
-use crate::pipeline::{HuggingGpt, Planned, RunError};
+use crate::error::RunError;
+use crate::pipeline::{HuggingGpt, Planned};
 
 impl HuggingGpt {
     /// Stage 1 alone, with the events of a run.
@@ -52,7 +53,7 @@ impl HuggingGpt {
         let outcomes = match &planned {
             Planned::Tasks(plan) => {
                 let left = self.settings.engine.run_timeout.saturating_sub(began.elapsed());
-                let chooser = Arc::new(self.chooser(&request));
+                let chooser = Arc::new(self.chooser(&request, events));
                 self.execute_within(&request, plan, chooser, events, cancel.clone(), left).await
             }
             Planned::Conversation(..) => Vec::new(),

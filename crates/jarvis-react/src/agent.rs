@@ -1,7 +1,7 @@
 //! The agent: one question about one document, from the first thought to the answer.
 
 mod calls;
-mod sheet;
+mod context;
 mod walk;
 
 use std::sync::Arc;
@@ -175,6 +175,17 @@ impl AskError {
             AskError::EmptyQuestion | AskError::Prompt(_) | AskError::Timeout { .. } | AskError::Cancelled => {
                 self.to_string()
             }
+        }
+    }
+}
+
+impl From<jarvis_ask::AskError> for AskError {
+    fn from(error: jarvis_ask::AskError) -> AskError {
+        match error {
+            jarvis_ask::AskError::Prompt { source, .. } => source.into(),
+            jarvis_ask::AskError::TooLong { source, .. } => AskError::Prompt(source.to_string()),
+            jarvis_ask::AskError::Model { source, .. } => AskError::Model { source },
+            unreadable @ jarvis_ask::AskError::Unreadable { .. } => AskError::Model { source: unreadable.into() },
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use jarvis_chat::Message;
 use jarvis_plan::Language;
-use jarvis_prompt::template::{Template, TemplateError};
+use jarvis_prompt::template::TemplateError;
 use jarvis_tools::{Registry, ToolSpec};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::agent::STAGE;
 use crate::settings::{Format, PromptLanguage};
 
 /// A prompt that cannot be made.
@@ -15,23 +16,23 @@ pub type PromptError = TemplateError;
 /// The longest schema of a tool's input that a prompt shows whole, in characters.
 const MAX_SCHEMA: usize = 3_000;
 
-const SLOTS: [&str; 7] = ["fence", "document", "empty", "tools", "names", "question", "scratchpad"];
+jarvis_ask::prompts! {
+    /// The prompts of the agent, in both languages.
+    pub(crate) enum Prompt in "../prompts/" {
+        TagsEn = "tags.en", STAGE, [fence, document, empty, tools, names, question, scratchpad];
+        TagsZh = "tags.zh", STAGE, [fence, document, empty, tools, names, question, scratchpad];
+        JsonEn = "json.en", STAGE, [fence, document, empty, tools, names, question, scratchpad];
+        JsonZh = "json.zh", STAGE, [fence, document, empty, tools, names, question, scratchpad];
+        NativeEn = "native.en", STAGE, [fence, document, empty, tools, names, question, scratchpad];
+        NativeZh = "native.zh", STAGE, [fence, document, empty, tools, names, question, scratchpad];
+        FinalEn = "final.en", STAGE, [fence, document, empty, tools, names, question, scratchpad];
+        FinalZh = "final.zh", STAGE, [fence, document, empty, tools, names, question, scratchpad];
+    }
+}
 
 /// The prompts, parsed.
 #[derive(Debug, Clone)]
-pub struct Prompts {
-    tags: Pair,
-    json: Pair,
-    native: Pair,
-    last: Pair,
-}
-
-/// One prompt in both languages.
-#[derive(Debug, Clone)]
-struct Pair {
-    en: Template,
-    zh: Template,
-}
+pub struct Prompts(jarvis_ask::Prompts<Prompt>);
 
 /// What a prompt is filled with.
 #[derive(Debug, Clone, Serialize)]
@@ -61,15 +62,7 @@ impl Prompts {
     /// # Errors
     /// When one of them is broken; a test holds that none is.
     pub fn builtin() -> Result<Prompts, PromptError> {
-        let pair = |name: &str, en: &str, zh: &str| {
-            Ok(Pair { en: Template::parse(name, en, &SLOTS)?, zh: Template::parse(name, zh, &SLOTS)? })
-        };
-        Ok(Prompts {
-            tags: pair("tags", include_str!("../prompts/tags.en.md"), include_str!("../prompts/tags.zh.md"))?,
-            json: pair("json", include_str!("../prompts/json.en.md"), include_str!("../prompts/json.zh.md"))?,
-            native: pair("native", include_str!("../prompts/native.en.md"), include_str!("../prompts/native.zh.md"))?,
-            last: pair("final", include_str!("../prompts/final.en.md"), include_str!("../prompts/final.zh.md"))?,
-        })
+        Ok(Prompts(jarvis_ask::Prompts::builtin()?))
     }
 
     /// The messages of a call.
@@ -79,14 +72,13 @@ impl Prompts {
         language: PromptLanguage,
         filling: &Filling<'_>,
     ) -> Result<Vec<Message>, PromptError> {
-        let pair = match which {
-            Which::Round(Format::Tags) => &self.tags,
-            Which::Round(Format::Json) => &self.json,
-            Which::Round(Format::NativeTools) => &self.native,
-            Which::Last => &self.last,
+        let (en, zh) = match which {
+            Which::Round(Format::Tags) => (Prompt::TagsEn, Prompt::TagsZh),
+            Which::Round(Format::Json) => (Prompt::JsonEn, Prompt::JsonZh),
+            Which::Round(Format::NativeTools) => (Prompt::NativeEn, Prompt::NativeZh),
+            Which::Last => (Prompt::FinalEn, Prompt::FinalZh),
         };
-        let template = if language == PromptLanguage::Zh { &pair.zh } else { &pair.en };
-        Ok(template.render(filling)?.into_iter().map(Message::from).collect())
+        self.0.messages(if language == PromptLanguage::Zh { zh } else { en }, filling)
     }
 }
 

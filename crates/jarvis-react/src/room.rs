@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use jarvis_chat::{ChatModel, Message, budget};
+use jarvis_ask::{Ask, AskError, TemplateError};
+use jarvis_chat::{ChatModel, Message};
 
 use crate::agent::STAGE;
 
@@ -55,19 +56,18 @@ pub(crate) fn of_tokens(model: &dyn ChatModel, document: &str, most: usize) -> O
 /// Finds the room for a prompt that `build` makes. `start` is what is cut in any case. Counts tokens; slow for long texts.
 ///
 /// # Errors
-/// When not even the shortest prompt fits.
+/// When the prompt cannot be made, or not even the shortest one fits.
 pub(crate) fn fit(
-    model: &dyn ChatModel,
+    ask: &Ask,
     reserve: usize,
     document: usize,
     rounds: usize,
     start: Room,
-    build: impl Fn(Room) -> Vec<Message>,
-) -> Result<(Room, Vec<Message>), budget::TooLong> {
-    let whole = start.document.unwrap_or(document);
-    let context = model.context_tokens(STAGE).saturating_sub(reserve);
+    build: impl Fn(Room) -> Result<Vec<Message>, TemplateError>,
+) -> Result<(Room, Vec<Message>), AskError> {
+    let context = ask.model().context_tokens(STAGE).saturating_sub(reserve);
     // Far more than the context holds need not be counted.
-    let whole = whole.min(context.saturating_mul(BYTES_PER_TOKEN));
+    let whole = start.document.unwrap_or(document).min(context.saturating_mul(BYTES_PER_TOKEN));
     let room = |level: usize| {
         let cut = level.min(CUTS);
         let keep = whole / CUTS * (CUTS - cut) + if cut == 0 { whole % CUTS } else { 0 };
@@ -76,12 +76,13 @@ pub(crate) fn fit(
             skip: start.skip.max(level.saturating_sub(CUTS)).min(rounds),
         }
     };
-    let first = build(room(0));
+    let first = build(room(0)).map_err(|source| AskError::Prompt { stage: STAGE, source })?;
     // A token has at least one byte.
     if first.iter().map(|message| message.joined_text().len()).sum::<usize>() <= context {
         return Ok((room(0), first));
     }
-    let (level, messages) = budget::fit_level(model, STAGE, reserve, CUTS + rounds, |level| build(room(level)))?;
+    let levels: Vec<Room> = (0..=CUTS + rounds).map(room).collect();
+    let (level, messages) = ask.fit(STAGE, &levels, |room| build(*room))?;
     Ok((room(level), messages))
 }
 

@@ -17,6 +17,7 @@ pub mod graph;
 pub mod infer;
 pub mod inspect;
 pub mod json;
+mod prompts;
 pub mod report;
 
 pub use error::DataError;

@@ -1,20 +1,18 @@
-//! Tasks that the chat model itself performs, and the one way in which every call of a chat model is made and told of.
+//! Tasks that the chat model itself performs.
 
 mod fit;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use futures::StreamExt as _;
 use indexmap::IndexMap;
-use jarvis_catalogue::TaskOutput;
-use jarvis_catalogue::TaskType;
-use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, Message, Part, TokenUsage};
-use jarvis_engine::{Events, Job, Worker};
-use jarvis_plan::{ErrorCode, EventKind, Kind, Request, Role, TaskError, TaskId};
+use jarvis_ask::{Ask, TemplateError};
+use jarvis_catalogue::{TaskOutput, TaskType};
+use jarvis_chat::{ChatError, ChatModel, Message, Part};
+use jarvis_engine::{Job, Worker};
+use jarvis_plan::{ErrorCode, Kind, Request, Role, TaskError};
 use jarvis_prompt::reader::without_reasoning;
 use serde_json::{Value, json};
 
@@ -29,114 +27,9 @@ pub const PICTURE_TASKS: [&str; 3] = ["visual-question-answering", "image-to-tex
 /// The longest side of a picture sent to a chat model, in pixels.
 const MAX_SIDE: u32 = 1024;
 
-/// Makes one call and reports it as an event: successful, failed, or given up by dropping this future. Every call of a chat model goes through here or
-/// through [`stream_model`], so that the usage counts them all. The reply's text is trimmed.
-///
-/// # Errors
-/// Those of the model.
-pub async fn call_model(
-    model: &dyn ChatModel,
-    events: &Events,
-    task: Option<TaskId>,
-    request: &ChatRequest,
-) -> Result<ChatReply, ChatError> {
-    let call = Call::begin(events, task, &request.stage);
-    let done = model.complete(request).await.map(|reply| ChatReply { text: reply.text.trim().to_owned(), ..reply });
-    call.end(&done);
-    done
-}
-
-/// The same, with the pieces of the reply passed on as they are written.
-///
-/// # Errors
-/// Those of the model, before the first piece or in the middle.
-pub async fn stream_model(
-    model: &dyn ChatModel,
-    events: &Events,
-    task: Option<TaskId>,
-    request: &ChatRequest,
-    piece: impl FnMut(&str) + Send,
-) -> Result<ChatReply, ChatError> {
-    let call = Call::begin(events, task, &request.stage);
-    let done = collect(model, request, piece).await;
-    call.end(&done);
-    done
-}
-
-async fn collect(
-    model: &dyn ChatModel,
-    request: &ChatRequest,
-    mut piece: impl FnMut(&str) + Send,
-) -> Result<ChatReply, ChatError> {
-    let mut reply = ChatReply::default();
-    let mut chunks = model.stream(request).await?;
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk?;
-        if !chunk.text.is_empty() {
-            piece(&chunk.text);
-            reply.text.push_str(&chunk.text);
-        }
-        if let Some(reason) = chunk.finish_reason {
-            reply.finish_reason = reason;
-        }
-        if let Some(usage) = chunk.usage {
-            reply.usage = usage;
-        }
-    }
-    reply.text = reply.text.trim().to_owned();
-    Ok(reply)
-}
-
-/// A call under way. One that is dropped before its end is told of as well: it was made, and perhaps paid for.
-struct Call<'a> {
-    events: &'a Events,
-    task: Option<TaskId>,
-    stage: &'a str,
-    started: Instant,
-    ended: bool,
-}
-
-impl<'a> Call<'a> {
-    fn begin(events: &'a Events, task: Option<TaskId>, stage: &'a str) -> Call<'a> {
-        Call { events, task, stage, started: Instant::now(), ended: false }
-    }
-
-    fn end(mut self, done: &Result<ChatReply, ChatError>) {
-        match done {
-            Ok(reply) => {
-                let calls = reply.tool_uses.iter().map(|call| format!("{} {}", call.name, call.arguments));
-                let said: Vec<String> = std::iter::once(reply.text.clone()).chain(calls).collect();
-                self.tell(reply.usage, said.join("\n").trim().to_owned(), true);
-            }
-            Err(error) => self.tell(TokenUsage::default(), error.to_string(), false),
-        }
-    }
-
-    fn tell(&mut self, usage: TokenUsage, reply: String, ok: bool) {
-        self.ended = true;
-        self.events.emit(EventKind::ModelCall {
-            stage: self.stage.to_owned(),
-            task: self.task,
-            prompt_tokens: usage.prompt,
-            completion_tokens: usage.completion,
-            ms: self.started.elapsed().as_millis() as u64,
-            reply,
-            ok,
-        });
-    }
-}
-
-impl Drop for Call<'_> {
-    fn drop(&mut self) {
-        if !self.ended {
-            self.tell(TokenUsage::default(), "the call was given up before its end".to_owned(), false);
-        }
-    }
-}
-
 /// Makes the messages that let a chat model perform a task: from the request, and the task as JSON (`task`, `id`, `dep`,
-/// `args`) with its arguments resolved. No messages mean that they could not be made, and fail the task.
-pub type TaskPrompt = Arc<dyn Fn(&Request, &Value) -> Vec<Message> + Send + Sync>;
+/// `args`) with its arguments resolved.
+pub type TaskPrompt = Arc<dyn Fn(&Request, &Value) -> Result<Vec<Message>, TemplateError> + Send + Sync>;
 
 /// Performs tasks by asking the chat model. A failed call is the task's error, never its text.
 pub struct ChatWorker {
@@ -175,12 +68,8 @@ impl ChatWorker {
             }
             prompt(&request, &task)
         };
-        let messages = fit::fitted(&self.model, job, args, make).await?;
-        if messages.is_empty() {
-            return Err(TaskError::new(ErrorCode::Internal, "the prompt for the task cannot be made")
-                .hint("Check the prompt template of the stage `task_llm`"));
-        }
-        let text = self.ask(job, messages).await?;
+        let messages = fit::fitted(&self.ask(job), job, args, make).await?;
+        let text = self.reply(job, messages).await?;
         Ok(TaskOutput(json!({ "response": text })))
     }
 
@@ -200,13 +89,13 @@ impl ChatWorker {
         let url = heavy.await?;
         let wording = task.to_owned();
         let make = move |args: &IndexMap<String, String>| {
-            vec![Message::text(Role::User, ask_of_picture(&wording, args.get("text").map(String::as_str)))]
+            Ok(vec![Message::text(Role::User, ask_of_picture(&wording, args.get("text").map(String::as_str)))])
         };
-        let mut messages = fit::fitted(&self.model, job, question.into_iter().collect(), make).await?;
+        let mut messages = fit::fitted(&self.ask(job), job, question.into_iter().collect(), make).await?;
         if let Some(message) = messages.last_mut() {
             message.parts.push(Part::Image(url));
         }
-        let answer = self.ask(job, messages).await?;
+        let answer = self.reply(job, messages).await?;
         Ok(match task {
             "image-to-text" => TaskOutput::text(answer),
             // The only answer there is; chat models give no score.
@@ -214,9 +103,14 @@ impl ChatWorker {
         })
     }
 
-    async fn ask(&self, job: &Job, messages: Vec<Message>) -> Result<String, TaskError> {
-        let request = ChatRequest { stage: TASK_STAGE.to_owned(), messages, ..ChatRequest::default() };
-        let reply = call_model(self.model.as_ref(), &job.events, Some(job.task.id), &request).await?;
+    fn ask(&self, job: &Job) -> Ask {
+        Ask::new(Arc::clone(&self.model), &job.events)
+    }
+
+    async fn reply(&self, job: &Job, messages: Vec<Message>) -> Result<String, TaskError> {
+        let ask = self.ask(job);
+        let question = ask.stage(TASK_STAGE).task(i64::from(job.task.id.0)).temperature(None).messages(messages);
+        let reply = question.call().await.map_err(ChatError::from)?;
         let answer = without_reasoning(&reply.text);
         if answer.is_empty() {
             let words = match reply.text.trim().is_empty() {

@@ -20,7 +20,7 @@ mod testkit;
 mod tool;
 
 pub use attach::{AttachError, MAX_TEXT, attach};
-pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TaskPrompt, call_model, stream_model};
+pub use chat::{ChatWorker, PICTURE_TASKS, TASK_STAGE, TaskPrompt};
 pub use huggingface::{HF_INFERENCE, HuggingFace, HuggingFaceConfig};
 pub use inputs::{InputLimits, Inputs};
 pub use media_endpoint::{MediaEndpoint, MediaEndpointConfig};

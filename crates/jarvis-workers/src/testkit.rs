@@ -81,7 +81,6 @@ pub(crate) const MP4: &[u8] = b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom\0\0\0\x08mdat
 /// A chat model that gives one answer and keeps what it was asked.
 pub(crate) struct Scripted {
     pub(crate) sees: bool,
-    pub(crate) stalls: bool,
     pub(crate) answer: Result<ChatReply, ChatError>,
     pub(crate) asked: Mutex<Vec<ChatRequest>>,
 }
@@ -94,7 +93,7 @@ impl Scripted {
             usage: TokenUsage { prompt: 7, completion: 2 },
             ..ChatReply::default()
         });
-        Scripted { sees, stalls: false, answer, asked: Mutex::default() }
+        Scripted { sees, answer, asked: Mutex::default() }
     }
 }
 
@@ -122,9 +121,6 @@ impl ChatModel for Scripted {
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         self.asked.lock().unwrap().push(request.clone());
-        if self.stalls {
-            std::future::pending::<()>().await;
-        }
         self.answer.clone()
     }
 
@@ -132,6 +128,7 @@ impl ChatModel for Scripted {
         &self,
         request: &ChatRequest,
     ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+        #[allow(clippy::disallowed_methods)]
         let reply = self.complete(request).await?;
         let words: Vec<String> = reply.text.split_inclusive(' ').map(str::to_owned).collect();
         let mut chunks: Vec<Result<ChatChunk, ChatError>> =

@@ -1,6 +1,7 @@
 //! The chat models against a fake endpoint on a real socket, and against recordings on disk.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![allow(clippy::disallowed_methods, reason = "the calls themselves are tested")]
 
 mod client;
 mod embeddings;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use jarvis_ask::AskError;
 use jarvis_catalogue::openapi::ApiError;
 use jarvis_chat::ChatError;
 use jarvis_prompt::template::TemplateError;
@@ -39,4 +40,13 @@ pub enum InstructError {
     /// The instructions cannot be written down.
     #[error("the instructions cannot be written: {0}")]
     Write(String),
+}
+
+impl From<AskError> for InstructError {
+    fn from(error: AskError) -> InstructError {
+        match error {
+            AskError::Prompt { source, .. } => source.into(),
+            error => InstructError::Chat { stage: error.stage().to_owned(), source: error.into() },
+        }
+    }
 }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use futures::stream::{self, StreamExt as _};
-use jarvis_chat::{ChatModel, ChatRequest, TokenUsage, request_sha256};
+use jarvis_ask::{Ask, AskError};
+use jarvis_chat::{Message, TokenUsage, request_sha256};
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::template::TemplateError;
 use jarvis_tools::{Registry, Scope, ToolErrorKind};
@@ -181,7 +182,7 @@ async fn one(
     took: &mut Took,
 ) -> Result<Done, InstructError> {
     let tools = writer.tools.as_deref();
-    let Some(model) = writer.model.as_deref() else {
+    let Some(model) = writer.model.clone() else {
         return Ok(match item {
             Item::Description(..) => Done::Description(None),
             Item::Example(_, entry) => {
@@ -190,16 +191,17 @@ async fn one(
             }
         });
     };
-    let ask = Ask { model, memo, attempts: options.attempts.max(1) };
+    let ask = Ask::new(model, &writer.events);
+    let asker = Asker { ask: &ask, memo, attempts: options.attempts };
     match item {
         Item::Description(document, range) => {
             let apis = document.apis.get(range.clone()).unwrap_or_default();
-            let request = |fault: &str| stages::describe(model, document, apis, fault);
+            let messages = |fault: &str| stages::describe(ask.model(), document, apis, fault);
             let read = async |reply: &str, _: bool, _: &mut Took| stages::described(reply, document, apis);
-            Ok(Done::Description(ask.run(DESCRIBE_TOOL, request, read, took).await?))
+            Ok(Done::Description(asker.run(DESCRIBE_TOOL, messages, read, took).await?))
         }
         Item::Example(document, entry) => {
-            let request = |fault: &str| stages::scenario(document, entry, fault);
+            let messages = |fault: &str| stages::scenario(document, entry, fault);
             let read = async |reply: &str, fresh: bool, took: &mut Took| {
                 let example = stages::example(reply, entry)?;
                 match execute(tools.filter(|_| fresh), entry, &example, took).await {
@@ -207,7 +209,7 @@ async fn one(
                     None => Ok(example),
                 }
             };
-            let example = match ask.run(WRITE_SCENARIO, request, read, took).await? {
+            let example = match asker.run(WRITE_SCENARIO, messages, read, took).await? {
                 Some(example) => example,
                 None => tried(tools, entry, offline::example(entry, BY_DEFAULT), took).await,
             };
@@ -251,35 +253,38 @@ async fn execute(tools: Option<&Registry>, entry: &ApiEntry, example: &Example, 
     }
 }
 
-/// Asks a model until a reply can be taken, at most so often.
-struct Ask<'a> {
-    model: &'a dyn ChatModel,
+/// Asks a model until a reply can be taken, unless an earlier run already took one.
+struct Asker<'a> {
+    ask: &'a Ask,
     memo: &'a Memo,
     attempts: u32,
 }
 
-impl Ask<'_> {
+impl Asker<'_> {
     /// What was read of a reply; `None` when none could be taken. `read` is told whether the reply is a fresh one.
     async fn run<T>(
         &self,
         stage: &'static str,
-        request: impl Fn(&str) -> Result<ChatRequest, TemplateError>,
+        messages: impl Fn(&str) -> Result<Vec<Message>, TemplateError> + Send + Sync,
         read: impl AsyncFn(&str, bool, &mut Took) -> Result<T, String>,
         took: &mut Took,
     ) -> Result<Option<T>, InstructError> {
-        let first = request("")?;
+        let question = self.ask.stage(stage).messages(messages("")?).asking(self.attempts).verbatim();
+        let question = question.again(|sent, refused| {
+            *sent = messages(refused.reason)?;
+            Ok(())
+        });
+        let mut asking = question.attempts();
         // The model's name is no part of the request.
-        let key = format!("{}:{}", self.model.model_name(stage), request_sha256(&first));
+        let key = format!("{}:{}", self.ask.model().model_name(stage), request_sha256(asking.request()));
         if let Some(reply) = self.memo.get(&key)
             && let Ok(taken) = read(reply, false, took).await
         {
             took.resumed += 1;
             return Ok(Some(taken));
         }
-        let mut request_now = first;
-        for _ in 0..self.attempts {
-            let asked = self.model.complete(&request_now).await;
-            let reply = asked.map_err(|source| InstructError::Chat { stage: stage.to_owned(), source })?;
+        loop {
+            let reply = asking.next().await?;
             took.calls += 1;
             took.usage.prompt += reply.usage.prompt;
             took.usage.completion += reply.usage.completion;
@@ -291,11 +296,14 @@ impl Ask<'_> {
                 }
                 Err(fault) => {
                     took.refused += 1;
-                    request_now = request(&fault)?;
+                    let goes_on = asking.refuse(&reply, &fault);
                     took.gave_up = Some(fault);
+                    match goes_on {
+                        Err(AskError::Unreadable { .. }) => return Ok(None),
+                        goes_on => goes_on?,
+                    }
                 }
             }
         }
-        Ok(None)
     }
 }

@@ -3,11 +3,10 @@
 use std::sync::LazyLock;
 
 use indexmap::IndexMap;
-use jarvis_chat::{ChatModel, ChatRequest, Message};
+use jarvis_chat::{ChatModel, Message};
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::reader::{Want, read_json, without_reasoning};
-use jarvis_prompt::template::{Template, TemplateError};
-use serde::Serialize;
+use jarvis_prompt::template::TemplateError;
 use serde_json::json;
 
 use super::check::{check_listing, faults};
@@ -15,6 +14,7 @@ use super::document::{ApiEntry, ToolDocument};
 use super::text::{cut, line, visible};
 use crate::instructions::{Example, Parameter};
 use crate::names::standardize;
+use crate::prompts::{Prompt, Prompts};
 
 /// Writes what a tool is for, and what its functions do.
 pub(super) const DESCRIBE_TOOL: &str = "describe_tool";
@@ -34,24 +34,7 @@ const MAX_SCENARIO: usize = 600;
 /// The longest description of one function that is taken, in characters.
 const MAX_PHRASE: usize = 300;
 
-static DESCRIBE: LazyLock<Result<Template, TemplateError>> = LazyLock::new(|| {
-    let slots = ["name", "count", "document", "fault"];
-    Template::parse(DESCRIBE_TOOL, include_str!("../../prompts/describe_tool.md"), &slots)
-});
-
-static SCENARIO: LazyLock<Result<Template, TemplateError>> = LazyLock::new(|| {
-    let slots = ["tool", "function", "purpose", "required", "optional", "fault"];
-    Template::parse(WRITE_SCENARIO, include_str!("../../prompts/write_scenario.md"), &slots)
-});
-
-fn request(
-    stage: &str,
-    template: &Result<Template, TemplateError>,
-    context: &impl Serialize,
-) -> Result<ChatRequest, TemplateError> {
-    let turns = template.as_ref().map_err(Clone::clone)?.render(context)?;
-    Ok(ChatRequest::exact(stage, turns.into_iter().map(Message::from).collect()))
-}
+static PROMPTS: LazyLock<Result<Prompts, TemplateError>> = LazyLock::new(Prompts::load);
 
 /// Asks for the description of a tool with these functions of it. `fault` is why the last reply was refused.
 pub(super) fn describe(
@@ -59,7 +42,7 @@ pub(super) fn describe(
     document: &ToolDocument,
     apis: &[ApiEntry],
     fault: &str,
-) -> Result<ChatRequest, TemplateError> {
+) -> Result<Vec<Message>, TemplateError> {
     // A third of the context is for the documentation; a token has some three characters.
     let room = model.context_tokens(DESCRIBE_TOOL) / apis.len().max(1);
     let functions: Vec<_> = apis
@@ -70,7 +53,7 @@ pub(super) fn describe(
     let context = json!({
         "name": document.name, "count": apis.len(), "document": shown.to_string(), "fault": line(fault, 600),
     });
-    request(DESCRIBE_TOOL, &DESCRIBE, &context)
+    PROMPTS.as_ref().map_err(Clone::clone)?.messages(Prompt::DescribeTool, &context, None)
 }
 
 /// A description as it was written, and its words for each function.
@@ -112,7 +95,7 @@ pub(super) fn described(reply: &str, document: &ToolDocument, apis: &[ApiEntry])
 }
 
 /// Asks for an Example of a function.
-pub(super) fn scenario(document: &ToolDocument, entry: &ApiEntry, fault: &str) -> Result<ChatRequest, TemplateError> {
+pub(super) fn scenario(document: &ToolDocument, entry: &ApiEntry, fault: &str) -> Result<Vec<Message>, TemplateError> {
     let list = |required: bool| {
         let those = entry.parameters.iter().filter(|one| one.required == required).take(MAX_PARAMETERS);
         let shown = those.map(|one| {
@@ -136,7 +119,7 @@ pub(super) fn scenario(document: &ToolDocument, entry: &ApiEntry, fault: &str) -
         "tool": document.name, "function": entry.name, "purpose": format!("{}.", entry.description),
         "required": list(true), "optional": list(false), "fault": line(fault, 600),
     });
-    request(WRITE_SCENARIO, &SCENARIO, &context)
+    PROMPTS.as_ref().map_err(Clone::clone)?.messages(Prompt::WriteScenario, &context, None)
 }
 
 /// Takes an Example: its parameters are declared, all required ones are there, and their types fit.

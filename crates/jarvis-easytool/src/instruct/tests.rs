@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use indexmap::IndexMap;
+use jarvis_ask::Events;
 use jarvis_chat::{OpenAi, OpenAiConfig};
 use jarvis_prompt::literal::Literal;
 use jarvis_testing::chat::{FakeChat, Script};
@@ -39,7 +40,7 @@ fn documents(text: &str) -> Vec<ToolDocument> {
 
 fn asking(fake: &FakeChat) -> Writer {
     let model = OpenAi::new(OpenAiConfig::new(fake.url(), "gpt-4o-mini")).unwrap();
-    Writer { model: Some(Arc::new(model)), tools: None }
+    Writer { model: Some(Arc::new(model)), events: Events::unread(), tools: None }
 }
 
 fn guideline(instructions: &Instructions, api: &str) -> Guideline {
@@ -229,7 +230,7 @@ fn harbours() -> Arc<Registry> {
 #[tokio::test]
 async fn examples_are_executed() {
     let tools = harbours();
-    let offline = Writer { model: None, tools: Some(Arc::clone(&tools)) };
+    let offline = Writer { model: None, events: Events::unread(), tools: Some(Arc::clone(&tools)) };
     let (instructions, report) = written(TOOL, &offline, &Memo::none()).await;
     assert_eq!(guideline(&instructions, "next tide").example.scenario, "");
     // A POST is not made for an example.
@@ -316,10 +317,10 @@ fn what_is_hidden_in_documents_stays_out_of_prompts() {
     let sneaky = TOOL.replace("Tides of", "Tides\u{e0049}\u{202e} of").replace("next high", "next \u{200b}high");
     let documents = documents(&sneaky);
     let model = jarvis_chat::OpenAi::new(OpenAiConfig::new("http://127.0.0.1:9/v1", "gpt-4o-mini")).unwrap();
-    let request = super::stages::describe(&model, &documents[0], &documents[0].apis, "").unwrap();
-    let text: String = request.messages.iter().map(|message| message.joined_text()).collect();
+    let messages = super::stages::describe(&model, &documents[0], &documents[0].apis, "").unwrap();
+    let text: String = messages.iter().map(|message| message.joined_text()).collect();
     assert!(!text.contains(['\u{e0049}', '\u{202e}', '\u{200b}']), "{text}");
-    assert_eq!(request.messages.len(), 2);
+    assert_eq!(messages.len(), 2);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the prompts say.
 
+use jarvis_ask::PromptTable as _;
 use serde_json::{Value, json};
 
 use super::*;
@@ -134,7 +135,7 @@ fn a_second_attempt_is_told_why() {
 #[test]
 fn every_stage_of_the_contract_has_its_prompt() {
     let stages: std::collections::BTreeSet<&str> =
-        Prompt::ALL.iter().filter(|prompt| **prompt != Prompt::Again).map(|prompt| prompt.stage()).collect();
+        Prompt::ALL.iter().filter(|prompt| **prompt != Prompt::Again).map(|prompt| prompt.file().stage).collect();
     let expected = [
         "answer_check",
         "answer_direct",
@@ -145,11 +146,16 @@ fn every_stage_of_the_contract_has_its_prompt() {
         "choose_parameter",
         "choose_parameter_depend",
         "choose_tool",
+        "describe_tool",
+        "judge_answer",
+        "judge_answer_detail",
+        "judge_preference",
+        "judge_task",
         "restbench_decompose",
         "task_decompose",
         "task_topology",
         "tool_check",
+        "write_scenario",
     ];
-    // The two of `instruct` are its own.
     assert_eq!(stages.into_iter().collect::<Vec<_>>(), expected);
 }

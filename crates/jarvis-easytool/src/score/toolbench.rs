@@ -11,7 +11,7 @@ mod run;
 use async_trait::async_trait;
 
 pub use errors::ErrorRates;
-pub use judge::{ChatJudge, JudgePrompts};
+pub use judge::ChatJudge;
 pub use rules::{Seed, Vote, vote};
 pub use run::{Judged, JudgedScore, Judging, Outcome, ToolbenchScore, align, judge_all, score};
 

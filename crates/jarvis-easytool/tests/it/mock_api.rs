@@ -116,7 +116,7 @@ async fn execute(path: &Path) -> (InstructReport, ApiMock) {
     let caller = Arc::new(OpenApiCaller::new(Some(api), OpenApiConfig::new(base)));
     let mut tools = Registry::new();
     caller.add_to(&mut tools, [], Duration::from_secs(30)).unwrap();
-    let writer = Writer { model: None, tools: Some(Arc::new(tools)) };
+    let writer = Writer { model: None, events: jarvis_ask::Events::unread(), tools: Some(Arc::new(tools)) };
     let options = InstructOptions { shape: Shape::Endpoints, concurrency: 8, ..InstructOptions::default() };
     let written = write(&documents, &writer, options, &Memo::none(), &CancellationToken::new()).await;
     (written.unwrap().1, mock)

@@ -222,8 +222,25 @@ async fn faults_are_told_and_not_tried() {
         faults.into_iter().zip(0..).map(|(fault, id)| Task { fault: Some(fault), ..paint(id, &[]) }).collect();
     tasks.extend([paint(4, &[0]), task(5, &[0], &[])]);
     let (outcomes, events) = play(tasks, vec![Role::giving(); 6], QUICK).await;
-    insta::assert_snapshot!(outcomes, @"");
-    insta::assert_snapshot!(events, @"");
+    insta::assert_snapshot!(outcomes, @"
+    0 Failed [] unsupported_task: `paint` cannot run: no tool of this name is known
+    1 Failed [] bad_plan: `paint` cannot run: it needs the output of task 9, which is not in the plan
+    2 Failed [] bad_plan: `paint` cannot run: its arguments depend on its own output
+    3 Failed [] bad_plan: `paint` cannot run: its argument `image` names no task, and no earlier task gives what it needs
+    4 Skipped [] no_output: `picture0` needs the output of task 0 (`paint`), which failed
+    5 Succeeded [model-0:ok]
+    ");
+    insta::assert_snapshot!(events, @"
+    finished 0 Failed
+    finished 1 Failed
+    finished 2 Failed
+    finished 3 Failed
+    finished 4 Skipped
+    chosen 4
+    chosen 5
+    started 5 model-0
+    finished 5 Succeeded
+    ");
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::StreamExt;
-use jarvis_chat::{ChatModel, Message};
-use jarvis_engine::Events;
+use jarvis_ask::{AskError, Events};
+use jarvis_chat::Message;
 use jarvis_plan::{Draft, ErrorCode, EventKind, Fault, Kind, Level, Plan, Request, Task, TaskError, Vocabulary, check};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::prompt_log::TASK;
 use super::{Decision, DecisionError, Decisions, Mapped, PromptLog, TaskChoice, describe, mapping};
 use crate::attached;
 use crate::choose::Chooser;
-use crate::plan::{Asking, PlanFailure, ask_for_plan, fitted};
+use crate::plan::{ask_for_plan, prompt};
 use crate::source::Tasks;
+use crate::stages::Stages;
 
 impl Decisions {
     /// Decides for a request: plans it and chooses a model for every task. Told through `events` as a run is, with
@@ -94,10 +94,20 @@ impl Decisions {
     /// # Errors
     /// When there are no tasks to plan with, or the prompt cannot be made.
     pub async fn planning_prompt(&self, request: &Request) -> Result<Option<Vec<Message>>, DecisionError> {
-        let Some(chat) = self.pipeline.chat.as_deref() else { return Ok(None) };
+        let Some(chat) = self.pipeline.chat.clone() else { return Ok(None) };
         let tasks = self.source.tasks().await.map_err(DecisionError::NoTasks)?;
-        let (prompts, settings) = (self.pipeline.prompts.as_ref(), &self.pipeline.settings);
-        Ok(Some(fitted(Asking { chat, tools: &tasks.offered, prompts, settings }, request)?))
+        let stages = self.pipeline.stages(chat, &Events::unread());
+        Ok(Some(prompt(&stages, &tasks.offered, request)?))
+    }
+
+    /// The stages, when there is a chat model, and the log of their prompts, when it is kept.
+    pub(crate) fn stages(&self, events: &Events) -> (Option<Stages>, Option<PromptLog>) {
+        let log = self.prompt_logs.as_ref().map(|root| PromptLog::new(root, &events.run_id().0));
+        let chat = self.pipeline.chat.clone().map(|chat| match &log {
+            Some(log) => log.wrap(chat),
+            None => chat,
+        });
+        (chat.map(|chat| self.pipeline.stages(chat, events)), log)
     }
 
     async fn decided(
@@ -110,19 +120,15 @@ impl Decisions {
         if request.text.trim().is_empty() && request.attachments.is_empty() {
             return Err(DecisionError::EmptyRequest);
         }
-        let log = self.prompt_logs.as_ref().map(|root| PromptLog::new(root, &events.run_id().0));
-        let chat = self.pipeline.chat.clone().map(|chat| match &log {
-            Some(log) => log.wrap(chat),
-            None => chat,
-        });
+        let (stages, log) = self.stages(events);
         let tasks = self.source.tasks().await.map_err(DecisionError::NoTasks)?;
         if tasks.vocabulary.tools().is_empty() {
             let error = TaskError::new(ErrorCode::NotConfigured, "its list is empty");
             return Err(DecisionError::NoTasks(error));
         }
-        let draft = self.draft(chat.as_deref(), &tasks, request, events).await?;
+        let draft = self.draft(stages.as_ref(), &tasks, request, events).await?;
         let mut plan = check(&draft, &tasks.vocabulary, self.pipeline.settings.plan);
-        let mapped = self.map(chat.as_deref(), &mut plan, &tasks, request, events).await?;
+        let mapped = self.map(stages.as_ref(), &mut plan, &tasks, request, events).await?;
         if self.settings.replace_generated_images.unwrap_or_else(|| self.source.replaces_images()) {
             original_pictures(&mut plan);
         }
@@ -131,7 +137,7 @@ impl Decisions {
         for Mapped { task, from, to } in &mapped {
             events.emit(EventKind::Mapped { task: *task, from: from.clone(), to: to.clone() });
         }
-        let choices = self.choices(chat.clone(), &plan, request, events).await?;
+        let choices = self.choices(stages.clone(), &plan, request, events).await?;
         let mut decision = Decision {
             request: input.to_owned(),
             plan_id: events.run_id().0.clone(),
@@ -147,7 +153,7 @@ impl Decisions {
             prompt_logs: None,
         };
         if self.settings.describe {
-            decision.description = Some(describe::describe(&self.pipeline, chat.as_deref(), &decision, events).await?);
+            decision.description = Some(describe::describe(stages.as_ref(), &decision).await?);
         }
         self.save(&mut decision, events).await;
         if let Some(log) = log.filter(PromptLog::is_begun) {
@@ -162,34 +168,31 @@ impl Decisions {
     /// The tasks as the planner proposes them.
     async fn draft(
         &self,
-        chat: Option<&dyn ChatModel>,
+        stages: Option<&Stages>,
         tasks: &Tasks,
         request: &Request,
         events: &Events,
     ) -> Result<Draft, DecisionError> {
-        let Some(chat) = chat else {
+        let Some(stages) = stages else {
             let planned = self.pipeline.planner.plan(request, tasks.vocabulary.tools()).await;
             let draft = planned.map_err(|error| DecisionError::Planner(error.to_string()))?;
             return Ok(attached::by_name(draft, request));
         };
-        let (prompts, settings) = (self.pipeline.prompts.as_ref(), &self.pipeline.settings);
-        let asking = Asking { chat, tools: &tasks.offered, prompts, settings };
-        match ask_for_plan(asking, request, events).await {
+        match ask_for_plan(stages, &tasks.offered, request).await {
             Ok(draft) => Ok(draft),
-            Err(PlanFailure::Run(error)) => Err(error.into()),
             // JSON that is no list of tasks says that there are none; anything else says nothing.
-            Err(PlanFailure::Unreadable { reply, .. }) if serde_json::from_str::<Value>(reply.trim()).is_ok() => {
+            Err(AskError::Unreadable { reply, .. }) if serde_json::from_str::<Value>(reply.trim()).is_ok() => {
                 events.note(Level::Warning, "the planner's reply is no list of tasks; the plan is empty");
                 Ok(Draft { raw: reply, ..Draft::default() })
             }
-            Err(PlanFailure::Unreadable { reply, reason }) => Err(DecisionError::unreadable(reason, &reply)),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Gives tasks that nothing knows the name of one that is known, where that can be told.
     async fn map(
         &self,
-        chat: Option<&dyn ChatModel>,
+        stages: Option<&Stages>,
         plan: &mut Plan,
         tasks: &Tasks,
         request: &Request,
@@ -198,7 +201,7 @@ impl Decisions {
         if !self.settings.semantic_mapping || !plan.tasks().iter().any(|task| task.fault == Some(Fault::UnknownTask)) {
             return Ok(Vec::new());
         }
-        let mapped = mapping::map(self, chat, plan, tasks, request, events).await?;
+        let mapped = mapping::map(&self.settings, stages, plan, tasks, request, events).await?;
         if !mapped.is_empty() {
             let mut draft = Draft::from(&*plan);
             for (task, drafted) in plan.tasks().iter().zip(&mut draft.tasks) {
@@ -216,16 +219,14 @@ impl Decisions {
     /// One choice for each task, several at once, in ascending id.
     async fn choices(
         &self,
-        chat: Option<Arc<dyn ChatModel>>,
+        stages: Option<Stages>,
         plan: &Plan,
         request: &Arc<Request>,
         events: &Events,
     ) -> Result<Vec<TaskChoice>, DecisionError> {
         let chooser = Chooser {
-            chat,
+            stages,
             source: Arc::clone(&self.source),
-            prompts: Arc::clone(&self.pipeline.prompts),
-            settings: self.pipeline.settings.clone(),
             request: Arc::clone(request),
             explain_single: self.settings.explain_single,
         };
@@ -266,7 +267,7 @@ async fn choice(chooser: &Chooser, task: &Task, events: &Events) -> TaskChoice {
             Err(TaskError::new(ErrorCode::UnsupportedTask, format!("no task type `{}` is known", task.task)))
         }
         Some(fault) => Err(TaskError::new(ErrorCode::BadPlan, fault.to_string())),
-        None => TASK.scope(task.id.0, chooser.choose(task, events)).await,
+        None => chooser.choose(task).await,
     };
     match made {
         Ok(chosen) => {

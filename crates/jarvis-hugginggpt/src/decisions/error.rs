@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use jarvis_ask::AskError;
 use jarvis_chat::ChatError;
 use jarvis_plan::{ErrorCode, TaskError};
 
-use crate::pipeline::RunError;
+use crate::error::RunError;
 
 /// Characters of a model's reply that an error quotes.
 const QUOTED: usize = 400;
@@ -102,6 +103,15 @@ impl DecisionError {
             }
             DecisionError::Timeout { .. } => Some("use a faster model, or fewer tasks".into()),
             DecisionError::Planner(_) | DecisionError::Prompt { .. } | DecisionError::Cancelled => None,
+        }
+    }
+}
+
+impl From<AskError> for DecisionError {
+    fn from(error: AskError) -> DecisionError {
+        match error {
+            AskError::Unreadable { reason, reply, .. } => DecisionError::unreadable(reason, &reply),
+            AskError::Prompt { .. } | AskError::TooLong { .. } | AskError::Model { .. } => RunError::from(error).into(),
         }
     }
 }

@@ -7,11 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::stream::{self, StreamExt as _};
-use jarvis_engine::Events;
+use jarvis_ask::Events;
 use serde::Serialize;
 
 use super::examples::{Example, Examples};
-use super::pipeline::steps::{Steps, chat_of, records};
+use super::pipeline::steps::records;
 use super::pipeline::{END, PipelineTask, SOURCE};
 use super::trial::is_same;
 use super::{DecisionError, Decisions};
@@ -233,21 +233,16 @@ impl Decisions {
         events: &Events,
         mut tell: impl FnMut(&Sample) + Send,
     ) -> Result<Evaluation, DecisionError> {
-        let chat = chat_of(self)?;
-        let records = records(self).await?;
+        let chat = self.pipeline.chat.clone().ok_or(DecisionError::NeedsModel("the pipeline form"))?;
+        let stages = self.pipeline.stages(chat, events);
+        let records = records(self.source.as_ref()).await?;
         let shots = if few_shots { examples.few_shots() } else { Vec::new() };
         let left: Vec<&Example> =
             examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example))).collect();
         let plans: Vec<_> = left
             .into_iter()
             .map(|example| {
-                let steps = Steps {
-                    decisions: self,
-                    chat: chat.as_ref(),
-                    records: &records.tasks,
-                    scenario: &example.scenario,
-                    events,
-                };
+                let steps = self.steps(&stages, &records.tasks, &example.scenario);
                 let shots = &shots;
                 async move {
                     let planned = Box::pin(steps.plan(shots, true));

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pipeline::{PipelineTask, read};
-use super::untrusted::clean;
+use crate::untrusted::clean;
 
 /// The largest file, in bytes.
 const MAX_FILE: u64 = 16 << 20;

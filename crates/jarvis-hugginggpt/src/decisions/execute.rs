@@ -9,7 +9,8 @@ use jarvis_plan::{EventKind, Level, Request, Selection, Task, TaskError};
 use tokio_util::sync::CancellationToken;
 
 use super::Executable;
-use crate::pipeline::{HuggingGpt, Run, RunError, tell_end};
+use crate::error::RunError;
+use crate::pipeline::{HuggingGpt, Run, tell_end};
 
 impl HuggingGpt {
     /// Executes a plan with the models it names, their alternatives as fallbacks, and answers. Told as
@@ -34,7 +35,7 @@ impl HuggingGpt {
         for note in &plan.notes {
             events.note(Level::Info, note.clone());
         }
-        let selector = Pinned { pins: plan.pins.clone(), other: Arc::new(self.chooser(&request)) };
+        let selector = Pinned { pins: plan.pins.clone(), other: Arc::new(self.chooser(&request, events)) };
         let ended = self.carry_out(&request, plan.plan.clone(), Arc::new(selector), events, &cancel, began).await;
         tell_end(ended, events, began)
     }

@@ -6,18 +6,18 @@
 use std::collections::HashMap;
 
 use futures::stream::{self, StreamExt as _};
+use jarvis_ask::{AskError, Events};
 use jarvis_catalogue::{Family, find};
-use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, budget};
-use jarvis_engine::Events;
+use jarvis_chat::ChatError;
 use jarvis_plan::{Fault, Level, Plan, Request, TaskId};
 use jarvis_prompt::reader::{Want, read_json, without_reasoning};
-use jarvis_workers::call_model;
 use serde_json::{Value, json};
 
-use super::untrusted::{clean, folded};
-use super::{DecisionError, Decisions, Mapped};
-use crate::answer::cut;
+use super::{DecisionError, DecisionSettings, Mapped};
+use crate::fit::cut;
 use crate::source::Tasks;
+use crate::stages::Stages;
+use crate::untrusted::{clean, folded};
 
 const STAGE: &str = "map_task";
 
@@ -29,11 +29,11 @@ const SHOWN: [(usize, usize); 5] =
 const NAME: usize = 200;
 
 /// Maps the task names of a plan that the vocabulary does not know (those with [`jarvis_plan::Fault::UnknownTask`]).
-/// Names that stay unknown are told with a note and are not in the result. `chat` is the chat model to ask, its prompts
-/// written down when that is wanted; the events `mapped` are told by the caller.
+/// Names that stay unknown get a note and are not in the result. Without stages no model is asked. The caller emits the
+/// events `mapped`.
 pub(super) async fn map(
-    decisions: &Decisions,
-    chat: Option<&dyn ChatModel>,
+    settings: &DecisionSettings,
+    stages: Option<&Stages>,
     plan: &Plan,
     tasks: &Tasks,
     request: &Request,
@@ -45,7 +45,7 @@ pub(super) async fn map(
     let aliases = |tool: &jarvis_plan::Tool| tool.aliases.clone();
     let known: Vec<Known> =
         tasks.offered.iter().map(|tool| Known { id: tool.name.clone(), aliases: aliases(tool) }).collect();
-    let Names { found, unmapped } = names_of(decisions, chat, &names, &known, &request.text, events).await?;
+    let Names { found, unmapped } = names_of(settings, stages, &names, &known, &request.text).await?;
     unmapped.into_iter().for_each(|note| events.note(Level::Warning, note));
     Ok(names
         .into_iter()
@@ -74,18 +74,16 @@ pub(super) struct Names {
 /// # Errors
 /// Only when a recording does not hold a call: a replay must not go other ways than the recorded run.
 pub(super) async fn names_of(
-    decisions: &Decisions,
-    chat: Option<&dyn ChatModel>,
+    settings: &DecisionSettings,
+    stages: Option<&Stages>,
     names: &[(Option<TaskId>, String)],
     known: &[Known],
     input: &str,
-    events: &Events,
 ) -> Result<Names, DecisionError> {
     let Names { mut found, mut unmapped } = Names::default();
     let mut open: Vec<(Option<TaskId>, &str)> = Vec::new();
     for (id, name) in names {
-        let served =
-            decisions.settings.is_llm_served(name) || find(name).is_some_and(|kind| kind.family != Family::Ordinary);
+        let served = settings.is_llm_served(name) || find(name).is_some_and(|kind| kind.family != Family::Ordinary);
         if served || known.iter().any(|known| known.id == *name) || found.contains_key(name) {
             continue;
         }
@@ -96,18 +94,17 @@ pub(super) async fn names_of(
             None => open.push((*id, name)),
         }
     }
-    let chat = chat.filter(|_| decisions.settings.semantic_mapping && !known.is_empty());
-    let Some(chat) = chat else {
+    let stages = stages.filter(|_| settings.semantic_mapping && !known.is_empty());
+    let Some(stages) = stages else {
         unmapped.extend(open.iter().map(|(_, name)| kept(name)));
         return Ok(Names { found, unmapped });
     };
     let ids: Vec<&str> = known.iter().map(|known| known.id.as_str()).collect();
-    let asking = Asking { decisions, chat, ids: &ids, input, events };
-    let calls: Vec<_> = open.iter().map(|(id, name)| asking.ask(*id, name)).collect();
-    let answers: Vec<Result<Option<String>, ChatError>> =
-        stream::iter(calls).buffered(decisions.settings.concurrency.max(1)).collect().await;
+    let calls: Vec<_> = open.iter().map(|(id, name)| ask(stages, *id, name, &ids, input)).collect();
+    let answers: Vec<Result<Option<String>, AskError>> =
+        stream::iter(calls).buffered(settings.concurrency.max(1)).collect().await;
     for ((_, name), answer) in open.iter().zip(answers) {
-        match answer.map_err(|source| DecisionError::Model { stage: STAGE, source })? {
+        match answer? {
             Some(to) => {
                 // Other spellings of the same name mean the same.
                 let same = names.iter().filter(|(_, other)| folded(other) == folded(name));
@@ -123,48 +120,36 @@ fn kept(name: &str) -> String {
     format!("no available task means `{}`; the name was kept", clean(name, NAME))
 }
 
-struct Asking<'a> {
-    decisions: &'a Decisions,
-    chat: &'a dyn ChatModel,
-    ids: &'a [&'a str],
-    input: &'a str,
-    events: &'a Events,
-}
-
-impl Asking<'_> {
-    /// Asks about one name. What goes wrong is a note and no mapping; only a replay that does not hold the call fails.
-    async fn ask(&self, task: Option<TaskId>, name: &str) -> Result<Option<String>, ChatError> {
-        let pipeline = &self.decisions.pipeline;
-        let name = clean(name, NAME);
-        let mut closest = self.ids.to_vec();
-        closest.sort_by_cached_key(|id| strsim::osa_distance(&folded(&name), &folded(id)));
-        let turns = |level: usize| {
-            let (shown, most) = SHOWN.get(level).copied().unwrap_or_default();
+/// Asks about one name. What goes wrong is a note and no mapping; only a replay that does not hold the call fails.
+async fn ask(
+    stages: &Stages,
+    task: Option<TaskId>,
+    name: &str,
+    ids: &[&str],
+    input: &str,
+) -> Result<Option<String>, AskError> {
+    let Stages { ask, prompts, .. } = stages;
+    let name = clean(name, NAME);
+    let mut closest = ids.to_vec();
+    closest.sort_by_cached_key(|id| strsim::osa_distance(&folded(&name), &folded(id)));
+    let asked = async {
+        let question = ask.stage(STAGE).task(task.map(|id| i64::from(id.0))).fitted(&SHOWN, |(shown, most)| {
             // A list that does not fit is cut to the names that look most alike.
-            let names = if self.ids.len() <= most { self.ids } else { closest.get(..most).unwrap_or_default() };
-            pipeline.prompts.map_task(&cut(self.input, shown), &name, names)
-        };
-        let failed = |why: String| {
-            self.events.note(Level::Warning, format!("cannot ask what `{name}` means: {why}"));
+            let names = closest.get(..*most).filter(|_| ids.len() > *most).unwrap_or(ids);
+            prompts.map_task(&cut(input, *shown), &name, names)
+        })?;
+        question.schema("mapping", || schema(ids)).call().await
+    };
+    match asked.await {
+        Ok(reply) => Ok(read(&reply.text, ids)),
+        Err(error) if error.is_replay_miss() => Err(error),
+        Err(error) => {
+            let why = match error {
+                AskError::Prompt { source, .. } => source.to_string(),
+                error => ChatError::from(error).to_string(),
+            };
+            ask.events().note(Level::Warning, format!("cannot ask what `{name}` means: {why}"));
             Ok(None)
-        };
-        if let Err(error) = turns(0) {
-            return failed(error.to_string());
-        }
-        let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
-        let reserve = pipeline.settings.reserve_tokens;
-        let messages = match budget::fit(self.chat, STAGE, reserve, SHOWN.len() - 1, build) {
-            Ok(messages) => messages,
-            Err(error) => return failed(error.to_string()),
-        };
-        let mut call = ChatRequest::exact(STAGE, messages);
-        if pipeline.settings.structured {
-            call.schema = Some(ReplySchema { name: "mapping".into(), schema: schema(self.ids) });
-        }
-        match call_model(self.chat, self.events, task, &call).await {
-            Ok(reply) => Ok(read(&reply.text, self.ids)),
-            Err(error @ ChatError::ReplayMiss { .. }) => Err(error),
-            Err(error) => failed(error.to_string()),
         }
     }
 }

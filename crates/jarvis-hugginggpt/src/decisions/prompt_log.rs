@@ -2,6 +2,8 @@
 //!
 //! They hold what people wrote, so they are off unless asked for and for their owner alone.
 
+#![allow(clippy::disallowed_methods, reason = "it passes the calls of another model on")]
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,7 +59,7 @@ impl PromptLog {
 
     /// What the files of a call are called: `01_parse_task`, `02_choose_model_task_3`; a second call of the same name gets
     /// `_2`.
-    fn name(&self, stage: &str, task: Option<u32>) -> String {
+    fn name(&self, stage: &str, task: Option<i64>) -> String {
         let number = match stage {
             "choose_model" => 2,
             "response_results" => 3,
@@ -75,8 +77,9 @@ impl PromptLog {
     /// Writes a prompt as `{nn}_{type}[_task_{id}].json`, and the same as readable text beside it. Returns the files'
     /// name without its ending.
     async fn write(&self, request: &ChatRequest) -> String {
-        let task = TASK.try_with(|id| *id).ok();
-        let kind = KIND.try_with(|kind| *kind).unwrap_or(&request.stage);
+        // Choices are told apart by their task; of other stages there is one call, or the task has no final number yet.
+        let task = request.labels.task.filter(|_| request.stage == "choose_model");
+        let kind = request.labels.name.unwrap_or(&request.stage);
         let name = self.name(kind, task);
         let messages: Vec<Value> =
             request.messages.iter().map(|message| json!({"role": message.role, "content": content(message)})).collect();
@@ -149,13 +152,6 @@ fn content(message: &Message) -> String {
         Part::ToolResult { text, .. } => text.as_str(),
     });
     parts.collect::<Vec<_>>().join("\n")
-}
-
-tokio::task_local! {
-    /// The task that the calls made now are for.
-    pub(super) static TASK: u32;
-    /// What the calls made now are called, when not after their stage.
-    pub(super) static KIND: &'static str;
 }
 
 /// A chat model whose prompts are written down.

@@ -12,12 +12,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_catalogue::Host;
 use jarvis_catalogue::{CallError, JsonClient};
 use jarvis_net::Secret;
 use jarvis_net::http::ClientError;
 use jarvis_net::retry::Retries;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::Url;
 
@@ -25,6 +23,7 @@ use self::kept::Kept;
 use super::examples::Example;
 
 pub use self::source::ServiceSource;
+pub use crate::source::{ServiceModel, ServiceTask};
 
 /// The most tasks of a service that are used.
 pub const MAX_TASKS: usize = 500;
@@ -107,54 +106,6 @@ impl fmt::Debug for ServiceConfig {
             .field("ttl", &self.ttl)
             .finish_non_exhaustive()
     }
-}
-
-/// A task type that the service knows. Texts are cleaned and cut.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ServiceTask {
-    /// The name that plans use.
-    pub id: String,
-    /// A name for people; empty when none is given.
-    #[serde(default)]
-    pub name: String,
-    /// What it does; may be empty.
-    #[serde(default)]
-    pub description: String,
-    /// What it takes, in words.
-    #[serde(default)]
-    pub inputs: Vec<String>,
-    /// What it gives, in words.
-    #[serde(default)]
-    pub outputs: Vec<String>,
-}
-
-impl ServiceTask {
-    /// A task of which nothing but the id is known.
-    pub fn named(id: &str) -> ServiceTask {
-        ServiceTask { id: id.to_owned(), ..ServiceTask::default() }
-    }
-}
-
-/// A model that the service offers for a task. Texts are cleaned and cut.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ServiceModel {
-    /// Its id.
-    pub id: String,
-    /// A name for people; empty when none is given.
-    #[serde(default)]
-    pub name: String,
-    /// What it is; may be empty.
-    #[serde(default)]
-    pub description: String,
-    /// Likes; 0 when unknown.
-    #[serde(default)]
-    pub likes: u64,
-    /// Words that say what it is for.
-    #[serde(default)]
-    pub tags: Option<Vec<String>>,
-    /// Where it runs, when that is known to be elsewhere than at the service.
-    #[serde(skip)]
-    pub host: Option<Host>,
 }
 
 /// A reply of the service, perhaps an old one.

@@ -2,11 +2,11 @@
 //!
 //! The tested example is never among the few-shots.
 
-use jarvis_engine::Events;
+use jarvis_ask::Events;
 use serde_json::{Value, json};
 
 use super::examples::{Category, Example};
-use super::pipeline::steps::{Steps, chat_of, records};
+use super::pipeline::steps::records;
 use super::{DecisionError, Decisions, PromptLog};
 
 /// The most few-shots of one trial.
@@ -146,12 +146,9 @@ impl Decisions {
             .take(MAX_SHOTS)
             .cloned()
             .collect();
-        let log = self.prompt_logs.as_ref().map(|root| PromptLog::new(root, &events.run_id().0));
-        let chat = chat_of(self)?;
-        let chat = log.as_ref().map_or(chat.clone(), |log| log.wrap(chat));
-        let records = records(self).await?;
-        let steps =
-            Steps { decisions: self, chat: chat.as_ref(), records: &records.tasks, scenario: &tested.scenario, events };
+        let (stages, log) = self.pipeline_stages(events)?;
+        let records = records(self.source.as_ref()).await?;
+        let steps = self.steps(&stages, &records.tasks, &tested.scenario);
         let timeout = self.settings.timeout;
         let planned = tokio::time::timeout(timeout, Box::pin(steps.plan(&shots, false)))
             .await

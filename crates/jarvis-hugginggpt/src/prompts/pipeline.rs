@@ -1,18 +1,13 @@
 //! The prompts of decisions: semantic mapping, and the three of the pipeline form.
 
 use jarvis_plan::{Role, Turn};
-use jarvis_prompt::template::{Template, TemplateError};
+use jarvis_prompt::template::TemplateError;
 use serde_json::{Value, json};
 
-use super::Prompts;
+use super::{Prompt, Prompts};
 use crate::decisions::examples::{Example, Scenario};
-use crate::decisions::service::{ServiceModel, ServiceTask};
-use crate::decisions::untrusted::clean;
-
-pub(super) const PLAN_SLOTS: [&str; 5] = ["input", "objects_seen", "context", "tasks", "tools"];
-pub(super) const UNIFIED_SLOTS: [&str; 6] = ["input", "objects_seen", "context", "tasks", "tools", "models"];
-pub(super) const CHOICE_SLOTS: [&str; 7] =
-    ["input", "objects_seen", "task", "task_info", "metas", "scenario_description", "available_models"];
+use crate::source::{ServiceModel, ServiceTask};
+use crate::untrusted::clean;
 
 /// What a planner of pipelines is told.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +58,8 @@ impl Prompts {
     /// # Errors
     /// When a replaced prompt cannot be rendered.
     pub fn map_task(&self, input: &str, name: &str, tasks: &[&str]) -> Result<Vec<Turn>, TemplateError> {
-        self.map_task.render(&json!({"input": input, "name": name, "tasks": quoted(tasks.iter().copied())}))
+        self.table
+            .turns(Prompt::MapTask, &json!({"input": input, "name": name, "tasks": quoted(tasks.iter().copied())}))
     }
 
     /// A scenario to a pipeline, with models when they are given.
@@ -78,8 +74,8 @@ impl Prompts {
             "tasks": quoted(ask.tasks.iter().map(|task| task.id.as_str())),
             "tools": ask.tasks.iter().map(|task| task_line(task, ask.task_description)).collect::<Vec<_>>(),
         });
-        let template: &Template = match ask.models {
-            None => &self.pipeline_parse,
+        let prompt = match ask.models {
+            None => Prompt::PipelineParse,
             Some(ModelsShown { by_task, most, description }) => {
                 let lines: Vec<String> = (by_task.iter())
                     .filter(|(_, models)| !models.is_empty())
@@ -92,10 +88,10 @@ impl Prompts {
                 if let Some(fields) = context.as_object_mut() {
                     fields.insert("models".to_owned(), lines.into());
                 }
-                &self.pipeline_unified
+                Prompt::PipelineUnified
             }
         };
-        let mut turns = template.render(&context)?;
+        let mut turns = self.table.turns(prompt, &context)?;
         let own = turns.iter().filter(|turn| turn.role != Role::System).count() > 1;
         // A person's own demos take the place of the catalogue's examples.
         if !own {
@@ -116,7 +112,7 @@ impl Prompts {
     pub fn pipeline_choice(&self, ask: &PipelineChoice<'_>) -> Result<Vec<Turn>, TemplateError> {
         let models: Vec<Value> = ask.models.iter().map(|model| model_shown(model, ask.description)).collect();
         let info = json!(ask.info);
-        self.pipeline_choose.render(&json!({
+        let context = json!({
             "input": ask.scenario.sample_description,
             "scenario_description": ask.scenario.sample_description,
             "objects_seen": ask.scenario.objects(),
@@ -124,7 +120,8 @@ impl Prompts {
             "task_info": info,
             "metas": models,
             "available_models": models,
-        }))
+        });
+        self.table.turns(Prompt::PipelineChoose, &context)
     }
 }
 

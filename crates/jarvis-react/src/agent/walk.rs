@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use jarvis_chat::{ChatModel, ChatRequest, Message};
-use jarvis_engine::{Events, GrowingPlan};
+use jarvis_ask::{Ask, Events};
+use jarvis_chat::Message;
+use jarvis_engine::GrowingPlan;
 use jarvis_plan::{Arg, Draft, DraftTask, EventKind, Limits, Outcome, Plan, TaskId, Vocabulary};
 use jarvis_prompt::reader::without_reasoning;
-use jarvis_workers::call_model;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::calls::{VALUE, images, observed};
-use super::sheet::Sheet;
+use super::context::Context;
 use super::{Agent, AskError, Asked, Finish, STAGE};
 use crate::parse::{Action, Parsed, parse_json, parse_tags};
 use crate::prompt::Which;
@@ -40,7 +40,7 @@ pub(super) struct Walk<'a> {
     /// The tools by name, for the check of what joins the plan.
     vocabulary: Vocabulary,
     outcomes: UnboundedReceiver<Outcome>,
-    sheet: Arc<Sheet>,
+    context: Arc<Context>,
     room: Room,
     rounds: Vec<Round>,
     warnings: Vec<String>,
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
             plan,
             vocabulary: Vocabulary::named(agent.registry.specs().map(|spec| spec.name.as_str())),
             outcomes,
-            sheet: Arc::new(Sheet::new(agent, asked)),
+            context: Arc::new(Context::new(agent, asked)),
             room: Room::default(),
             rounds: Vec::new(),
             warnings: asked.warnings.clone(),
@@ -107,7 +107,7 @@ impl<'a> Walk<'a> {
                 None if aimless == 2 => Some((without_reasoning(&thought.output).trim().to_owned(), Finish::NoFormat)),
                 None => None,
             };
-            let observation = if ended.is_some() { String::new() } else { self.sheet.aimless() };
+            let observation = if ended.is_some() { String::new() } else { self.context.aimless() };
             if ended.is_none() {
                 self.events.emit(EventKind::Observation { step, text: observation.clone(), images: Vec::new() });
             }
@@ -128,14 +128,14 @@ impl<'a> Walk<'a> {
 
     /// One round's thinking, by the model or without one.
     async fn think(&mut self) -> Result<Thought, AskError> {
-        let Some(chat) = self.agent.chat.clone() else {
+        let Some(ask) = self.model() else {
             let began = Instant::now();
             let parsed = crate::offline::think(self.asked, &self.rounds).await;
             let output = parsed.answer.clone().unwrap_or_default();
             return Ok(Thought { parsed, output, prompt: Vec::new(), ms: millis(began) });
         };
-        let format = self.sheet.format;
-        let mut thought = self.ask(&chat, Which::Round(format)).await?;
+        let format = self.context.format;
+        let mut thought = self.ask(&ask, Which::Round(format)).await?;
         let Thought { parsed, output, .. } = &mut thought;
         match format {
             Format::Tags => *parsed = parse_tags(output),
@@ -157,8 +157,8 @@ impl<'a> Walk<'a> {
 
     /// The call after the last round: the answer alone, without tools. What fails here loses nothing that was found.
     async fn last(&mut self, step: u32) -> Result<String, AskError> {
-        let Some(chat) = self.agent.chat.clone() else { return Ok(String::new()) };
-        let thought = match self.ask(&chat, Which::Last).await {
+        let Some(ask) = self.model() else { return Ok(String::new()) };
+        let thought = match self.ask(&ask, Which::Last).await {
             Ok(thought) => thought,
             Err(AskError::Model { source }) => {
                 self.warnings.push(format!("the rounds were used up, and the call for a last answer failed: {source}"));
@@ -173,31 +173,37 @@ impl<'a> Walk<'a> {
         Ok(parsed.answer.or(plain).unwrap_or_default())
     }
 
-    async fn ask(&mut self, chat: &Arc<dyn ChatModel>, which: Which) -> Result<Thought, AskError> {
-        let (room, messages) = self.sheet.fitting(chat, which, &self.rounds, self.room).await?;
+    /// The chat model, if there is one.
+    fn model(&self) -> Option<Ask> {
+        let chat = self.agent.chat.clone()?;
+        Some(Ask::new(chat, self.events).reserving(self.agent.settings.reserve_tokens))
+    }
+
+    async fn ask(&mut self, ask: &Ask, which: Which) -> Result<Thought, AskError> {
+        let (room, messages) = self.context.fitting(ask, which, &self.rounds, self.room).await?;
         if let Some(keep) = room.document
             && self.room.document.is_none()
         {
-            self.warnings.push(self.sheet.cut(keep));
+            self.warnings.push(self.context.cut(keep));
         }
         self.room = room;
-        let mut request = ChatRequest::exact(STAGE, messages);
-        request.max_tokens = self.agent.settings.max_reply_tokens;
-        match which {
-            Which::Round(Format::Tags) => request.stop = vec!["<Observation>:".to_owned()],
-            Which::Round(Format::NativeTools) => request.tools = self.sheet.offers(),
-            Which::Round(Format::Json) | Which::Last => {}
-        }
+        let question = ask.stage(STAGE).messages(messages.clone()).request(|request| {
+            request.max_tokens = self.agent.settings.max_reply_tokens;
+            match which {
+                Which::Round(Format::Tags) => request.stop = vec!["<Observation>:".to_owned()],
+                Which::Round(Format::NativeTools) => request.tools = self.context.offers(),
+                Which::Round(Format::Json) | Which::Last => {}
+            }
+        });
         let began = Instant::now();
-        let reply = call_model(chat.as_ref(), self.events, None, &request).await;
-        let reply = reply.map_err(|source| AskError::Model { source })?;
+        let reply = question.call().await?;
         let call = |call: jarvis_chat::ToolUse| Action {
-            tool: self.sheet.registered(&call.name),
+            tool: self.context.registered(&call.name),
             input: Some(call.arguments).filter(|input| !input.trim().is_empty()),
             id: Some(call.id),
         };
         let parsed = Parsed { actions: reply.tool_uses.into_iter().map(call).collect(), ..Parsed::default() };
-        Ok(Thought { parsed, output: reply.text, prompt: request.messages, ms: millis(began) })
+        Ok(Thought { parsed, output: reply.text, prompt: messages, ms: millis(began) })
     }
 
     /// Makes the calls of a round, at once where there are several; each becomes a task of the plan. True when all went
@@ -274,15 +280,15 @@ impl<'a> Walk<'a> {
 
     /// The tool's name and its input, or what the model is told instead of a call.
     fn ready(&self, action: &Action) -> Result<(String, Map<String, Value>), String> {
-        let spec = self.agent.registry.meant(&action.tool).ok_or_else(|| self.sheet.unknown(&action.tool))?;
+        let spec = self.agent.registry.meant(&action.tool).ok_or_else(|| self.context.unknown(&action.tool))?;
         match (&action.input, action.object()) {
             (_, Ok(input)) => Ok((spec.name.clone(), input)),
             // A tool that needs nothing may be called with nothing.
             (None, Err(_)) if action.id.is_some() || needs_nothing(&spec.input_schema) => {
                 Ok((spec.name.clone(), Map::new()))
             }
-            (None, Err(_)) => Err(self.sheet.missing(&spec.example)),
-            (Some(_), Err(reason)) => Err(self.sheet.bad_input(&reason, &spec.example)),
+            (None, Err(_)) => Err(self.context.missing(&spec.example)),
+            (Some(_), Err(reason)) => Err(self.context.bad_input(&reason, &spec.example)),
         }
     }
 

@@ -1,16 +1,18 @@
 //! What the model is asked.
 
 use jarvis_chat::Message;
-use jarvis_prompt::template::{Template, TemplateError};
+use jarvis_prompt::template::TemplateError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::data::{BenchTool, DependencyType};
 use crate::graph::SampledLink;
+use crate::prompts::Prompt;
 
 #[derive(Debug, Clone)]
 pub struct Prompts {
-    template: Template,
+    table: jarvis_ask::Prompts<Prompt>,
+    prompt: Prompt,
 }
 
 /// What a prompt shows.
@@ -31,11 +33,11 @@ impl Prompts {
     /// # Errors
     /// Never: a test parses both.
     pub fn new(dependency: DependencyType) -> Result<Prompts, TemplateError> {
-        let (name, text) = match dependency {
-            DependencyType::Resource => ("generate_resource", include_str!("../../prompts/generate_resource.md")),
-            DependencyType::Temporal => ("generate_temporal", include_str!("../../prompts/generate_temporal.md")),
+        let prompt = match dependency {
+            DependencyType::Resource => Prompt::GenerateResource,
+            DependencyType::Temporal => Prompt::GenerateTemporal,
         };
-        Ok(Prompts { template: Template::parse(name, text, &["nodes", "links", "seed", "check"])? })
+        Ok(Prompts { table: jarvis_ask::Prompts::builtin()?, prompt })
     }
 
     /// The messages of one call.
@@ -43,7 +45,7 @@ impl Prompts {
     /// # Errors
     /// Never, for the same reason.
     pub fn messages(&self, shown: &Shown<'_>) -> Result<Vec<Message>, TemplateError> {
-        Ok(self.template.render(shown)?.into_iter().map(Message::from).collect())
+        self.table.messages(self.prompt, shown)
     }
 }
 

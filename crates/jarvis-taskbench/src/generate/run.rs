@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use indexmap::IndexMap;
-use jarvis_chat::{ChatError, ChatModel, ChatRequest};
+use jarvis_ask::{Ask, Events};
+use jarvis_chat::{ChatError, ChatModel, Message};
 use jarvis_prompt::template::TemplateError;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -159,7 +160,7 @@ pub struct Summary {
 
 /// Makes samples.
 pub struct Generator {
-    model: Arc<dyn ChatModel>,
+    ask: Ask,
     folder: Folder,
     settings: Settings,
     sampler: Arc<Sampler>,
@@ -184,7 +185,14 @@ impl Generator {
     /// When the built-in prompt is broken.
     pub fn new(model: Arc<dyn ChatModel>, folder: Folder, settings: Settings) -> Result<Generator, GenerateError> {
         let prompts = Prompts::new(folder.dependency)?;
-        Ok(Generator { sampler: Arc::new(Sampler::new(&folder.graph)), model, folder, settings, prompts })
+        let ask = Ask::new(model, &Events::unread());
+        Ok(Generator { sampler: Arc::new(Sampler::new(&folder.graph)), ask, folder, settings, prompts })
+    }
+
+    /// Reports the calls to the run of these events.
+    #[must_use]
+    pub fn reporting_to(self, events: &Events) -> Generator {
+        Generator { ask: self.ask.reporting_to(events), ..self }
     }
 
     /// Draws a sample to see whether the graph can give what the settings ask for.
@@ -326,18 +334,15 @@ impl Generator {
             .prompts
             .messages(&shown)
             .map_err(|error| Failed { kind: FailureKind::Config, error: GenerateError::Prompt(error) })?;
-        let request = ChatRequest {
-            stage: STAGE.to_owned(),
-            messages,
-            temperature: Some(self.settings.temperature),
-            top_p: Some(self.settings.top_p),
-            frequency_penalty: Some(0.0),
-            presence_penalty: Some(0.0),
-            max_tokens: Some(MAX_TOKENS),
-            timeout: Some(TIMEOUT),
-            ..ChatRequest::default()
-        };
-        let reply = self.model.complete(&request).await.map_err(Failed::of)?;
+        let prompt = messages.iter().map(Message::joined_text).collect::<Vec<_>>().join("\n");
+        let question = self.ask.stage(STAGE).messages(messages).timeout(Some(TIMEOUT)).verbatim().request(|request| {
+            request.temperature = Some(self.settings.temperature);
+            request.top_p = Some(self.settings.top_p);
+            request.frequency_penalty = Some(0.0);
+            request.presence_penalty = Some(0.0);
+            request.max_tokens = Some(MAX_TOKENS);
+        });
+        let reply = question.call().await.map_err(|error| Failed::of(error.into()))?;
         let result = read_reply(&reply.text).map_err(|error| {
             tracing::debug!(id = job.id, reply = reply.text, "a reply that is no result");
             let kind = FailureKind::ContentFormat;
@@ -357,7 +362,6 @@ impl Generator {
         if let Some(record) = record.as_object_mut() {
             record.insert("critics".into(), json!(critics));
         }
-        let prompt = request.messages.iter().map(jarvis_chat::Message::joined_text).collect::<Vec<_>>().join("\n");
         Ok(Done { prompt, record, critics })
     }
 

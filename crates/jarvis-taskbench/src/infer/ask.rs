@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, ReplySchema, TokenUsage};
+use jarvis_ask::Ask;
+use jarvis_chat::{ChatError, Message, ReplySchema, TokenUsage};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -91,7 +92,7 @@ impl Answered {
 
 /// What asking needs.
 pub(super) struct Asker<'a> {
-    pub(super) model: &'a dyn ChatModel,
+    pub(super) ask: Ask,
     pub(super) prompts: &'a Prompts,
     pub(super) schema: Option<&'a ReplySchema>,
     pub(super) options: &'a InferOptions,
@@ -162,24 +163,20 @@ impl Asker<'_> {
         answered: &mut Answered,
     ) -> Result<String, ChatError> {
         let sampling = &self.options.sampling;
-        let request = ChatRequest {
-            stage: stage.into(),
-            messages,
-            temperature: Some(sampling.temperature),
-            top_p: Some(sampling.top_p),
-            frequency_penalty: Some(sampling.frequency_penalty),
-            presence_penalty: Some(sampling.presence_penalty),
-            max_tokens: Some(sampling.max_tokens),
-            schema: self.schema.cloned(),
-            timeout: Some(timeout),
-            ..ChatRequest::default()
-        };
         if keep {
-            let prompt: Vec<String> = request.messages.iter().map(Message::joined_text).collect();
+            let prompt: Vec<String> = messages.iter().map(Message::joined_text).collect();
             answered.said.push((stage, format!("prompt: {}", prompt.join("\n"))));
         }
+        let question = self.ask.stage(stage).messages(messages).timeout(Some(timeout)).verbatim().request(|request| {
+            request.temperature = Some(sampling.temperature);
+            request.top_p = Some(sampling.top_p);
+            request.frequency_penalty = Some(sampling.frequency_penalty);
+            request.presence_penalty = Some(sampling.presence_penalty);
+            request.max_tokens = Some(sampling.max_tokens);
+            request.schema = self.schema.cloned();
+        });
         answered.calls += 1;
-        let reply = self.model.complete(&request).await;
+        let reply = question.call().await.map_err(ChatError::from);
         if keep {
             let said = match &reply {
                 Ok(reply) => format!("reply: {}", reply.text),

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use futures::stream::{self, StreamExt};
 use indexmap::IndexMap;
+use jarvis_ask::{Ask, Events};
 use jarvis_chat::{ChatModel, ReplySchema, TokenUsage};
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
@@ -43,6 +44,7 @@ pub struct Job {
     requests: Vec<UserRequest>,
     notes: Vec<String>,
     options: InferOptions,
+    events: Events,
 }
 
 impl Job {
@@ -109,7 +111,13 @@ impl Job {
                 notes.push(format!("{error}; the offline planner plans without the tool graph"));
                 None
             });
-        Ok(Job { tools, graph, demos, prompts, requests, notes, options })
+        Ok(Job { tools, graph, demos, prompts, requests, notes, options, events: Events::unread() })
+    }
+
+    /// Reports the calls to the run of these events.
+    #[must_use]
+    pub fn reporting_to(self, events: &Events) -> Job {
+        Job { events: events.clone(), ..self }
     }
 
     /// The requests that need a prediction.
@@ -200,7 +208,8 @@ impl Job {
     ) -> Result<(), InferError> {
         let schema: Option<ReplySchema> =
             self.options.structured.then(|| reply_schema(&self.tools, self.options.dependency));
-        let asker = Asker { model: &**model, prompts: &self.prompts, schema: schema.as_ref(), options: &self.options };
+        let ask = Ask::new(Arc::clone(model), &self.events);
+        let asker = Asker { ask, prompts: &self.prompts, schema: schema.as_ref(), options: &self.options };
         // The one that is logged whole goes alone.
         let (first, rest) = pending.split_at(usize::from(self.options.log_first_detail).min(pending.len()));
         for (requests, keep, workers) in [(first, true, 1), (rest, false, self.options.workers.max(1))] {

@@ -3,23 +3,19 @@
 use std::io;
 
 use jarvis_chat::Message;
-use jarvis_prompt::template::{Template, TemplateError};
+use jarvis_prompt::template::TemplateError;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use serde_json::{Serializer, Value, json};
 
 use super::demos::Demo;
 use crate::data::{DependencyType, ToolList};
-
-const PLAN_RESOURCE: &str = include_str!("../../prompts/plan_resource.md");
-const PLAN_TEMPORAL: &str = include_str!("../../prompts/plan_temporal.md");
-const REFORMAT: &str = include_str!("../../prompts/reformat.md");
+use crate::prompts::Prompt;
 
 /// The prompts of one run.
 #[derive(Debug, Clone)]
 pub struct Prompts {
-    plan: Template,
-    reformat: Template,
+    table: jarvis_ask::Prompts<Prompt>,
     dependency: DependencyType,
     tools: String,
     demos: Vec<Shown>,
@@ -38,14 +34,9 @@ impl Prompts {
     /// # Errors
     /// Only when a built-in prompt is broken.
     pub fn new(dependency: DependencyType, tools: &ToolList, demos: &[Demo]) -> Result<Prompts, TemplateError> {
-        let (name, text) = match dependency {
-            DependencyType::Resource => ("plan_resource", PLAN_RESOURCE),
-            DependencyType::Temporal => ("plan_temporal", PLAN_TEMPORAL),
-        };
         let lines: Vec<String> = tools.tools.iter().map(|tool| line(&entry(&tool.entry, dependency))).collect();
         Ok(Prompts {
-            plan: Template::parse(name, text, &["tools", "demos", "request"])?,
-            reformat: Template::parse("reformat", REFORMAT, &["temporal", "reply"])?,
+            table: jarvis_ask::Prompts::builtin()?,
             dependency,
             tools: lines.join("\n"),
             demos: demos
@@ -66,8 +57,11 @@ impl Prompts {
             demos: &'a [Shown],
             request: &'a str,
         }
-        let turns = self.plan.render(&Context { tools: &self.tools, demos: &self.demos, request })?;
-        Ok(turns.into_iter().map(Message::from).collect())
+        let prompt = match self.dependency {
+            DependencyType::Resource => Prompt::PlanResource,
+            DependencyType::Temporal => Prompt::PlanTemporal,
+        };
+        self.table.messages(prompt, &Context { tools: &self.tools, demos: &self.demos, request })
     }
 
     /// What is asked about a reply that is no usable plan.
@@ -76,8 +70,7 @@ impl Prompts {
     /// Only when a built-in prompt is broken.
     pub fn reformat(&self, reply: &str) -> Result<Vec<Message>, TemplateError> {
         let temporal = self.dependency == DependencyType::Temporal;
-        let turns = self.reformat.render(&json!({"temporal": temporal, "reply": reply}))?;
-        Ok(turns.into_iter().map(Message::from).collect())
+        self.table.messages(Prompt::Reformat, &json!({"temporal": temporal, "reply": reply}))
     }
 }
 

@@ -1,10 +1,8 @@
 //! Fits the arguments of a task to the context of the chat model: the longest values are shortened, and say so.
 
-use std::sync::Arc;
-
 use indexmap::IndexMap;
-use jarvis_chat::budget::{DEFAULT_RESERVE, fit_level};
-use jarvis_chat::{ChatModel, Message};
+use jarvis_ask::{Ask, AskError, TemplateError};
+use jarvis_chat::{ChatError, Message};
 use jarvis_engine::Job;
 use jarvis_plan::{ErrorCode, Level, TaskError};
 
@@ -18,29 +16,29 @@ const SHORTEST: usize = 200;
 const STEP: f64 = 0.93;
 
 /// The messages that `make` gives for these arguments of the job, of which the longest are shortened as far as the model's
-/// context demands; a note tells of it. Counts tokens off the runtime's threads.
+/// context demands, with a note. Counts tokens off the runtime's threads.
 ///
 /// # Errors
-/// `TooLarge` when not even the shortest arguments fit.
+/// `TooLarge` when not even the shortest arguments fit, `Internal` when the prompt cannot be made.
 pub(super) async fn fitted(
-    model: &Arc<dyn ChatModel>,
+    ask: &Ask,
     job: &Job,
     args: IndexMap<String, String>,
-    make: impl Fn(&IndexMap<String, String>) -> Vec<Message> + Send + 'static,
+    make: impl Fn(&IndexMap<String, String>) -> Result<Vec<Message>, TemplateError> + Send + 'static,
 ) -> Result<Vec<Message>, TaskError> {
-    let model = Arc::clone(model);
+    let ask = ask.clone();
     let (messages, left_out) = blocking(move || {
         let longest = args.values().map(String::len).max().unwrap_or_default();
-        let lengths = lengths(longest);
-        let shortened = |level: usize| match level.checked_sub(1).and_then(|step| lengths.get(step)) {
-            Some(length) => shorten_all(&args, *length),
-            None => (args.clone(), 0),
-        };
-        let build = |level: usize| make(&shortened(level).0);
-        match fit_level(model.as_ref(), TASK_STAGE, DEFAULT_RESERVE, lengths.len(), build) {
-            Ok((level, messages)) => Ok((messages, shortened(level).1)),
-            Err(error) => Err(TaskError::new(ErrorCode::TooLarge, error.to_string())),
-        }
+        let levels: Vec<usize> = std::iter::once(usize::MAX).chain(lengths(longest)).collect();
+        let fit = ask.fit(TASK_STAGE, &levels, |length| make(&shorten_all(&args, *length).0));
+        let (level, messages) = fit.map_err(|error| match error {
+            AskError::Prompt { .. } => TaskError::new(ErrorCode::Internal, error.to_string())
+                .hint("Check the prompt template of the stage `task_llm`"),
+            AskError::TooLong { .. } => TaskError::new(ErrorCode::TooLarge, error.to_string()),
+            AskError::Model { .. } | AskError::Unreadable { .. } => ChatError::from(error).into(),
+        })?;
+        let left_out = levels.get(level).map_or(0, |length| shorten_all(&args, *length).1);
+        Ok((messages, left_out))
     })
     .await?;
     if left_out > 0 {

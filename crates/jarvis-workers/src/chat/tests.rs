@@ -1,8 +1,7 @@
 //! The chat worker against a scripted model: what is asked, what comes back, what is told.
 
-use std::time::Duration;
-
 use jarvis_catalogue::Host;
+use jarvis_plan::{EventKind, TaskId};
 
 use super::*;
 use crate::testkit::{Scripted, inputs, job, job_and_events, png};
@@ -10,7 +9,7 @@ use crate::testkit::{Scripted, inputs, job, job_and_events, png};
 fn worker(model: &Arc<Scripted>) -> (tempfile::TempDir, ChatWorker) {
     let (folder, inputs) = inputs();
     let prompt: TaskPrompt =
-        Arc::new(|request, task| vec![Message::text(Role::User, format!("{} | {task}", request.text))]);
+        Arc::new(|request, task| Ok(vec![Message::text(Role::User, format!("{} | {task}", request.text))]));
     let model: Arc<dyn ChatModel> = Arc::<Scripted>::clone(model);
     (folder, ChatWorker::new(model, inputs, prompt))
 }
@@ -109,7 +108,8 @@ async fn long_arguments_are_shortened_to_the_context() {
 async fn what_cannot_be_made_to_fit_is_not_sent() {
     let model = Arc::new(Scripted::new(false, Ok("x")));
     let (_folder, worker) = worker(&model);
-    let worker = ChatWorker { prompt: Arc::new(|_, _| vec![Message::text(Role::User, "x".repeat(14_000))]), ..worker };
+    let worker =
+        ChatWorker { prompt: Arc::new(|_, _| Ok(vec![Message::text(Role::User, "x".repeat(14_000))])), ..worker };
     let job = job(Host::Llm, "ChatGPT", "summarization", &[("text", "x")]);
     let error = worker.output(&job).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::TooLarge);
@@ -144,33 +144,9 @@ async fn failures_are_errors_and_nothing_is_asked_in_vain() {
 async fn a_prompt_that_cannot_be_made_fails_the_task() {
     let model = Arc::new(Scripted::new(false, Ok("x")));
     let (_folder, worker) = worker(&model);
-    let worker = ChatWorker { prompt: Arc::new(|_, _| Vec::new()), ..worker };
+    let broken = || TemplateError::Demos { template: "task_llm".into(), line: 1, message: "broken".into() };
+    let worker = ChatWorker { prompt: Arc::new(move |_, _| Err(broken())), ..worker };
     let (job, _events) = job_and_events(Host::Llm, "ChatGPT", "summarization", &[("text", "x")]);
     assert_eq!(worker.output(&job).await.unwrap_err().code, ErrorCode::Internal);
     assert!(model.asked.lock().unwrap().is_empty());
-}
-
-#[tokio::test]
-async fn streamed_calls_pass_pieces_on_and_are_told_of_once() {
-    let model = Scripted::new(false, Ok("one two three"));
-    let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", "x", &[]);
-    let mut pieces = Vec::new();
-    let request = ChatRequest { stage: "response_results".to_owned(), ..ChatRequest::default() };
-    let reply = stream_model(&model, &job.events, None, &request, |piece| pieces.push(piece.to_owned())).await.unwrap();
-    assert_eq!(pieces, ["one ", "two ", "three"]);
-    assert_eq!((reply.text.as_str(), reply.usage.prompt), ("one two three", 7));
-    assert!(matches!(events.recv().await.unwrap().kind, EventKind::ModelCall { ok: true, .. }));
-    assert!(events.try_recv().is_err());
-}
-
-#[tokio::test]
-async fn a_call_that_is_given_up_is_told_of() {
-    let model = Scripted { stalls: true, ..Scripted::new(false, Ok("x")) };
-    let (job, mut events) = job_and_events(Host::Llm, "ChatGPT", "x", &[]);
-    let request = ChatRequest::exact("parse_task", Vec::new());
-    let call = call_model(&model, &job.events, None, &request);
-    assert!(tokio::time::timeout(Duration::ZERO, call).await.is_err());
-    let told = events.recv().await.unwrap().kind;
-    assert!(matches!(&told, EventKind::ModelCall { ok: false, reply, .. } if reply.contains("given up")), "{told:?}");
-    assert_eq!(job.events.usage().calls.get("parse_task"), Some(&1));
 }

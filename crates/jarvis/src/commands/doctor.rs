@@ -2,10 +2,12 @@
 //! not hide another.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
+use jarvis_ask::{Ask, Events};
 use jarvis_catalogue::Wanted;
-use jarvis_chat::{ChatRequest, Message};
+use jarvis_chat::{ChatError, Message};
 use jarvis_plan::Role;
 use jarvis_store::{Journal, Media};
 use serde::Serialize;
@@ -156,10 +158,10 @@ async fn chat(app: &App, findings: &mut Vec<Finding>) {
         findings.push(Finding::good("chat model", format!("{name}: answers from a recording")));
         return;
     }
-    let mut call = ChatRequest::exact("chitchat", vec![Message::text(Role::User, "Reply with the word ok.")]);
-    call.max_tokens = Some(8);
-    call.timeout = Some(Duration::from_secs(20));
-    findings.push(match chat.complete(&call).await {
+    let ask = Ask::new(Arc::clone(chat), &Events::unread());
+    let question = ask.stage("chitchat").messages(vec![Message::text(Role::User, "Reply with the word ok.")]);
+    let question = question.timeout(Some(Duration::from_secs(20))).request(|request| request.max_tokens = Some(8));
+    findings.push(match question.call().await.map_err(ChatError::from) {
         Ok(_) => Finding::good("chat model", format!("{name} answers")),
         Err(error) => Finding::bad(
             "chat model",

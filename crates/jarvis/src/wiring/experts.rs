@@ -90,8 +90,8 @@ impl Experts {
             }
             let prompts = Arc::clone(prompts);
             let prompt = move |request: &jarvis_plan::Request, task: &serde_json::Value| {
-                let turns = prompts.task_llm(&request.text, task).unwrap_or_default();
-                turns.into_iter().map(Message::from).collect()
+                let turns = prompts.task_llm(&request.text, task)?;
+                Ok(turns.into_iter().map(Message::from).collect())
             };
             workers.chat = Some(Arc::new(ChatWorker::new(chat, Arc::clone(&inputs), Arc::new(prompt))));
         }

@@ -121,7 +121,7 @@ fn an_endpoint_that_is_not_there_is_told_with_what_to_try() {
     let ended = house.run(&["run", "hi", "--llm", "m", "--base-url", "http://127.0.0.1:1/v1", "-q"]);
     insta::assert_snapshot!(house.filtered(&ended.stderr), @r"
     error: the model call of stage `parse_task` failed
-      Caused by: cannot reach the chat endpoint at http://127.0.0.1:1/v1/chat/completions: client error (Connect): tcp connect error: Connection refused (os error 111)
+      Caused by: cannot reach the chat endpoint at http://127.0.0.1:1/v1/chat/completions: Connection refused (os error 111)
 
     hint: check the base URL and whether the server runs
     ");

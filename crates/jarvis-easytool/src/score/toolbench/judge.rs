@@ -1,19 +1,21 @@
 //! A chat model that judges.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
-use jarvis_chat::{ChatModel, ChatRequest, Message};
-use jarvis_prompt::reader::{Want, read_typed};
-use jarvis_prompt::template::{Template, TemplateError};
+use jarvis_ask::{Ask, AskError, PromptTable as _};
+use jarvis_chat::{ChatError, Message};
+use jarvis_plan::Role;
+use jarvis_prompt::reader::Want;
+use jarvis_prompt::template::TemplateError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{AnswerStatus, Judge, JudgeError, Preference, TaskStatus};
 use crate::log::LoggedAnswer;
+use crate::prompts::{Prompt, Prompts};
 
 /// How often the model is asked before it counts as unsure.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: u32 = 3;
 
 /// The most characters of one response that a judge is shown.
 const SHOWN: usize = 1_000;
@@ -24,90 +26,43 @@ const ANSWER: usize = 8_000;
 /// The temperature of judging: repeats are to be second opinions.
 const TEMPERATURE: f32 = 0.2;
 
-/// The prompts of a judge.
-#[derive(Debug, Clone)]
-pub struct JudgePrompts {
-    answer: Template,
-    answer_detail: Template,
-    task: Template,
-    preference: Template,
-}
-
-impl JudgePrompts {
-    /// The built-in prompts.
-    ///
-    /// # Errors
-    /// Never: a test parses them.
-    pub fn new() -> Result<JudgePrompts, TemplateError> {
-        Ok(JudgePrompts {
-            answer: Template::parse(
-                "judge_answer",
-                include_str!("../../../prompts/judge_answer.md"),
-                &["query", "answer"],
-            )?,
-            answer_detail: Template::parse(
-                "judge_answer_detail",
-                include_str!("../../../prompts/judge_answer_detail.md"),
-                &["query", "answer", "calls"],
-            )?,
-            task: Template::parse(
-                "judge_task",
-                include_str!("../../../prompts/judge_task.md"),
-                &["query", "functions"],
-            )?,
-            preference: Template::parse(
-                "judge_preference",
-                include_str!("../../../prompts/judge_preference.md"),
-                &["query", "first", "second"],
-            )?,
-        })
-    }
-}
-
 /// A judge that asks a chat model, in the stages `judge_answer`, `judge_answer_detail`, `judge_task` and
 /// `judge_preference`.
 pub struct ChatJudge {
-    model: Arc<dyn ChatModel>,
-    prompts: JudgePrompts,
+    ask: Ask,
+    prompts: Prompts,
 }
 
 impl ChatJudge {
     /// A judge that asks this model.
     ///
     /// # Errors
-    /// Never, as [`JudgePrompts::new`].
-    pub fn new(model: Arc<dyn ChatModel>) -> Result<ChatJudge, TemplateError> {
-        Ok(ChatJudge { model, prompts: JudgePrompts::new()? })
+    /// As [`Prompts::load`].
+    pub fn new(ask: Ask) -> Result<ChatJudge, TemplateError> {
+        Ok(ChatJudge { ask, prompts: Prompts::load()? })
     }
 
-    /// Asks until a reply can be read, and says why the last could not; `None` when none could.
-    async fn ask<T>(&self, prompt: &Template, context: &impl Serialize) -> Result<Option<T>, JudgeError>
-    where
-        T: DeserializeOwned,
-    {
-        let turns = prompt.render(context)?;
-        let first: Vec<Message> = turns.into_iter().map(Message::from).collect();
-        let mut messages = first.clone();
-        for _ in 0..ATTEMPTS {
-            let request = ChatRequest {
-                temperature: Some(TEMPERATURE),
-                ..ChatRequest::exact(prompt.name(), std::mem::take(&mut messages))
-            };
-            let reply = self.model.complete(&request).await?;
-            match read_typed::<T>(&reply.text, Want::Object) {
-                Ok(read) => return Ok(Some(read.value)),
-                Err(error) => {
-                    messages = first.clone();
-                    messages.push(Message::text(jarvis_plan::Role::Assistant, reply.text));
-                    let again = format!("That reply cannot be used: {error}. Reply with the JSON object only.");
-                    messages.push(Message::text(jarvis_plan::Role::User, again));
-                }
-            }
+    /// Asks until a reply can be read; `None` when none could. Only the last reply is sent back with its reason.
+    async fn ask<T: DeserializeOwned>(&self, prompt: Prompt, context: &Value) -> Result<Option<T>, JudgeError> {
+        let first = self.prompts.messages(prompt, context, None)?;
+        let count = first.len();
+        let question = self.ask.stage(prompt.file().stage).messages(first).temperature(Some(TEMPERATURE));
+        let question = question.asking(ATTEMPTS).verbatim().again(|messages, refused| {
+            messages.truncate(count);
+            messages.push(Message::text(Role::Assistant, refused.reply.text.clone()));
+            let again = format!("That reply cannot be used: {}. Reply with the JSON object only.", refused.reason);
+            messages.push(Message::text(Role::User, again));
+            Ok(())
+        });
+        match question.typed(Want::Object).await {
+            Ok(value) => Ok(Some(value)),
+            Err(AskError::Unreadable { .. }) => Ok(None),
+            Err(AskError::Prompt { source, .. }) => Err(source.into()),
+            Err(error) => Err(ChatError::from(error).into()),
         }
-        Ok(None)
     }
 
-    async fn status(&self, prompt: &Template, context: &impl Serialize) -> Result<AnswerStatus, JudgeError> {
+    async fn status(&self, prompt: Prompt, context: &Value) -> Result<AnswerStatus, JudgeError> {
         let reply: Option<Status<AnswerWord>> = self.ask(prompt, context).await?;
         Ok(match reply.map(|reply| reply.status) {
             Some(AnswerWord::Solved) => AnswerStatus::Solved,
@@ -198,13 +153,13 @@ fn start(text: &str, most: usize) -> String {
 impl Judge for ChatJudge {
     async fn answer(&self, answer: &LoggedAnswer) -> Result<AnswerStatus, JudgeError> {
         let context = serde_json::json!({"query": answer.question, "answer": start(&answer.final_answer, ANSWER)});
-        self.status(&self.prompts.answer, &context).await
+        self.status(Prompt::JudgeAnswer, &context).await
     }
 
     async fn answer_detail(&self, answer: &LoggedAnswer) -> Result<AnswerStatus, JudgeError> {
         let Shown { answer: text, calls } = shown(answer);
         let context = serde_json::json!({"query": answer.question, "answer": text, "calls": calls});
-        self.status(&self.prompts.answer_detail, &context).await
+        self.status(Prompt::JudgeAnswerDetail, &context).await
     }
 
     async fn task(&self, answer: &LoggedAnswer) -> Result<TaskStatus, JudgeError> {
@@ -219,7 +174,7 @@ impl Judge for ChatJudge {
         });
         let context =
             serde_json::json!({"query": answer.question, "functions": functions.collect::<serde_json::Value>()});
-        let reply: Option<Status<TaskWord>> = self.ask(&self.prompts.task, &context).await?;
+        let reply: Option<Status<TaskWord>> = self.ask(Prompt::JudgeTask, &context).await?;
         Ok(match reply.map(|reply| reply.status) {
             Some(TaskWord::Solvable) => TaskStatus::Solvable,
             Some(TaskWord::Unsolvable) => TaskStatus::Unsolvable,
@@ -229,7 +184,7 @@ impl Judge for ChatJudge {
 
     async fn preference(&self, first: &LoggedAnswer, second: &LoggedAnswer) -> Result<Option<Preference>, JudgeError> {
         let context = serde_json::json!({"query": first.question, "first": shown(first), "second": shown(second)});
-        let reply: Option<Better> = self.ask(&self.prompts.preference, &context).await?;
+        let reply: Option<Better> = self.ask(Prompt::JudgePreference, &context).await?;
         Ok(reply.map(|reply| reply.better))
     }
 }

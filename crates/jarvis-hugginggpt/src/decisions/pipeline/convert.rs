@@ -10,7 +10,7 @@ use super::repair::{Known, repair};
 use super::{NONE, Pipeline, PipelineTask, is_none};
 use crate::decisions::levels;
 use crate::decisions::service::MAX_TASKS;
-use crate::decisions::untrusted::{clean, clean_id};
+use crate::untrusted::{clean, clean_id};
 
 /// The inner object of an execution plan: `user_request`, `total_tasks`, `tasks`, `dag`, `execution_order`. Task ids are
 /// those of the pipeline; `source` and `pipeline-end` are among the tasks, so that the graph is the whole one. Beside the

@@ -1,17 +1,18 @@
 //! The flow of the pipeline form, told and written down. The steps themselves are in [`super::steps`].
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use jarvis_engine::Events;
+use jarvis_ask::Events;
 use jarvis_plan::{Level, Request, Usage};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::steps::{Steps, chat_of, records};
+use super::steps::{Steps, records};
 use super::{Pipeline, convert};
 use crate::decisions::examples::Scenario;
 use crate::decisions::{DecisionError, Decisions, Method, PromptLog};
+use crate::source::ServiceTask;
+use crate::stages::Stages;
 
 /// What was decided in the pipeline form. Nothing of it has been executed.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,6 +96,22 @@ impl Decisions {
         self.told(request, work, PipelineDecision::execution_config, events, &cancel, began).await
     }
 
+    /// The stages, without which there are no pipelines.
+    pub(crate) fn pipeline_stages(&self, events: &Events) -> Result<(Stages, Option<PromptLog>), DecisionError> {
+        let (stages, log) = self.stages(events);
+        Ok((stages.ok_or(DecisionError::NeedsModel("the pipeline form"))?, log))
+    }
+
+    /// The steps for one scenario.
+    pub(crate) fn steps<'a>(
+        &'a self,
+        stages: &'a Stages,
+        records: &'a [ServiceTask],
+        scenario: &'a Scenario,
+    ) -> Steps<'a> {
+        Steps { stages, source: self.source.as_ref(), settings: &self.settings, records, scenario }
+    }
+
     async fn pipelined(
         &self,
         scenario: &Scenario,
@@ -104,12 +121,10 @@ impl Decisions {
         if scenario.sample_description.trim().is_empty() {
             return Err(DecisionError::Scenario("`sample-description` is missing or empty".into()));
         }
-        let log = self.prompt_logs.as_ref().map(|root| PromptLog::new(root, &events.run_id().0));
-        let chat = chat_of(self)?;
-        let chat = log.as_ref().map_or_else(|| Arc::clone(&chat), |log| log.wrap(Arc::clone(&chat)));
-        let (records, examples) = tokio::join!(records(self), self.source.examples());
+        let (stages, log) = self.pipeline_stages(events)?;
+        let (records, examples) = tokio::join!(records(self.source.as_ref()), self.source.examples());
         let (records, examples) = (records?, examples.few_shots());
-        let steps = Steps { decisions: self, chat: chat.as_ref(), records: &records.tasks, scenario, events };
+        let steps = self.steps(&stages, &records.tasks, scenario);
         let mut planned = match self.settings.method {
             Method::Separate => {
                 let mut planned = steps.plan(&examples, true).await?;

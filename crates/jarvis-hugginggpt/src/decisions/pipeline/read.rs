@@ -6,7 +6,7 @@ use jarvis_prompt::reader::{Want, read_json};
 use serde_json::{Map, Value};
 
 use super::{NONE, PipelineTask, is_none, some};
-use crate::decisions::untrusted::{clean, clean_id, folded};
+use crate::untrusted::{clean, clean_id, folded};
 
 /// The longest text of a reason, in characters.
 const REASON: usize = 1_000;

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 
 use super::{END, NONE, Pipeline, PipelineTask, is_none, or_none, some};
-use crate::decisions::service::ServiceTask;
-use crate::decisions::untrusted::folded;
+use crate::source::ServiceTask;
+use crate::untrusted::folded;
 
 /// What is known where a model left something out.
 #[derive(Debug, Clone, Copy)]

@@ -1,29 +1,24 @@
 //! The steps of the pipeline form: asking for a plan, mending it, and choosing models; each call is made here.
 
-use std::sync::Arc;
-
 use futures::stream::{self, StreamExt as _};
+use jarvis_ask::AskError;
 use jarvis_catalogue::Host;
-use jarvis_chat::{ChatError, ChatModel, ChatRequest, Message, budget};
-use jarvis_engine::Events;
 use jarvis_plan::{
     Candidate, ErrorCode, EventKind, Level, Limits, Plan, Selection, TaskError, TaskId, Tool, Vocabulary,
 };
-use jarvis_workers::call_model;
 use serde_json::json;
 
 use super::repair::{Known, repair};
 use super::{NONE, Pipeline, PipelineTask, read};
-use crate::answer::{INPUT_SHOWN, cut};
-use crate::choose::read_choice;
+use crate::choose::{Choice, no_choice, read_choice};
 use crate::decisions::examples::{Example, Scenario};
 use crate::decisions::mapping::{self, Names, names_of};
-use crate::decisions::prompt_log::{KIND, TASK};
-use crate::decisions::service::{ServiceModel, ServiceTask};
-use crate::decisions::untrusted::folded;
-use crate::decisions::{DecisionError, Decisions};
+use crate::decisions::{DecisionError, DecisionSettings};
+use crate::fit::{INPUT_SHOWN, cut};
 use crate::prompts::{ModelsShown, PipelineChoice, PipelinePlan};
-use crate::source::Records;
+use crate::source::{ModelSource, Records, ServiceModel, ServiceTask};
+use crate::stages::Stages;
+use crate::untrusted::folded;
 
 const PARSE: &str = "parse_task";
 const CHOOSE: &str = "choose_model";
@@ -52,11 +47,11 @@ pub(crate) struct Planned {
 
 /// What the steps share.
 pub(crate) struct Steps<'a> {
-    pub(crate) decisions: &'a Decisions,
-    pub(crate) chat: &'a dyn ChatModel,
+    pub(crate) stages: &'a Stages,
+    pub(crate) source: &'a dyn ModelSource,
+    pub(crate) settings: &'a DecisionSettings,
     pub(crate) records: &'a [ServiceTask],
     pub(crate) scenario: &'a Scenario,
-    pub(crate) events: &'a Events,
 }
 
 impl Steps<'_> {
@@ -70,7 +65,7 @@ impl Steps<'_> {
             reasons,
             models: None,
         };
-        let read = self.ask(&ask, PLAN_TOKENS).await?;
+        let read = self.ask(&ask, None, PLAN_TOKENS).await?;
         self.mended(read).await
     }
 
@@ -80,7 +75,7 @@ impl Steps<'_> {
             .records
             .iter()
             .filter(|task| !is_end(&task.id))
-            .map(|task| async { (task.id.clone(), self.decisions.source.models_of(&task.id).await) });
+            .map(|task| async { (task.id.clone(), self.source.models_of(&task.id).await) });
         let served: Vec<_> = served.collect();
         let served: Vec<(String, Result<Vec<ServiceModel>, TaskError>)> =
             stream::iter(served).buffered(self.concurrency()).collect().await;
@@ -89,7 +84,7 @@ impl Steps<'_> {
         for (task, found) in served {
             match found {
                 Ok(mut found) => {
-                    found.truncate(self.decisions.settings.max_models);
+                    found.truncate(self.settings.max_models);
                     models.push((task, found));
                 }
                 // One sentence is enough when nobody answers.
@@ -105,7 +100,7 @@ impl Steps<'_> {
             reasons: true,
             models: Some(ModelsShown { by_task: &models, most: MODELS_SHOWN[0].0, description: MODELS_SHOWN[0].1 }),
         };
-        let read = KIND.scope(UNIFIED, self.ask(&ask, UNIFIED_TOKENS)).await?;
+        let read = self.ask(&ask, Some(UNIFIED), UNIFIED_TOKENS).await?;
         let mut planned = self.mended(read).await?;
         self.told(&planned);
         planned.notes.splice(0..0, notes);
@@ -130,10 +125,7 @@ impl Steps<'_> {
             pipeline.tasks.iter().filter(|task| !task.is_terminal_node()).cloned().enumerate().collect();
         let choices: Vec<_> = tasks
             .iter()
-            .map(|(at, task)| {
-                let id = u32::try_from(*at).unwrap_or(u32::MAX);
-                TASK.scope(id, self.choose_one(TaskId(id), task))
-            })
+            .map(|(at, task)| self.choose_one(TaskId(u32::try_from(*at).unwrap_or(u32::MAX)), task))
             .collect();
         let mut choices = stream::iter(choices).buffered(self.concurrency());
         let mut notes = Vec::new();
@@ -158,22 +150,22 @@ impl Steps<'_> {
         task: &PipelineTask,
     ) -> Result<(String, String, Option<String>), DecisionError> {
         let none = |reason: String, note: Option<String>| Ok((NONE.to_owned(), reason, note));
-        let mut models = match self.decisions.source.models_of(&task.id).await {
+        let mut models = match self.source.models_of(&task.id).await {
             Ok(models) => models,
             Err(error) => return none(error.to_string(), Some(format!("no models of `{}`: {error}", task.id))),
         };
-        models.truncate(self.decisions.settings.max_models);
+        models.truncate(self.settings.max_models);
         let Some(first) = models.first() else {
             return none(NO_MODEL.to_owned(), Some(format!("no model is available for `{}`", task.id)));
         };
         let mut chosen = PipelineTask { model_id: first.id.clone(), ..task.clone() };
         let mut odd = None;
-        if models.len() > 1 || self.decisions.settings.explain_single {
+        if models.len() > 1 || self.settings.explain_single {
             match self.ask_choice(id, task, &models).await? {
-                Ok((model, reason, note)) => {
-                    chosen.model_id = model;
-                    chosen.model_chosen_reason = reason;
-                    odd = note.map(|note| format!("`{}`: {note}", task.id));
+                Ok(choice) => {
+                    chosen.model_id = choice.id;
+                    chosen.model_chosen_reason = choice.reason.unwrap_or_default();
+                    odd = choice.note.map(|note| format!("`{}`: {note}", task.id));
                 }
                 Err(why) => {
                     chosen.model_chosen_reason = format!("the first model was taken: {why}");
@@ -188,113 +180,79 @@ impl Steps<'_> {
     }
 
     /// Asks for a choice; the inner error says why there is none.
-    #[allow(clippy::type_complexity, reason = "the parts are named where they are used")]
     async fn ask_choice(
         &self,
         id: TaskId,
         task: &PipelineTask,
         models: &[ServiceModel],
-    ) -> Result<Result<(String, String, Option<String>), String>, DecisionError> {
-        let pipeline = &self.decisions.pipeline;
+    ) -> Result<Result<Choice, String>, DecisionError> {
+        let Stages { ask, prompts, .. } = self.stages;
         let planned = task.planned();
         let info = self.records.iter().find(|record| record.id == task.id).cloned();
         let info = info.unwrap_or_else(|| ServiceTask::named(&task.id));
         // The scenario is cut first, then the descriptions; the models stay.
         let levels: Vec<(usize, usize)> =
             INPUT_SHOWN.map(|shown| (shown, 400)).into_iter().chain([(1_000, 120), (1_000, 0)]).collect();
-        let turns = |level: usize| {
-            let (input, description) = levels.get(level).copied().unwrap_or((1_000, 0));
-            let scenario =
-                Scenario { sample_description: cut(&self.scenario.sample_description, input), ..self.scenario.clone() };
-            let ask = PipelineChoice { scenario: &scenario, task: &planned, info: &info, models, description };
-            pipeline.prompts.pipeline_choice(&ask)
-        };
-        if let Err(error) = turns(0) {
-            return Ok(Err(format!("the prompt cannot be made ({error})")));
-        }
-        let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
-        let reserve = pipeline.settings.reserve_tokens;
-        let messages = match budget::fit(self.chat, CHOOSE, reserve, levels.len() - 1, build) {
-            Ok(messages) => messages,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
-        let call = ChatRequest::exact(CHOOSE, messages);
         let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
-        match call_model(self.chat, self.events, Some(id), &call).await {
-            Ok(reply) => Ok(match read_choice(&reply.text, &ids) {
-                Some(choice) => Ok((choice.id, choice.reason.unwrap_or_default(), choice.note)),
-                None => Err("the choosing reply names none of the models".to_owned()),
-            }),
-            Err(source @ ChatError::ReplayMiss { .. }) => Err(DecisionError::Model { stage: CHOOSE, source }),
-            Err(error) => Ok(Err(format!("the choosing call failed ({error})"))),
-        }
-    }
-
-    /// Asks for a plan, and once more when the reply cannot be read.
-    async fn ask(&self, ask: &PipelinePlan<'_>, max_tokens: usize) -> Result<read::Tasks, DecisionError> {
-        let pipeline = &self.decisions.pipeline;
-        let (messages, room) = self.fitted(ask)?;
-        let mut call = ChatRequest::exact(PARSE, messages);
-        call.max_tokens = u32::try_from(room.min(max_tokens)).ok().filter(|room| *room > 0);
-        let model = |source| DecisionError::Model { stage: PARSE, source };
-        let reply = call_model(self.chat, self.events, None, &call).await.map_err(model)?.text;
-        let reason = match read::reply(&reply) {
-            Ok(read) => return Ok(read),
-            Err(reason) => reason,
+        let asked = async {
+            let question = ask.stage(CHOOSE).task(i64::from(id.0)).fitted(&levels, |(input, description)| {
+                let sample_description = cut(&self.scenario.sample_description, *input);
+                let scenario = Scenario { sample_description, ..self.scenario.clone() };
+                let description = *description;
+                prompts.pipeline_choice(&PipelineChoice {
+                    scenario: &scenario,
+                    task: &planned,
+                    info: &info,
+                    models,
+                    description,
+                })
+            })?;
+            question.read(|reply| read_choice(&reply.text, &ids).ok_or("its reply names none of the models")).await
         };
-        if !pipeline.settings.reask {
-            return Err(DecisionError::unreadable(reason, &reply));
+        match asked.await {
+            Ok(choice) => Ok(Ok(choice)),
+            Err(error) if error.is_replay_miss() => Err(error.into()),
+            Err(error) => Ok(Err(no_choice(&error, "models"))),
         }
-        self.events.note(Level::Info, format!("the planner's reply could not be read ({reason}); asking once more"));
-        let again = pipeline
-            .prompts
-            .reask(Vec::new(), &reply, &reason, "a JSON array of tasks")
-            .map_err(|error| DecisionError::Prompt { stage: PARSE, reason: error.to_string() })?;
-        let again: Vec<Message> = again.into_iter().map(Message::from).collect();
-        let added: usize = again.iter().map(|message| self.chat.count_tokens(PARSE, &message.joined_text())).sum();
-        let room = room.saturating_sub(added + added / 10);
-        call.max_tokens = u32::try_from(room.min(max_tokens)).ok().filter(|room| *room > 0);
-        call.messages.extend(again);
-        let second = call_model(self.chat, self.events, None, &call).await.map_err(model)?.text;
-        read::reply(&second).map_err(|reason| DecisionError::unreadable(reason, &second))
     }
 
-    /// The prompt, shortened until there is room for the reply, and the tokens that are left. What is least needed goes
-    /// first: the examples, the last first, then the models beyond the first ones, then descriptions.
-    fn fitted(&self, ask: &PipelinePlan<'_>) -> Result<(Vec<Message>, usize), DecisionError> {
-        let pipeline = &self.decisions.pipeline;
+    /// Asks for a plan, and once more when the reply cannot be read. `name` is what prompt logs call it. The prompt is
+    /// shortened until there is room for the reply; what is least needed goes first: the examples, the last first, then the
+    /// models beyond the first ones, then descriptions.
+    async fn ask(
+        &self,
+        plan: &PipelinePlan<'_>,
+        name: Option<&'static str>,
+        max_tokens: usize,
+    ) -> Result<read::Tasks, AskError> {
+        let Stages { ask, prompts, settings } = self.stages;
         let mut levels: Vec<(usize, usize, usize)> =
-            (0..=ask.examples.len()).rev().map(|shots| (shots, 0, 0)).collect();
-        if ask.models.is_some() {
+            (0..=plan.examples.len()).rev().map(|shots| (shots, 0, 0)).collect();
+        if plan.models.is_some() {
             levels.extend((1..MODELS_SHOWN.len()).map(|models| (0, models, 0)));
         }
-        let models = if ask.models.is_some() { MODELS_SHOWN.len() - 1 } else { 0 };
+        let models = if plan.models.is_some() { MODELS_SHOWN.len() - 1 } else { 0 };
         levels.extend((1..TASK_DESCRIPTIONS.len()).map(|description| (0, models, description)));
-        let turns = |level: usize| {
-            let (shots, models, description) = levels.get(level).copied().unwrap_or_default();
-            let shown = ask.models.zip(MODELS_SHOWN.get(models).copied());
-            pipeline.prompts.pipeline_plan(&PipelinePlan {
-                examples: ask.examples.get(..shots).unwrap_or_default(),
-                task_description: TASK_DESCRIPTIONS.get(description).copied().unwrap_or_default(),
-                models: shown.map(|(models, (most, description))| ModelsShown { most, description, ..models }),
-                ..*ask
-            })
-        };
-        turns(0).map_err(|error| DecisionError::Prompt { stage: PARSE, reason: error.to_string() })?;
-        let build = |level: usize| turns(level).unwrap_or_default().into_iter().map(Message::from).collect();
-        let context = self.chat.context_tokens(PARSE);
         // A pipeline is long to write: a third of a small context is kept for it.
-        let reserve = pipeline.settings.reserve_tokens.max(PLAN_TOKENS.min(context / 3));
-        let (level, messages) = budget::fit_level(self.chat, PARSE, reserve, levels.len() - 1, build)
-            .map_err(|error| DecisionError::Model { stage: PARSE, source: ChatError::from(error) })?;
+        let reserve = settings.reserve_tokens.max(PLAN_TOKENS.min(ask.model().context_tokens(PARSE) / 3));
+        let question = ask.stage(PARSE).named(name).reserve(reserve);
+        let question = question.fitted(&levels, |(shots, models, description)| {
+            let shown = plan.models.zip(MODELS_SHOWN.get(*models).copied());
+            prompts.pipeline_plan(&PipelinePlan {
+                examples: plan.examples.get(..*shots).unwrap_or_default(),
+                task_description: TASK_DESCRIPTIONS.get(*description).copied().unwrap_or_default(),
+                models: shown.map(|(models, (most, description))| ModelsShown { most, description, ..models }),
+                ..*plan
+            })
+        })?;
+        let level = question.level();
         if level > 0 {
-            self.events
-                .note(Level::Info, format!("the planning prompt was shortened ({level} steps) to fit the model"));
+            let note = format!("the planning prompt was shortened ({level} steps) to fit the model");
+            ask.events().note(Level::Info, note);
         }
-        let texts: Vec<String> = messages.iter().map(Message::joined_text).collect();
-        let used = self.chat.count_tokens(PARSE, &texts.join("\n"));
-        // Counting is an estimate for some models: a tenth is left free.
-        Ok((messages, context.saturating_sub(used + used / 10)))
+        let question = question.tokens_left(max_tokens).asking(if settings.reask { 2 } else { 1 });
+        let question = question.wanted("a JSON array of tasks").noted_as("the planner's reply");
+        question.read(|reply| read::reply(&reply.text)).await
     }
 
     /// Gives unknown task types a known one where that can be told, and makes the links consistent.
@@ -316,8 +274,7 @@ impl Steps<'_> {
             .map(|task| (None, task.id.clone()))
             .collect();
         let input = &self.scenario.sample_description;
-        let Names { found, unmapped } =
-            names_of(self.decisions, Some(self.chat), &unknown, &known, input, self.events).await?;
+        let Names { found, unmapped } = names_of(self.settings, Some(self.stages), &unknown, &known, input).await?;
         notes.extend(unmapped);
         let mut mapped: Vec<(String, String)> = Vec::new();
         for (_, from) in unknown {
@@ -326,7 +283,7 @@ impl Steps<'_> {
             }
         }
         rename(&mut tasks, &mapped);
-        let max_tasks = self.decisions.pipeline.settings.plan.max_tasks;
+        let max_tasks = self.stages.settings.plan.max_tasks;
         let (pipeline, repairs) = repair(tasks, Known { tasks: self.records, max_tasks });
         notes.extend(repairs);
         Ok(Planned { pipeline, mapped, notes })
@@ -342,10 +299,10 @@ impl Steps<'_> {
         draft.notes = planned.notes.iter().map(|note| note.as_str().into()).collect();
         plan.grow(&draft, &vocabulary, limits);
         let places: Vec<(TaskId, String)> = plan.tasks().iter().map(|task| (task.id, task.task.clone())).collect();
-        self.events.emit(EventKind::Plan { plan });
+        self.stages.ask.events().emit(EventKind::Plan { plan });
         for (from, to) in &planned.mapped {
             if let Some((task, _)) = places.iter().find(|(_, name)| name == to) {
-                self.events.emit(EventKind::Mapped { task: *task, from: from.clone(), to: to.clone() });
+                self.stages.ask.events().emit(EventKind::Mapped { task: *task, from: from.clone(), to: to.clone() });
             }
         }
     }
@@ -368,11 +325,11 @@ impl Steps<'_> {
             reason: task.model_chosen_reason.clone(),
             notes: Vec::new(),
         };
-        self.events.emit(EventKind::ModelChosen { selection });
+        self.stages.ask.events().emit(EventKind::ModelChosen { selection });
     }
 
     fn concurrency(&self) -> usize {
-        self.decisions.settings.concurrency.max(1)
+        self.settings.concurrency.max(1)
     }
 }
 
@@ -437,8 +394,8 @@ fn is_end(id: &str) -> bool {
 }
 
 /// The task types of the source, with the two ends of a pipeline.
-pub(crate) async fn records(decisions: &Decisions) -> Result<Records, DecisionError> {
-    let mut records = decisions.source.records().await.map_err(DecisionError::NoTasks)?;
+pub(crate) async fn records(source: &dyn ModelSource) -> Result<Records, DecisionError> {
+    let mut records = source.records().await.map_err(DecisionError::NoTasks)?;
     if records.tasks.is_empty() {
         let error = TaskError::new(ErrorCode::NotConfigured, "its list is empty");
         return Err(DecisionError::NoTasks(error));
@@ -453,14 +410,6 @@ pub(crate) async fn records(decisions: &Decisions) -> Result<Records, DecisionEr
         records.tasks.push(ServiceTask::named(super::END));
     }
     Ok(records)
-}
-
-/// The chat model of a decision, without which there are no pipelines.
-///
-/// # Errors
-/// When there is none.
-pub(crate) fn chat_of(decisions: &Decisions) -> Result<Arc<dyn ChatModel>, DecisionError> {
-    decisions.pipeline.chat.clone().ok_or(DecisionError::NeedsModel("the pipeline form"))
 }
 
 #[cfg(test)]

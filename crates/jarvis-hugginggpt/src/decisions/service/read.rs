@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{MAX_EXAMPLES, MAX_MODELS, MAX_TASKS, ServiceModel, ServiceTask};
 use crate::decisions::examples::Example;
-use crate::decisions::untrusted::{clean, clean_id};
+use crate::untrusted::{clean, clean_id};
 
 /// The longest name and list element.
 const SHORT: usize = 160;

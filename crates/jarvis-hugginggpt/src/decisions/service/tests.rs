@@ -1,5 +1,6 @@
 //! The client against a service that tells the truth, lies, is slow, and goes away.
 
+use jarvis_catalogue::Host;
 use jarvis_plan::{ErrorCode, Task};
 use jarvis_testing::catalogue::{Data, FakeCatalogue, Fault};
 use serde_json::{Value, json};

@@ -102,7 +102,7 @@ async fn carry_out(args: InstructArgs, global: &Global, printer: Printer) -> Res
         (Some(out), Some(_)) => Memo::open(&partial(out)).map_err(Failure::work)?,
         _ => Memo::none(),
     };
-    let writer = Writer { model: chat.map(|chat| chat.model), tools };
+    let writer = Writer { model: chat.map(|chat| chat.model), events: jarvis_ask::Events::unread(), tools };
     let options = InstructOptions { shape, concurrency, ..InstructOptions::default() };
 
     let stop = CancellationToken::new();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jarvis_ask::{Ask, Events};
 use jarvis_chat::Replay;
 
 use super::*;
@@ -28,7 +29,7 @@ async fn judged(
     script: &[String],
 ) -> Result<(JudgedScore, usize), JudgeError> {
     let replay = Arc::new(Replay::parse("script", &script.join("\n")).unwrap());
-    let judge = ChatJudge::new(replay.clone()).unwrap();
+    let judge = ChatJudge::new(Ask::new(replay.clone(), &Events::unread())).unwrap();
     let judging = Judging { judge: &judge, repeats, seed: Seed(7), parallel: 1 };
     let score = score(None, log, reference, Some(&judging)).await?;
     Ok((score.judged.unwrap(), replay.unused()))

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use jarvis_ask::{Ask, Events};
 use jarvis_chat::ChatModel;
 use jarvis_easytool::data::{ToolbenchItem, read_toolbench};
 use jarvis_easytool::log::{Logged, LoggedAnswer, read_answers};
@@ -74,7 +75,7 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
         super::tell_notes(path, &reference.notes, printer);
     }
     let judge = match model {
-        Some(model) => Some(ChatJudge::new(model).map_err(Failure::work)?),
+        Some(model) => Some(ChatJudge::new(Ask::new(model, &Events::unread())).map_err(Failure::work)?),
         None => {
             if args.reference.is_some() || args.per_question.is_some() {
                 return Err(Failure::usage("there is no judge, and only a judge compares runs and judges questions")

@@ -1,4 +1,7 @@
 //! The one stream of events of a run, and the usage that follows from it.
+//!
+//! Everything that reports on a run (journal, terminal, HTTP, gRPC) reads this stream. Token usage is summed from its
+//! [`EventKind::ModelCall`] events, so a call that emits none would not be counted.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,6 +15,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub struct Events {
     run_id: RunId,
     shared: Arc<Mutex<Shared>>,
+}
+
+/// A stream that nobody reads, see [`Events::unread`].
+impl Default for Events {
+    fn default() -> Events {
+        Events::unread()
+    }
 }
 
 #[derive(Debug)]
@@ -29,8 +39,8 @@ impl Events {
         (Events { run_id, shared: Arc::new(Mutex::new(shared)) }, receiver)
     }
 
-    /// A stream that nobody reads.
-    pub fn discarded() -> Events {
+    /// A stream that nobody reads, for work outside a run. Its usage is counted all the same.
+    pub fn unread() -> Events {
         Events::channel(RunId(String::new())).0
     }
 
@@ -48,7 +58,7 @@ impl Events {
         let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let event = Event { run_id: self.run_id.clone(), seq: shared.seq, at_ms, kind };
         shared.seq += 1;
-        // Nobody listening is no reason to stop working.
+        // A run goes on without readers, such as after an HTTP client has disconnected.
         let _ = shared.sender.send(event);
     }
 

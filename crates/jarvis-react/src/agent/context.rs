@@ -1,8 +1,9 @@
-//! What the prompts of one question are made of, and the words that the agent is told by where a call cannot be made.
+//! Context of the prompts of one question, and the observations that stand in for a call that cannot be made.
 
 use std::sync::Arc;
 
-use jarvis_chat::{ChatModel, Message, Part, ToolOffer, ToolUse};
+use jarvis_ask::{Ask, TemplateError};
+use jarvis_chat::{Message, Part, ToolOffer, ToolUse};
 use jarvis_plan::{Language, Role};
 use serde_json::Value;
 
@@ -13,8 +14,8 @@ use crate::room::{self, Room, without_middle};
 use crate::rounds::{Round, json_scratchpad, said, scratchpad, tame};
 use crate::settings::{Format, PromptLanguage};
 
-/// What the prompts of one question are made of; nothing of it changes from round to round.
-pub(super) struct Sheet {
+/// What the prompts of one question show besides the rounds.
+pub(super) struct Context {
     prompts: Arc<Prompts>,
     document: Arc<str>,
     question: String,
@@ -29,13 +30,13 @@ pub(super) struct Sheet {
     max_document_tokens: Option<usize>,
 }
 
-impl Sheet {
-    pub(super) fn new(agent: &Agent, asked: &Asked) -> Sheet {
+impl Context {
+    pub(super) fn new(agent: &Agent, asked: &Asked) -> Context {
         let settings = &agent.settings;
         let question = asked.language.unwrap_or_else(|| Language::of(&asked.question));
         let language = settings.prompt_language.of(question);
         let wire_names = WireNames::of(&agent.registry);
-        Sheet {
+        Context {
             prompts: Arc::clone(&agent.prompts),
             document: Arc::clone(&asked.document),
             question: asked.question.trim().to_owned(),
@@ -56,8 +57,8 @@ impl Sheet {
     /// # Errors
     /// When not even the shortest prompt fits.
     pub(super) async fn fitting(
-        self: &Arc<Sheet>,
-        chat: &Arc<dyn ChatModel>,
+        self: &Arc<Context>,
+        ask: &Ask,
         which: Which,
         rounds: &[Round],
         mut room: Room,
@@ -65,7 +66,7 @@ impl Sheet {
         // What is surely short enough need not be counted.
         let counted =
             self.max_document_tokens.is_some_and(|most| room.document.is_none() && self.document.len() > most);
-        let context = chat.context_tokens(super::STAGE).saturating_sub(self.reserve);
+        let context = ask.model().context_tokens(super::STAGE).saturating_sub(self.reserve);
         let shown = room.document.unwrap_or(self.document.len());
         if !counted && shown <= context {
             let messages = self.messages(which, room, rounds)?;
@@ -73,21 +74,21 @@ impl Sheet {
                 return Ok((room, messages));
             }
         }
-        let (sheet, chat, rounds) = (Arc::clone(self), Arc::clone(chat), rounds.to_vec());
+        let (this, ask, rounds) = (Arc::clone(self), ask.clone(), rounds.to_vec());
         let fitted = tokio::task::spawn_blocking(move || {
-            if let Some(most) = sheet.max_document_tokens.filter(|_| counted) {
-                room.document = room::of_tokens(chat.as_ref(), &sheet.document, most);
+            if let Some(most) = this.max_document_tokens.filter(|_| counted) {
+                room.document = room::of_tokens(ask.model(), &this.document, most);
             }
-            let build = |room: Room| sheet.messages(which, room, &rounds).unwrap_or_default();
-            room::fit(chat.as_ref(), sheet.reserve, sheet.document.len(), rounds.len(), room, build)
+            let build = |room: Room| this.messages(which, room, &rounds);
+            room::fit(&ask, this.reserve, this.document.len(), rounds.len(), room, build)
         });
         match fitted.await {
-            Ok(fitted) => fitted.map_err(|error| AskError::Prompt(error.to_string())),
+            Ok(fitted) => fitted.map_err(AskError::from),
             Err(_) => Err(AskError::Prompt("counting tokens was interrupted".to_owned())),
         }
     }
 
-    fn messages(&self, which: Which, room: Room, rounds: &[Round]) -> Result<Vec<Message>, AskError> {
+    fn messages(&self, which: Which, room: Room, rounds: &[Round]) -> Result<Vec<Message>, TemplateError> {
         let document = match room.document {
             Some(keep) => without_middle(&self.document, keep),
             None => (&*self.document).into(),

@@ -2,8 +2,6 @@
 
 use jarvis_net::text::is_hidden;
 
-use crate::prompts::shown;
-
 /// The longest id of a task or model, in characters.
 const ID: usize = 128;
 
@@ -36,6 +34,14 @@ pub(crate) fn folded(id: &str) -> String {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join("-")
+}
+
+/// The beginning of a text, with an ellipsis when it was cut.
+pub(crate) fn shown(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

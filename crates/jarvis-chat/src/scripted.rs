@@ -1,0 +1,86 @@
+//! A chat model that answers from a list, for tests and examples.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream, StreamExt as _};
+
+use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
+
+/// Answers each call with the next reply of a list and keeps the requests. After the last reply, calls fail.
+#[derive(Debug)]
+pub struct Scripted {
+    replies: Mutex<VecDeque<Result<ChatReply, ChatError>>>,
+    requests: Mutex<Vec<ChatRequest>>,
+    context_tokens: usize,
+}
+
+impl Scripted {
+    /// A model that replies with these texts, in order. Each call is reported as 7 tokens sent and 2 received.
+    pub fn new(replies: impl IntoIterator<Item = impl Into<String>>) -> Scripted {
+        Scripted::answering(replies.into_iter().map(|text| {
+            Ok(ChatReply {
+                text: text.into(),
+                finish_reason: "stop".to_owned(),
+                usage: TokenUsage { prompt: 7, completion: 2 },
+                ..ChatReply::default()
+            })
+        }))
+    }
+
+    /// A model that gives these results, in order.
+    pub fn answering(replies: impl IntoIterator<Item = Result<ChatReply, ChatError>>) -> Scripted {
+        let replies = Mutex::new(replies.into_iter().collect());
+        Scripted { replies, requests: Mutex::default(), context_tokens: 4096 }
+    }
+
+    /// Sets the context size, 4,096 tokens by default. Four bytes count as one token.
+    #[must_use]
+    pub fn with_context(self, tokens: usize) -> Scripted {
+        Scripted { context_tokens: tokens, ..self }
+    }
+
+    /// The requests so far, oldest first.
+    pub fn requests(&self) -> Vec<ChatRequest> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[async_trait]
+impl ChatModel for Scripted {
+    fn model_name(&self, _: &str) -> String {
+        "scripted".to_owned()
+    }
+
+    fn context_tokens(&self, _: &str) -> usize {
+        self.context_tokens
+    }
+
+    fn count_tokens(&self, _: &str, text: &str) -> usize {
+        text.len() / 4
+    }
+
+    fn token_ids(&self, _: &str, _: &str) -> Vec<u32> {
+        Vec::new()
+    }
+
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+        let next = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        next.unwrap_or_else(|| Err(ChatError::Config("the scripted model has no reply left".to_owned())))
+    }
+
+    async fn stream(
+        &self,
+        request: &ChatRequest,
+    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+        let reply = self.complete(request).await?;
+        let words = reply.text.split_inclusive(' ');
+        let mut chunks: Vec<_> =
+            words.map(|text| Ok(ChatChunk { text: text.to_owned(), ..ChatChunk::default() })).collect();
+        let (finish_reason, usage) = (Some(reply.finish_reason), Some(reply.usage));
+        chunks.push(Ok(ChatChunk { finish_reason, usage, ..ChatChunk::default() }));
+        Ok(stream::iter(chunks).boxed())
+    }
+}

@@ -1,0 +1,88 @@
+//! Why a run ended without an answer.
+
+use std::time::{Duration, Instant};
+
+use jarvis_ask::AskError;
+use jarvis_chat::ChatError;
+use jarvis_plan::{ErrorCode, EventKind};
+
+/// Why a run ended without an answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// A model call failed, and nothing can be done without it.
+    #[error("the model call of stage `{stage}` failed")]
+    Model {
+        /// The stage.
+        stage: &'static str,
+        /// Why.
+        source: ChatError,
+    },
+    /// The planner failed.
+    #[error("cannot plan: {0}")]
+    Planner(String),
+    /// A prompt cannot be made from its template, or does not fit the model.
+    #[error("cannot make the prompt of stage `{stage}`: {reason}")]
+    Prompt {
+        /// The stage.
+        stage: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The run's deadline passed before there was a plan.
+    #[error("there was no plan within {} s", .after.as_secs())]
+    Timeout {
+        /// The time allowed for the run.
+        after: Duration,
+    },
+    /// The run was cancelled before there was a plan.
+    #[error("the run was cancelled")]
+    Cancelled,
+}
+
+impl RunError {
+    /// The event that tells of it, at the end of a run that began then.
+    pub(crate) fn event(&self, began: Instant) -> EventKind {
+        let mut message = self.to_string();
+        if let RunError::Model { source, .. } = self {
+            message.push_str(&format!(": {source}"));
+        }
+        EventKind::Error {
+            code: self.code().into(),
+            message,
+            hint: self.hint().map(str::to_owned),
+            ms: began.elapsed().as_millis() as u64,
+        }
+    }
+
+    /// A stable word.
+    pub fn code(&self) -> &'static str {
+        match self {
+            RunError::Model { source, .. } => source.code().as_str(),
+            RunError::Planner(_) => "planner",
+            RunError::Prompt { .. } => "prompt",
+            RunError::Timeout { .. } => ErrorCode::Timeout.as_str(),
+            RunError::Cancelled => ErrorCode::Cancelled.as_str(),
+        }
+    }
+
+    /// What to try, when there is something.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            RunError::Model { source, .. } => source.hint(),
+            RunError::Timeout { .. } => Some("raise `limits.run_timeout_s`, or use a faster model"),
+            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Cancelled => None,
+        }
+    }
+}
+
+impl From<AskError> for RunError {
+    fn from(error: AskError) -> RunError {
+        let stage = error.stage();
+        match error {
+            AskError::Prompt { source, .. } => RunError::Prompt { stage, reason: source.to_string() },
+            AskError::TooLong { .. } | AskError::Model { .. } | AskError::Unreadable { .. } => {
+                RunError::Model { stage, source: error.into() }
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! How much of a long request a prompt shows.
+
+use serde_json::Value;
+
+use crate::results::shorten;
+
+/// Characters of the request in a prompt about its results, from the first try to the last.
+pub(crate) const INPUT_SHOWN: [usize; 4] = [usize::MAX, 16_000, 4_000, 1_000];
+
+/// The levels of a prompt that shows the request and a JSON value.
+pub(crate) fn levels(request: &str, value: &Value) -> [(String, Value); 4] {
+    INPUT_SHOWN.map(|most| {
+        let mut value = value.clone();
+        shorten(&mut value, most, |value| value.to_string().len());
+        (cut(request, most), value)
+    })
+}
+
+/// The beginning of a text, with a mark where it was cut.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}… [cut]", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!(cut("привет", 3), "при… [cut]");
+        assert_eq!(cut("привет", 6), "привет");
+    }
+}
