@@ -236,7 +236,6 @@ async fn faults_are_told_and_not_tried() {
     finished 2 Failed
     finished 3 Failed
     finished 4 Skipped
-    chosen 4
     chosen 5
     started 5 model-0
     finished 5 Succeeded
