@@ -272,8 +272,12 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         stop: Option<DropGuard>,
         work: impl Future<Output = Done> + Send + 'static,
     ) {
+        let span = match &candidate {
+            Some(candidate) => tracing::debug_span!("task", id = %task, model = candidate.id, host = candidate.host),
+            None => tracing::debug_span!("choose", id = %task),
+        };
         // Most runs are not traced; an empty span need not be entered at each poll.
-        let span = tracing::Span::current();
+        let span = if span.is_disabled() { tracing::Span::current() } else { span };
         let handle = if span.is_none() { self.work.spawn(work) } else { self.work.spawn(work.instrument(span)) };
         let slot = handle.id();
         if let Some(node) = self.nodes.get_mut(&task) {
@@ -434,6 +438,7 @@ impl<F: FnMut(&Outcome)> Driver<F> {
         self.abort(id);
         let Some(node) = self.nodes.get_mut(&id).filter(|node| !node.done) else { return };
         let outcome = node.conclude(status, result);
+        tracing::debug!(%id, task = outcome.task, status = status.as_str(), ms = outcome.ms, "task finished");
         self.engine.events.emit(EventKind::TaskFinished { outcome: Box::new(outcome.clone()) });
         (self.finished)(&outcome);
         self.outcomes.insert(id, outcome);

@@ -19,6 +19,7 @@ use jarvis_store::{Journal, RunStatus, RunSummary};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
 
 use crate::error::ApiError;
 use crate::metrics::Metrics;
@@ -223,7 +224,7 @@ impl Runs {
                 let began = Instant::now();
                 let result = if place.is_some() {
                     let worked = AssertUnwindSafe(work(events.clone(), live.cancel.clone())).catch_unwind();
-                    worked.await.map_err(|_| Lost::Broken)
+                    worked.instrument(tracing::info_span!("run", run_id = %live.run_id)).await.map_err(|_| Lost::Broken)
                 } else {
                     Err(Lost::Cancelled)
                 };

@@ -7,6 +7,7 @@ use jarvis_hugginggpt::decisions::Executable;
 use jarvis_hugginggpt::{Run, RunError};
 use jarvis_plan::{Event, EventKind, Request, RunId, Usage};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -109,7 +110,7 @@ pub(crate) async fn watch<T>(
         progress.clear();
         (said, ms)
     });
-    let ended = work(&events, cancel).await;
+    let ended = work(&events, cancel).instrument(tracing::info_span!("run", %run_id)).await;
     let usage = events.usage();
     drop(events);
     interrupt.abort();

@@ -116,6 +116,16 @@ fn keys_are_never_shown() {
 }
 
 #[test]
+fn the_log_tells_the_story_of_a_run() {
+    let house = House::new().env("JARVIS_LOG", "jarvis=debug");
+    let ended = house.run(&["run", "tell the mood of: I love it"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for want in ["run{run_id=", "task finished", "task=text-classification", "status=\"succeeded\""] {
+        assert!(ended.stderr.contains(want), "{want}: {}", ended.stderr);
+    }
+}
+
+#[test]
 fn an_endpoint_that_is_not_there_is_told_with_what_to_try() {
     let house = House::new().env("JARVIS_LLM__MAX_RETRIES", "0");
     let ended = house.run(&["run", "hi", "--llm", "m", "--base-url", "http://127.0.0.1:1/v1", "-q"]);
