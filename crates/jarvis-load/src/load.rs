@@ -145,11 +145,11 @@ pub(crate) async fn overload(server: &Server, model: &Model, runs: usize) -> Res
         }
         let asked = Instant::now();
         Client::connect(server.address, None).await?.health().await?;
-        println!("the last refusal after {slowest:.0?}; /health in {:.1?} meanwhile", asked.elapsed());
+        println!("the last refusal after {slowest:.2?}; /health in {:.1?} meanwhile", asked.elapsed());
         let released = Instant::now();
         model.release();
         outcomes.extend(tasks.join_all().await);
-        println!("the rest done {:.0?} after the model answered\n", released.elapsed());
+        println!("the rest done {:.2?} after the model answered\n", released.elapsed());
         Ok(outcomes)
     })
     .await?;

@@ -29,7 +29,7 @@ pub(crate) async fn many(args: &Args) -> Result<Vec<String>> {
     let (mut run, id, _client) = started(&server, &model).await?;
     let start = Instant::now();
     let followers = follow(&server, &format!("/runs/{id}/events"), count, None).await?;
-    println!("{count} streams of one run opened in {:.0?}: {}", start.elapsed(), server.memory()?);
+    println!("{count} streams of one run opened in {:.2?}: {}", start.elapsed(), server.memory()?);
     let start = Instant::now();
     model.release();
     let mut ends = JoinSet::new();
@@ -38,7 +38,7 @@ pub(crate) async fn many(args: &Args) -> Result<Vec<String>> {
     }
     let ends = ends.join_all().await;
     let done = ends.iter().filter(|(last, _)| last.as_ref().is_ok_and(|last| last == "done")).count();
-    println!("{done} of {count} ended with `done`, {:.0?} after the answer: {}", start.elapsed(), server.memory()?);
+    println!("{done} of {count} ended with `done`, {:.2?} after the answer: {}", start.elapsed(), server.memory()?);
     let mut faults = Vec::new();
     if done != count || run.last().await? != "done" {
         faults.push(format!("only {done} of {count} followers, or not the run itself, ended with `done`"));
@@ -94,7 +94,7 @@ pub(crate) async fn unread(args: &Args) -> Result<Vec<String>> {
         model.release();
         let last = run.last().await?;
         let (took, memory) = (start.elapsed(), server.memory()?);
-        println!("a reader beside {followers} unread streams had `{last}` after {took:.0?}: {memory}");
+        println!("a reader beside {followers} unread streams had `{last}` after {took:.2?}: {memory}");
         if last != "done" {
             faults.push(format!("the run beside {followers} unread streams ended with `{last}`"));
         }

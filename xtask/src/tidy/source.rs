@@ -16,8 +16,6 @@ pub(super) struct Forbidden {
     pub(super) words: &'static [&'static str],
     /// Prefixes of paths that are exempt.
     pub(super) except: &'static [&'static str],
-    /// Whether test code is held to the rule too.
-    pub(super) in_tests: bool,
     pub(super) warning: bool,
     pub(super) rule: &'static str,
 }
@@ -27,7 +25,6 @@ pub(super) const FORBIDDEN: &[Forbidden] = &[
         part: code,
         words: &["#[ignore", "#[should_panic"],
         except: &["xtask/src/tidy/"],
-        in_tests: true,
         warning: false,
         rule: "no test is ignored, and none expects a panic",
     },
@@ -35,7 +32,6 @@ pub(super) const FORBIDDEN: &[Forbidden] = &[
         part: comment,
         words: &["spec/", "../shared"],
         except: &["xtask/src/tidy/"],
-        in_tests: true,
         warning: true,
         rule: "no pointer to files outside the repository",
     },
@@ -65,13 +61,11 @@ fn header_and_length(Source { path, text }: &Source) -> Vec<Finding> {
 }
 
 pub(super) fn forbidden(rule: &Forbidden, source: &Source) -> Vec<Finding> {
-    if rule.except.iter().any(|prefix| source.path.starts_with(prefix)) || !rule.in_tests && is_test(&source.path) {
+    if rule.except.iter().any(|prefix| source.path.starts_with(prefix)) {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    // Test modules stand at the end of a file.
-    let lines = source.text.lines().take_while(|line| rule.in_tests || *line != "mod tests {");
-    for (at, line) in lines.enumerate() {
+    for (at, line) in source.text.lines().enumerate() {
         let part = (rule.part)(line);
         for word in rule.words.iter().filter(|word| part.contains(**word)) {
             let finding = Finding::new(&source.path, at + 1, format!("`{word}`"), rule.rule);
@@ -79,10 +73,6 @@ pub(super) fn forbidden(rule: &Forbidden, source: &Source) -> Vec<Finding> {
         }
     }
     findings
-}
-
-fn is_test(path: &str) -> bool {
-    path.split('/').any(|part| matches!(part, "tests" | "benches" | "examples" | "fuzz" | "tests.rs"))
 }
 
 /// The line before a comment.

@@ -32,23 +32,14 @@ fn a_finding_prints_as_place_what_and_rule() {
 
 #[test]
 fn forbidden_words_are_found_in_code_or_in_comments() {
-    let calls = Forbidden {
-        part: code,
-        words: &[".complete(", ".stream("],
-        except: &["crates/chat/"],
-        in_tests: false,
-        warning: false,
-        rule: "only `ask` calls a chat model",
-    };
-    let pointers = Forbidden { part: comment, words: &["spec/"], except: &[], in_tests: true, ..calls };
+    let attributes =
+        Forbidden { part: code, words: &["#[a", "#[b"], except: &["crates/c/"], warning: false, rule: "no attributes" };
+    let pointers = Forbidden { part: comment, words: &["spec/"], except: &[], ..attributes };
     let cases: &[(&Forbidden, &str, &str, &[usize])] = &[
-        (&calls, "crates/a/src/b.rs", "model\n    .complete(&x);\nmodel.stream(&y);", &[2, 3]),
-        (&calls, "crates/a/src/b.rs", "// model.complete(&x)\nuncomplete(x);", &[]),
-        (&calls, "crates/a/src/b.rs", "get(\"http://a\").complete(&x);", &[1]),
-        (&calls, "crates/a/src/b.rs", "#[cfg(test)]\nmod tests {\n    model.complete(&x);", &[]),
-        (&calls, "crates/a/src/b/tests.rs", "model.complete(&x);", &[]),
-        (&calls, "crates/a/benches/b.rs", "model.complete(&x);", &[]),
-        (&calls, "crates/chat/src/b.rs", "model.complete(&x);", &[]),
+        (&attributes, "crates/a/src/b.rs", "#[a]\nfn f() {\n    #[b] x;", &[1, 3]),
+        (&attributes, "crates/a/src/b.rs", "// #[a]\nfn f() {} // #[b]", &[]),
+        (&attributes, "crates/a/src/b.rs", "get(\"http://a\") #[a]", &[1]),
+        (&attributes, "crates/c/src/b.rs", "#[a]", &[]),
         (&pointers, "crates/a/tests/b.rs", "//! See spec/a.md.\nlet x = \"spec/a.md\"; // `spec/b.md`", &[1, 2]),
         (&pointers, "crates/a/tests/b.rs", "let x = \"a//spec/a.md\";", &[]),
     ];
