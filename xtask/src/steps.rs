@@ -1,4 +1,4 @@
-//! Chores made of steps: each runs a cargo command with its output shown, and the times are listed at the end.
+//! Commands made of steps: each runs cargo with its output shown, and the times are listed at the end.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,34 +6,79 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::{doors, setup, tidy};
+use crate::{deny, doors, setup, tidy};
 
-/// Sets up what the tests need and runs every check; stops at the first that fails.
+/// Which checks to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Half {
+    /// What needs only cargo.
+    Rust,
+    /// What needs programs and packages beside cargo.
+    Doors,
+    Both,
+}
+
+/// The tests of the opt-in features, which need a build of their own.
+const FEATURE_TESTS: &[&str] = &[
+    "test",
+    "--package=jarvis-taskbench",
+    "--package=jarvis-easytool",
+    "--features=jarvis-taskbench/bertscore,jarvis-easytool/embeddings",
+    "--test=it",
+    "--",
+];
+
+/// Tests whose name contains this word need an installed program.
+const NEEDS_PROGRAMS: &str = "installed";
+
+/// Runs the checks of `half`; stops at the first that fails.
 ///
 /// # Errors
 /// Names the step that failed.
-pub(crate) fn test(root: &Path) -> Result<()> {
+pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
     let mut steps = Steps::default();
-    steps.run("setup", || setup::run(root))?;
-    steps.run("fmt", || cargo(root, &["fmt", "--all", "--check"]))?;
-    steps.run("clippy", || cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    steps.run("tidy", || tidy::report(root))?;
-    steps.run("test", || cargo(root, &["test", "--workspace", "--no-fail-fast"]))?;
-    // The opt-in features: a build of their own, and only their own tests.
-    steps.run("features", || {
-        let features = "jarvis-taskbench/bertscore,jarvis-easytool/embeddings";
-        let line = ["test", "-p", "jarvis-taskbench", "-p", "jarvis-easytool", "--features", features, "--test", "it"];
-        let model = setup::sentence_model(root);
-        let env = model.iter().map(|dir| (setup::SENTENCE_MODEL, dir.as_path()));
-        cargo_with(root, &[line.as_slice(), &["--", "bertscore", "minilm"]].concat(), env)
-    })?;
-    steps.run("python", || doors::python(root))?;
-    if root.join("web/package.json").is_file() {
-        steps.run("web", || doors::web(root))?;
+    // First what fails soonest and installs nothing.
+    if half != Half::Doors {
+        rust(root, &mut steps)?;
+    }
+    if half != Half::Rust {
+        doors(root, &mut steps)?;
     }
     steps.summary();
     println!("all checks passed");
     Ok(())
+}
+
+fn rust(root: &Path, steps: &mut Steps) -> Result<()> {
+    steps.run("fmt", || cargo(root, &["fmt", "--all", "--check"]))?;
+    steps.run("clippy", || cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    steps.run("tidy", || tidy::report(root))?;
+    steps.run("test", || cargo(root, &["test", "--workspace", "--no-fail-fast"]))?;
+    steps.run("features", || cargo(root, &[FEATURE_TESTS, &["bertscore", "minilm"]].concat()))
+}
+
+fn doors(root: &Path, steps: &mut Steps) -> Result<()> {
+    steps.run("setup", || setup::run(root))?;
+    // This also builds target/debug/jarvis for the steps below.
+    steps.run("programs", || {
+        let packages = ["--package=jarvis", "--package=jarvis-tools", "--package=jarvis-workers"];
+        cargo(root, &[&["test", "--tests", NEEDS_PROGRAMS], packages.as_slice()].concat())
+    })?;
+    steps.run("model", || match setup::sentence_model(root) {
+        Some(dir) => {
+            cargo_with(root, &[FEATURE_TESTS, &[NEEDS_PROGRAMS]].concat(), [(setup::SENTENCE_MODEL, dir.as_path())])
+        }
+        None => Ok(()),
+    })?;
+    steps.run("python", || doors::python(root))?;
+    steps.run("web", || doors::web(root))?;
+    steps.run("deny", || {
+        if deny::is_installed() {
+            return deny::run(root);
+        }
+        println!("skipped: cargo-deny is not installed ({})", deny::INSTALL);
+        Ok(())
+    })
 }
 
 /// Runs every benchmark of the workspace.
@@ -52,11 +97,10 @@ pub(crate) fn bench(root: &Path) -> Result<()> {
 /// Builds jarvis for release and measures it as a server; the arguments are those of `jarvis-load`.
 ///
 /// # Errors
-/// When it does not build, or the server did not stay correct.
-pub(crate) fn load(root: &Path, args: &[String]) -> Result<()> {
+/// When the build fails, or the server does not stay correct.
+pub(crate) fn load(root: &Path, args: &[&str]) -> Result<()> {
     cargo(root, &["build", "--release", "--package", "jarvis", "--package", "jarvis-load"])?;
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    cargo(root, &[&["run", "--quiet", "--release", "--package", "jarvis-load", "--"], args.as_slice()].concat())
+    cargo(root, &[&["run", "--quiet", "--release", "--package", "jarvis-load", "--"], args].concat())
 }
 
 /// Runs cargo in the root with its output shown.
@@ -64,7 +108,7 @@ pub(crate) fn cargo(root: &Path, args: &[&str]) -> Result<()> {
     cargo_with(root, args, [])
 }
 
-/// The same with variables that name paths.
+/// Like [`cargo`], with environment variables that name paths.
 fn cargo_with<'a>(root: &Path, args: &[&str], env: impl IntoIterator<Item = (&'static str, &'a Path)>) -> Result<()> {
     let line = format!("cargo {}", args.join(" "));
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -73,7 +117,7 @@ fn cargo_with<'a>(root: &Path, args: &[&str], env: impl IntoIterator<Item = (&'s
         .envs(env)
         .current_dir(root)
         .status()
-        .with_context(|| format!("`{line}` does not start"))?;
+        .with_context(|| format!("`{line}` cannot start"))?;
     if !status.success() {
         bail!("`{line}` failed ({status})");
     }

@@ -1,7 +1,6 @@
-//! The house rules that a program can check. Each rule is a function from what was read to findings; nothing is mended.
+//! The project rules that clippy and cargo-deny have no lint for. A rule is a function from the workspace to findings.
 
 mod floors;
-mod licences;
 mod manifests;
 mod source;
 #[cfg(test)]
@@ -15,12 +14,12 @@ use anyhow::{Context, Result, bail};
 
 pub(crate) use workspace::Workspace;
 
-/// Something against the rules.
+/// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     /// The file, relative to the workspace root.
     path: String,
-    /// The line, from 1; 0 where the whole file is meant.
+    /// From 1; 0 for the whole file.
     line: usize,
     what: String,
     rule: &'static str,
@@ -45,7 +44,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks the workspace and prints what was found.
+/// Checks the workspace and prints the findings.
 ///
 /// # Errors
 /// When a rule is broken, or the workspace cannot be read.
@@ -57,13 +56,13 @@ pub(crate) fn report(root: &Path) -> Result<()> {
     let broken = findings.iter().filter(|finding| !finding.warning).count();
     let warnings = findings.len() - broken;
     if broken > 0 {
-        bail!("tidy: {broken} to mend, {warnings} warnings");
+        bail!("tidy: {broken} errors, {warnings} warnings");
     }
-    println!("tidy: nothing to mend, {warnings} warnings");
+    println!("tidy: no errors, {warnings} warnings");
     Ok(())
 }
 
-/// Everything against the rules, by file and line.
+/// Every finding, by file and line.
 pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
     let workspace = Workspace::load(root)?;
     let mut findings = floors::check(&workspace.crates);
@@ -77,8 +76,6 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
         let names: Vec<&str> = workspace.crates.iter().map(|member| member.name.as_str()).collect();
         findings.extend(manifests::mentioned(&text, &names, &workspace.docs));
     }
-    let deny = read(root, "deny.toml")?;
-    findings.extend(licences::check(&deny, &workspace::packages(root)?)?);
     findings.sort();
     findings.dedup();
     Ok(findings)

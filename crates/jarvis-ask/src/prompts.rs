@@ -107,7 +107,6 @@ impl<P: PromptTable> Prompts<P> {
     }
 
     /// The template of a prompt.
-    #[allow(clippy::expect_used)]
     pub fn template(&self, prompt: P) -> &Template {
         self.templates.get(prompt.index()).expect("a table has a template for each of its prompts")
     }

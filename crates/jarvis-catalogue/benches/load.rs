@@ -16,7 +16,6 @@ fn file() -> (PathBuf, Option<tempfile::TempDir>) {
     if let Some(path) = std::env::var_os("JARVIS_BENCH_MODELS") {
         return (path.into(), None);
     }
-    #[allow(clippy::expect_used, reason = "a bench fails by panicking")]
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("models.jsonl");
     let card = "one sentence of a model card that says little; ".repeat(85);
@@ -28,7 +27,6 @@ fn file() -> (PathBuf, Option<tempfile::TempDir>) {
             )
         })
         .collect();
-    #[allow(clippy::expect_used, reason = "a bench fails by panicking")]
     std::fs::write(&path, lines).expect("a file");
     (path, Some(folder))
 }

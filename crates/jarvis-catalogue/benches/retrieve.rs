@@ -36,7 +36,6 @@ fn vectors(alike: f32) -> (Vec<Vec<f32>>, Vec<f32>) {
 #[divan::bench(args = [0.0, 2.0])]
 fn vectors_top_5(bencher: Bencher<'_, '_>, alike: f32) {
     let (rows, query) = vectors(alike);
-    #[allow(clippy::expect_used, reason = "a bench fails by panicking")]
     let index = VectorIndex::build(&rows).expect("finite vectors");
     drop(rows);
     bencher.bench(|| index.top_k(&query, 5));

@@ -1,6 +1,6 @@
 //! What a whole run costs beyond the waits on models and workers: both answer at once, in this process.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 

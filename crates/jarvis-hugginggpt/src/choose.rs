@@ -111,7 +111,6 @@ impl Chooser {
 
     /// Asks the chat model to choose. What goes wrong becomes the note of a fallback choice; only a recording that does
     /// not hold the call is an error, since a replay must not go other ways than the recorded run.
-    #[allow(clippy::expect_used)]
     async fn ask(&self, stages: &Stages, task: &Task, available: &[Available]) -> Result<Choice, TaskError> {
         let Stages { ask, prompts, settings } = stages;
         let ids: Vec<&str> = available.iter().map(|available| available.model.id.as_str()).collect();

@@ -7,7 +7,6 @@ use regex::Regex;
 
 static MEDIA_PATH: LazyLock<Regex> = LazyLock::new(|| {
     // A literal pattern; the tests compile it.
-    #[allow(clippy::expect_used)]
     Regex::new(r"(?i)(?:https?://[^\s<>()\[\]]+|(?:public)?/[\w./%-]+|\bpublic/[\w./%-]+)\.(?:png|jpe?g|gif|webp|bmp|tiff?|wav|mp3|flac|ogg|m4a|mp4|mov|webm|avi|mkv)\b")
         .expect("the media path pattern is valid")
 });

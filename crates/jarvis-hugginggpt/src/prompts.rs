@@ -282,7 +282,6 @@ fn with_slot(text: &str) -> String {
 /// Six or more quoted names with commas between.
 static STOCK_LIST: LazyLock<Regex> = LazyLock::new(|| {
     // A literal pattern; the tests compile it.
-    #[allow(clippy::expect_used)]
     Regex::new(r#""[\w-]+"(?:\s*,\s*(?:and\s+|or\s+)?"[\w-]+"){5,}"#).expect("the list pattern is valid")
 });
 

@@ -1,9 +1,9 @@
-//! A plain HTTP/1.1 client: one connection that is kept, as light as can be, since it shares the machine with the server.
+//! An HTTP/1.1 client on one kept connection: light, since it shares the machine with the server.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -12,7 +12,9 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpSocket;
 
-/// No request of these measurements may take longer.
+use crate::load::Outcome;
+
+/// No request and no wait for an event takes longer.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// One connection.
@@ -21,41 +23,46 @@ pub(crate) struct Client {
     sender: SendRequest<Full<Bytes>>,
 }
 
-/// What a request came to.
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) retry_after: bool,
-    pub(crate) body: Bytes,
-}
-
 impl Client {
-    /// Connects; `buffer` sets how much the system takes in before the program reads, in bytes.
+    /// Connects; `buffer` is the size of the socket's receive buffer in bytes.
     pub(crate) async fn connect(address: SocketAddr, buffer: Option<u32>) -> Result<Client> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         if let Some(buffer) = buffer {
             socket.set_recv_buffer_size(buffer)?;
         }
-        let stream = socket.connect(address).await.context("the server takes no connection")?;
+        let stream = socket.connect(address).await.context("the server accepts no connection")?;
         stream.set_nodelay(true)?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
-        // An error of the connection shows in the request that meets it.
+        // An error of the connection surfaces in the request.
         tokio::spawn(connection);
         Ok(Client { address, sender })
     }
 
-    /// Sends a request and reads the reply to its end.
-    pub(crate) async fn ask(&mut self, method: &str, path: &str, body: Bytes) -> Result<Reply> {
-        let whole = async {
-            let response = self.open(method, path, body).await?;
-            let status = response.status().as_u16();
-            let retry_after = response.headers().contains_key("retry-after");
-            let body = response.into_body().collect().await?.to_bytes();
-            Ok(Reply { status, retry_after, body })
+    /// Starts a run and waits for its answer. A refusal without `Retry-After` is a failure.
+    pub(crate) async fn run(&mut self, body: Bytes) -> Outcome {
+        let start = Instant::now();
+        let reply = async {
+            let response = self.open("POST", "/hugginggpt", body).await?;
+            let (status, retry) = (response.status().as_u16(), response.headers().contains_key("retry-after"));
+            Ok::<_, anyhow::Error>((status, retry, response.into_body().collect().await?.to_bytes()))
         };
-        tokio::time::timeout(DEADLINE, whole).await.with_context(|| format!("{path}: no reply in {DEADLINE:?}"))?
+        match tokio::time::timeout(DEADLINE, reply).await {
+            Ok(Ok((200, ..))) => Outcome::Answered(start.elapsed()),
+            Ok(Ok((429 | 503, true, _))) => Outcome::Refused,
+            Ok(Ok((status, _, body))) => Outcome::Failed(format!("{status}: {}", String::from_utf8_lossy(&body))),
+            Ok(Err(error)) => Outcome::Failed(format!("{error:#}")),
+            Err(_) => Outcome::Failed(format!("no reply in {DEADLINE:?}")),
+        }
     }
 
-    /// Sends a request and leaves the reply's body to be read, or not.
+    /// Fails when the server does not say that it is well.
+    pub(crate) async fn health(&mut self) -> Result<()> {
+        let response = tokio::time::timeout(DEADLINE, self.open("GET", "/health", Bytes::new())).await??;
+        ensure!(response.status() == 200, "/health answered {}", response.status());
+        Ok(())
+    }
+
+    /// Sends a request and returns the response with its body unread.
     pub(crate) async fn open(&mut self, method: &str, path: &str, body: Bytes) -> Result<Response<Incoming>> {
         let request = Request::builder()
             .method(method)
@@ -68,7 +75,7 @@ impl Client {
     }
 }
 
-/// The kinds of events of an event stream, as they come in.
+/// The events of an event stream.
 pub(crate) struct Events {
     body: Incoming,
     pending: Vec<u8>,
@@ -79,7 +86,7 @@ impl Events {
         Events { body: response.into_body(), pending: Vec::new() }
     }
 
-    /// The next event: its kind and its data; `None` at the end.
+    /// The kind and the data of the next event; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<(String, String)>> {
         loop {
             if let Some(end) = self.pending.windows(2).position(|pair| pair == b"\n\n") {
@@ -90,11 +97,11 @@ impl Events {
                     lines.next().map(|line| line.strip_prefix(' ').unwrap_or(line).to_owned())
                 };
                 if let Some(kind) = field("event") {
-                    return Ok(Some((kind, field("data").unwrap_or_default())));
+                    return Ok(Some((kind, field("data").context("an event without data")?)));
                 }
                 continue;
             }
-            match tokio::time::timeout(DEADLINE, self.body.frame()).await.context("the stream stands still")? {
+            match tokio::time::timeout(DEADLINE, self.body.frame()).await.context("no event in time")? {
                 Some(frame) => {
                     if let Ok(data) = frame?.into_data() {
                         self.pending.extend_from_slice(&data);
@@ -105,7 +112,7 @@ impl Events {
         }
     }
 
-    /// Reads to the end; the kind of the last event.
+    /// Reads to the end and returns the kind of the last event.
     pub(crate) async fn last(&mut self) -> Result<String> {
         let mut last = String::new();
         while let Some((kind, _)) = self.next().await? {

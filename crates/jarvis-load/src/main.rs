@@ -1,13 +1,13 @@
-//! Measures the real binary, `jarvis serve`, from outside: `cargo xtask load`. Prints figures and asserts nothing but that
-//! the server stayed correct; the targets stand in `docs/performance.md`. Not a test, and not part of what jarvis ships.
+//! Measures the real binary, `jarvis serve`, from outside: `cargo xtask load`. Prints figures and fails only when the server
+//! does not stay correct; the targets stand in `docs/performance.md`. Not part of what jarvis ships.
 
-// It talks to the person who ran it.
+// A development command has no printer to go through.
 #![allow(clippy::print_stdout)]
 
 mod client;
+mod load;
 mod model;
 mod questions;
-mod rate;
 mod server;
 mod streams;
 
@@ -15,21 +15,22 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
+use crate::load::HEAD;
 use crate::model::{Kind, Model};
 use crate::server::Server;
 
 /// Measures `jarvis serve` on the loopback interface.
 #[derive(Debug, Parser)]
 struct Args {
-    /// What to measure: all of it when nothing is named
+    /// What to measure [default: everything]
     #[arg(value_enum)]
     what: Vec<What>,
     /// The binary to measure
     #[arg(long, default_value = "target/release/jarvis", value_name = "FILE")]
     binary: PathBuf,
-    /// Clients that ask at the same time, one figure for each
+    /// Numbers of clients, one figure for each
     #[arg(long, value_delimiter = ',', default_value = "1,8,32,256", value_name = "N,…")]
     clients: Vec<usize>,
     /// The most requests of one figure
@@ -41,7 +42,7 @@ struct Args {
     /// Concurrent event streams
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     streams: usize,
-    /// Questions at the same time
+    /// Concurrent questions
     #[arg(long, default_value_t = 200, value_name = "N")]
     questions: usize,
     /// More flags for `jarvis serve`
@@ -49,15 +50,15 @@ struct Args {
     serve: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// Requests a second with the offline planner
+    /// Requests per second with the offline planner
     Offline,
-    /// Requests a second with a recorded model
+    /// Requests per second with a recorded model
     Replay,
-    /// Requests a second with a model that answers at once on a socket
+    /// Requests per second with a model on a socket that answers at once
     Socket,
-    /// Memory before and after 10,000 requests
+    /// Memory after up to 20,000 requests
     Memory,
     /// Many event streams of one run, and many runs that stream
     Streams,
@@ -69,92 +70,60 @@ enum What {
     Questions,
 }
 
-const ALL: [What; 8] = [
-    What::Offline,
-    What::Replay,
-    What::Socket,
-    What::Memory,
-    What::Streams,
-    What::Slow,
-    What::Overload,
-    What::Questions,
-];
-
 fn main() -> Result<()> {
     let args = Args::parse();
-    // Half of the machine is the server's.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(measure(&args))
+    let faults = runtime.block_on(measure(&args))?;
+    anyhow::ensure!(faults.is_empty(), "the server did not stay correct:\n  {}", faults.join("\n  "));
+    Ok(())
 }
 
-async fn measure(args: &Args) -> Result<()> {
-    let what: &[What] = if args.what.is_empty() { &ALL } else { &args.what };
-    let mut wrong = Vec::new();
+async fn measure(args: &Args) -> Result<Vec<String>> {
+    let what = if args.what.is_empty() { What::value_variants() } else { &args.what };
+    let seconds = Duration::from_secs(args.seconds);
+    let rates: Vec<_> = args.clients.iter().map(|clients| (*clients, args.requests, seconds)).collect();
+    let memory = [1_000, 9_000, 10_000].map(|requests| (32, requests, Duration::from_secs(120)));
+    let mut faults = Vec::new();
     for what in what {
-        let found = match what {
-            What::Offline => throughput(args, "offline planner, one native task", Kind::Offline).await?,
-            What::Replay => throughput(args, "recorded model, one native task", Kind::Replay).await?,
-            What::Socket => throughput(args, "model on a socket, one native task", Kind::Socket).await?,
-            What::Memory => memory(args).await?,
-            What::Streams => streams::many(args.streams, &args.binary, &args.serve).await?,
-            What::Slow => streams::unread(&args.binary, &args.serve).await?,
+        faults.extend(match what {
+            What::Offline => rate(args, "Offline planner, one native task", Kind::Offline, &rates).await?,
+            What::Replay => rate(args, "Recorded model, one native task", Kind::Replay, &rates).await?,
+            What::Socket => rate(args, "Model on a socket, one native task", Kind::Socket, &rates).await?,
+            What::Memory => rate(args, "Memory, recorded model, one native task", Kind::Replay, &memory).await?,
+            What::Streams => streams::many(args).await?,
+            What::Slow => streams::unread(args).await?,
             What::Overload => overload(args).await?,
-            What::Questions => questions::ask(args.questions, &args.binary, &args.serve).await?,
-        };
-        wrong.extend(found);
+            What::Questions => questions::measure(args).await?,
+        });
     }
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    anyhow::bail!("the server did not stay correct:\n  {}", wrong.join("\n  "))
+    Ok(faults)
 }
 
-async fn throughput(args: &Args, title: &str, kind: Kind) -> Result<Vec<String>> {
-    let model = Model::start(kind).await?;
-    let server = Server::start(&args.binary, &model.flags(), &args.serve).await?;
+/// One row for each number of clients, of requests, and longest time.
+async fn rate(args: &Args, title: &str, kind: Kind, loads: &[(usize, usize, Duration)]) -> Result<Vec<String>> {
     println!("\n## {title}\n");
-    println!("idle: {}", server.memory()?);
-    rate::run(&server, &model, 8, 200, Duration::from_secs(5)).await?;
-    println!("\n| clients | requests/s | p50 ms | p99 ms | max ms | not 200 | server CPU ms/request | memory |");
-    println!("|---|---|---|---|---|---|---|---|");
-    let mut wrong = Vec::new();
-    for clients in &args.clients {
-        let figure = rate::run(&server, &model, *clients, args.requests, Duration::from_secs(args.seconds)).await?;
-        println!("| {clients} | {figure} | {} |", server.memory()?);
-        if figure.broken() {
-            wrong.push(format!("{title}, {clients} clients: {}", figure.statuses()));
-        }
+    let model = Model::start(kind).await?;
+    let server = Server::start(&args.binary, &model.flags, &args.serve).await?;
+    println!("idle: {}\n\n{HEAD}", server.memory()?);
+    load::rate(&server, &model, 8, 200, Duration::from_secs(5)).await?;
+    let mut faults = Vec::new();
+    for (clients, requests, limit) in loads {
+        let figure = load::rate(&server, &model, *clients, *requests, *limit).await?;
+        println!("| {clients} clients | {figure} |");
+        faults.extend(figure.faults());
     }
-    wrong.extend(server.stop().await?);
-    Ok(wrong)
-}
-
-async fn memory(args: &Args) -> Result<Vec<String>> {
-    let model = Model::start(Kind::Replay).await?;
-    let server = Server::start(&args.binary, &model.flags(), &args.serve).await?;
-    println!("\n## Memory, 32 clients, recorded model\n");
-    println!("idle: {}", server.memory()?);
-    let mut done = 0;
-    for requests in [1_000, 9_000, 10_000] {
-        let figure = rate::run(&server, &model, 32, requests, Duration::from_secs(120)).await?;
-        done += figure.count();
-        println!("after {done} requests: {}", server.memory()?);
-    }
-    tokio::time::sleep(Duration::from_secs(5)).await;
-    println!("five seconds later: {}", server.memory()?);
-    println!("data folder: {} MB", server.data_bytes() / 1_000_000);
-    server.stop().await
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    println!("\ntwo seconds later: {}", server.memory()?);
+    faults.extend(server.stop().await?);
+    Ok(faults)
 }
 
 async fn overload(args: &Args) -> Result<Vec<String>> {
+    println!("\n## 2,000 runs at once, and a model that does not answer\n");
     let model = Model::start(Kind::Held).await?;
-    let server = Server::start(&args.binary, &model.flags(), &args.serve).await?;
-    println!("\n## Overload: 2,000 runs at once, and a model that does not answer\n");
-    let before = server.memory()?;
-    let (refused, wrong) = rate::overload(&server, &model, 2_000).await?;
-    println!("{refused}");
-    println!("memory: {before}, then {}", server.memory()?);
-    let mut wrong: Vec<String> = wrong.into_iter().map(|wrong| format!("overload: {wrong}")).collect();
-    wrong.extend(server.stop().await?);
-    Ok(wrong)
+    let server = Server::start(&args.binary, &model.flags, &args.serve).await?;
+    println!("idle: {}", server.memory()?);
+    let mut faults = load::overload(&server, &model, 2_000).await?;
+    faults.extend(server.stop().await?);
+    Ok(faults)
 }

@@ -1,5 +1,5 @@
-//! Models that cost no time: none at all, a recording, or an endpoint on a socket. `jarvis-testing` has a richer one,
-//! which keeps every request and so cannot stand long loads.
+//! Models that take no time: none, a recording, or an endpoint on a socket. The endpoint of `jarvis-testing` keeps every
+//! request, so it cannot take such loads.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -17,14 +17,13 @@ use futures::stream;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// Which model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// None: the offline planner.
+    /// The offline planner.
     Offline,
     /// A recording.
     Replay,
-    /// Recorded, for the document agent: a chart, then the answer.
+    /// A recording for the document agent: a chart, then the answer.
     Agent,
     /// An endpoint that answers at once.
     Socket,
@@ -34,25 +33,23 @@ pub(crate) enum Kind {
     Long,
 }
 
-/// Words of a long answer: more than the buffers of a socket hold, as events.
-const LONG: usize = 100_000;
+/// More words than the buffers of a socket hold, as events.
+pub(crate) const LONG: usize = 100_000;
 
 const PLAN: &str =
     r#"[{"task": "text-classification", "id": 0, "dep": [-1], "args": {"text": "I love this house and its garden"}}]"#;
 const CHOICE: &str = r#"{"id": "native/sentiment", "reason": "it works here"}"#;
 const ANSWER: &str = "The text is positive: it speaks of love for a house and its garden.";
 
-/// What the agent's model says first, and once there is a chart.
 const CALL: &str = "<Thought>: Count.\n<Action>: plot\n<Action Input>: \
                     {\"x\": [\"apple\", \"banana\", \"orange\"], \"y\": [6, 3, 1]}";
 const KNOWN: &str = "<Thought>: known\n<Final Answer>: Three kinds.";
 
-/// A model, and what is to be kept alive for it.
 pub(crate) struct Model {
     kind: Kind,
-    flags: Vec<String>,
+    /// The flags of `jarvis serve`.
+    pub(crate) flags: Vec<String>,
     gate: watch::Sender<bool>,
-    /// Removed with the model.
     _recording: Option<tempfile::NamedTempFile>,
 }
 
@@ -65,40 +62,26 @@ impl Model {
     pub(crate) async fn start(kind: Kind) -> Result<Model> {
         let (gate, opened) = watch::channel(!matches!(kind, Kind::Held | Kind::Long));
         let mut recording = None;
+        let mut replay = |replies: &[(&str, &str, &str)]| {
+            let mut file = tempfile::Builder::new().suffix(".jsonl").tempfile()?;
+            for (stage, part, reply) in replies {
+                writeln!(file, "{}", json!({"stage": stage, "contains": [part], "reply": reply, "sticky": true}))?;
+            }
+            let model = format!("replay:{}", recording.insert(file).path().display());
+            Ok::<_, anyhow::Error>(vec!["--llm".to_owned(), model])
+        };
         let flags = match kind {
-            Kind::Offline => vec!["--llm".to_owned(), "offline".to_owned()],
+            Kind::Offline => ["--llm", "offline"].map(str::to_owned).to_vec(),
             Kind::Replay => {
-                let mut file = tempfile::Builder::new().suffix(".jsonl").tempfile()?;
-                for (stage, reply) in [("parse_task", PLAN), ("choose_model", CHOICE), ("response_results", ANSWER)] {
-                    writeln!(file, "{}", json!({"stage": stage, "contains": [], "reply": reply, "sticky": true}))?;
-                }
-                file.flush()?;
-                let flags = vec!["--llm".to_owned(), format!("replay:{}", file.path().display())];
-                recording = Some(file);
-                flags
+                replay(&[("parse_task", "", PLAN), ("choose_model", "", CHOICE), ("response_results", "", ANSWER)])?
             }
-            Kind::Agent => {
-                let mut file = tempfile::Builder::new().suffix(".jsonl").tempfile()?;
-                for (part, reply) in [("Plot generated", KNOWN), ("", CALL)] {
-                    let line = json!({"stage": "react", "contains": [part], "reply": reply, "sticky": true});
-                    writeln!(file, "{line}")?;
-                }
-                file.flush()?;
-                let flags = vec!["--llm".to_owned(), format!("replay:{}", file.path().display())];
-                recording = Some(file);
-                flags
-            }
+            Kind::Agent => replay(&[("react", "Plot generated", KNOWN), ("react", "", CALL)])?,
             Kind::Socket | Kind::Held | Kind::Long => {
                 let address = endpoint(Endpoint { long: kind == Kind::Long, gate: opened }).await?;
                 ["--llm", "fast", "--base-url", &format!("http://{address}/v1")].map(str::to_owned).to_vec()
             }
         };
         Ok(Model { kind, flags, gate, _recording: recording })
-    }
-
-    /// The flags of `jarvis serve`.
-    pub(crate) fn flags(&self) -> Vec<String> {
-        self.flags.clone()
     }
 
     /// Lets the held answers go.
@@ -115,7 +98,7 @@ impl Model {
     pub(crate) fn request(&self) -> Bytes {
         let text = match self.kind {
             Kind::Offline => "what is the sentiment of: I love this house and its garden",
-            Kind::Replay | Kind::Agent | Kind::Socket | Kind::Held | Kind::Long => "Is this meant kindly?",
+            _ => "Is this meant kindly?",
         };
         Bytes::from(json!({"messages": [{"role": "user", "content": text}]}).to_string())
     }
@@ -125,28 +108,26 @@ async fn endpoint(endpoint: Endpoint) -> Result<SocketAddr> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let app = Router::new().fallback(answer).with_state(Arc::new(endpoint));
-    // It ends with the program.
+    // Ends with the program.
     tokio::spawn(async move { axum::serve(listener, app).await });
     Ok(address)
 }
 
 async fn answer(State(endpoint): State<Arc<Endpoint>>, headers: HeaderMap, body: Bytes) -> Response {
-    let stage = headers.get("x-jarvis-stage").and_then(|stage| stage.to_str().ok()).unwrap_or_default();
-    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let text = match stage {
-        "parse_task" => PLAN.to_owned(),
-        "choose_model" => CHOICE.to_owned(),
-        _ if body.is_empty() => {
-            return axum::Json(json!({"object": "list", "data": [{"id": "fast", "object": "model"}]})).into_response();
-        }
+    let Ok(request) = serde_json::from_slice::<Value>(&body) else {
+        return axum::Json(json!({"object": "list", "data": [{"id": "fast", "object": "model"}]})).into_response();
+    };
+    let text = match headers.get("x-jarvis-stage").and_then(|stage| stage.to_str().ok()) {
+        Some("parse_task") => PLAN.to_owned(),
+        Some("choose_model") => CHOICE.to_owned(),
         _ => {
-            // The sender lives as long as the model.
+            // Fails when the model is dropped, and the program with it.
             let _ = endpoint.gate.clone().wait_for(|open| *open).await;
             if endpoint.long { "word ".repeat(LONG) } else { ANSWER.to_owned() }
         }
     };
-    let usage = json!({"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20});
     if request.get("stream") != Some(&Value::Bool(true)) {
+        let usage = json!({"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20});
         return axum::Json(
             json!({"id": "x", "object": "chat.completion", "created": 0, "model": "fast", "usage": usage,
             "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}),
@@ -158,9 +139,9 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, headers: HeaderMap, body:
             "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
         Ok::<_, Infallible>(Bytes::from(format!("data: {chunk}\n\n")))
     };
-    let mut pieces: Vec<_> =
+    let mut chunks: Vec<_> =
         text.split_inclusive(' ').map(|word| chunk(json!({"content": word}), Value::Null)).collect();
-    pieces.push(chunk(json!({}), json!("stop")));
-    pieces.push(Ok(Bytes::from_static(b"data: [DONE]\n\n")));
-    ([("content-type", "text/event-stream")], Body::from_stream(stream::iter(pieces))).into_response()
+    chunks.push(chunk(json!({}), json!("stop")));
+    chunks.push(Ok(Bytes::from_static(b"data: [DONE]\n\n")));
+    ([("content-type", "text/event-stream")], Body::from_stream(stream::iter(chunks))).into_response()
 }

@@ -1,37 +1,33 @@
-//! The server under test: a child process with its data in a temporary folder, and what the system says of it.
+//! The server under test: a child process with its data in a temporary folder, measured through `/proc`.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::sync::oneshot;
+use tokio::sync::mpsc;
 
 /// How long the server may take to start, and to stop.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// Lines of its stderr that are kept, to be shown when it fails.
-const KEPT: usize = 60;
+const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A running server.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     child: Child,
     pid: u32,
-    data: tempfile::TempDir,
-    told: Arc<Mutex<VecDeque<String>>>,
+    /// Its stderr.
+    lines: mpsc::UnboundedReceiver<String>,
+    _data: tempfile::TempDir,
 }
 
 impl Server {
-    /// Starts it and waits until it says where it listens.
+    /// Starts the server and waits for its address.
     pub(crate) async fn start(binary: &Path, model: &[String], more: &[String]) -> Result<Server> {
         let data = tempfile::tempdir()?;
-        // It runs in a folder of its own.
+        // Absolute, since the server runs in another folder.
         let binary = std::path::absolute(binary)?;
         let mut child = Command::new(&binary)
             .args(["serve", "--http", "127.0.0.1:0", "--data-dir"])
@@ -47,103 +43,78 @@ impl Server {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .with_context(|| format!("{} does not start; build it: cargo build --release", binary.display()))?;
-        let stderr = child.stderr.take().context("no stderr")?;
-        let told: Arc<Mutex<VecDeque<String>>> = Arc::default();
-        let (found, address) = oneshot::channel();
-        tokio::spawn(listen(stderr, Arc::clone(&told), found));
-        let pid = child.id().context("the server ended at once")?;
-        match tokio::time::timeout(PATIENCE, address).await {
-            Ok(Ok(address)) => Ok(Server { address, child, pid, data, told }),
-            Ok(Err(_)) => bail!("the server ended before it listened:\n{}", lines(&told)),
-            Err(_) => bail!("the server does not say where it listens:\n{}", lines(&told)),
-        }
-    }
-
-    /// Where it serves gRPC, once it has said so.
-    pub(crate) async fn grpc(&self) -> Option<String> {
-        let said = || {
-            let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            told.iter().find_map(|line| Some(line.split_once("gRPC at ")?.1.trim().to_owned()))
-        };
-        for _ in 0..100 {
-            if let Some(address) = said() {
-                return Some(address);
+            .with_context(|| format!("{} cannot start; build it: cargo build --release", binary.display()))?;
+        let mut stderr = BufReader::new(child.stderr.take().context("no stderr")?).lines();
+        let (sender, mut lines) = mpsc::unbounded_channel();
+        // Reads to the end, so that the server never waits for a reader.
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = stderr.next_line().await {
+                // Fails once the server is dropped.
+                let _ = sender.send(line);
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        None
+        });
+        let pid = child.id().context("the server ended at once")?;
+        let address = find(&mut lines, address).await?;
+        Ok(Server { address, child, pid, lines, _data: data })
     }
 
-    /// Its memory now.
+    /// The address of its gRPC service.
+    pub(crate) async fn grpc(&mut self) -> Result<String> {
+        find(&mut self.lines, |line| Some(line.split_once("gRPC at ")?.1.trim().to_owned())).await
+    }
+
     pub(crate) fn memory(&self) -> Result<Memory> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid))
-            .context("the server is gone, or this is not Linux")?;
-        let field = |name: &str| -> f64 {
-            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-            line.split_whitespace().find_map(|word| word.parse::<f64>().ok()).unwrap_or_default() / 1024.0
+        let status = self.proc("status")?;
+        let mib = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+            kib.map(|kib| kib / 1024.0).with_context(|| format!("/proc/{}/status has no {name}", self.pid))
         };
-        Ok(Memory {
-            now: field("VmRSS:"),
-            own: field("RssAnon:"),
-            peak: field("VmHWM:"),
-            threads: field("Threads:") * 1024.0,
-        })
+        Ok(Memory { resident: mib("VmRSS:")?, anonymous: mib("RssAnon:")?, peak: mib("VmHWM:")? })
     }
 
     /// The processor time it has used.
-    pub(crate) fn cpu(&self) -> Duration {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
-        // The name in brackets may hold blanks; the fields after it are counted from `state`, the third.
-        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split_whitespace().collect();
-        let ticks: u64 = [11, 12].iter().filter_map(|at| fields.get(*at)?.parse::<u64>().ok()).sum();
-        Duration::from_millis(ticks * 10)
+    pub(crate) fn cpu(&self) -> Result<Duration> {
+        let stat = self.proc("stat")?;
+        // The name in brackets may hold blanks. Behind it, `utime` and `stime` are the 12th and 13th field (proc(5)).
+        let (_, fields) = stat.rsplit_once(") ").context("an unknown /proc/PID/stat")?;
+        let ticks: u64 = fields.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+        Ok(Duration::from_millis(ticks * 10))
     }
 
-    /// The bytes of all files it has written.
-    pub(crate) fn data_bytes(&self) -> u64 {
-        bytes_under(self.data.path())
+    fn proc(&self, file: &str) -> Result<String> {
+        std::fs::read_to_string(format!("/proc/{}/{file}", self.pid))
+            .context("the server is gone, or this is not Linux")
     }
 
-    /// Asks it to stop, and says what was wrong with how it did.
+    /// Stops the server and returns what was wrong with how it ended.
     pub(crate) async fn stop(mut self) -> Result<Vec<String>> {
-        let ended = self.child.try_wait()?;
-        if let Some(status) = ended {
-            return Ok(vec![format!("the server ended by itself ({status}):\n{}", lines(&self.told))]);
-        }
-        let asked = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status().await?;
-        if !asked.success() {
-            bail!("the server cannot be asked to stop");
-        }
-        Ok(match tokio::time::timeout(PATIENCE, self.child.wait()).await {
-            Ok(status) if status.as_ref().is_ok_and(|status| status.success()) => Vec::new(),
-            Ok(status) => vec![format!("the server stopped with {status:?}:\n{}", lines(&self.told))],
-            Err(_) => vec![format!("the server did not stop within {PATIENCE:?} of SIGTERM:\n{}", lines(&self.told))],
-        })
+        let ended = match self.child.try_wait()? {
+            Some(status) => format!("the server ended by itself ({status})"),
+            None => {
+                Command::new("kill").args(["-TERM", &self.pid.to_string()]).status().await?;
+                match tokio::time::timeout(DEADLINE, self.child.wait()).await {
+                    Ok(status) if status.as_ref().is_ok_and(|status| status.success()) => return Ok(Vec::new()),
+                    Ok(status) => format!("the server ended with {status:?}"),
+                    Err(_) => format!("the server did not stop within {DEADLINE:?} of SIGTERM"),
+                }
+            }
+        };
+        let lines: Vec<String> = std::iter::from_fn(|| self.lines.try_recv().ok()).collect();
+        Ok(vec![format!("{ended}:\n{}", lines.join("\n"))])
     }
 }
 
-/// Reads the server's stderr to its end: keeps the last lines, and finds the address.
-async fn listen(
-    stderr: tokio::process::ChildStderr,
-    told: Arc<Mutex<VecDeque<String>>>,
-    found: oneshot::Sender<SocketAddr>,
-) {
-    let mut found = Some(found);
-    let mut lines = BufReader::new(stderr).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        if let Some(address) = address(&line)
-            && let Some(found) = found.take()
-        {
-            // Nobody waits when the program is being stopped.
-            let _ = found.send(address);
+/// The first line that `pick` takes something from.
+async fn find<T>(lines: &mut mpsc::UnboundedReceiver<String>, pick: impl Fn(&str) -> Option<T>) -> Result<T> {
+    let mut seen = Vec::new();
+    while let Ok(Some(line)) = tokio::time::timeout(DEADLINE, lines.recv()).await {
+        if let Some(found) = pick(&line) {
+            return Ok(found);
         }
-        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() == KEPT {
-            told.pop_front();
-        }
-        told.push_back(line);
+        seen.push(line);
     }
+    bail!("the server ended, or does not print its address:\n{}", seen.join("\n"))
 }
 
 /// The address in a line such as `listening on http://127.0.0.1:8004`.
@@ -153,36 +124,17 @@ fn address(line: &str) -> Option<SocketAddr> {
     rest.get(..end)?.trim_end_matches('.').parse().ok()
 }
 
-fn lines(told: &Mutex<VecDeque<String>>) -> String {
-    let told = told.lock().unwrap_or_else(PoisonError::into_inner);
-    told.iter().map(|line| format!("    {line}\n")).collect()
-}
-
-fn bytes_under(folder: &Path) -> u64 {
-    let Ok(entries) = folder.read_dir() else { return 0 };
-    entries
-        .flatten()
-        .map(|entry| match entry.metadata() {
-            Ok(file) if file.is_dir() => bytes_under(&entry.path()),
-            Ok(file) => file.len(),
-            Err(_) => 0,
-        })
-        .sum()
-}
-
-/// Resident memory in MiB, and the number of threads. What is not its own are pages of the program's file, of which the
-/// system maps more or fewer as it likes.
+/// Memory in MiB. Resident but not anonymous are pages of the program's file, of which the system maps more or fewer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
-    now: f64,
-    own: f64,
+    resident: f64,
+    anonymous: f64,
     peak: f64,
-    threads: f64,
 }
 
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1} MiB ({:.1} its own, peak {:.1}, {:.0} threads)", self.now, self.own, self.peak, self.threads)
+        write!(f, "{:.1} MiB ({:.1} anonymous, peak {:.1})", self.resident, self.anonymous, self.peak)
     }
 }
 
@@ -198,7 +150,6 @@ mod tests {
             ("http://[::1]:80/docs", Some("[::1]:80")),
             ("see http://127.0.0.1:1234.", Some("127.0.0.1:1234")),
             ("model at https://example.org", None),
-            ("nothing", None),
         ];
         for (line, wanted) in cases {
             assert_eq!(address(line).map(|address| address.to_string()).as_deref(), wanted, "{line}");

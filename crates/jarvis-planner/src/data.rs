@@ -3,8 +3,6 @@
 //! One format for all: UTF-8, `#` before a comment, and one row per line, `name<TAB>word word …`, in which `_` joins the
 //! words of a phrase.
 
-#![allow(clippy::expect_used, reason = "the lists are compiled in and tested below")]
-
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 

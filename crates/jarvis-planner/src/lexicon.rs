@@ -1,8 +1,6 @@
 //! The lexicon: words of requests in three languages to concepts, and concepts to the words tools are described with.
 //! It never names a tool of one list; which tool serves a concept is found by [`crate::retrieval`].
 
-#![allow(clippy::expect_used, reason = "the lexicon is compiled in, and `each_concept_is_whole` reads all of it")]
-
 mod typos;
 
 use std::collections::HashMap;

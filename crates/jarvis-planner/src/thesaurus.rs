@@ -62,7 +62,6 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-#[allow(clippy::expect_used, reason = "ids are made here only")]
 pub(crate) fn sense(id: SenseId) -> &'static Sense {
     TABLE.senses.get(id).expect("an id is a place in the thesaurus")
 }

@@ -90,7 +90,6 @@ pub(crate) fn listed(list: &str, word: &str) -> bool {
 }
 
 /// A regular expression written in this crate; the tests of its user compile it.
-#[allow(clippy::expect_used, reason = "a literal pattern")]
 pub(crate) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is valid")
 }

@@ -6,7 +6,6 @@
 
 // Docs say what is not obvious; a doc comment that repeats a name helps nobody.
 #![allow(missing_docs)]
-#![allow(clippy::expect_used, reason = "an invariant is an `expect` that says why it holds")]
 
 pub mod data;
 pub mod error;

@@ -117,7 +117,6 @@ impl FakeChat {
     ///
     /// # Panics
     /// When no port or thread can be had: a test cannot go on then.
-    #[allow(clippy::expect_used, reason = "a test cannot go on without its server")]
     pub fn spawn(script: Script) -> FakeChat {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port on the loopback interface");
         listener.set_nonblocking(true).expect("a socket that does not block");

@@ -3,8 +3,6 @@
 //! A [`Tool`] is called with a JSON object and answers with an [`Observation`] (text, data, pictures) or with a [`ToolError`];
 //! a [`Registry`] holds all of them by name. Nothing here chooses a tool or performs the task of a plan.
 
-#![allow(clippy::expect_used, reason = "an invariant is told where it is relied on")]
-
 pub mod approvals;
 mod bodies;
 pub mod config;

@@ -1,4 +1,4 @@
-//! Reads the workspace: members by `cargo metadata`, sources and documents from disk. Judges nothing.
+//! Reads the workspace: members by `cargo metadata`, sources and documents from disk.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -37,16 +37,10 @@ pub(super) struct Source {
     pub(super) text: String,
 }
 
-/// A package of the lock file and its licence expression.
-pub(super) struct Package {
-    pub(super) name: String,
-    pub(super) licence: Option<String>,
-}
-
 impl Workspace {
     /// Reads the workspace at `root`.
     pub(crate) fn load(root: &Path) -> Result<Workspace> {
-        let metadata = metadata(root, &["--no-deps"])?;
+        let metadata = metadata(root)?;
         let packages = list(&metadata, "packages");
         let names: Vec<&str> = packages.iter().filter_map(|package| text(package, "name")).collect();
         let mut crates = Vec::new();
@@ -83,19 +77,6 @@ impl Workspace {
     }
 }
 
-/// Every package of the lock file, for all platforms; where those of other platforms cannot be fetched, those of this one.
-pub(super) fn packages(root: &Path) -> Result<Vec<Package>> {
-    let found = metadata(root, &[]).or_else(|_| {
-        let host = host()?;
-        metadata(root, &["--offline", "--filter-platform", &host])
-    })?;
-    let package = |package: &Value| {
-        let name = format!("{} {}", text(package, "name")?, text(package, "version")?);
-        Some(Package { name, licence: text(package, "license").map(str::to_owned) })
-    };
-    Ok(list(&found, "packages").iter().filter_map(package).collect())
-}
-
 fn member(root: &Path, package: &Value, names: &[&str]) -> Result<Crate> {
     let name = text(package, "name").context("a package without a name")?.to_owned();
     let manifest = Path::new(text(package, "manifest_path").context("a package without a manifest")?);
@@ -112,26 +93,18 @@ fn member(root: &Path, package: &Value, names: &[&str]) -> Result<Crate> {
     Ok(Crate { name, folder: folder.unwrap_or_default(), manifest, floor, needs })
 }
 
-fn metadata(root: &Path, args: &[&str]) -> Result<Value> {
+fn metadata(root: &Path) -> Result<Value> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(program)
-        .args(["metadata", "--format-version", "1", "--locked"])
-        .args(args)
+        .args(["metadata", "--format-version", "1", "--locked", "--no-deps"])
         .current_dir(root)
         .stderr(Stdio::piped())
         .output()
-        .context("`cargo metadata` does not start")?;
+        .context("`cargo metadata` cannot start")?;
     if !output.status.success() {
         bail!("`cargo metadata` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     serde_json::from_slice(&output.stdout).context("`cargo metadata` did not print JSON")
-}
-
-/// The triple of this machine.
-fn host() -> Result<String> {
-    let output = Command::new("rustc").arg("-vV").output().context("`rustc -vV` does not start")?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    text.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned).context("`rustc -vV` names no host")
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {

@@ -93,7 +93,7 @@ fn published_model() -> Option<PathBuf> {
 }
 
 #[tokio::test]
-async fn all_minilm_l6_v2_gives_the_reference_vectors() {
+async fn the_installed_all_minilm_l6_v2_gives_the_reference_vectors() {
     let Some(dir) = published_model() else { return };
     let model = MiniLm::open(&dir).unwrap();
     let rows = expected("all-MiniLM-L6-v2.json");

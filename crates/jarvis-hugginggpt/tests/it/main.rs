@@ -1,6 +1,6 @@
 //! The pipeline against a scripted chat endpoint and a fake Hub on real sockets.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod answers;
 mod choices;

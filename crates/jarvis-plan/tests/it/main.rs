@@ -1,6 +1,6 @@
 //! What the words promise: drafts in, plans out, and facts about them.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod checking;
 mod drawings;

@@ -1,7 +1,7 @@
 //! Integration tests of the reader and the templates.
 
 // Helpers of tests may panic as the tests do.
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod literal_properties;
 mod reader_corpus;

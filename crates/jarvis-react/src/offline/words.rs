@@ -26,7 +26,6 @@ fn lines(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str
 }
 
 /// The words of a row.
-#[allow(clippy::expect_used)]
 pub(super) fn row(name: &str) -> &'static [&'static str] {
     WORDS.get(name).expect("a test holds the names in the code against words.tsv")
 }
@@ -55,7 +54,6 @@ pub(super) struct Messages(pub(super) Language);
 
 impl Messages {
     /// A message with its parts filled in.
-    #[allow(clippy::expect_used)]
     pub(super) fn text(self, name: &str, parts: &[&str]) -> String {
         let column = match self.0 {
             Language::English => 0,

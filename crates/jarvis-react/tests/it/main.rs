@@ -1,6 +1,6 @@
 //! The agent against a fake chat endpoint on a real socket.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod contract;
 mod faults;

@@ -1,6 +1,6 @@
 //! The crate through its public API. Only `outside` reads data that is not in the repository.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr)]
 
 #[cfg(feature = "bertscore")]
 mod bertscore;

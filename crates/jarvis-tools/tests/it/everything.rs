@@ -7,11 +7,11 @@ use jarvis_tools::{OpenOptions, Registry, Scope, ToolErrorKind, open};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn the_reference_server_is_spoken_with() {
+async fn the_installed_reference_server_answers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let script = root.join("target/node/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     if !script.is_file() {
-        println!("skipped: {} is not there; `cargo xtask setup` installs it", script.display());
+        println!("skipped: {} is absent; `cargo xtask setup` installs it", script.display());
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Remote tools against real servers: sockets and processes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod everything;
 mod grpc;

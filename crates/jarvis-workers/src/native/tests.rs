@@ -182,10 +182,10 @@ fn image_of_two_halves() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn spoken_words_are_cleaned_and_heard_as_speech() {
+async fn the_installed_espeak_ng_speaks_what_is_cleaned_and_measured_as_speech() {
     let (_root, native) = native(Programs::find());
     if let Err(missing) = native.available("native/espeak-ng") {
-        println!("{missing}: speaking was not tried");
+        println!("skipped: {missing}");
         return;
     }
     let text = "The quick brown fox jumps over the lazy dog, and then it sleeps for a while.";

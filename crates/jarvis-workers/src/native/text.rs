@@ -213,7 +213,6 @@ fn rounded(score: f64) -> f64 {
 
 /// A pattern that is part of the program. A test compiles every one.
 // Wrong only when the program is, whatever the input.
-#[allow(clippy::expect_used)]
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern of the program")
 }

@@ -1,6 +1,6 @@
 //! The real binary: what it prints, where, and how it ends.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod ask;
 mod conversations;

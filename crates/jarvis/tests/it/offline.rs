@@ -98,9 +98,9 @@ fn summary_mood_and_names_of_a_text() {
 }
 
 #[test]
-fn a_text_is_read_aloud_where_the_program_is() {
+fn a_text_is_read_aloud_by_the_installed_espeak_ng() {
     if std::process::Command::new("espeak-ng").arg("--version").output().is_err() {
-        println!("espeak-ng is not installed: nothing to hear");
+        println!("skipped: espeak-ng is not installed");
         return;
     }
     for request in

@@ -320,7 +320,6 @@ impl Grid {
 
 /// The column of each node: one more than the last column among the nodes that lead to it. Where every node left is in or
 /// behind a cycle, the one with the fewest open edges into it comes next; edges back to it go from right to left.
-#[allow(clippy::expect_used, reason = "the loop ends when every node has its level")]
 fn levels(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let mut open = vec![0_usize; count];
     // The nodes beside each node, and whether the edge leads to them.

@@ -214,10 +214,10 @@ fn texts_that_cannot_be_spoken() {
 }
 
 #[tokio::test]
-async fn spoken_text_is_a_sound_like_speech() {
+async fn the_installed_espeak_ng_makes_a_sound_like_speech() {
     let programs = Programs::find();
     if programs.path(Program::EspeakNg).is_err() {
-        println!("espeak-ng is not installed: speaking was not tried");
+        println!("skipped: espeak-ng is not installed");
         return;
     }
     let cases = [

@@ -95,8 +95,8 @@ pub(super) enum Unclear {
 
 macro_rules! patterns {
     ($($name:ident = $pattern:expr;)+) => {
-        $(#[allow(clippy::expect_used)] // Constant patterns; a test compiles each.
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).expect("a valid pattern"));)+
+        // Constant patterns; a test compiles each.
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).expect("a valid pattern"));)+
         #[cfg(test)]
         fn compile_all() { $(LazyLock::force(&$name);)+ }
     };

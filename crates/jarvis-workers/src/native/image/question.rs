@@ -78,7 +78,7 @@ const FAMILIES: &[(&str, &str, &str, &[&str])] = &[
 
 macro_rules! pattern {
     ($name:ident, $pattern:expr) => {
-        #[allow(clippy::expect_used)] // The pattern is a constant; the tests compile it.
+        // The pattern is a constant; the tests compile it.
         static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).expect("a valid pattern"));
     };
 }
@@ -95,7 +95,7 @@ pattern!(DARK, r"\bdark|т[её]мн|暗|\bblurr?|размыт|模糊|нечет
 pattern!(BRIGHT, r"\bbright|\blight\b|ярк|светл|亮|\bsharp|резк|清晰|\bчетк|in focus");
 pattern!(TOO, r"\btoo\b|слишком|太");
 
-#[allow(clippy::expect_used)] // The patterns are constants; the tests compile each.
+// The patterns are constants; the tests compile each.
 static TOPICS: LazyLock<Vec<(Topic, Regex)>> = LazyLock::new(|| {
     PATTERNS.iter().map(|(topic, pattern)| (*topic, Regex::new(pattern).expect("a valid pattern"))).collect()
 });

@@ -33,7 +33,6 @@ pub(crate) struct InspectArgs {
     json: bool,
 }
 
-#[allow(clippy::expect_used, reason = "the argument group is required")]
 pub(super) fn run(args: &InspectArgs, printer: Printer) -> Result<ExitCode, Failure> {
     let dir = args.dir.as_ref().or(args.data_dir.as_ref()).cloned().expect("clap demands one of them");
     let domain = Domain::open(&dir).map_err(unusable)?;
