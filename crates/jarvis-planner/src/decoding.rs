@@ -73,7 +73,6 @@ struct Decoder<'a> {
     whole: &'a [f32],
     index: &'a ToolIndex,
     weights: &'a Weights,
-    /// What was found out about pairs of tools.
     alike: RefCell<HashMap<(usize, usize), bool>>,
 }
 

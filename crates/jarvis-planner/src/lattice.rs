@@ -65,9 +65,7 @@ impl Lattice {
     }
 }
 
-/// What is known when a clause is read.
 struct Builder {
-    /// The kinds that each clause names.
     given: Vec<Vec<Kind>>,
     /// The kinds given or made before.
     near: Vec<Kind>,

@@ -91,7 +91,6 @@ pub(crate) fn concept(id: ConceptId) -> &'static Concept {
     CONCEPTS.get(id).expect("an id is a place in the lexicon")
 }
 
-/// The place of the concept of that name.
 pub(crate) fn find(name: &str) -> Option<ConceptId> {
     CONCEPTS.iter().position(|concept| concept.name == name)
 }
@@ -110,12 +109,10 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    /// The place of its first word.
     pub(crate) fn first(&self) -> usize {
         self.at.first().copied().unwrap_or_default()
     }
 
-    /// The place of its last word.
     pub(crate) fn last(&self) -> usize {
         self.at.last().copied().unwrap_or_default()
     }

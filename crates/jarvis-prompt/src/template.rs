@@ -29,12 +29,10 @@ pub struct Template {
     env: Environment<'static>,
 }
 
-/// One message of a template.
 #[derive(Debug, Clone)]
 struct Part {
     role: Role,
     demo: bool,
-    /// Its name in the environment.
     key: String,
 }
 
@@ -108,7 +106,6 @@ impl Template {
         Ok(self)
     }
 
-    /// The name, as given.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -118,7 +115,6 @@ impl Template {
         self.parts.iter().filter(|part| part.demo).count().div_ceil(2)
     }
 
-    /// True when some message uses the slot.
     pub fn uses(&self, slot: &str) -> bool {
         self.parts.iter().any(|part| self.used(part).contains(slot))
     }
@@ -207,7 +203,6 @@ impl Template {
     }
 }
 
-/// A message of a demo file.
 #[derive(Debug, Deserialize)]
 struct Message {
     role: Role,

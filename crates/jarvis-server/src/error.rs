@@ -77,22 +77,18 @@ struct ErrorFields {
 }
 
 impl ApiError {
-    /// The status.
     pub(crate) fn status(&self) -> StatusCode {
         self.0.status
     }
 
-    /// The stable word.
     pub(crate) fn code(&self) -> &'static str {
         self.0.code
     }
 
-    /// What happened.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What to try, where something can be tried.
     pub(crate) fn hint_text(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
@@ -110,12 +106,10 @@ impl ApiError {
         }))
     }
 
-    /// The request is not what it must be.
     pub(crate) fn invalid(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }
 
-    /// What was asked for does not exist.
     pub(crate) fn not_found(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
     }
@@ -126,7 +120,6 @@ impl ApiError {
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", what)
     }
 
-    /// The server takes no more runs.
     pub(crate) fn stopping() -> ApiError {
         let mut error =
             ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is stopping and takes no more runs");
@@ -134,7 +127,6 @@ impl ApiError {
         error
     }
 
-    /// There is no place for another run.
     pub(crate) fn overloaded(retry_after_s: u64) -> ApiError {
         let mut error = ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,

@@ -39,7 +39,6 @@ const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 /// The largest head of a call, in bytes.
 const MAX_HEAD: u32 = 16 << 10;
 
-/// How the gRPC door is set up.
 #[derive(Debug, Clone)]
 pub struct GrpcOptions {
     /// The largest document, in bytes.

@@ -3,6 +3,8 @@
 //! A door turns what came over the wire into the words of `jarvis-plan`, calls a pipeline, and turns what comes back into
 //! its wire twin. What a request means, and how it is carried out, is decided below.
 
+#![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
+
 mod app;
 mod error;
 mod extract;
@@ -31,34 +33,27 @@ pub use listen::bind;
 pub use options::{CallerPolicy, Options};
 pub use state::{CallerModel, Check, Parts};
 
-/// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// It would be open to everyone.
     #[error("{address} can be reached from other machines, and no token is set")]
     Open {
-        /// The address.
         address: SocketAddr,
     },
     /// An origin that pages may call from is not one.
     #[error("`{0}` is not an origin such as https://tools.example.org")]
     Origin(String),
-    /// The certificate or its key cannot be used.
     #[error("the certificate or its key cannot be used: {0}")]
     Tls(String),
-    /// The gRPC door failed.
     #[error("gRPC cannot be served: {0}")]
     Grpc(String),
-    /// The MCP door failed.
     #[error("MCP cannot be served: {0}")]
     Mcp(String),
-    /// The socket failed.
     #[error("cannot serve at the address: {0}")]
     Socket(#[from] std::io::Error),
 }
 
 impl ServeError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             ServeError::Open { .. } => "set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1",
@@ -91,9 +86,7 @@ pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
 /// The doors of a server; at least one.
 #[derive(Debug, Default)]
 pub struct Doors {
-    /// HTTP.
     pub http: Option<TcpListener>,
-    /// gRPC.
     pub grpc: Option<(TcpListener, GrpcOptions)>,
 }
 

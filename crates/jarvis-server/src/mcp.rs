@@ -60,7 +60,6 @@ pub(crate) enum Client {
     There,
 }
 
-/// Serves the protocol's requests.
 #[derive(Clone)]
 pub(crate) struct Jarvis {
     server: Server,

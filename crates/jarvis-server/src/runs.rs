@@ -32,7 +32,6 @@ pub(crate) type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture
 /// What is kept of a run after it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Its events, in the journal.
     Events,
     /// Nothing: it did nothing but think.
     Nothing,
@@ -43,7 +42,6 @@ pub(crate) enum Keep {
 pub(crate) enum Lost {
     /// It was cancelled while it waited for its place.
     Cancelled,
-    /// It panicked.
     Broken,
 }
 
@@ -76,11 +74,8 @@ impl From<Lost> for ApiError {
 /// A run that goes on, or waits for its place.
 #[derive(Debug)]
 pub(crate) struct Live {
-    /// Its id.
     pub(crate) run_id: RunId,
-    /// Cancels it.
     pub(crate) cancel: CancellationToken,
-    /// What happened so far.
     pub(crate) log: Arc<Log>,
     request: String,
     started_at_ms: u64,
@@ -89,7 +84,6 @@ pub(crate) struct Live {
     tally: Mutex<Tally>,
 }
 
-/// How far a run has come.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     tasks: u32,
@@ -113,12 +107,9 @@ impl Tally {
     }
 }
 
-/// How a run came to its end.
 #[derive(Debug)]
 pub(crate) struct Ended<T> {
-    /// What came of it.
     pub(crate) result: Result<T, Lost>,
-    /// Calls and tokens.
     pub(crate) usage: Usage,
     /// How long it took, in milliseconds, without the wait for a place.
     pub(crate) ms: u64,
@@ -126,13 +117,10 @@ pub(crate) struct Ended<T> {
 
 /// A run that was started: its shared part, and its end.
 pub(crate) struct Started<T> {
-    /// The shared part.
     pub(crate) live: Arc<Live>,
-    /// Gives the end.
     pub(crate) end: oneshot::Receiver<Ended<T>>,
 }
 
-/// All runs that go on.
 #[derive(Debug)]
 pub(crate) struct Runs {
     live: Mutex<HashMap<RunId, Arc<Live>>>,
@@ -257,7 +245,6 @@ impl Runs {
         Ok(started)
     }
 
-    /// A run that goes on or waits.
     pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Live>> {
         self.lock().get(&RunId(run_id.to_owned())).cloned()
     }
@@ -277,7 +264,6 @@ impl Runs {
         self.lock().values().filter(|live| !live.is_waiting()).cloned().collect()
     }
 
-    /// Whether it takes no more runs.
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
     }
@@ -302,7 +288,6 @@ impl Runs {
 /// Characters of a request that lists show.
 pub(crate) const SHOWN: usize = 500;
 
-/// The start of a request, as lists show it.
 pub(crate) fn short(request: &str) -> String {
     match request.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", request.get(..end).unwrap_or_default()),
@@ -314,7 +299,6 @@ pub(crate) fn short(request: &str) -> String {
 const CANCEL_TIME: std::time::Duration = std::time::Duration::from_secs(10);
 
 impl Live {
-    /// The run in a line.
     pub(crate) fn summary(&self) -> RunSummary {
         let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         RunSummary {

@@ -38,7 +38,6 @@ where
     response
 }
 
-/// Counts an open stream while it lives.
 struct Counted(Arc<Metrics>);
 
 impl Counted {

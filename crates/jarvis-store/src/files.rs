@@ -4,22 +4,16 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be written.
     #[error("cannot write {}", .path.display())]
     Write {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
-    /// Another process writes it.
     #[error("another run writes {} now", .path.display())]
     Locked {
-        /// The file.
         path: PathBuf,
     },
 }
@@ -134,12 +128,10 @@ impl Growing {
         Ok((grown, Held { bytes, torn }))
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Removes the file when it holds nothing.
     pub fn remove_if_empty(&self) {
         if self.length == 0 {
             // What cannot be removed is merely empty.

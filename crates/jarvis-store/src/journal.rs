@@ -61,7 +61,6 @@ impl Journal {
         Ok(Journal { path, writers, sender: Some(sender), thread: Some(thread), failing })
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }

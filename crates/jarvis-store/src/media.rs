@@ -31,35 +31,25 @@ pub enum MediaError {
     /// The path leads outside the public root, or is not a path at all.
     #[error("`{path}` is not a path under the public folder: {reason}")]
     Forbidden {
-        /// The path as given.
         path: String,
-        /// What is wrong with it.
         reason: &'static str,
     },
-    /// No such file.
     #[error("there is no file `{path}`")]
     NotFound {
-        /// The path as given.
         path: String,
     },
-    /// The file is larger than allowed.
     #[error("`{path}` has {size} bytes; the limit is {limit}")]
     TooLarge {
-        /// The path as given.
         path: String,
         /// Its size in bytes.
         size: u64,
         /// The limit in bytes.
         limit: u64,
     },
-    /// The disk failed.
     #[error("cannot {doing} `{path}`: {source}")]
     Io {
-        /// What was being done.
         doing: &'static str,
-        /// The path as given.
         path: String,
-        /// The cause.
         source: io::Error,
     },
 }

@@ -11,23 +11,17 @@ use jarvis_tools::font::{font, has_glyph};
 /// How strongly an overlay covers the picture, of 255.
 pub const OVERLAY_ALPHA: u8 = 155;
 
-/// The size of box labels in pixels.
 const LABEL_PX: f32 = 14.0;
 
 /// One thing found in a picture: what, how surely, and where, in pixels from the top left corner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Detection {
-    /// What it is.
     pub label: String,
     /// How sure, 0 to 1.
     pub score: f64,
-    /// Left edge.
     pub xmin: f64,
-    /// Top edge.
     pub ymin: f64,
-    /// Right edge.
     pub xmax: f64,
-    /// Bottom edge.
     pub ymax: f64,
 }
 

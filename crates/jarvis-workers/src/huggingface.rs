@@ -34,7 +34,6 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 pub struct HuggingFaceConfig {
     /// The address before the model's id; [`HF_INFERENCE`] unless the models are elsewhere.
     pub base: Url,
-    /// The access token.
     pub token: Option<Secret>,
     /// The organisation to bill, sent as `X-HF-Bill-To`.
     pub bill_to: Option<String>,
@@ -79,7 +78,6 @@ impl fmt::Debug for HuggingFaceConfig {
     }
 }
 
-/// Why a call has no result yet.
 enum Unfinished {
     /// The model will be loaded in about this time.
     Loading(Duration),

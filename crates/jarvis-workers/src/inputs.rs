@@ -19,14 +19,12 @@ use jarvis_net::http::LazyClient;
 use jarvis_net::policy::system_lookup;
 use jarvis_net::text::shorten;
 
-/// How much and how long.
 #[derive(Debug, Clone, Copy)]
 pub struct InputLimits {
     /// The largest input, in bytes.
     pub max_bytes: u64,
     /// The most pixels of a picture once decoded.
     pub max_pixels: u64,
-    /// The longest a fetch may take.
     pub fetch_timeout: Duration,
 }
 
@@ -81,7 +79,6 @@ impl Inputs {
         self
     }
 
-    /// The public root.
     pub fn media(&self) -> &Arc<Media> {
         &self.media
     }
@@ -91,12 +88,10 @@ impl Inputs {
         &self.heavy
     }
 
-    /// The limits in force.
     pub fn limits(&self) -> InputLimits {
         self.limits
     }
 
-    /// The policy in force.
     pub fn policy(&self) -> &UrlPolicy {
         &self.policy
     }
@@ -191,7 +186,6 @@ pub(crate) fn too_large(what: &str, limit: u64) -> TaskError {
     TaskError::new(ErrorCode::TooLarge, format!("{what} is larger than the limit of {limit} bytes"))
 }
 
-/// The store's error as a task's.
 pub(crate) fn media_error(error: &MediaError) -> TaskError {
     let code = match error {
         MediaError::Forbidden { .. } => ErrorCode::Forbidden,

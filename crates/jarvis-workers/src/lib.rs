@@ -2,6 +2,8 @@
 //!
 //! A worker performs what it is told to; which worker that is was decided before.
 
+#![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
+
 pub mod draw;
 pub mod native;
 

@@ -25,7 +25,6 @@ pub struct ToolWorker {
 }
 
 impl ToolWorker {
-    /// A worker over a registry.
     pub fn new(registry: Arc<Registry>, inputs: Arc<Inputs>) -> ToolWorker {
         ToolWorker { registry, inputs }
     }
@@ -183,7 +182,6 @@ async fn keep(artifact: Artifact, media: &Arc<Media>) -> Result<Option<(Kind, St
     Ok(Some((kind, stored.await?)))
 }
 
-/// A failed call as the failure of a task.
 pub fn call_failed(error: &ToolError) -> TaskError {
     let code = match error.kind {
         ToolErrorKind::UnknownTool => ErrorCode::NotFound,

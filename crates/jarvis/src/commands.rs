@@ -23,7 +23,6 @@ use crate::cli::{Cli, Command};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Runs the command.
 pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Run(args) => run::run(args, &cli.global, printer).await,

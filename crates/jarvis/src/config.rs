@@ -15,31 +15,21 @@ use serde_json::{Map, Value};
 pub(crate) use agent::GrpcConfig;
 pub(crate) use model::{Config, DecisionsConfig, MediaConfig, StatusApi};
 
-/// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
-    /// The file cannot be read.
     #[error("cannot read the configuration {}", .path.display())]
     Read {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
-    /// The file is not YAML.
     #[error("the configuration {} is not valid YAML: {reason}", .path.display())]
     Yaml {
-        /// The file.
         path: PathBuf,
-        /// Where and why.
         reason: String,
     },
-    /// A key has a value of the wrong type.
     #[error("the configuration key `{key}` is wrong: {reason}")]
     Type {
-        /// The key, dotted.
         key: String,
-        /// What is wrong.
         reason: String,
     },
 }
@@ -47,9 +37,7 @@ pub(crate) enum ConfigError {
 /// A configuration and what was odd about where it came from.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The settings.
     pub(crate) config: Config,
-    /// The file used, if any.
     pub(crate) path: Option<PathBuf>,
     /// Warnings: keys that mean nothing.
     pub(crate) warnings: Vec<String>,

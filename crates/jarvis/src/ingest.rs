@@ -133,7 +133,6 @@ struct Mention {
     found: Found,
 }
 
-/// Where a named file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// In the working folder.

@@ -48,7 +48,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// All that can be typed.
 fn command() -> clap::Command {
     Cli::command()
         .mut_subcommand("taskbench", commands::taskbench::with_original_names)

@@ -23,7 +23,6 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    /// A printer that says so much.
     pub(crate) fn new(quiet: bool, verbose: u8) -> Printer {
         let verbosity = match (quiet, verbose) {
             (true, _) => Verbosity::Quiet,
@@ -33,7 +32,6 @@ impl Printer {
         Printer { verbosity }
     }
 
-    /// How much is said.
     pub(crate) fn verbosity(self) -> Verbosity {
         self.verbosity
     }

@@ -16,7 +16,6 @@ use crate::wiring::App;
 /// What is printed on stdout while a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Live {
-    /// Nothing.
     Nothing,
     /// Every event, as a line of JSON.
     Events,
@@ -24,13 +23,9 @@ pub(crate) enum Live {
     Tokens,
 }
 
-/// A run that came to its end.
 pub(crate) struct Finished {
-    /// The run's id.
     pub(crate) run_id: RunId,
-    /// What became of it.
     pub(crate) run: Run,
-    /// Calls and tokens.
     pub(crate) usage: Usage,
     /// How long it took, in milliseconds.
     pub(crate) ms: u64,
@@ -38,7 +33,6 @@ pub(crate) struct Finished {
     pub(crate) streamed: bool,
 }
 
-/// What a run carries out.
 pub(crate) enum Work {
     /// A request, planned first.
     Request(Request),
@@ -68,11 +62,8 @@ pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> 
 
 /// A run of whatever kind that came to its end.
 pub(crate) struct Watched<T> {
-    /// The run's id.
     pub(crate) run_id: RunId,
-    /// What became of it.
     pub(crate) ended: T,
-    /// Calls and tokens.
     pub(crate) usage: Usage,
     /// How long it took, in milliseconds.
     pub(crate) ms: u64,

@@ -30,7 +30,6 @@ pub(super) struct Cut {
     pub(super) force: Force,
 }
 
-/// The borders of a request, in order.
 pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> {
     let mut cuts = Vec::new();
     let mut before: Option<char> = None;

@@ -17,7 +17,6 @@ pub(super) struct Negated {
     pub(super) end: usize,
 }
 
-/// The negated stretches, in order.
 pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Negated> {
     let mut found: Vec<Negated> = Vec::new();
     let mut at = 0;

@@ -17,7 +17,6 @@ pub(super) struct Part {
     pub(super) join: Join,
     pub(super) tokens: Vec<Token>,
     pub(super) spans: Vec<Span>,
-    /// It names an action.
     acts: bool,
     /// It names one that a tool of the list is known for, not just some verb.
     meant: bool,
@@ -75,7 +74,6 @@ impl Part {
         self.acts && lower(at) == "after" && lower(at + 1).ends_with("ing")
     }
 
-    /// The part as the first of its request.
     pub(super) fn first(self) -> Part {
         Part { join: Join::Start, ..self }
     }

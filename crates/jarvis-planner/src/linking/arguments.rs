@@ -15,7 +15,6 @@ use crate::words;
 /// The arguments of a call, by name.
 pub(super) type Args = IndexMap<String, Arg<DraftRef>>;
 
-/// The part a text plays in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// The text worked on.
@@ -28,7 +27,6 @@ enum Part {
     Wish,
     /// The text worked on, with the clause's own words before it.
     Instructed,
-    /// A named value.
     Slot,
 }
 
@@ -245,7 +243,6 @@ fn text(
     }
 }
 
-/// The texts a clause works on.
 #[allow(clippy::too_many_arguments)]
 fn content(
     linker: &mut Linker<'_>,

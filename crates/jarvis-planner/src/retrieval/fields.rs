@@ -171,7 +171,6 @@ struct NameWord {
     place: usize,
 }
 
-/// The fields of a list of tools.
 pub(super) struct Fields {
     names: Vec<Vec<NameWord>>,
     /// The words of all names, each once.
@@ -290,7 +289,6 @@ impl Fields {
         })
     }
 
-    /// The evidence for each tool.
     pub(super) fn evidence(&self, bag: &Bag, weights: &Weights) -> Vec<Evidence> {
         let mut found = vec![Evidence::default(); self.names.len()];
         let shares = |senses: &[SenseId], among: &[SenseId]| senses.iter().any(|sense| among.contains(sense));

@@ -9,7 +9,6 @@ use crate::clauses::Clause;
 use crate::data;
 use crate::words::{self, Token, listed, slice};
 
-/// A value for a parameter.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) score: f32,

@@ -13,21 +13,16 @@ use crate::words::{self, listed};
 /// What sort of thing a parameter holds, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// Somebody.
     Person,
-    /// A place.
     Place,
-    /// A name or title.
     Name,
     /// Text to be passed on.
     Content,
     /// What something is about.
     Topic,
-    /// What is to be done.
     Deed,
     /// What something is done with or on.
     Means,
-    /// Any other thing.
     Thing,
 }
 
@@ -66,7 +61,6 @@ const SORTS: &[(Sort, &str, &str)] = &[
 /// One example of a value, as stems, and how many words it has.
 pub(super) type Example = Vec<String>;
 
-/// What a parameter asks for.
 #[derive(Debug)]
 pub(super) struct Want {
     pub(super) shape: Option<Shape>,
@@ -143,7 +137,6 @@ impl Want {
         matches!(self.sort, Sort::Name | Sort::Content | Sort::Topic | Sort::Thing)
     }
 
-    /// True when the word introduces its values.
     pub(super) fn follows(&self, cue: &str) -> bool {
         !cue.is_empty() && (self.cues.iter().any(|own| own == cue) || self.usual_after(cue))
     }

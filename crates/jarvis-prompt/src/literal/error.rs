@@ -2,31 +2,24 @@
 
 use crate::number::ArithmeticError;
 
-/// Why a text is no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}, at byte {at}")]
 pub struct LiteralError {
     /// Where, in bytes from the start.
     pub at: usize,
-    /// What is wrong.
     pub fault: LiteralFault,
 }
 
 /// What is wrong with a text that should be a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LiteralFault {
-    /// The text ends too early.
     #[error("the text ends where {wanted} is wanted")]
     Ends {
-        /// What should follow.
         wanted: &'static str,
     },
-    /// A character stands where it cannot.
     #[error("found `{}` where {wanted} is wanted", found.escape_debug())]
     Unexpected {
-        /// The character.
         found: char,
-        /// What should stand there.
         wanted: &'static str,
     },
     /// A name, a call, a keyword: only values are read, nothing is evaluated.
@@ -43,34 +36,25 @@ pub enum LiteralFault {
     /// An operator beside something that is no number.
     #[error("only numbers can be worked out with `{operator}`")]
     NotNumbers {
-        /// The operator.
         operator: &'static str,
     },
     /// `NaN` or `Infinity`.
     #[error("`{word}` is no number that can be worked with")]
     NoNumber {
-        /// As written.
         word: &'static str,
     },
-    /// Arithmetic without a result.
     #[error("{0}")]
     Arithmetic(#[from] ArithmeticError),
-    /// A number with too many digits.
     #[error("a number has more than {limit} digits")]
     TooManyDigits {
-        /// The most digits.
         limit: usize,
     },
-    /// More values than are read.
     #[error("there are more than {limit} values")]
     TooManyValues {
-        /// The most values.
         limit: usize,
     },
-    /// Too many brackets in each other.
     #[error("the value is nested more than {limit} levels deep")]
     TooDeep {
-        /// The most levels.
         limit: usize,
     },
     /// Something follows the value.

@@ -3,7 +3,6 @@
 use super::*;
 use crate::reader::Want;
 
-/// Reads a literal and shows it as JSON.
 fn check(text: &str, expected: &str) {
     match Literal::parse(text) {
         Ok(value) => assert_eq!(value.to_string(), expected, "{text}"),

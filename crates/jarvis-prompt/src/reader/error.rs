@@ -8,13 +8,11 @@ use super::Want;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct ReadError {
-    /// Why.
     pub fault: ReadFault,
     /// The reply, verbatim.
     pub reply: String,
 }
 
-/// Why a reply could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadFault {
     /// There is nothing but blanks.
@@ -23,23 +21,18 @@ pub enum ReadFault {
     /// There is nothing that looks like the wanted value.
     #[error("the reply holds no JSON; {want} is wanted")]
     NoJson {
-        /// What was wanted.
         want: Want,
     },
     /// There is JSON of another shape.
     #[error("the reply holds {found}, but {want} is wanted")]
     Shape {
-        /// What was wanted.
         want: Want,
-        /// What there is.
         found: Found,
     },
     /// There is something like JSON that could not be mended. Line and column count from 1, the column in bytes.
     #[error("the JSON is broken at line {line} column {column}: {message} (near `{near}`)")]
     Syntax {
-        /// The line.
         line: usize,
-        /// The column.
         column: usize,
         /// What the strict parser says.
         message: String,
@@ -49,16 +42,13 @@ pub enum ReadFault {
     /// The reply ends before anything in it is complete.
     #[error("the reply ends before its first element is complete")]
     Cut,
-    /// The value is nested too deeply.
     #[error("the JSON is nested more than {limit} levels deep")]
     TooDeep {
-        /// The most levels that are read.
         limit: usize,
     },
     /// The value is not of the type that is wanted.
     #[error("the JSON is not what is wanted: {message}")]
     Type {
-        /// What does not fit.
         message: String,
     },
 }
@@ -66,17 +56,11 @@ pub enum ReadFault {
 /// The kind of a JSON value, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// `null`.
     Null,
-    /// `true` or `false`.
     Bool,
-    /// A number.
     Number,
-    /// A string.
     String,
-    /// An array.
     Array,
-    /// An object.
     Object,
 }
 

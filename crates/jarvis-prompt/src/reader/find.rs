@@ -14,7 +14,6 @@ use super::{Mend, Want};
 pub(super) struct Budget(usize);
 
 impl Budget {
-    /// The budget for a text of that length.
     pub(super) fn new(length: usize) -> Budget {
         Budget(length * 2 + 64 * 1024)
     }

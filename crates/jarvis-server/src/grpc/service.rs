@@ -33,13 +33,11 @@ const LAST_WORDS: Duration = Duration::from_millis(5);
 /// Events that may wait for a slow reader.
 const WAITING: usize = 16;
 
-/// The service.
 pub(super) struct Questions {
     pub(super) server: Server,
     pub(super) max_file: usize,
 }
 
-/// How a question ended.
 type End = Result<Reached, AskError>;
 
 #[tonic::async_trait]

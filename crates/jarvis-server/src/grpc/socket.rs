@@ -19,7 +19,6 @@ use crate::listen::{Place, accept};
 /// How long a client may take to begin: until the preface of HTTP/2 is there.
 const BEGIN_TIME: Duration = Duration::from_secs(15);
 
-/// The bytes of the preface.
 const PREFACE: usize = 24;
 
 /// A connection that holds one of the places.

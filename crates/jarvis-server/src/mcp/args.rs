@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::wire::ask::AttachmentKind;
 
-/// A call of a tool.
 #[derive(Debug)]
 pub(super) enum Call {
     Run(Run),
@@ -130,7 +129,6 @@ pub(super) fn bytes(field: &str, text: &str, most: usize) -> Result<Vec<u8>, Err
     Ok(bytes)
 }
 
-/// The arguments are wrong.
 pub(super) fn wrong(message: impl Into<String>) -> ErrorData {
     ErrorData::invalid_params(message.into(), None)
 }

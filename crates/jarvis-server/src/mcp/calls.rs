@@ -23,7 +23,6 @@ use crate::wire::ask::{Ask, Attachment, AttachmentKind, MOST_ATTACHMENTS, Messag
 /// How long what is left to tell of a run may keep back its result.
 const LATE: Duration = Duration::from_secs(2);
 
-/// The context of a call.
 type Context = RequestContext<RoleServer>;
 
 impl Jarvis {

@@ -21,7 +21,6 @@ const MOST: u64 = 4 << 20;
 /// The most bytes of all files in a result.
 const MOST_TOGETHER: u64 = 8 << 20;
 
-/// How files are named to a client.
 pub(super) struct Naming {
     media: Arc<Media>,
     client: Client,
@@ -86,7 +85,6 @@ impl Naming {
         Some(ContentBlock::resource_link(link))
     }
 
-    /// Where the client finds a file.
     fn address(&self, url: &str) -> Option<String> {
         match self.disk(url) {
             Some(path) => Url::from_file_path(path).ok().map(Into::into),

@@ -107,7 +107,6 @@ fn ask() -> Tool {
         .with_annotations(ToolAnnotations::with_title("Ask about a document").read_only(true).open_world(true))
 }
 
-/// The arguments of `run` and `plan`.
 fn request(about: &str) -> Value {
     json!({
         "type": "object",

@@ -60,7 +60,6 @@ pub(crate) async fn only(server: &Server, asked: &Asked) -> Result<Value, ApiErr
     Ok(ended.result??)
 }
 
-/// Starts such a decision.
 pub(crate) fn start_only(server: &Server, asked: &Asked) -> Result<Started<Result<Value, DecisionError>>, ApiError> {
     let decisions = Decisions { pipeline: Arc::clone(&asked.pipeline), ..server.parts.local_decisions.clone() };
     let request = Arc::clone(&asked.request);

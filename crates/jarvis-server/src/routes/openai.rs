@@ -24,7 +24,6 @@ use crate::wire::openai::{
 };
 use crate::wire::reply::SseEvent;
 
-/// The pipelines that can answer, as models.
 const MODELS: [ModelCard; 1] =
     [ModelCard { id: "jarvis/hugginggpt", object: "model", created: 1_767_225_600, owned_by: "jarvis" }];
 

@@ -140,7 +140,6 @@ pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<Arc<HuggingGpt>,
     }
 }
 
-/// A run that ended, on its way into a reply.
 pub(crate) struct Told<'a> {
     pub(crate) run_id: String,
     pub(crate) asked: &'a Asked,

@@ -138,7 +138,6 @@ async fn read(server: &Server, id: Option<String>, ask: PlanAsk) -> Result<Plann
     Ok(Planned { asked: Asked { pipeline, request: Arc::new(request), planner: "plan" }, plan })
 }
 
-/// The saved plan with this id.
 async fn load(server: &Server, id: String) -> Result<Value, ApiError> {
     let Some(plans) = server.parts.decisions.plans.clone() else { return Err(StoreError::Unknown(id).into()) };
     let loaded = tokio::task::spawn_blocking(move || plans.load(&id)).await;

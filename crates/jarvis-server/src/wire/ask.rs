@@ -231,7 +231,6 @@ impl Message {
 }
 
 impl Attachment {
-    /// The twin of a resource that was taken in.
     pub(crate) fn of(resource: &Resource) -> Attachment {
         let (mut path, mut text, mut url) = (None, None, None);
         match &resource.source {

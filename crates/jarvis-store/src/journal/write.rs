@@ -13,14 +13,12 @@ use tokio::sync::oneshot;
 use super::JournalError;
 use super::presence::{Sign, Writers};
 
-/// The most events in one transaction.
 const BATCH: usize = 1024;
 /// The most characters kept of an inline attachment or an earlier turn.
 const KEPT: usize = 4_096;
 /// What stands where the rest of one was cut.
 const CUT: &str = "… [cut]";
 
-/// What the writer is told.
 pub(super) enum Message {
     Row(Box<Row>),
     Flush(oneshot::Sender<Result<(), JournalError>>),

@@ -13,7 +13,6 @@ use crate::heavy::Cancel;
 use crate::{Inputs, picture};
 use jarvis_store::{blocking, sniff};
 
-/// What must come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Any list or object, kept as it is.
@@ -28,20 +27,16 @@ pub(super) enum Wanted {
     Boxes,
     /// Segments, to be drawn.
     Masks,
-    /// A medium.
     Media(Kind),
 }
 
-/// What is sent.
 #[derive(Debug)]
 pub(super) enum Body {
     /// JSON with `inputs`, options and perhaps parameters.
     Inputs { inputs: Value, parameters: Option<Value> },
-    /// The bytes themselves.
     Raw { mime: &'static str, bytes: Bytes },
 }
 
-/// One call.
 #[derive(Debug)]
 pub(super) struct Call {
     /// The task to name in the path, for models that can do more than one.

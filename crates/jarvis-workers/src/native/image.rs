@@ -101,7 +101,6 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     Ok(if given.is_some() && !asked.rest.is_empty() { inference.with("not done", asked.rest) } else { inference })
 }
 
-/// Why an instruction names nothing to do.
 fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
     match unclear {
         Some(instruction::Unclear::Crop) => {

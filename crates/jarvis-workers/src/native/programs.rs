@@ -11,20 +11,15 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
-/// A program that native models can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Program {
-    /// Speaks text.
     EspeakNg,
-    /// Reads text in pictures.
     Tesseract,
 }
 
 impl Program {
-    /// Every program.
     pub const ALL: [Program; 2] = [Program::EspeakNg, Program::Tesseract];
 
-    /// The name of its executable.
     pub fn name(self) -> &'static str {
         match self {
             Program::EspeakNg => "espeak-ng",
@@ -32,7 +27,6 @@ impl Program {
         }
     }
 
-    /// How to get it.
     pub fn hint(self) -> &'static str {
         match self {
             Program::EspeakNg => "install it, for example with `apt-get install espeak-ng`",
@@ -68,7 +62,6 @@ impl Programs {
         Programs { found, languages: OnceCell::new() }
     }
 
-    /// No program at all.
     pub fn none() -> Programs {
         Programs::default()
     }
@@ -139,16 +132,12 @@ impl Programs {
     }
 }
 
-/// One run of a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call<'a> {
-    /// Its arguments.
     pub(super) args: &'a [&'a str],
-    /// What it reads.
     pub(super) stdin: &'a [u8],
     /// The most it may write, in bytes.
     pub(super) limit: usize,
-    /// How long it may take.
     pub(super) timeout: Duration,
 }
 

@@ -56,7 +56,6 @@ const SHORT: usize = 1024;
 /// What a model of this module works on, free of the job it came with.
 struct Input {
     args: IndexMap<String, String>,
-    /// The text of the person's request.
     request: String,
 }
 

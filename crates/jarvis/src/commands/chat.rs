@@ -54,10 +54,8 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a conversation remembers.
 #[derive(Debug, Default)]
 struct Memory {
-    /// What was said.
     history: Vec<Turn>,
     /// The texts that were spoken of last, for requests that name none.
     texts: Vec<Resource>,

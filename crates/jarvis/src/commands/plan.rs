@@ -97,7 +97,6 @@ fn deliver(written: &str, args: &PlanArgs, printer: Printer) -> Result<(), Failu
     }
 }
 
-/// The decision in the form asked for.
 fn written(decision: &Decision, args: &PlanArgs) -> Result<String, Failure> {
     if args.reply {
         return serde_json::to_string_pretty(&decision.reply()).map_err(Failure::work);

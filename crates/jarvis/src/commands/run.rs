@@ -98,7 +98,6 @@ fn executable(document: &Value, app: &App) -> Result<Executable, Failure> {
     })
 }
 
-/// The JSON document of a finished run.
 pub(super) fn document(app: &App, planner: &str, text: &str, finished: &Finished) -> RunDocument {
     let about = About {
         run_id: &finished.run_id.0,

@@ -53,7 +53,6 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// An event as lines for a person.
 fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
     let at = event.get("at_ms").and_then(Value::as_u64).unwrap_or(start).saturating_sub(start);
     let text = |path: &str| event.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();

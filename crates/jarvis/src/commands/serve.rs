@@ -139,7 +139,6 @@ pub(super) fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> 
     Ok(GrpcOptions { max_file: config.max_file_bytes, tls })
 }
 
-/// A door that did not open.
 pub(super) fn refused(error: ServeError) -> Failure {
     let hint = error.hint();
     match &error {
@@ -187,7 +186,6 @@ fn split(text: &str, default: u16) -> Result<(String, u16), Failure> {
     }
 }
 
-/// How the doors are set up.
 pub(super) fn options(config: &Config) -> Options {
     let server = &config.server;
     Options {

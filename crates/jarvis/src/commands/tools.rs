@@ -100,7 +100,6 @@ pub(super) async fn run(command: ToolsCommand, global: &Global, printer: Printer
     }
 }
 
-/// The tool that was meant.
 fn find<'a>(tools: &'a Tools, name: &str) -> Result<&'a ToolSpec, Failure> {
     tools
         .registry
@@ -117,7 +116,6 @@ fn document(path: &Path) -> Result<Arc<str>, Failure> {
     Ok(jarvis_react::document::decode(&bytes).map_err(|error| failed(&error))?.text)
 }
 
-/// What a gRPC server says that it offers.
 async fn methods(address: &str, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
     let endpoint = GrpcEndpoint::new(address, None, None).map_err(Failure::usage)?;
     let methods = endpoint.methods().await.map_err(Failure::work)?;
@@ -146,7 +144,6 @@ fn list(tools: &Tools, json: bool, printer: Printer) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// A tool as JSON.
 fn described(tools: &Tools, spec: &ToolSpec) -> Value {
     json!({
         "name": spec.name,
@@ -178,7 +175,6 @@ fn show(tools: &Tools, spec: &ToolSpec, json: bool, printer: Printer) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// Both versions of a tool that changed.
 fn versions(name: &str, approved: &Described, offered: &Described) -> Result<String, Failure> {
     let version = |described: &Described| -> Result<String, Failure> {
         let mut text = String::new();
@@ -197,7 +193,6 @@ fn versions(name: &str, approved: &Described, offered: &Described) -> Result<Str
     ))
 }
 
-/// Approves changes, and shows what they are.
 fn approve(tools: &Tools, changes: &[Change], printer: Printer) -> Result<ExitCode, Failure> {
     if changes.is_empty() {
         printer.progress("there is nothing to approve: all is as it was approved");

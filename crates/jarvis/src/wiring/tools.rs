@@ -18,7 +18,6 @@ use crate::printer::Printer;
 
 /// All tools, and which of them plans may use.
 pub(crate) struct Tools {
-    /// The registry.
     pub(crate) registry: Arc<Registry>,
     opened: Opened,
 }
@@ -102,7 +101,6 @@ impl Tools {
         self.opened.approvals.accept(changes).map_err(Failure::work)
     }
 
-    /// Whether plans may use a tool.
     pub(crate) fn is_planned(&self, name: &str) -> bool {
         self.opened.planned.iter().any(|planned| planned.name == name)
     }

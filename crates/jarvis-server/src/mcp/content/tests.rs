@@ -18,7 +18,6 @@ fn parts(host: &str, forwarded: Option<&str>) -> Parts {
     request.body(()).unwrap().into_parts().0
 }
 
-/// A block in a line.
 fn told(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Image(image) => format!("{} of {}", image.mime_type, image.data.len()),

@@ -18,7 +18,6 @@ const FRAME_RATE: f64 = RATE as f64 / HOP as f64;
 /// Longer sounds are judged by their first two minutes.
 const MOST_SECONDS: usize = 120;
 
-/// Features of a sound.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Features {
     /// Loudness of the whole, decibels below full scale.
@@ -65,7 +64,6 @@ fn score(features: &Features) -> Vec<(&'static str, f64)> {
     raw.into_iter().map(|(label, score)| (label, (score + 0.02) / sum)).collect()
 }
 
-/// Measures a sound.
 pub(super) fn measure(sound: &Sound, cancel: &Cancel) -> Result<Features, TaskError> {
     let mut mono = sound.mono();
     mono.truncate(MOST_SECONDS * sound.rate as usize);

@@ -8,7 +8,6 @@ use jarvis_plan::{ErrorCode, TaskError};
 /// The most samples, of all channels together: an hour of mono at 22 kHz.
 pub(super) const MOST_SAMPLES: usize = 80_000_000;
 
-/// A decoded sound.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sound {
     /// Samples a second.

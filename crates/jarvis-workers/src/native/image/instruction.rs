@@ -10,16 +10,13 @@ use regex::Regex;
 
 use jarvis_plan::is_path;
 
-/// One operation on a whole picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Op {
     Resize(Size),
     Crop(Crop),
     /// Clockwise, in degrees.
     Rotate(f32),
-    /// Left becomes right.
     FlipHorizontal,
-    /// Top becomes bottom.
     FlipVertical,
     Grayscale,
     /// Standard deviation in pixels.
@@ -40,7 +37,6 @@ pub(super) enum Op {
     Pixelate,
 }
 
-/// A new size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Size {
     Exact(u32, u32),
@@ -50,7 +46,6 @@ pub(super) enum Size {
     Factor(f32),
 }
 
-/// What to keep of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Crop {
     /// The largest square.
@@ -71,12 +66,10 @@ pub(super) enum Crop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(pub(super) i8, pub(super) i8);
 
-/// What an instruction asks for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Instruction {
     /// The operations, in the order said.
     pub(super) ops: Vec<Op>,
-    /// The format to save as, when one is named.
     pub(super) format: Option<ImageFormat>,
     /// Clauses that ask for something else, as far as can be told.
     pub(super) rest: Vec<String>,
@@ -185,7 +178,6 @@ patterns! {
     OFF = r"\bfrom\b|\boff\b|\bс\b|слева|справа|сверху|снизу|去掉|剪掉|裁掉";
 }
 
-/// Reads an instruction.
 pub(super) fn read(text: &str) -> Instruction {
     // ".png" alone is a format.
     let is_path = |word: &str| is_path(word) && !(word.starts_with('.') && word.len() <= 6);

@@ -58,7 +58,6 @@ pub(super) fn languages(installed: &[String], lang: Language) -> (Option<String>
     ((!used.is_empty()).then(|| used.join("+")), missing)
 }
 
-/// Reads a prepared picture.
 pub(super) async fn read(programs: &Programs, png: &[u8], languages: &str) -> Result<Vec<Line>, TaskError> {
     let args = ["stdin", "stdout", "-l", languages, "--psm", "3", "tsv"];
     let call = Call { args: &args, stdin: png, limit: MOST_BYTES, timeout: TIMEOUT };

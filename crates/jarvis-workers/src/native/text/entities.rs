@@ -80,7 +80,6 @@ impl Group {
     }
 }
 
-/// Something found in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entity {
     pub(super) group: Group,

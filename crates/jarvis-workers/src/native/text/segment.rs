@@ -111,7 +111,6 @@ pub(super) struct Term {
     pub(super) is_function: bool,
 }
 
-/// The terms of a text, in order.
 pub(super) fn terms(text: &str, language: &str) -> Vec<Term> {
     let stemmers = Stemmers::new(language);
     let mut found = Vec::new();
@@ -172,7 +171,6 @@ impl Stemmers {
         Stemmers { latin: Stemmer::create(algorithm), russian: Stemmer::create(Algorithm::Russian), language }
     }
 
-    /// The word as a term.
     fn term(&self, word: &str, range: Range<usize>) -> Term {
         let folded = fold(word);
         let cyrillic = folded.chars().any(is_cyrillic);

@@ -12,7 +12,6 @@ use super::segment::{sentences, terms};
 /// How long a summary the person wants, read from the request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Wish {
-    /// At most so many sentences.
     pub(super) sentences: Option<usize>,
     /// At most so many words (characters in Chinese), though at least one sentence.
     pub(super) words: Option<usize>,

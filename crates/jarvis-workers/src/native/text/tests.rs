@@ -220,7 +220,6 @@ fn likeness_is_ordered() {
     assert_eq!(similarity::compare("a", &["б".to_owned(), String::new()]), [0.0, 0.0]);
 }
 
-/// Arguments by name.
 type Args<'a> = &'a [(&'a str, &'a str)];
 
 fn job(id: &str, request: &str, args: Args<'_>) -> Job {

@@ -87,7 +87,6 @@ impl EmbedderArgs {
     }
 }
 
-/// A search that failed.
 pub(crate) fn failed(error: RetrievalError) -> Failure {
     let hint = error.hint();
     let failure = match &error {

@@ -87,7 +87,6 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is served.
 enum Served {
     Recorded(Arc<Recorded>),
     Api(ApiMock),

@@ -34,7 +34,6 @@ impl fmt::Debug for EndpointArgs {
 }
 
 impl EndpointArgs {
-    /// Puts the address into the configuration.
     pub(super) fn configure(&self, config: &mut Config, global: &Global) -> Result<(), Failure> {
         if self.api_addr.is_none() && self.api_port.is_none() {
             return Ok(());

@@ -296,7 +296,6 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The progress of BERTScore.
 fn bar(drawn: bool) -> ProgressBar {
     let bar = ProgressBar::hidden();
     if drawn {

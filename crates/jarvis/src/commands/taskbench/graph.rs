@@ -386,7 +386,6 @@ fn describe(args: &StatsArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A number with its word.
 fn counted(number: usize, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
@@ -408,7 +407,6 @@ fn chains(found: &[Option<bool>], tools: usize) -> String {
     format!("{}{further}", said.join(", "))
 }
 
-/// The figures in words.
 fn told(stats: &GraphStats) -> String {
     const SHOWN: usize = 12;
     let names = |names: &[String]| -> String {

@@ -58,7 +58,6 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     }
 });
 
-/// A word of a sentence.
 struct Word {
     range: Range<usize>,
     folded: String,

@@ -21,7 +21,6 @@ pub(super) struct Job {
     log: PathBuf,
 }
 
-/// The files to score.
 pub(super) fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Failure> {
     let folder = domain.path(&args.prediction_dir);
     let save = match &args.save_dir {

@@ -188,7 +188,6 @@ impl Figures {
         ]
     }
 
-    /// What `--json` prints of a run.
     pub(super) fn document(&self, name: &str) -> Value {
         let mut document = Map::new();
         document.insert("name".into(), name.into());

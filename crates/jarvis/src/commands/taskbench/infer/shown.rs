@@ -24,7 +24,6 @@ impl Prices {
             .then(|| Prices { sent: sent.unwrap_or(0.0), received: received.unwrap_or(0.0) })
     }
 
-    /// What a run has cost.
     pub(super) fn of_summary(self, summary: &Summary) -> f64 {
         self.of(summary.prompt_tokens, summary.completion_tokens)
     }
@@ -41,7 +40,6 @@ const TOLD: usize = 5;
 const SILENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Shows a run.
 pub(super) struct Shown {
     printer: Printer,
     llm: String,
@@ -62,14 +60,12 @@ impl Shown {
         Shown { printer, llm, prices, state: Mutex::new(State { bar: None, since: now, last: now, twentieths: 0 }) }
     }
 
-    /// Takes the bar away.
     pub(super) fn clear(&self) {
         if let Some(bar) = self.state().bar.take() {
             bar.finish_and_clear();
         }
     }
 
-    /// Says how the run ended.
     pub(super) fn end(&self, summary: &Summary, log: &Path) {
         let Summary { completed, failed, left, mended, reformatted, .. } = *summary;
         if completed + failed + left == 0 {
