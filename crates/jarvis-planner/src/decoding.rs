@@ -25,7 +25,7 @@ pub(crate) fn decode(
 ) -> Vec<Vec<Step>> {
     let mut likely: Vec<usize> =
         (0..whole.len()).filter(|tool| whole.get(*tool).is_some_and(|said| *said > 0.0)).collect();
-    let said = |tool: &usize| whole.get(*tool).copied().unwrap_or_default();
+    let said = |tool: &usize| whole.get(*tool).copied().expect("the tools are places in the list");
     likely.sort_by(|a, b| said(b).total_cmp(&said(a)).then(a.cmp(b)));
     likely.truncate(MOST_LIKELY);
     let decoder = Decoder { whole, index, weights, likely, alike: RefCell::default() };

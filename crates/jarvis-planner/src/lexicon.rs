@@ -110,11 +110,11 @@ pub(crate) struct Hit {
 
 impl Hit {
     pub(crate) fn first(&self) -> usize {
-        self.at.first().copied().unwrap_or_default()
+        self.at.first().copied().expect("a hit has a word")
     }
 
     pub(crate) fn last(&self) -> usize {
-        self.at.last().copied().unwrap_or_default()
+        self.at.last().copied().expect("a hit has a word")
     }
 }
 

@@ -90,7 +90,7 @@ pub(crate) fn pattern(text: &str) -> Regex {
 
 /// The start of `text`, at most so many bytes of it.
 pub(crate) fn head(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).expect("the start is a border");
     slice(text, 0, end)
 }
 

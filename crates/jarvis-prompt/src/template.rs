@@ -173,7 +173,7 @@ impl Template {
             key = format!("{} ({count})", section.title);
         }
         let leading = section.text.len() - section.text.trim_start().len();
-        let leading = section.text.get(..leading).unwrap_or_default().matches('\n').count();
+        let leading = section.text.get(..leading).expect("blanks are whole characters").matches('\n').count();
         self.env.add_template_owned(key.clone(), section.text.trim().to_owned()).map_err(|error| {
             TemplateError::Syntax {
                 template: self.name.clone(),
@@ -198,8 +198,10 @@ impl Template {
     fn used(&self, part: &Part) -> BTreeSet<String> {
         self.env
             .get_template(&part.key)
-            .map(|template| template.undeclared_variables(false).into_iter().collect())
-            .unwrap_or_default()
+            .expect("each part was added to the environment")
+            .undeclared_variables(false)
+            .into_iter()
+            .collect()
     }
 }
 

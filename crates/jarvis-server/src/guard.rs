@@ -126,8 +126,8 @@ fn authority(url: &Url) -> String {
 }
 
 fn without_port(host: &str) -> &str {
-    match host.rfind(':') {
-        Some(at) if !host.get(at..).unwrap_or_default().contains(']') => host.get(..at).unwrap_or(host),
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.contains(']') => name,
         _ => host,
     }
 }

@@ -290,7 +290,7 @@ pub(crate) const SHOWN: usize = 500;
 
 pub(crate) fn short(request: &str) -> String {
     match request.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", request.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}…", request.get(..end).expect("a character starts here")),
         None => request.to_owned(),
     }
 }

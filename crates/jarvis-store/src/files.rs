@@ -114,7 +114,7 @@ impl Growing {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let tail = bytes.get(end..).unwrap_or_default();
+        let tail = bytes.get(end..).expect("the last line end lies in the file");
         let (blank, whole) = (tail.trim_ascii().is_empty(), is_whole(tail));
         let torn = !blank && !whole;
         if !whole {

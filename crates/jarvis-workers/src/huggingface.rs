@@ -187,13 +187,13 @@ impl HuggingFace {
                 Some(value @ (Value::Array(_) | Value::Object(_))) => Ok(TaskOutput(value.clone())),
                 Some(_) | None => Err(self.service.bad_reply(&reply, "data")),
             },
-            (Wanted::Rows, Some(_), _) => Ok(TaskOutput(reply.json.unwrap_or_default())),
+            (Wanted::Rows, Some(_), _) => Ok(TaskOutput(reply.json.expect("rows come from JSON"))),
             (Wanted::Rows, None, _) => match &reply.json {
                 Some(row @ Value::Object(_)) => Ok(TaskOutput(Value::Array(vec![row.clone()]))),
                 Some(_) | None => Err(self.service.bad_reply(&reply, "a list")),
             },
             (Wanted::Text, _, _) => match reply.field("text").is_some_and(Value::is_string) {
-                true => Ok(TaskOutput(reply.json.unwrap_or_default())),
+                true => Ok(TaskOutput(reply.json.expect("fields come from JSON"))),
                 false => Err(self.service.bad_reply(&reply, "a text")),
             },
             (Wanted::Caption, rows, _) => {

@@ -162,7 +162,7 @@ impl Source<'_> {
             return Ok(Source::Public(arg));
         }
         if scheme.eq_ignore_ascii_case("data") {
-            return Ok(Source::Data(arg.get(5..).unwrap_or_default()));
+            return Ok(Source::Data(arg.get("data:".len()..).expect("the scheme and its colon were found")));
         }
         if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") {
             let url = Url::parse(arg).map_err(|error| {

@@ -166,7 +166,7 @@ fn mentions(text: &str) -> Vec<Mention> {
         while let Some((inner, where_it_is)) = file_in(rest) {
             found.push(Mention { range: at + inner.start..at + inner.end, found: where_it_is });
             at += inner.end;
-            rest = rest.get(inner.end..).unwrap_or_default();
+            rest = rest.get(inner.end..).expect("a name ends inside the word");
         }
     }
     found.sort_by_key(|mention| mention.range.start);

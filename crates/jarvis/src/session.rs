@@ -104,7 +104,7 @@ pub(crate) async fn watch<T>(
     let usage = events.usage();
     drop(events);
     interrupt.abort();
-    let (said, ms) = shown.await.unwrap_or_default();
+    let (said, ms) = shown.await.expect("printing events does not panic");
     if let Some(journal) = &app.journal
         && let Err(error) = journal.flush().await
     {

@@ -168,7 +168,7 @@ fn parts(description: &str) -> (Vec<(String, String)>, Vec<Example>) {
     let lower = description.to_lowercase();
     let cut = marks.iter().filter_map(|mark| lower.find(mark).map(|at| (at, at + mark.len()))).min();
     let (told, listed) = cut.map_or((lower.as_str(), ""), |(at, end)| {
-        (lower.get(..at).unwrap_or_default(), lower.get(end..).unwrap_or_default())
+        (lower.get(..at).expect("a match starts here"), lower.get(end..).expect("a match ends here"))
     });
     let sentence = told.split(['.', '\n']).next().unwrap_or_default();
     let told = words::tokens(sentence).into_iter().map(|token| (token.lower, token.stem)).collect();

@@ -137,7 +137,7 @@ fn after_label(text: &str) -> &str {
     const LABEL: &str = "output:";
     let text = text.trim();
     match text.get(..LABEL.len()) {
-        Some(start) if start.eq_ignore_ascii_case(LABEL) => text.get(LABEL.len()..).unwrap_or_default().trim_start(),
+        Some(start) if start.eq_ignore_ascii_case(LABEL) => text.get(LABEL.len()..).expect("the label was found here").trim_start(),
         Some(_) | None => text,
     }
 }

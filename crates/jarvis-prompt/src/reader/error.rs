@@ -102,5 +102,5 @@ fn around(line: &str, at: usize) -> String {
     while !line.is_char_boundary(to) {
         to += 1;
     }
-    line.get(from..to).unwrap_or_default().to_owned()
+    line.get(from..to).expect("both ends were moved to borders of characters").to_owned()
 }

@@ -20,7 +20,7 @@ pub(super) async fn tell(log: Arc<Log>, token: ProgressToken, peer: &Peer<RoleSe
     let mut told = 0_u32;
     let mut frames = std::pin::pin!(log.follow(0));
     while let Some(frame) = frames.next().await {
-        let event = serde_json::from_str(&frame.data).unwrap_or_default();
+        let event = serde_json::from_str(&frame.data).expect("a frame holds JSON");
         let Some(message) = message(&frame.name, &event) else { continue };
         told += 1;
         let progress =

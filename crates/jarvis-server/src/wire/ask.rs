@@ -198,11 +198,11 @@ fn with_paths(text: &str, attachments: &[Resource]) -> String {
             .max_by_key(|(name, _)| name.len());
         let (put, taken) = match found {
             Some((name, path)) => (*path, name.len()),
-            None => (rest.get(..next.len_utf8()).unwrap_or_default(), next.len_utf8()),
+            None => (rest.get(..next.len_utf8()).expect("this is the next character"), next.len_utf8()),
         };
         said.push_str(put);
         before = rest.get(..taken).and_then(|taken| taken.chars().next_back());
-        rest = rest.get(taken..).unwrap_or_default();
+        rest = rest.get(taken..).expect("a whole name or character is taken");
     }
     said
 }

@@ -126,8 +126,8 @@ fn find(connection: &Connection, path: &Path, id: &str) -> Result<String, Journa
 
 fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSummary> {
     let writer: String = row.get("writer")?;
-    let started_at_ms = unsigned(row.get("started_at_ms")?);
-    let last_at_ms = unsigned(row.get("last_at_ms")?);
+    let started_at_ms = unsigned(row.get("started_at_ms")?)?;
+    let last_at_ms = unsigned(row.get("last_at_ms")?)?;
     let ended: Option<String> = row.get("ended")?;
     let ms: Option<i64> = row.get("ms")?;
     let status = match ended.as_deref() {
@@ -145,11 +145,11 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
         tasks: row.get("tasks")?,
         ok: row.get("ok")?,
         failed: row.get("failed")?,
-        ms: ms.map(unsigned).unwrap_or_else(|| last_at_ms.saturating_sub(started_at_ms)),
+        ms: ms.map(unsigned).transpose()?.unwrap_or_else(|| last_at_ms.saturating_sub(started_at_ms)),
     })
 }
 
-/// The inverse of what the writer does to numbers.
-fn unsigned(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or_default()
+/// The writer stores no negative number, so one means that the file was changed by something else.
+fn unsigned(number: i64) -> rusqlite::Result<u64> {
+    u64::try_from(number).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

@@ -71,8 +71,7 @@ impl Row {
             | EventKind::ExecutionConfig { .. }
             | EventKind::Note { .. } => Change::Nothing,
         };
-        // An event is made of strings, numbers and maps with string keys, so this cannot fail.
-        let body = serde_json::to_string(event).unwrap_or_default();
+        let body = serde_json::to_string(event).expect("an event has only string keys");
         Some(Row { run_id: event.run_id.clone(), seq: signed(event.seq), at_ms: signed(event.at_ms), body, change })
     }
 }

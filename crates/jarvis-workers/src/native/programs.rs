@@ -74,15 +74,18 @@ impl Programs {
         })
     }
 
-    /// The languages that tesseract has data for, asked once. Empty when it has none or is missing.
-    pub(super) async fn ocr_languages(&self) -> &[String] {
+    /// The languages that tesseract has data for, kept once it has listed them.
+    ///
+    /// # Errors
+    /// When tesseract is missing or fails; the next call asks again.
+    pub(super) async fn ocr_languages(&self) -> Result<&[String], TaskError> {
         let ask = || async {
             let call = Call { args: &["--list-langs"], stdin: &[], limit: 1 << 16, timeout: Duration::from_secs(10) };
-            let listed = self.run(Program::Tesseract, call).await.unwrap_or_default();
+            let listed = self.run(Program::Tesseract, call).await?;
             let listed = String::from_utf8_lossy(&listed);
-            listed.lines().skip(1).map(|line| line.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+            Ok(listed.lines().skip(1).map(|line| line.trim().to_owned()).filter(|name| !name.is_empty()).collect())
         };
-        self.languages.get_or_init(ask).await
+        self.languages.get_or_try_init(ask).await.map(Vec::as_slice)
     }
 
     /// Runs a program without a shell, feeds it, and returns what it wrote. It is killed when the time is over, when it

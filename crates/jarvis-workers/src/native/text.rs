@@ -153,7 +153,7 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
             .hint("ask in the passage's language and words, or configure a model with --llm")
     })?;
     let (start, end) = (chars_before(context, answer.range.start), chars_before(context, answer.range.end));
-    let words = context.get(answer.range).unwrap_or_default();
+    let words = context.get(answer.range).expect("a quote lies in its passage");
     Ok(TaskOutput(json!({"answer": words, "score": rounded(answer.score), "start": start, "end": end})))
 }
 
@@ -192,9 +192,9 @@ fn offsets<'a>(
 ) -> impl Iterator<Item = (&'a entities::Entity, usize, usize)> {
     let (mut byte, mut count) = (0, 0);
     found.iter().map(move |entity| {
-        count += chars_before(text.get(byte..).unwrap_or_default(), entity.range.start - byte);
+        count += chars_before(text.get(byte..).expect("entities lie in the text"), entity.range.start - byte);
         let start = count;
-        count += chars_before(text.get(entity.range.start..).unwrap_or_default(), entity.range.len());
+        count += chars_before(text.get(entity.range.start..).expect("entities lie in the text"), entity.range.len());
         byte = entity.range.end;
         (entity, start, count)
     })

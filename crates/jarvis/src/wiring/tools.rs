@@ -75,7 +75,10 @@ pub(crate) async fn changed_tools(
         other => Failure::work(other),
     };
     let tools = open_with(loaded, folders, false, (Some(name), &[]), printer).await?;
-    let recorded = tools.opened.changes(tools.full(name)).unwrap_or_default();
+    let recorded = match tools.opened.changes(tools.full(name)) {
+        Err(ApprovalsError::Unknown { .. }) => Vec::new(),
+        recorded => recorded.map_err(unknown)?,
+    };
     if !recorded.is_empty() {
         return Ok((tools, recorded));
     }

@@ -194,7 +194,7 @@ pub(super) fn read(text: &str) -> Instruction {
     for clause in SEPARATOR.split(&plain) {
         // A wish not to do something is met by not doing it.
         let (clause, negated) = match NEGATION.find(clause) {
-            Some(not) => (clause.get(..not.start()).unwrap_or_default(), true),
+            Some(not) => (clause.get(..not.start()).expect("a match starts at a character"), true),
             None => (clause, false),
         };
         let clause = clause.trim();

@@ -65,8 +65,8 @@ fn call(args: &CallArgs, printer: Printer) -> Result<ExitCode, Failure> {
     if let Some(batch) = &args.batch {
         return of_file(hub, batch, args.out.as_deref(), printer);
     }
-    let function = args.function.as_deref().unwrap_or_default();
-    let written = args.input.as_deref().unwrap_or_default();
+    let function = args.function.as_deref().expect("clap requires a function without --batch and --list");
+    let written = args.input.as_deref().expect("clap requires an input with a function");
     let input = Literal::parse(written).map_err(|error| {
         Failure::usage(format!("the arguments cannot be read: {error}"))
             .hint("write a list such as '[1, 2.5]', or an object such as '{\"input\": [1, 2.5]}'")

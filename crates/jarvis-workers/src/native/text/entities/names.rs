@@ -108,13 +108,13 @@ pub(super) fn capitalised(page: &mut Page<'_>, language: &str) {
 }
 
 fn words(page: &Page<'_>, range: Range<usize>, lists: &Lists) -> Vec<Word> {
-    let sentence = page.text.get(range.clone()).unwrap_or_default();
+    let sentence = page.text.get(range.clone()).expect("sentences lie in the text");
     let mut first = true;
     sentence
         .unicode_word_indices()
         .map(|(at, text)| {
             let start = range.start + at;
-            let before = page.text.get(..start).unwrap_or_default().trim_end().chars().next_back();
+            let before = page.text.get(..start).expect("a word starts at a character").trim_end().chars().next_back();
             let quoted = before.is_some_and(|letter| "\"“«„'‘:-—–•*".contains(letter));
             // A possessive ending is no part of the name.
             let name = text.strip_suffix("'s").or_else(|| text.strip_suffix("’s")).unwrap_or(text);
@@ -416,7 +416,7 @@ pub(super) fn chinese(page: &mut Page<'_>) {
             at = found.end();
             let mut name = found.as_str();
             if *open {
-                let before = page.text.get(..found.start()).unwrap_or_default();
+                let before = page.text.get(..found.start()).expect("a match starts at a character");
                 if before.ends_with(['这', '那', '某', '每', '几', '各']) {
                     name = name.strip_prefix(['家', '所']).unwrap_or(name);
                 }
