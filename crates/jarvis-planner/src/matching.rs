@@ -47,7 +47,7 @@ pub(crate) fn candidates(
             steps,
         });
     }
-    // Who answers is told by what is at hand, not by the words for asking.
+    // What is at hand decides who answers, not the words for asking.
     let answered =
         clause.asks() && found.iter().flat_map(|found| &found.steps).any(|step| step.nature() == Some(Nature::Ask));
     let mut fitting: Vec<Candidate> = Vec::new();

@@ -1,6 +1,6 @@
-//! The gRPC door: `FileBasedQA`, health and reflection, within limits of connections, sizes and times.
+//! The gRPC service: `FileBasedQA`, health and reflection, within limits of connections, sizes and times.
 //!
-//! Requests become runs like those of the other doors: they wait for the same places, stand in the same journal and are
+//! Requests become runs like those of the other protocols: they wait for the same places, stand in the same journal and are
 //! cancelled when nobody wants them any more.
 
 mod deadline;

@@ -1,6 +1,6 @@
-//! The doors of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP.
+//! The servers of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP.
 //!
-//! A door turns what came over the wire into the words of `jarvis-plan`, calls a pipeline, and turns what comes back into
+//! Each protocol turns what came over the wire into the types of `jarvis-plan`, calls a pipeline, and turns what comes back into
 //! its wire twin. What a request means, and how it is carried out, is decided below.
 
 #![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
@@ -83,9 +83,9 @@ pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
     if here || options.token.is_some() { Ok(()) } else { Err(ServeError::Open { address }) }
 }
 
-/// The doors of a server; at least one.
+/// The sockets to serve on; at least one.
 #[derive(Debug, Default)]
-pub struct Doors {
+pub struct Listeners {
     pub http: Option<TcpListener>,
     pub grpc: Option<(TcpListener, GrpcOptions)>,
 }
@@ -94,10 +94,10 @@ pub struct Doors {
 /// [`Options::drain`], and what is left is cancelled in good order.
 ///
 /// # Errors
-/// As [`check`], when a socket has no address, or a door cannot be opened.
-pub async fn serve(doors: Doors, parts: Parts, options: Options, stop: CancellationToken) -> Result<(), ServeError> {
-    let listeners = doors.http.iter().chain(doors.grpc.iter().map(|(listener, _)| listener));
-    for listener in listeners {
+/// As [`check`], when a socket has no address, or a service cannot be started.
+pub async fn serve(listeners: Listeners, parts: Parts, options: Options, stop: CancellationToken) -> Result<(), ServeError> {
+    let all = listeners.http.iter().chain(listeners.grpc.iter().map(|(listener, _)| listener));
+    for listener in all {
         check(listener.local_addr()?, &options)?;
     }
     let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
@@ -109,7 +109,7 @@ pub async fn serve(doors: Doors, parts: Parts, options: Options, stop: Cancellat
     };
     let drained = drained.boxed().shared();
     let http = async {
-        if let Some(listener) = doors.http {
+        if let Some(listener) = listeners.http {
             let closed = CancellationToken::new();
             let app = app::app(server.clone(), closed.clone());
             listen::serve(listener, app, connections, write, stop.clone(), drained.clone()).await;
@@ -118,14 +118,14 @@ pub async fn serve(doors: Doors, parts: Parts, options: Options, stop: Cancellat
         Ok(())
     };
     let grpc = async {
-        match doors.grpc {
+        match listeners.grpc {
             Some((listener, options)) => {
                 grpc::serve(listener, server.clone(), options, stop.clone(), drained.clone()).await
             }
             None => Ok(()),
         }
     };
-    // A door that fails closes the other.
+    // When one service fails, the other stops too.
     let (http, grpc): (Result<(), ServeError>, _) = tokio::join!(http, async {
         let ended = grpc.await;
         if ended.is_err() {

@@ -28,7 +28,7 @@ pub struct Options {
     /// Bytes of an uploaded file, and of a chat request that carries files inside it.
     pub max_upload: usize,
     pub max_messages: usize,
-    /// How long the runs in flight may go on when the server is told to stop.
+    /// How long the runs in flight may go on when the server is asked to stop.
     pub drain: Duration,
     /// After how long a connection that takes nothing is cut.
     pub write_timeout: Duration,

@@ -179,7 +179,7 @@ impl Runs {
         let started = Started { live: Arc::clone(&live), end };
         self.tasks.spawn(async move {
             let (events, mut receiver) = Events::channel(live.run_id.clone());
-            let shown = {
+            let relayed = {
                 let (live, runs, journal) = (Arc::clone(&live), Arc::clone(&runs), journal.clone());
                 async move {
                     // A run that never began leaves nothing behind.
@@ -229,11 +229,11 @@ impl Runs {
                 drop(events);
                 ended
             };
-            let (ended, ()) = tokio::join!(lived, shown);
+            let (ended, ()) = tokio::join!(lived, relayed);
             live.log.close();
             // Whoever went away does not want it.
             let _ = sender.send(ended);
-            // Until the journal has it, the run is told from here.
+            // Until the journal has the run, its events come from here.
             if let Some(journal) = &journal
                 && let Err(error) = journal.flush().await
             {

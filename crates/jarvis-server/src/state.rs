@@ -18,7 +18,7 @@ use crate::options::Options;
 use crate::runs::{Places, Runs};
 use crate::sessions::Sessions;
 
-/// The parts of jarvis that the server opens doors to.
+/// The parts of jarvis that the server exposes.
 #[derive(Clone)]
 pub struct Parts {
     pub pipeline: Arc<HuggingGpt>,

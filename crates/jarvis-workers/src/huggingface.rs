@@ -236,10 +236,10 @@ fn loading(reply: &Reply) -> Option<Duration> {
         return None;
     }
     let estimate = reply.field("estimated_time").and_then(Value::as_f64);
-    let told = reply.error_message().is_some_and(|message| message.to_ascii_lowercase().contains("loading"));
+    let is_loading = reply.error_message().is_some_and(|message| message.to_ascii_lowercase().contains("loading"));
     match estimate {
         Some(seconds) => Duration::try_from_secs_f64(seconds.clamp(0.0, 600.0)).ok(),
-        None if told => Some(Duration::from_secs(5)),
+        None if is_loading => Some(Duration::from_secs(5)),
         None => None,
     }
 }

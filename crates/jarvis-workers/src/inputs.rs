@@ -193,10 +193,10 @@ pub(crate) fn media_error(error: &MediaError) -> TaskError {
         MediaError::TooLarge { .. } => ErrorCode::TooLarge,
         MediaError::Io { .. } => ErrorCode::Internal,
     };
-    let told = TaskError::new(code, shorten(&error.to_string(), 400));
+    let task_error = TaskError::new(code, shorten(&error.to_string(), 400));
     match code {
-        ErrorCode::NotFound => told.hint("name a file of the working folder in the request, or give it with --file"),
-        _ => told,
+        ErrorCode::NotFound => task_error.hint("name a file of the working folder in the request, or give it with --file"),
+        _ => task_error,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The configuration: defaults, then a YAML file, then the environment; flags are applied by the commands.
 //!
-//! Every environment variable that jarvis reads is named in [`env_vars`]. Keys that mean nothing are told, not obeyed.
+//! Every environment variable that jarvis reads is named in [`env_vars`]. Unknown keys give a warning.
 
 mod agent;
 pub(crate) mod env_vars;
@@ -39,7 +39,7 @@ pub(crate) enum ConfigError {
 pub(crate) struct Loaded {
     pub(crate) config: Config,
     pub(crate) path: Option<PathBuf>,
-    /// Warnings: keys that mean nothing.
+    /// One for each unknown key.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn load(
         Err(error) => typed(&tree, &vars, |_| None).map_err(|_| error)?,
     };
     let warnings =
-        unknown.into_iter().map(|key| format!("the configuration key `{key}` means nothing to jarvis")).collect();
+        unknown.into_iter().map(|key| format!("unknown configuration key `{key}`")).collect();
     Ok(Loaded { config, path: found, warnings })
 }
 

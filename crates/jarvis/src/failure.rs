@@ -1,4 +1,4 @@
-//! How a command ends when it does not end well: what is said, and with which exit status.
+//! How a command fails: its message, hint and exit status.
 
 use std::error::Error;
 use std::process::ExitCode;

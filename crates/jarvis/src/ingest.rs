@@ -26,7 +26,7 @@ pub(crate) fn request(
     for path in files {
         attachments.push(take(path, &path.display().to_string(), media, max_bytes)?);
     }
-    let mut told = Vec::new();
+    let mut warnings = Vec::new();
     // Display paths that take the place of what the person typed, in the order of the text.
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for Mention { range, found } in mentions(text) {
@@ -41,13 +41,13 @@ pub(crate) fn request(
                 attachments.len() - 1
             }
             (None, None, Found::Nowhere) => {
-                told.push(format!(
+                warnings.push(format!(
                     "there is no file `{name}` in the working folder; a file elsewhere is given with --file"
                 ));
                 continue;
             }
             (None, None, Found::Outside) => {
-                told.push(format!(
+                warnings.push(format!(
                     "`{name}` is outside the working folder and is not read; give it with --file if it is meant"
                 ));
                 continue;
@@ -70,7 +70,7 @@ pub(crate) fn request(
     for (range, display) in edits.into_iter().rev() {
         rewritten.replace_range(range, &display);
     }
-    Ok((Request { text: rewritten, attachments, ..Request::default() }, told))
+    Ok((Request { text: rewritten, attachments, ..Request::default() }, warnings))
 }
 
 /// Puts the files that a plan's arguments name in their place: those of the request by their names, and those of the

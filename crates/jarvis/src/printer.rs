@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 
-/// How much is said on stderr.
+/// How much is printed on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
     /// Errors only.

@@ -46,12 +46,12 @@ pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> 
         Work::Request(request) => app.pipeline.run(Arc::new(request), events, cancel).await,
         Work::Plan(request, plan) => app.pipeline.run_plan(Arc::new(request), &plan, events, cancel).await,
     });
-    let Watched { run_id, ended, usage, ms, said } = watched.await;
+    let Watched { run_id, ended, usage, ms, streamed_text } = watched.await;
     match ended {
         Ok(run) => {
             // An answer that broke off and was written anew has not been shown.
-            let streamed = !said.is_empty() && said.trim() == run.answer.text.trim();
-            if !streamed && !said.is_empty() {
+            let streamed = !streamed_text.is_empty() && streamed_text.trim() == run.answer.text.trim();
+            if !streamed && !streamed_text.is_empty() {
                 printer.out("\n");
             }
             Ok(Finished { run_id, run, usage, ms, streamed })
@@ -68,7 +68,7 @@ pub(crate) struct Watched<T> {
     /// How long it took, in milliseconds.
     pub(crate) ms: u64,
     /// What of the answer was printed piece by piece.
-    said: String,
+    streamed_text: String,
 }
 
 /// Does work as a run: its events go to the journal, to stderr and, when asked for, to stdout; Ctrl-C cancels it.
@@ -85,32 +85,32 @@ pub(crate) async fn watch<T>(
     let journal = app.journal.clone();
     let shown = tokio::spawn(async move {
         let mut progress = Progress::new(printer);
-        let mut said = String::new();
+        let mut streamed_text = String::new();
         let mut ms = 0;
         while let Some(event) = receiver.recv().await {
             if let Some(journal) = &journal {
                 journal.append(&event);
             }
             progress.show(&event.kind);
-            print(&event, live, &mut said, printer);
+            print(&event, live, &mut streamed_text, printer);
             if let EventKind::Done { ms: took, .. } | EventKind::Error { ms: took, .. } = &event.kind {
                 ms = *took;
             }
         }
         progress.clear();
-        (said, ms)
+        (streamed_text, ms)
     });
     let ended = work(&events, cancel).await;
     let usage = events.usage();
     drop(events);
     interrupt.abort();
-    let (said, ms) = shown.await.expect("printing events does not panic");
+    let (streamed_text, ms) = shown.await.expect("printing events does not panic");
     if let Some(journal) = &app.journal
         && let Err(error) = journal.flush().await
     {
         printer.warning(&format!("the journal could not be written: {error}"));
     }
-    Watched { run_id, ended, usage, ms, said }
+    Watched { run_id, ended, usage, ms, streamed_text }
 }
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {
@@ -123,12 +123,12 @@ fn failure(run_id: &RunId, error: RunError) -> Failure {
 }
 
 /// Prints what the caller wants to see live, and keeps what of the answer was printed.
-fn print(event: &Event, live: Live, said: &mut String, printer: Printer) {
+fn print(event: &Event, live: Live, streamed_text: &mut String, printer: Printer) {
     match (live, &event.kind) {
         (Live::Events, _) => printer.out(&event.to_value().to_string()),
         (Live::Tokens, EventKind::Token { text }) => {
             printer.out_piece(text);
-            said.push_str(text);
+            streamed_text.push_str(text);
         }
         (Live::Tokens | Live::Nothing, _) => {}
     }

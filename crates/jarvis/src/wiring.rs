@@ -92,7 +92,7 @@ impl App {
         let agent = agent::build(&config, &tools, &media, model.clone())?;
         if let Some(unknown) = tools.unknown_tasks().first() {
             return Err(Failure::usage(format!("a tool is to serve `{unknown}`, and there is no such task type"))
-                .hint("docs/tools.md tells of `serves`; `jarvis models list` names the task types"));
+                .hint("see docs/tools.md for `serves`; `jarvis models list` names the task types"));
         }
         let base = Base { config, media, logs, prompts, catalogue, naming, tools };
         let pipeline = Arc::new(base.pipeline(model)?);

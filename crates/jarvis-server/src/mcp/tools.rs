@@ -1,4 +1,4 @@
-//! What clients are told of the tools.
+//! Descriptions of the tools, as clients list them.
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The OpenAI-compatible door: jarvis as a chat model. Each pipeline that can answer is a model.
+//! The OpenAI-compatible API: jarvis as a chat model. Each pipeline that can answer is a model.
 
 mod intake;
 mod pieces;

@@ -39,7 +39,7 @@ pub(crate) async fn answer(
     }
     let started = asked.start(&server)?;
     let (run_id, ended) = wait(started).await?;
-    let about = Told { run_id, asked: &asked };
+    let about = RunHeader { run_id, asked: &asked };
     Ok(Json(AnswerOrDecisions::Answer(Box::new(about.answer(ended)?))))
 }
 
@@ -140,12 +140,12 @@ pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<Arc<HuggingGpt>,
     }
 }
 
-pub(crate) struct Told<'a> {
+pub(crate) struct RunHeader<'a> {
     pub(crate) run_id: String,
     pub(crate) asked: &'a Asked,
 }
 
-impl Told<'_> {
+impl RunHeader<'_> {
     pub(crate) fn answer(&self, ended: Ended<Result<Run, RunError>>) -> Result<AnswerReply, ApiError> {
         let run = ended.result??;
         // Where files are on the server's disk is not the caller's business.

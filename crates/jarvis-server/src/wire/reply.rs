@@ -168,7 +168,7 @@ impl RunReply {
     }
 }
 
-/// What became of the wish to cancel a run.
+/// Result of asking to cancel a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CancelReply {
     /// The run.

@@ -19,7 +19,7 @@ use jarvis_plan::{ErrorCode, TaskError};
 use jarvis_planner::Offline;
 use jarvis_react::Agent;
 use jarvis_react::document::NoPdf;
-use jarvis_server::{Doors, GrpcOptions, Options, Parts};
+use jarvis_server::{Listeners, GrpcOptions, Options, Parts};
 use jarvis_store::{Journal, Media};
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_tools::{Registry, local};
@@ -225,8 +225,8 @@ impl Builder {
         let grpc = jarvis_server::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
         let grpc_address = grpc.local_addr().expect("an address").to_string();
         let stop = CancellationToken::new();
-        let doors = Doors { http: Some(listener), grpc: Some((grpc, self.grpc)) };
-        let serving = jarvis_server::serve(doors, parts, self.options, stop.clone());
+        let listeners = Listeners { http: Some(listener), grpc: Some((grpc, self.grpc)) };
+        let serving = jarvis_server::serve(listeners, parts, self.options, stop.clone());
         let served = tokio::spawn(async move { serving.await.expect("it serves") });
         #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
         let client = Client::builder().timeout(PATIENCE).build().expect("a client");

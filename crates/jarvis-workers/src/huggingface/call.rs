@@ -82,7 +82,7 @@ pub(super) async fn prepare(inputs: &Inputs, job: &Job) -> Result<Call, TaskErro
             json(json!({ "question": question, "image": image }), Wanted::Rows)
         }
         "image-to-image" if job.arg("text").is_some() => {
-            // A wish beside the picture does not fit in a raw body.
+            // A raw body holds the picture alone, so an instruction beside it needs JSON.
             let image = png_base64(inputs, need("image")?).await?;
             let parameters = Some(json!({ "prompt": job.arg("text") }));
             let body = Body::Inputs { inputs: image.into(), parameters };

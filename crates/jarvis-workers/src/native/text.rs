@@ -110,10 +110,10 @@ async fn run(job: &Job, model: fn(&Input) -> Result<TaskOutput, TaskError>) -> R
 /// `native/textrank`: the most central sentences of `text`, in their order.
 fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.need("text")?;
-    // The text itself may be part of the request; wishes inside it are not the person's.
-    let wish = summary::Wish::read(&input.request.replace(text, " "));
+    // The text itself may be part of the request, and instructions inside it are not the user's.
+    let options = summary::SummaryOptions::read(&input.request.replace(text, " "));
     let language = language(text);
-    Ok(TaskOutput::text(summary::summarize(text, &wish)).with("keywords", keywords(text, 6)).with("language", language))
+    Ok(TaskOutput::text(summary::summarize(text, &options)).with("keywords", keywords(text, 6)).with("language", language))
 }
 
 /// `native/vader`: how the writer of `text` feels.

@@ -87,7 +87,7 @@ fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
                 if event.get("ok") == Some(&Value::Bool(true)) { "" } else { ", failed" },
             ))];
             if reply {
-                lines.extend(text("/reply").lines().map(|said| format!("            | {said}")));
+                lines.extend(text("/reply").lines().map(|written| format!("            | {written}")));
             }
             lines
         }
@@ -127,9 +127,9 @@ fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
         }
         "observation" => vec![line(format!("observation {}: {}", number("/step"), one_line(&text("/text"), 400)))],
         "answer" => {
-            let said = text("/answer/text");
+            let written = text("/answer/text");
             std::iter::once(line("answer:".into()))
-                .chain(said.lines().map(|said| format!("            {said}")))
+                .chain(written.lines().map(|written| format!("            {written}")))
                 .collect()
         }
         "note" => vec![line(format!("{}: {}", text("/level"), text("/message")))],

@@ -232,10 +232,10 @@ async fn call(
         Ok(observation) => observation,
         Err(error) => {
             if json {
-                let told = json!({"tool": spec.name, "error": {"code": error.kind.as_str(), "message": error.message}});
-                printer.out(&told.to_string());
+                let document = json!({"tool": spec.name, "error": {"code": error.kind.as_str(), "message": error.message}});
+                printer.out(&document.to_string());
             }
-            let hint = format!("`jarvis tools show {}` tells what it takes", spec.name);
+            let hint = format!("`jarvis tools show {}` shows its arguments", spec.name);
             return Err(match error.kind {
                 ToolErrorKind::InvalidInput | ToolErrorKind::UnknownTool => Failure::usage(error).hint(hint),
                 _ => Failure::work(error),
@@ -247,7 +247,7 @@ async fn call(
         files::replace(path, &picture.bytes).map_err(Failure::work)?;
     }
     if json {
-        printer.out(&serde_json::to_string_pretty(&told(spec, &observation)).map_err(Failure::work)?);
+        printer.out(&serde_json::to_string_pretty(&call_document(spec, &observation)).map_err(Failure::work)?);
         return Ok(ExitCode::SUCCESS);
     }
     printer.out(&observation.text);
@@ -260,7 +260,7 @@ async fn call(
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(spec: &ToolSpec, observation: &Observation) -> Value {
+fn call_document(spec: &ToolSpec, observation: &Observation) -> Value {
     let artifact = |artifact: &jarvis_tools::Artifact| json!({"mime": artifact.mime, "bytes": artifact.bytes.len(), "data": STANDARD.encode(&artifact.bytes)});
     let artifacts: Vec<Value> = observation.media.iter().map(artifact).collect();
     json!({"tool": spec.name, "observation": observation.text, "artifacts": artifacts})

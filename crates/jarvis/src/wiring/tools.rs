@@ -27,13 +27,13 @@ pub(crate) async fn open_tools(loaded: &Loaded, folders: &Folders, printer: Prin
     open_with(loaded, folders, false, (None, &[]), printer).await
 }
 
-/// Opens the registry; `approving` is what is being approved, if anything, of which no warning is due, and `told` has the
-/// warnings that were given before.
+/// Opens the registry; `approving` is what is being approved, if anything, of which no warning is due, and `earlier` has the
+/// warnings that have been printed.
 async fn open_with(
     loaded: &Loaded,
     folders: &Folders,
     refresh: bool,
-    (approving, told): (Option<&str>, &[String]),
+    (approving, earlier): (Option<&str>, &[String]),
     printer: Printer,
 ) -> Result<Tools, Failure> {
     let mut registry = Registry::new();
@@ -44,13 +44,13 @@ async fn open_with(
     let options = OpenOptions { refresh, ..OpenOptions::new(&folders.approvals, base) };
     let opened = open(&config, registry, options).await.map_err(|error| match &error {
         OpenError::Approvals(_) => Failure::work(error),
-        _ => Failure::usage(error).hint("docs/tools.md tells what an entry of `tools` and `mcp_servers` must say"),
+        _ => Failure::usage(error).hint("see docs/tools.md for the entries of `tools` and `mcp_servers`"),
     })?;
-    let shown: Vec<&str> = match approving {
+    let warnings: Vec<&str> = match approving {
         Some(name) => opened.warnings_beside(opened.registry.meant(name).map_or(name, |spec| &spec.name)).collect(),
         None => opened.warnings.iter().map(String::as_str).collect(),
     };
-    let new = shown.into_iter().filter(|warning| !told.iter().any(|known| known == warning));
+    let new = warnings.into_iter().filter(|warning| !earlier.iter().any(|known| known == warning));
     new.for_each(|warning| printer.warning(warning));
     opened.notes.iter().for_each(|note| printer.note(note));
     Ok(Tools { registry: Arc::new(opened.registry.clone()), opened })
@@ -62,7 +62,7 @@ pub(crate) async fn look_at_tools(loaded: &Loaded, folders: &Folders) -> Result<
     Ok((tools.registry.specs().count(), tools.opened.warnings))
 }
 
-/// What is to be approved of a remote tool, or of all tools of an MCP server. What is on record, and was shown, goes first;
+/// What is to be approved of a remote tool, or of all tools of an MCP server. Changes on record, which the user has seen, come first;
 /// servers are asked only where nothing is.
 pub(crate) async fn changed_tools(
     loaded: &Loaded,

@@ -192,7 +192,7 @@ pub(super) fn read(text: &str) -> Instruction {
     let plain = DESCRIBED.replace_all(&plain, "the picture");
     let mut found = Instruction::default();
     for clause in SEPARATOR.split(&plain) {
-        // A wish not to do something is met by not doing it.
+        // A request not to do something is met by not doing it.
         let (clause, negated) = match NEGATION.find(clause) {
             Some(not) => (clause.get(..not.start()).expect("a match starts at a character"), true),
             None => (clause, false),
@@ -266,7 +266,7 @@ fn clause_ops(clause: &str) -> Vec<Op> {
     let sign = if LESS.is_match(clause) { -1.0 } else { 1.0 };
     let amount = amount(clause);
     match (at(&BRIGHTER), at(&DARKER)) {
-        // "насыщенность ярче" and the like stay two wishes; "dark" beside "bright" is a contradiction.
+        // "насыщенность ярче" and the like stay two operations; "dark" beside "bright" is a contradiction.
         (Some(place), None) => add(Some(place), Some(Op::Brightness(sign * amount))),
         (None, Some(place)) => add(Some(place), Some(Op::Brightness(-sign * amount))),
         (Some(_), Some(_)) | (None, None) => {}

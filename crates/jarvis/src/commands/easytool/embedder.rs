@@ -52,7 +52,7 @@ impl EmbedderArgs {
                 [("--vectors", self.vectors.is_some()), ("--embeddings-url", self.embeddings_url.is_some())]
             {
                 if given {
-                    return Err(Failure::usage(format!("{flag} says nothing to `bm25`, which compares words"))
+                    return Err(Failure::usage(format!("{flag} does not apply to `bm25`, which compares words"))
                         .hint("name the model with --embedder"));
                 }
             }

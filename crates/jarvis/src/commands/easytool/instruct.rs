@@ -240,7 +240,7 @@ fn tell(report: &InstructReport, shape: Shape, printer: Printer) {
     }
     if report.executed + report.untested > 0 || !report.dropped.is_empty() {
         printer.progress(&format!(
-            "examples executed: {}, left out: {}, not to be said: {}",
+            "examples executed: {}, left out: {}, not expressible: {}",
             report.executed,
             report.dropped.len(),
             report.untested

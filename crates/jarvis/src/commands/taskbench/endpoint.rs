@@ -40,7 +40,7 @@ impl EndpointArgs {
         }
         // Where it stands before the command, the flag's conflict is not seen.
         if global.base_url.is_some() {
-            return Err(Failure::usage("--base-url and --api-addr or --api-port say two addresses").hint("use one"));
+            return Err(Failure::usage("--base-url and --api-addr or --api-port are two addresses").hint("use one"));
         }
         if matches!(config.llm.model.trim(), "" | "offline") {
             return Err(Failure::usage("an endpoint is named, but no model to ask for there")

@@ -335,7 +335,7 @@ fn no_gold(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> Result<(),
         }
         (None, Some(AlignmentArg(None)) | None) => {
             Err(Failure::usage(format!("{} holds no gold plan", gold.display()))
-                .hint("a line a plan is wanted; `jarvis taskbench inspect` says what is there"))
+                .hint("a line a plan is wanted; `jarvis taskbench inspect` lists what is there"))
         }
     }
 }
