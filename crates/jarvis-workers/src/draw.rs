@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_boxes_do_no_harm() {
+    fn odd_boxes_do_not_panic() {
         let mut picture = RgbImage::new(10, 8);
         let odd = [
             [f64::NAN, 0.0, 5.0, 5.0],

@@ -372,7 +372,7 @@ fn texts() -> impl Strategy<Value = String> {
 
 /// Nothing here may take a time that grows faster than the text; a text of this size would then never end.
 #[test]
-fn long_and_odd_texts_are_read() {
+fn long_and_odd_texts_do_not_panic() {
     for piece in ["a\n", "A. ", "Dr. A. B. ", "张公司", "«", "1.5,", "не ", "x@", "?！"] {
         let text = piece.repeat(20_000 / piece.len());
         summary::summarize(&text, &SummaryOptions::default());
