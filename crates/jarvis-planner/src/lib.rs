@@ -58,8 +58,5 @@ pub enum PlannerError {
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     #[error("the planning model's reply holds no plan: {message}")]
-    BadReply {
-        message: String,
-        reply: String,
-    },
+    BadReply { message: String, reply: String },
 }

@@ -37,9 +37,7 @@ pub use state::{CallerModel, Check, Parts};
 pub enum ServeError {
     /// It would be open to everyone.
     #[error("{address} can be reached from other machines, and no token is set")]
-    Open {
-        address: SocketAddr,
-    },
+    Open { address: SocketAddr },
     /// An origin that pages may call from is not one.
     #[error("`{0}` is not an origin such as https://tools.example.org")]
     Origin(String),
@@ -95,7 +93,12 @@ pub struct Listeners {
 ///
 /// # Errors
 /// As [`check`], when a socket has no address, or a service cannot be started.
-pub async fn serve(listeners: Listeners, parts: Parts, options: Options, stop: CancellationToken) -> Result<(), ServeError> {
+pub async fn serve(
+    listeners: Listeners,
+    parts: Parts,
+    options: Options,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
     let all = listeners.http.iter().chain(listeners.grpc.iter().map(|(listener, _)| listener));
     for listener in all {
         check(listener.local_addr()?, &options)?;

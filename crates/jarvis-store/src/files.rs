@@ -13,9 +13,7 @@ pub enum FileError {
         source: std::io::Error,
     },
     #[error("another run writes {} now", .path.display())]
-    Locked {
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
 }
 
 impl FileError {

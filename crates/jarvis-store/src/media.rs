@@ -30,14 +30,9 @@ const PRIVATE: u32 = 0o700;
 pub enum MediaError {
     /// The path leads outside the public root, or is not a path at all.
     #[error("`{path}` is not a path under the public folder: {reason}")]
-    Forbidden {
-        path: String,
-        reason: &'static str,
-    },
+    Forbidden { path: String, reason: &'static str },
     #[error("there is no file `{path}`")]
-    NotFound {
-        path: String,
-    },
+    NotFound { path: String },
     #[error("`{path}` has {size} bytes; the limit is {limit}")]
     TooLarge {
         path: String,
@@ -47,11 +42,7 @@ pub enum MediaError {
         limit: u64,
     },
     #[error("cannot {doing} `{path}`: {source}")]
-    Io {
-        doing: &'static str,
-        path: String,
-        source: io::Error,
-    },
+    Io { doing: &'static str, path: String, source: io::Error },
 }
 
 impl Media {

@@ -31,9 +31,7 @@ pub enum AttachError {
         found: String,
     },
     #[error("`{name}` is neither a text, a picture, a sound nor a video")]
-    Unknown {
-        name: String,
-    },
+    Unknown { name: String },
     #[error(transparent)]
     Store(#[from] MediaError),
 }

@@ -18,20 +18,11 @@ pub(crate) use model::{Config, DecisionsConfig, MediaConfig, StatusApi};
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     #[error("cannot read the configuration {}", .path.display())]
-    Read {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Read { path: PathBuf, source: std::io::Error },
     #[error("the configuration {} is not valid YAML: {reason}", .path.display())]
-    Yaml {
-        path: PathBuf,
-        reason: String,
-    },
+    Yaml { path: PathBuf, reason: String },
     #[error("the configuration key `{key}` is wrong: {reason}")]
-    Type {
-        key: String,
-        reason: String,
-    },
+    Type { key: String, reason: String },
 }
 
 /// A configuration and what was odd about where it came from.
@@ -65,8 +56,7 @@ pub(crate) fn load(
         Ok(found) => found,
         Err(error) => typed(&tree, &vars, |_| None).map_err(|_| error)?,
     };
-    let warnings =
-        unknown.into_iter().map(|key| format!("unknown configuration key `{key}`")).collect();
+    let warnings = unknown.into_iter().map(|key| format!("unknown configuration key `{key}`")).collect();
     Ok(Loaded { config, path: found, warnings })
 }
 

@@ -14,14 +14,9 @@ pub struct LiteralError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LiteralFault {
     #[error("the text ends where {wanted} is wanted")]
-    Ends {
-        wanted: &'static str,
-    },
+    Ends { wanted: &'static str },
     #[error("found `{}` where {wanted} is wanted", found.escape_debug())]
-    Unexpected {
-        found: char,
-        wanted: &'static str,
-    },
+    Unexpected { found: char, wanted: &'static str },
     /// A name, a call, a keyword: only values are read, nothing is evaluated.
     #[error("`{name}` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers")]
     Name {
@@ -35,28 +30,18 @@ pub enum LiteralFault {
     Escape,
     /// An operator beside something that is no number.
     #[error("only numbers can be worked out with `{operator}`")]
-    NotNumbers {
-        operator: &'static str,
-    },
+    NotNumbers { operator: &'static str },
     /// `NaN` or `Infinity`.
     #[error("`{word}` is no number that can be worked with")]
-    NoNumber {
-        word: &'static str,
-    },
+    NoNumber { word: &'static str },
     #[error("{0}")]
     Arithmetic(#[from] ArithmeticError),
     #[error("a number has more than {limit} digits")]
-    TooManyDigits {
-        limit: usize,
-    },
+    TooManyDigits { limit: usize },
     #[error("there are more than {limit} values")]
-    TooManyValues {
-        limit: usize,
-    },
+    TooManyValues { limit: usize },
     #[error("the value is nested more than {limit} levels deep")]
-    TooDeep {
-        limit: usize,
-    },
+    TooDeep { limit: usize },
     /// Something follows the value.
     #[error("more text follows the value")]
     More,

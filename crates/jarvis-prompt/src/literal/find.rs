@@ -40,10 +40,7 @@ pub enum ReadLiteralFault {
     Empty,
     /// The value cannot be taken as it is written.
     #[error("the value cannot be read: {fault}{near}")]
-    Literal {
-        fault: LiteralFault,
-        near: Near,
-    },
+    Literal { fault: LiteralFault, near: Near },
     /// There is no such value, and none that can be mended.
     #[error("{0}")]
     Reader(#[from] ReadFault),
@@ -137,7 +134,9 @@ fn after_label(text: &str) -> &str {
     const LABEL: &str = "output:";
     let text = text.trim();
     match text.get(..LABEL.len()) {
-        Some(start) if start.eq_ignore_ascii_case(LABEL) => text.get(LABEL.len()..).expect("the label was found here").trim_start(),
+        Some(start) if start.eq_ignore_ascii_case(LABEL) => {
+            text.get(LABEL.len()..).expect("the label was found here").trim_start()
+        }
         Some(_) | None => text,
     }
 }

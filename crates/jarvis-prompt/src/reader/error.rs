@@ -20,15 +20,10 @@ pub enum ReadFault {
     Empty,
     /// There is nothing that looks like the wanted value.
     #[error("the reply holds no JSON; {want} is wanted")]
-    NoJson {
-        want: Want,
-    },
+    NoJson { want: Want },
     /// There is JSON of another shape.
     #[error("the reply holds {found}, but {want} is wanted")]
-    Shape {
-        want: Want,
-        found: Found,
-    },
+    Shape { want: Want, found: Found },
     /// There is something like JSON that could not be mended. Line and column count from 1, the column in bytes.
     #[error("the JSON is broken at line {line} column {column}: {message} (near `{near}`)")]
     Syntax {
@@ -43,14 +38,10 @@ pub enum ReadFault {
     #[error("the reply ends before its first element is complete")]
     Cut,
     #[error("the JSON is nested more than {limit} levels deep")]
-    TooDeep {
-        limit: usize,
-    },
+    TooDeep { limit: usize },
     /// The value is not of the type that is wanted.
     #[error("the JSON is not what is wanted: {message}")]
-    Type {
-        message: String,
-    },
+    Type { message: String },
 }
 
 /// The kind of a JSON value, for messages.

@@ -4,9 +4,7 @@
 pub enum TemplateError {
     /// The text has no user message to end with.
     #[error("template `{template}` does not end with a `## user` section")]
-    NoUser {
-        template: String,
-    },
+    NoUser { template: String },
     /// A heading names no kind of message.
     #[error("template `{template}` line {line}: `{heading}` is no section")]
     UnknownSection {
@@ -31,12 +29,7 @@ pub enum TemplateError {
         message: String,
     },
     #[error("template `{template}` ({part}): no value is called `{slot}`; there are {known}")]
-    UnknownSlot {
-        template: String,
-        part: String,
-        slot: String,
-        known: String,
-    },
+    UnknownSlot { template: String, part: String, slot: String, known: String },
     /// The demos are not a JSON array of messages.
     #[error("demos of template `{template}` line {line}: {message}")]
     Demos {
@@ -46,11 +39,7 @@ pub enum TemplateError {
         message: String,
     },
     #[error("template `{template}` ({part}) cannot be rendered: {message}")]
-    Render {
-        template: String,
-        part: String,
-        message: String,
-    },
+    Render { template: String, part: String, message: String },
 }
 
 impl TemplateError {

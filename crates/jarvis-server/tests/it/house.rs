@@ -19,7 +19,7 @@ use jarvis_plan::{ErrorCode, TaskError};
 use jarvis_planner::Offline;
 use jarvis_react::Agent;
 use jarvis_react::document::NoPdf;
-use jarvis_server::{Listeners, GrpcOptions, Options, Parts};
+use jarvis_server::{GrpcOptions, Listeners, Options, Parts};
 use jarvis_store::{Journal, Media};
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_tools::{Registry, local};

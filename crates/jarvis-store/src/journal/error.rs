@@ -7,27 +7,16 @@ use std::path::{Path, PathBuf};
 pub enum JournalError {
     /// The file is damaged. It was left as it is.
     #[error("the journal {} is damaged: {reason}", .path.display())]
-    Corrupt {
-        path: PathBuf,
-        reason: String,
-    },
+    Corrupt { path: PathBuf, reason: String },
     /// The file is a database of some other program. It was left as it is.
     #[error("{} is a database, but not a journal of jarvis", .path.display())]
-    NotAJournal {
-        path: PathBuf,
-    },
+    NotAJournal { path: PathBuf },
     /// A newer version wrote the file. It was left as it is.
     #[error("the journal {} has version {found}; this program knows versions up to {known}", .path.display())]
-    TooNew {
-        path: PathBuf,
-        found: i64,
-        known: i64,
-    },
+    TooNew { path: PathBuf, found: i64, known: i64 },
     /// No run has this id, or an id that starts so.
     #[error("no run has the id `{id}`")]
-    NotFound {
-        id: String,
-    },
+    NotFound { id: String },
     /// Several runs have ids that start so.
     #[error("several runs have ids that start with `{id}`: {}", .matches.join(", "))]
     Ambiguous {
@@ -36,22 +25,11 @@ pub enum JournalError {
         matches: Vec<String>,
     },
     #[error("events are missing from the journal {}: {reason}", .path.display())]
-    Lost {
-        path: PathBuf,
-        reason: String,
-    },
+    Lost { path: PathBuf, reason: String },
     #[error("cannot {doing} the journal {}: {source}", .path.display())]
-    Sqlite {
-        doing: &'static str,
-        path: PathBuf,
-        source: rusqlite::Error,
-    },
+    Sqlite { doing: &'static str, path: PathBuf, source: rusqlite::Error },
     #[error("cannot {doing} the journal {}: {source}", .path.display())]
-    Io {
-        doing: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
 }
 
 impl JournalError {

@@ -33,8 +33,14 @@ pub(super) enum Wanted {
 #[derive(Debug)]
 pub(super) enum Body {
     /// JSON with `inputs`, options and perhaps parameters.
-    Inputs { inputs: Value, parameters: Option<Value> },
-    Raw { mime: &'static str, bytes: Bytes },
+    Inputs {
+        inputs: Value,
+        parameters: Option<Value>,
+    },
+    Raw {
+        mime: &'static str,
+        bytes: Bytes,
+    },
 }
 
 #[derive(Debug)]

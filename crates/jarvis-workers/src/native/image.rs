@@ -123,7 +123,10 @@ fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
 fn with_percents(instruction: &str, request: &str) -> String {
     let is_percent = |number: &str| {
         request.match_indices(&format!("{number}%")).any(|(at, _)| {
-            !request.get(..at).expect("a match starts at a character").ends_with(|before: char| before.is_ascii_digit() || before == '.')
+            !request
+                .get(..at)
+                .expect("a match starts at a character")
+                .ends_with(|before: char| before.is_ascii_digit() || before == '.')
         })
     };
     let words = instruction.split(' ').map(|word| {

@@ -113,7 +113,9 @@ fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     // The text itself may be part of the request, and instructions inside it are not the user's.
     let options = summary::SummaryOptions::read(&input.request.replace(text, " "));
     let language = language(text);
-    Ok(TaskOutput::text(summary::summarize(text, &options)).with("keywords", keywords(text, 6)).with("language", language))
+    Ok(TaskOutput::text(summary::summarize(text, &options))
+        .with("keywords", keywords(text, 6))
+        .with("language", language))
 }
 
 /// `native/vader`: how the writer of `text` feels.

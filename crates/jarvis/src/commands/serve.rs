@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_server::{CallerPolicy, Listeners, GrpcOptions, GrpcTls, Options, Parts, ServeError};
+use jarvis_server::{CallerPolicy, GrpcOptions, GrpcTls, Listeners, Options, Parts, ServeError};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -72,7 +72,12 @@ pub(super) fn parts(app: App) -> Result<Parts, Failure> {
 }
 
 /// Binds the requested addresses and prints them.
-async fn listen_on(args: &ServeArgs, config: &Config, options: &Options, printer: Printer) -> Result<Listeners, Failure> {
+async fn listen_on(
+    args: &ServeArgs,
+    config: &Config,
+    options: &Options,
+    printer: Printer,
+) -> Result<Listeners, Failure> {
     let mut listeners = Listeners::default();
     if !args.no_http {
         let address = address(args.http.as_deref(), config)?;

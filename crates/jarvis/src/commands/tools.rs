@@ -232,7 +232,8 @@ async fn call(
         Ok(observation) => observation,
         Err(error) => {
             if json {
-                let document = json!({"tool": spec.name, "error": {"code": error.kind.as_str(), "message": error.message}});
+                let document =
+                    json!({"tool": spec.name, "error": {"code": error.kind.as_str(), "message": error.message}});
                 printer.out(&document.to_string());
             }
             let hint = format!("`jarvis tools show {}` shows its arguments", spec.name);

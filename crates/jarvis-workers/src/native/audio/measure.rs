@@ -59,7 +59,8 @@ fn score(features: &Features) -> Vec<(&'static str, f64)> {
     let speech = rhythm * (1.0 - 0.7 * ramp(flatness, 0.3, 0.5)) * (1.0 - 0.6 * ramp(peaks, 0.85, 0.99));
     // Voiced sounds cross zero rarely; hiss nearly every other sample.
     let speech = speech * (1.0 - 0.5 * ramp(crossings, 0.25, 0.45));
-    let raw = [("speech-like", audible * speech), ("tone", audible * tone), ("noise", audible * noise), ("silence", silent)];
+    let raw =
+        [("speech-like", audible * speech), ("tone", audible * tone), ("noise", audible * noise), ("silence", silent)];
     let sum: f64 = raw.iter().map(|(_, score)| score + 0.02).sum();
     raw.into_iter().map(|(label, score)| (label, (score + 0.02) / sum)).collect()
 }

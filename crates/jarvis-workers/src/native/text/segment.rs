@@ -23,7 +23,9 @@ pub(super) fn sentences(text: &str) -> Vec<Range<usize>> {
     for (start, piece) in text.split_sentence_bound_indices() {
         let range = start..start + piece.len();
         match joined.last_mut() {
-            Some(last) if goes_on(text.get(last.clone()).expect("joined pieces lie in the text"), piece) => last.end = range.end,
+            Some(last) if goes_on(text.get(last.clone()).expect("joined pieces lie in the text"), piece) => {
+                last.end = range.end
+            }
             _ => joined.push(range),
         }
     }

@@ -108,7 +108,8 @@ fn number_of(word: &str) -> Option<usize> {
 pub(super) fn summarize(text: &str, options: &SummaryOptions) -> String {
     let ranges = sentences(text);
     let language = language(text);
-    let table = Table::new(ranges.iter().map(|range| text.get(range.clone()).expect("sentences lie in the text")), language);
+    let table =
+        Table::new(ranges.iter().map(|range| text.get(range.clone()).expect("sentences lie in the text")), language);
     let chosen = table.choose(options.count(ranges.len()), options.words);
     let pieces = chosen.iter().filter_map(|at| ranges.get(*at)).filter_map(|range| text.get(range.clone()));
     let pieces: Vec<String> = pieces.map(|piece| piece.split_whitespace().collect::<Vec<_>>().join(" ")).collect();

@@ -142,7 +142,8 @@ fn summaries_keep_what_the_text_is_about() {
         assert!(usual.len() < text.len() * 2 / 3, "{usual}");
         let all = summary::summarize(text, &SummaryOptions { sentences: Some(99), ..SummaryOptions::default() });
         assert_eq!(all, text);
-        let points = summary::summarize(text, &SummaryOptions { sentences: Some(2), points: true, ..SummaryOptions::default() });
+        let points =
+            summary::summarize(text, &SummaryOptions { sentences: Some(2), points: true, ..SummaryOptions::default() });
         assert_eq!(points.lines().filter(|line| line.starts_with("- ")).count(), 2, "{points}");
     }
     let few = summary::summarize(BRIDGE, &SummaryOptions { words: Some(20), ..SummaryOptions::default() });
