@@ -82,7 +82,7 @@ impl Literal {
         fields.iter().map(|(name, value)| (name.clone(), value.to_json())).collect()
     }
 
-    /// The whole number, when it is one and fits. A float is none, even without a fraction.
+    /// The whole number, when it is one and fits. A float does not count, even without a fraction.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Literal::Int(int) => int.to_i64(),

@@ -85,7 +85,7 @@ impl Template {
     /// `{"role","content"}`, whose contents may have slots.
     ///
     /// # Errors
-    /// When it is no such array, and as [`Template::parse`].
+    /// When it is not such an array, and as [`Template::parse`].
     pub fn with_demos(mut self, json: &str) -> Result<Template, TemplateError> {
         let demos: Vec<Message> = serde_json::from_str(json).map_err(|error| TemplateError::Demos {
             template: self.name.clone(),

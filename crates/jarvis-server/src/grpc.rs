@@ -1,7 +1,7 @@
 //! The gRPC service: `FileBasedQA`, health and reflection, within limits of connections, sizes and times.
 //!
 //! Requests become runs like those of the other protocols: they wait for the same places, stand in the same journal and are
-//! cancelled when nobody wants them any more.
+//! cancelled when the client has gone.
 
 mod deadline;
 mod service;
@@ -27,7 +27,7 @@ use service::Questions;
 /// What a message may hold beside the document.
 const BESIDE: usize = 64 << 10;
 
-/// The most bytes of an answer. Clients take 4 MiB unless they are told otherwise, see [`service::MODEST`].
+/// The most bytes of an answer. Clients accept 4 MiB by default, see [`service::MODEST`].
 const MAX_ANSWER: usize = 64 << 20;
 
 /// How often an idle connection is asked whether anyone is there, and how long the answer may take.
@@ -137,7 +137,7 @@ pub(crate) async fn serve(
     let in_flight = drained.clone();
     let ended = async {
         stop.cancelled().await;
-        // Nobody should send more here; what goes on comes to its end first.
+        // No new requests are accepted here; those in flight finish first.
         reporter.set_not_serving::<FileBasedQaServer<Questions>>().await;
         in_flight.await;
     };

@@ -1,4 +1,4 @@
-//! The MCP endpoint: any client of the Model Context Protocol hands work to jarvis by the tools `run`, `plan` and `ask`, over
+//! The MCP endpoint: any client of the Model Context Protocol uses jarvis by the tools `run`, `plan` and `ask`, over
 //! HTTP at `/mcp` or over standard input and output.
 //!
 //! Both generations of the protocol are spoken: 2026-07-28, where each request stands for itself, and the earlier ones,

@@ -196,7 +196,7 @@ impl Runs {
                 }
             };
             let lived = async {
-                // Whoever is not cancelled while waiting gets a place in the end.
+                // A run that is not cancelled while it waits gets a place in the end.
                 let place = if let Some(place) = ticket.try_now() {
                     Some(ticket.with(place))
                 } else {
@@ -231,7 +231,7 @@ impl Runs {
             };
             let (ended, ()) = tokio::join!(lived, relayed);
             live.log.close();
-            // Whoever went away does not want it.
+            // The caller may have gone away.
             let _ = sender.send(ended);
             // Until the journal has the run, its events come from here.
             if let Some(journal) = &journal
@@ -319,7 +319,7 @@ impl Live {
     }
 }
 
-/// Cancels a run when it is dropped: held by whoever alone wants its answer.
+/// Cancels a run when it is dropped; held by the only caller that waits for the answer.
 #[derive(Debug)]
 pub(crate) struct CancelOnDrop(Option<Arc<Live>>);
 

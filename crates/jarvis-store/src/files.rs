@@ -23,7 +23,7 @@ impl FileError {
 }
 
 /// Puts `bytes` in the place of the file at once: a reader sees the old or the new file, which keeps its permissions. A
-/// link is followed, and missing folders are made. What is no file, such as a pipe or a device, is written to.
+/// link is followed, and missing folders are made. A pipe or a device is written to in place.
 ///
 /// # Errors
 /// When the folder cannot be made or the file not be written; the old file is then as it was.
@@ -106,7 +106,7 @@ impl Growing {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(FileError::Locked { path: path.to_owned() }),
-            // A file system without locks is no reason to refuse work.
+            // Some network file systems have no locks; the file is still usable.
             Err(TryLockError::Error(error)) => tracing::debug!(%error, path = %path.display(), "no lock can be had"),
         }
         let mut bytes = Vec::new();

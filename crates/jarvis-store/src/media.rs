@@ -136,11 +136,11 @@ impl Media {
         let part = format!("{folder}/.{}.part", Uuid::new_v4().simple());
         let written = self.write_new(&part, bytes).and_then(|()| self.publish(&part, &whole));
         if written.is_err() {
-            // What went wrong first is what is told; a leftover `.part` file is never served as a medium.
+            // The first error is reported; a leftover `.part` file is never served as a medium.
             let _ = self.dir.remove_file(&part);
         }
         match written {
-            // Somebody else kept the same just now.
+            // Another writer has just stored the same content.
             Err(error) if may_exist && error.kind() == io::ErrorKind::AlreadyExists => {}
             written => written.map_err(|source| disk_error("write", &format!("/{whole}"), source))?,
         }
@@ -150,7 +150,7 @@ impl Media {
     /// Opens a file to be read; also gives its size in bytes.
     ///
     /// # Errors
-    /// [`MediaError::Forbidden`] for a path or link that leads outside or is no file; [`MediaError::NotFound`];
+    /// [`MediaError::Forbidden`] for a path or link that leads outside or is not a file; [`MediaError::NotFound`];
     /// [`MediaError::Io`].
     pub fn open_file(&self, path: &str) -> Result<(std::fs::File, u64), MediaError> {
         let relative = relative(path)?;
@@ -169,7 +169,7 @@ impl Media {
     /// Reads a whole file of at most `limit` bytes.
     ///
     /// # Errors
-    /// [`MediaError::Forbidden`] for a path or link that leads outside or is no file; [`MediaError::NotFound`];
+    /// [`MediaError::Forbidden`] for a path or link that leads outside or is not a file; [`MediaError::NotFound`];
     /// [`MediaError::TooLarge`], without reading more than the limit; [`MediaError::Io`].
     pub fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, MediaError> {
         let (file, size) = self.open_file(path)?;

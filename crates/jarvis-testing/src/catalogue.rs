@@ -40,7 +40,7 @@ impl Data {
     /// The models of a catalogue file: one JSON object a line with `id` and `task`.
     ///
     /// # Errors
-    /// When a line is no such object.
+    /// When a line is not such an object.
     pub fn of_jsonl(text: &str) -> Result<Data, String> {
         let mut models: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         let mut names: Vec<String> = Vec::new();

@@ -166,7 +166,7 @@ pub async fn inference_of(observation: Observation, media: &Arc<Media>) -> Resul
     Ok(if images.len() > 1 { inference.with("images", images) } else { inference })
 }
 
-/// Puts a file under the public root; what is no medium is left out.
+/// Puts a file under the public root; files of other kinds are left out.
 async fn keep(artifact: Artifact, media: &Arc<Media>) -> Result<Option<(Kind, String)>, TaskError> {
     let found = sniff(&artifact.bytes);
     let kinds = [Kind::Image, Kind::Audio, Kind::Video];

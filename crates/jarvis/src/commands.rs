@@ -1,4 +1,4 @@
-//! The commands, one file each. A command turns what was typed into calls of the crates below and prints what they give.
+//! The commands, one file each. A command turns its arguments into calls of the crates below and prints the results.
 
 pub(crate) mod ask;
 mod chat;

@@ -1,4 +1,4 @@
-//! Files in: what the person gave with `--file`, and what their request names and the working folder holds.
+//! Input files: those given with `--file`, and those that the request names in the working folder.
 //!
 //! A picture or sound is copied under the public root and the request then speaks of its display path; a text becomes
 //! an attachment. Paths in the request are followed inside the working folder only; `--file` may name any file.
@@ -149,7 +149,7 @@ const SEPARATORS: &str = "\"'‘’“”«»「」`()[]<>,;，。、；：？�
 /// The most words that a name without quotes around it may have.
 const MOST_WORDS: usize = 6;
 
-/// The files that a text names, in order. Addresses and display paths of the public root are none.
+/// The files that a text names, in order. Addresses and display paths of the public root do not count.
 fn mentions(text: &str) -> Vec<Mention> {
     let mut found = spaced(text);
     let mut start = 0;

@@ -208,7 +208,7 @@ fn strategy() -> Result<(PathBuf, PathBuf), Failure> {
 /// The configuration with the flags on top; warnings are printed.
 pub(crate) fn load_config(global: &Global, printer: Printer) -> Result<Loaded, Failure> {
     let folder = strategy().ok().map(|(config, _)| config);
-    // Variables that are not text are none of ours.
+    // All variables that jarvis reads are text.
     let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
     let mut loaded = config::load(named, folder.as_deref(), std::env::vars_os().filter_map(text))

@@ -36,8 +36,8 @@ impl Linker<'_> {
         !has(Kind::Text) && (has(Kind::Audio) || has(Kind::Video))
     }
 
-    /// The text that a subject such as "inspired by the answer" means: it says nothing that was not said before, and speaks of
-    /// what a clause made.
+    /// The text that a subject such as "inspired by the answer" refers to: all its words occurred before, and it names what
+    /// a clause made.
     pub(super) fn meant(&self, at: usize, subject: &str) -> Option<Vec<Thing>> {
         let telling: Vec<String> = words::tokens(subject)
             .into_iter()

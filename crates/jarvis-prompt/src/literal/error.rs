@@ -1,4 +1,4 @@
-//! Why a text is no literal, in words that can be quoted to the model that wrote it.
+//! Why a text is not a literal, in words that can be quoted to the model that wrote it.
 
 use crate::number::ArithmeticError;
 
@@ -28,11 +28,11 @@ pub enum LiteralFault {
     /// An escape that is not complete.
     #[error("the escape after the backslash is not complete")]
     Escape,
-    /// An operator beside something that is no number.
+    /// An operator beside something that is not a number.
     #[error("only numbers can be worked out with `{operator}`")]
     NotNumbers { operator: &'static str },
     /// `NaN` or `Infinity`.
-    #[error("`{word}` is no number that can be worked with")]
+    #[error("`{word}` is not a number that can be computed with")]
     NoNumber { word: &'static str },
     #[error("{0}")]
     Arithmetic(#[from] ArithmeticError),

@@ -72,7 +72,7 @@ impl ReadFault {
     /// The strict parser's complaint about `text`.
     pub(super) fn syntax(text: &str, error: &serde_json::Error) -> ReadFault {
         let whole = error.to_string();
-        // The parser appends the position to its message; it is told apart here.
+        // The parser appends the position to its message; it is split off here.
         let message = whole.rsplit_once(" at line ").map_or(whole.as_str(), |(message, _)| message).to_owned();
         if message.starts_with("recursion limit") {
             return ReadFault::TooDeep { limit: super::mend::MAX_DEPTH };

@@ -6,7 +6,7 @@ pub enum TemplateError {
     #[error("template `{template}` does not end with a `## user` section")]
     NoUser { template: String },
     /// A heading names no kind of message.
-    #[error("template `{template}` line {line}: `{heading}` is no section")]
+    #[error("template `{template}` line {line}: unknown section `{heading}`")]
     UnknownSection {
         template: String,
         /// The line, from 1.

@@ -21,7 +21,7 @@ use super::{deadline, status};
 use crate::runs::{CancelOnDrop, Ended, Keep, Started, Work};
 use crate::state::Server;
 
-/// The largest answer that clients take unless they are told otherwise, with room for what is around the pictures.
+/// The largest answer that clients accept by default, less some space for what surrounds the pictures.
 pub(super) const MODEST: usize = (4 << 20) - (256 << 10);
 
 /// The largest picture that is sent, in bytes.
@@ -50,7 +50,7 @@ impl FileBasedQa for Questions {
         let work: Work<End> =
             Box::new(move |events, cancel| async move { agent.ask(&asked.now(), &events, cancel).await }.boxed());
         let Started { live, end } = self.start(&question, work)?;
-        // Whoever goes away does not want the answer.
+        // A client that goes away cancels the run.
         let mut guard = CancelOnDrop::new(&live);
         let ended = in_time(end, until).await?;
         guard.disarm();
@@ -106,7 +106,7 @@ impl FileBasedQa for Questions {
         let Started { live, end } = self.start(&question, work)?;
         tokio::spawn(async move {
             let last = last_event(in_time(end, until).await, &media).await;
-            // Whoever takes nothing does not learn the end.
+            // A client that reads nothing does not get the last event.
             let _ = tokio::time::timeout(patience, sender.send(last)).await;
         });
         let guard = CancelOnDrop::new(&live);

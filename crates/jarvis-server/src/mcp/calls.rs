@@ -166,7 +166,7 @@ impl Jarvis {
                 let size = bytes.len() as u64;
                 let media = Arc::clone(&self.server.parts.media);
                 let taken = tokio::task::spawn_blocking(move || {
-                    // Whatever path is before the name is no business of ours.
+                    // Only the name counts; clients may send it with a path.
                     let name = name.rsplit(['/', '\\']).next().unwrap_or("file");
                     let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
                     jarvis_workers::attach(&name, bytes, &media)

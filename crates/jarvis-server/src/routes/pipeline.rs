@@ -173,7 +173,7 @@ impl RunHeader<'_> {
     }
 }
 
-/// Waits for the end of a run; whoever stops waiting cancels it.
+/// Waits for the end of a run; dropping the future cancels the run.
 pub(crate) async fn wait<T>(started: Started<T>) -> Result<(String, Ended<T>), ApiError> {
     let mut guard = CancelOnDrop::new(&started.live);
     let ended =
@@ -182,7 +182,7 @@ pub(crate) async fn wait<T>(started: Started<T>) -> Result<(String, Ended<T>), A
     Ok((started.live.run_id.0.clone(), ended))
 }
 
-/// The events of a run that is this caller's alone. Unless it is detached, the run ends when nobody takes the reply.
+/// The events of a run that is this caller's alone. Unless it is detached, the run is cancelled when the caller goes away.
 pub(crate) fn streamed<T>(server: &Server, started: Started<T>, detached: bool) -> Response {
     let guard = (!detached).then(|| CancelOnDrop::new(&started.live));
     let frames = Arc::clone(&started.live.log).follow(0);

@@ -154,7 +154,7 @@ impl Writer {
                     None => Ok(()),
                     Some(reason) => Err(JournalError::Lost { path: self.path.clone(), reason: reason.clone() }),
                 };
-                // Whoever no longer waits need not know.
+                // The caller may have stopped waiting.
                 let _ = flush.send(result);
             }
         }

@@ -172,7 +172,7 @@ async fn speak(call: Call, body: &Value, text: Text, guard: Guard) -> Response {
         return build(200, &[("content-type", "text/event-stream; charset=utf-8")], Body::from_stream(events));
     }
     if let Some(gate) = &text.gate {
-        // Nobody closes a gate. Whoever asks for the whole waits for all pieces.
+        // Gates are never closed. A reply that is not streamed waits for all pieces.
         let _ = gate.acquire_many(u32::try_from(text.pieces.len()).unwrap_or(u32::MAX)).await;
     }
     let said = text.pieces.concat();

@@ -1,4 +1,4 @@
-//! Installed programs: where they are, how they are run. Found once, run without a shell, stopped when nobody waits.
+//! Installed programs: where they are, how they are run. Found once, run without a shell, killed when the caller goes away.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

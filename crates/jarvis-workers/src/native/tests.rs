@@ -1,4 +1,4 @@
-//! The dispatcher: what it takes, what it refuses, and what it does when nobody waits.
+//! The dispatcher: what it takes, what it refuses, and how it stops when its caller has gone.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `jarvis models`: what there is, what can be used now, and a fresh list from the Hub.
+//! `jarvis models`: the known models, which of them are available, and a fresh list from the Hub.
 
 use std::process::ExitCode;
 

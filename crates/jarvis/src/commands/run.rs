@@ -1,4 +1,4 @@
-//! `jarvis run`: the main job.
+//! `jarvis run`: plans a request, runs the plan and prints the answer.
 
 use std::io::Read;
 use std::path::Path;

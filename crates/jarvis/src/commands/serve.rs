@@ -17,10 +17,10 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{App, Naming, checks, secret};
 
-/// Where HTTP is served unless told otherwise.
+/// Default address of HTTP.
 const HTTP_PORT: u16 = 8004;
 
-/// Where gRPC is served unless told otherwise.
+/// Default address of gRPC.
 const GRPC_PORT: u16 = 50051;
 
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {

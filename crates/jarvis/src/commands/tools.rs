@@ -1,4 +1,4 @@
-//! `jarvis tools`: what tools there are, and calls of them.
+//! `jarvis tools`: lists, shows, calls and approves tools.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Keys of configurations written for the original and its decision-only fork, taken as the keys of ours that mean the
+//! Keys of configurations written for microsoft/JARVIS and its decision-only fork, read as the jarvis keys that mean the
 //! same. A key that is not listed here is reported as unknown.
 
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! File, environment, and what they say of each other.
+//! Configuration from files and the environment, and its warnings.
 
 use super::{Loaded, load};
 

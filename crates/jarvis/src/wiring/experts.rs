@@ -1,4 +1,5 @@
-//! Who could perform tasks, and who does: native models, Hugging Face, a model server, media endpoints, the chat model.
+//! Sources of models and the workers that run them: native models, Hugging Face, a model server, media endpoints, the
+//! chat model.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -27,8 +27,8 @@ pub(crate) async fn open_tools(loaded: &Loaded, folders: &Folders, printer: Prin
     open_with(loaded, folders, false, (None, &[]), printer).await
 }
 
-/// Opens the registry; `approving` is what is being approved, if anything, of which no warning is due, and `earlier` has the
-/// warnings that have been printed.
+/// Opens the registry. Prints no warning of a tool that is being approved (`approving`), and none of the `earlier` ones,
+/// which have been printed.
 async fn open_with(
     loaded: &Loaded,
     folders: &Folders,
@@ -62,8 +62,8 @@ pub(crate) async fn look_at_tools(loaded: &Loaded, folders: &Folders) -> Result<
     Ok((tools.registry.specs().count(), tools.opened.warnings))
 }
 
-/// What is to be approved of a remote tool, or of all tools of an MCP server. Changes on record, which the user has seen, come first;
-/// servers are asked only where nothing is.
+/// Unapproved changes of a remote tool, or of all tools of an MCP server: those on record, which the user has seen, or
+/// else what the servers offer now.
 pub(crate) async fn changed_tools(
     loaded: &Loaded,
     folders: &Folders,

@@ -137,7 +137,7 @@ struct Read {
 }
 
 enum File {
-    /// To be fetched by whoever needs it.
+    /// An address, fetched when the file is needed.
     At(Kind, String),
     /// Its bytes, and a name that tells what they are.
     Bytes(String, Vec<u8>),

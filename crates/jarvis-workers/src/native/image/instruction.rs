@@ -71,7 +71,7 @@ pub(super) struct Instruction {
     /// The operations, in the order said.
     pub(super) ops: Vec<Op>,
     pub(super) format: Option<ImageFormat>,
-    /// Clauses that ask for something else, as far as can be told.
+    /// Clauses that seem to ask for something else.
     pub(super) rest: Vec<String>,
     /// An edit that is known but cannot be done as said.
     pub(super) unclear: Option<Unclear>,
@@ -101,7 +101,7 @@ patterns! {
     DESCRIBED = r"\b(?:the|this|that|my|our)\s+(?:grayscale|gr[ae]y|blurr?(?:y|ed)|dark|bright|small|large|big)\s+(?:photo|picture|image|one)\b";
     // What is said to be kind. The questions among them must not look like negations.
     COURTESY = r"\bif (?:it|that)(?:['\s]|n't)[^,.;!?]*?(?:trouble|bother|problem|possible|okay|ok|mind)\b|\bif you (?:can|could|please|don'?t mind|would(?:n'?t mind)?)\b|\bif possible\b|\b(?:can|could|would|will) you\b|\b(?:please|pls|kindly)\b|\bthank(?:s| you)(?: (?:so|very) much| a lot| in advance)*|\bcheers\b|\b(?:hello|hi|hey)(?: there)?\b|\bgood (?:morning|afternoon|evening|day)\b|\b(?:i )?(?:would|'d) (?:appreciate|be grateful for) (?:it|that)\b|\bне (?:мог|могли|могла) бы (?:вы|ты)\b|\b(?:мог|могли|могла) бы (?:вы|ты)\b|\bпрошу(?: вас| тебя)?\b|\bбудь(?:те)?(?: так)? (?:добр\w*|любезн\w*)|\bпожалуйста\b|\b(?:большое |огромное |заранее )?спасибо(?: (?:большое|огромное|заранее|вам|тебе))*|\b(?:заранее )?благодар\w*(?: вас)?|\bесли (?:вас |тебя |вам |тебе )?(?:это )?не (?:трудно|затруднит|сложно)|\bесли (?:можно|возможно)\b|\bздравствуй(?:те)?\b|\bпривет\b|\bдобр(?:ый|ое) (?:день|вечер|утро)\b|您好|你好|请问|麻烦(?:您|你)?了?|劳驾|(?:非常|十分|多)?感谢(?:您|你)?|(?:多谢|谢谢|谢)(?:您|你)?|拜托(?:您|你)?了?|如果(?:可以|方便)的话|(?:可以|能)帮我|帮我|辛苦(?:您|你)?了|(?:可以|好)吗$|请";
-    // Words that look like a negation and are none.
+    // Words that look like a negation but negate nothing.
     NO_NEGATION = r"\bnot (?:only|just)\b|\bwhy not\b|\bне только\b|不仅仅?|不但";
     // What follows must not be done.
     NEGATION = r"\b(?:don'?t|do not|does not|doesn'?t|should not|shouldn'?t|must not|mustn'?t|not|never|without|instead of|rather than)\b|\b(?:не|без|вместо)\b|不要|不用|不需要|无需|不必|请勿|切勿|别";

@@ -1,4 +1,4 @@
-//! What the pipelines' commands share: flags, the model, the log, progress, the end.
+//! Shared by the commands that run EasyTool's pipelines: flags, model, log, progress, exit status.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

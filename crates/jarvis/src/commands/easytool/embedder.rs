@@ -1,4 +1,4 @@
-//! How tools are found for a text: the flags of every command that retrieves, and what they mean.
+//! Flags of the commands that retrieve tools, and the retrieval they select.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `jarvis easytool retrieve`: says which tools fit a text.
+//! `jarvis easytool retrieve`: lists the tools that fit a text.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

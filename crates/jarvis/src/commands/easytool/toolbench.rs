@@ -167,7 +167,7 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     args.batch.end(&ended.map_err(failed)?, log.path(), printer)
 }
 
-/// Gives items without tools those of their `api_list`, or, where they list none, all tools.
+/// Gives items without tools the tools of their `api_list`, or all tools if they have no such list.
 fn offer_tools(items: &mut [ToolbenchItem], tools: &[ToolInstruction], printer: Printer) {
     let (mut skipped, mut all) = (0, 0);
     for item in items.iter_mut().filter(|item| item.tool_dic.is_empty()) {

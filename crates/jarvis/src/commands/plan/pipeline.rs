@@ -83,7 +83,7 @@ pub(super) async fn evaluate(
     }
     let decisions = app.decisions()?;
     let (events, receiver) = Events::channel(RunId(App::new_run_id()));
-    // Nobody reads what happens in each of many plans.
+    // The steps of each plan would drown the progress of the measurement.
     drop(receiver);
     let report = |sample: &Sample| {
         let how = match (&sample.error, sample.all_match) {

@@ -1,4 +1,4 @@
-//! Where the chat model is, in the original's words.
+//! The flags of the original TaskBench scripts that name the chat endpoint.
 
 use std::fmt;
 

@@ -321,7 +321,7 @@ fn dependency(args: &EvaluateArgs, tools: &ToolList, printer: Printer) -> Depend
     }
 }
 
-/// Says why there is nothing to score; a critic that lets nothing pass is no fault of the command.
+/// Says why there is nothing to score; a critic that rejects everything is not an error.
 fn no_gold(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> Result<(), Failure> {
     let gold = domain.path("data.json");
     match (&args.ids, args.alignment) {

@@ -116,7 +116,7 @@ fn words(page: &Page<'_>, range: Range<usize>, lists: &Lists) -> Vec<Word> {
             let start = range.start + at;
             let before = page.text.get(..start).expect("a word starts at a character").trim_end().chars().next_back();
             let quoted = before.is_some_and(|letter| "\"“«„'‘:-—–•*".contains(letter));
-            // A possessive ending is no part of the name.
+            // A possessive ending is not part of the name.
             let name = text.strip_suffix("'s").or_else(|| text.strip_suffix("’s")).unwrap_or(text);
             let folded = fold(name);
             let letters = name.chars().count();
@@ -229,7 +229,7 @@ fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Opt
     });
     let has = |names: &[Word], list: &HashSet<String>| names.iter().any(|word| list.contains(&word.stem));
     let organisation = has(names, &lists.organisation_words);
-    // `President Lincoln` names Lincoln; a title alone names nobody.
+    // `President Lincoln` names Lincoln; a title alone is not a name.
     while let Some((first, rest)) = names.split_first() {
         if organisation || !lists.titles.contains(&first.stem) {
             break;

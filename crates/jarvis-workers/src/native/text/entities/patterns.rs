@@ -164,7 +164,7 @@ fn stands_alone(text: &str, range: &Range<usize>, group: Group) -> bool {
         return false;
     }
     if word.ends_with(|letter: char| letter.is_ascii_digit()) {
-        // `5km` is a number; `5` in `2024x1` is none.
+        // `5km` is a number; `5` in `2024x1` is not.
         let joined = group != Group::Number && next.is_some_and(is_letter);
         return !(joined || is_digit(next) || (matches!(next, Some('.' | ',' | '/' | ':')) && is_digit(then)));
     }

@@ -1,4 +1,4 @@
-//! What an evaluation says: on stderr on what the figures rest, on stdout the tables.
+//! Output of an evaluation: what the figures rest on to stderr, the tables to stdout.
 
 use jarvis_taskbench::data::{Domain, Gold, SampleId};
 use jarvis_taskbench::evaluate::table::{Column, Form, LEGACY_COLUMNS, STRICT_COLUMNS, Table};

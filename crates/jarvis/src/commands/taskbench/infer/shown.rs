@@ -33,7 +33,7 @@ impl Prices {
     }
 }
 
-/// The failures that are told one by one; the rest is counted, and all are in the log.
+/// The number of failures printed one by one; further ones are counted, and all are in the log.
 const TOLD: usize = 5;
 
 /// The longest time without a plain line while requests end, and the shortest between two.
@@ -87,7 +87,7 @@ impl Shown {
         }
         let left = several(left, "request");
         if summary.gave_up {
-            self.printer.progress(&format!("gave up, since nobody answered the first {failed}; left: {left}"));
+            self.printer.progress(&format!("gave up: the model answered none of the first {failed}; left: {left}"));
         } else if summary.interrupted {
             self.printer.progress(&format!("stopped; left: {left}"));
         }
