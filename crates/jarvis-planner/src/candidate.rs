@@ -15,7 +15,6 @@ pub(crate) struct Step {
     pub(crate) until: Option<usize>,
     /// A concept made before, whose output the clause means by its noun ("read the summary aloud").
     pub(crate) refers: Option<ConceptId>,
-    /// What the clause says for it.
     pub(crate) score: f32,
     /// True when the clause names what it works on.
     pub(crate) own: bool,
@@ -43,7 +42,6 @@ impl Step {
 pub(crate) struct Candidate {
     /// The tools, in the order they run; not empty.
     pub(crate) steps: Vec<Step>,
-    /// What the clause alone says for it.
     pub(crate) score: f32,
 }
 

@@ -25,7 +25,6 @@ use crate::words::{self, Token, slice};
 /// How a clause follows the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Join {
-    /// It is the first.
     Start,
     /// Joined by "and" or a comma.
     And,
@@ -46,9 +45,7 @@ pub(crate) struct Clause {
     pub(crate) join: Join,
     /// Its words; words of spans are left out.
     pub(crate) tokens: Vec<Token>,
-    /// The spans inside it.
     pub(crate) spans: Vec<Span>,
-    /// What it points at.
     pub(crate) pointers: Pointers,
     /// True when it asks a question rather than gives an order.
     pub(crate) question: bool,
@@ -80,9 +77,7 @@ impl Clause {
 /// A request as clauses, with every span in it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Reading {
-    /// What is asked, in the order written.
     pub(crate) clauses: Vec<Clause>,
-    /// Every span, in order.
     pub(crate) spans: Vec<Span>,
 }
 

@@ -31,7 +31,6 @@ impl WordSet {
         self.set.contains(word)
     }
 
-    /// The words in the order of the row.
     pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
         self.row.split(' ')
     }

@@ -24,9 +24,9 @@ pub(crate) fn decode(
     weights: &Weights,
 ) -> Vec<Vec<Step>> {
     let mut likely: Vec<usize> =
-        (0..whole.len()).filter(|tool| whole.get(*tool).is_some_and(|said| *said > 0.0)).collect();
-    let said = |tool: &usize| whole.get(*tool).copied().unwrap_or_default();
-    likely.sort_by(|a, b| said(b).total_cmp(&said(a)).then(a.cmp(b)));
+        (0..whole.len()).filter(|tool| whole.get(*tool).is_some_and(|score| *score > 0.0)).collect();
+    let score = |tool: &usize| whole.get(*tool).copied().expect("the tools are places in the list");
+    likely.sort_by(|a, b| score(b).total_cmp(&score(a)).then(a.cmp(b)));
     likely.truncate(MOST_LIKELY);
     let decoder = Decoder { whole, index, weights, likely, alike: RefCell::default() };
     let mut beam = vec![Path { score: 0.0, tools: Vec::new(), chosen: Vec::new() }];
@@ -73,7 +73,6 @@ struct Decoder<'a> {
     whole: &'a [f32],
     index: &'a ToolIndex,
     weights: &'a Weights,
-    /// What was found out about pairs of tools.
     alike: RefCell<HashMap<(usize, usize), bool>>,
 }
 
@@ -148,12 +147,12 @@ impl Decoder<'_> {
     /// What a tool is worth that no clause names, beside one that is: what the request says for it, and that it looks up
     /// what the other works on. What changes something and was not asked for is not done.
     fn unnamed(&self, tool: usize, beside: usize) -> f32 {
-        let said = self.whole.get(tool).copied().unwrap_or_default();
-        let said = self.weights.bridge * self.index.graph().sparsity() * said;
+        let score = self.whole.get(tool).copied().unwrap_or_default();
+        let score = self.weights.bridge * self.index.graph().sparsity() * score;
         match (self.index.looks_up(tool), self.index.share_a_thing(tool, beside)) {
-            (true, true) => said + self.weights.lookup,
-            (true, false) => said,
-            (false, _) => said - self.weights.unasked,
+            (true, true) => score + self.weights.lookup,
+            (true, false) => score,
+            (false, _) => score - self.weights.unasked,
         }
     }
 

@@ -18,7 +18,6 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// Reads a clause.
     pub(crate) fn of(clause: &Clause) -> Flow {
         let mut flow = Flow::default();
         let tokens = &clause.tokens;
@@ -37,7 +36,6 @@ impl Flow {
         flow
     }
 
-    /// True when the clause speaks of that kind.
     pub(crate) fn speaks_of(&self, kind: Kind) -> bool {
         self.targets.contains(&kind) || self.sources.contains(&kind)
     }

@@ -30,7 +30,6 @@ impl ToolGraph {
         graph
     }
 
-    /// True when no links were declared.
     pub(crate) fn is_empty(&self) -> bool {
         self.links.is_empty()
     }

@@ -50,24 +50,22 @@ impl Lattice {
 impl Lattice {
     /// What each clause of a request might have meant, the likeliest first, for people to read.
     pub(crate) fn explain(&self, reading: &Reading, request: &str, index: &ToolIndex) -> String {
-        let mut told = String::new();
+        let mut lines = String::new();
         for (clause, candidates) in reading.clauses.iter().zip(&self.clauses) {
-            told.push_str(&format!("      {:?} {:?}\n", clause.join, clause.text(request)));
+            lines.push_str(&format!("      {:?} {:?}\n", clause.join, clause.text(request)));
             let mut sorted: Vec<&Candidate> = candidates.iter().collect();
             sorted.sort_by(|a, b| b.score.total_cmp(&a.score));
             for candidate in sorted.into_iter().take(5) {
                 let tools = candidate.steps.iter().filter_map(|step| index.tool(step.tool));
                 let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
-                told.push_str(&format!("      {:>6.2} {}\n", candidate.score, names.join(" + ")));
+                lines.push_str(&format!("      {:>6.2} {}\n", candidate.score, names.join(" + ")));
             }
         }
-        told
+        lines
     }
 }
 
-/// What is known when a clause is read.
 struct Builder {
-    /// The kinds that each clause names.
     given: Vec<Vec<Kind>>,
     /// The kinds given or made before.
     near: Vec<Kind>,

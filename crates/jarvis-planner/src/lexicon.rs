@@ -89,7 +89,6 @@ pub(crate) fn concept(id: ConceptId) -> &'static Concept {
     CONCEPTS.get(id).expect("an id is a place in the lexicon")
 }
 
-/// The place of the concept of that name.
 pub(crate) fn find(name: &str) -> Option<ConceptId> {
     CONCEPTS.iter().position(|concept| concept.name == name)
 }
@@ -108,14 +107,12 @@ pub(crate) struct Hit {
 }
 
 impl Hit {
-    /// The place of its first word.
     pub(crate) fn first(&self) -> usize {
-        self.at.first().copied().unwrap_or_default()
+        self.at.first().copied().expect("a hit has a word")
     }
 
-    /// The place of its last word.
     pub(crate) fn last(&self) -> usize {
-        self.at.last().copied().unwrap_or_default()
+        self.at.last().copied().expect("a hit has a word")
     }
 }
 

@@ -8,7 +8,7 @@
 //! `slots` (values of named parameters). Word lists are in `data/`. No code or list names a tool: tools are found by the
 //! words with which they describe themselves. Checking a draft, choosing models and calling them are not done here.
 
-#![allow(missing_docs, reason = "most fields are told by their names")]
+#![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
 
 mod candidate;
 mod clauses;
@@ -48,7 +48,6 @@ pub trait Planner: Send + Sync {
     fn name(&self) -> &str;
 }
 
-/// Why a planner gave no draft.
 #[derive(Debug, thiserror::Error)]
 pub enum PlannerError {
     /// The model behind the planner was unreachable or refused.
@@ -59,9 +58,5 @@ pub enum PlannerError {
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     #[error("the planning model's reply holds no plan: {message}")]
-    BadReply {
-        message: String,
-        /// The reply, verbatim.
-        reply: String,
-    },
+    BadReply { message: String, reply: String },
 }

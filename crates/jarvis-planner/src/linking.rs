@@ -20,16 +20,12 @@ use crate::retrieval::ToolIndex;
 /// Something a task can work on.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Thing {
-    /// Given by the person.
     Given {
-        /// Its kind.
         kind: Kind,
         /// The string that stands for it in arguments.
         text: String,
     },
-    /// The output of a task.
     Made {
-        /// The task.
         id: i64,
         /// The kinds it gives, the main one first.
         kinds: Vec<Kind>,
@@ -44,7 +40,6 @@ impl Thing {
         }
     }
 
-    /// True for that very text.
     pub(crate) fn is_text(&self, wanted: &str) -> bool {
         matches!(self, Thing::Given { kind: Kind::Text, text } if text == wanted)
     }
@@ -58,14 +53,11 @@ impl Thing {
     }
 }
 
-/// Tasks of a draft on their way.
 pub(crate) struct Linker<'a> {
     request: &'a Request,
     reading: &'a Reading,
     index: &'a ToolIndex,
-    /// The tasks so far.
     pub(crate) tasks: Vec<DraftTask>,
-    /// What a reader should know.
     pub(crate) notes: Vec<Note>,
     attachments: Vec<Thing>,
     /// What earlier turns named, the latest turn first.
@@ -75,7 +67,6 @@ pub(crate) struct Linker<'a> {
     /// What the clause before made, and what it was.
     last: Vec<Thing>,
     last_nature: Option<Nature>,
-    /// Everything made, in order.
     made: Vec<Thing>,
     /// What each step made, by the concept that asked for it, the latest last.
     by_concept: Vec<(ConceptId, Vec<Thing>)>,
@@ -381,7 +372,6 @@ impl<'a> Linker<'a> {
         taken
     }
 
-    /// The arguments of each call the step needs.
     fn inputs(
         &mut self,
         at: usize,

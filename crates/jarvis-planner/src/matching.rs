@@ -47,7 +47,7 @@ pub(crate) fn candidates(
             steps,
         });
     }
-    // Who answers is told by what is at hand, not by the words for asking.
+    // What is at hand decides who answers, not the words for asking.
     let answered =
         clause.asks() && found.iter().flat_map(|found| &found.steps).any(|step| step.nature() == Some(Nature::Ask));
     let mut fitting: Vec<Candidate> = Vec::new();
@@ -99,7 +99,6 @@ pub(crate) fn speaks_of_document(clause: &Clause, index: &ToolIndex) -> bool {
     lexicon::hits(&clause.tokens, |id| index.serves(id)).iter().any(|hit| hit.concepts.iter().any(document))
 }
 
-/// True for a tool that answers questions.
 pub(crate) fn answers(tool: usize, index: &ToolIndex) -> bool {
     lexicon::concepts()
         .iter()
@@ -161,7 +160,6 @@ fn spoken_aloud(found: &mut Vec<Candidate>, flow: &Flow, index: &ToolIndex) {
 /// What the last step of such a chain is worth by itself.
 const TURNED: f32 = 0.6;
 
-/// What the words alone say for each tool.
 pub(crate) fn likely(bag: &Bag, index: &ToolIndex, weights: &Weights) -> Vec<f32> {
     let evidence = index.evidence(bag, weights);
     evidence.iter().map(|words| weights.name * words.name + weights.text * words.text).collect()

@@ -29,7 +29,6 @@ struct Cached {
 }
 
 impl Offline {
-    /// A planner with nothing cached yet.
     pub fn new() -> Offline {
         Offline::default()
     }

@@ -9,16 +9,12 @@ use regex::Regex;
 use crate::data;
 use crate::words::{Token, head, pattern, slice};
 
-/// What a span of the request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpanKind {
     /// Quoted text; the quotation marks are outside [`Span::text`].
     Quote,
-    /// A file name or path.
     Path,
-    /// A web address or data URL.
     Url,
-    /// An e-mail address.
     Email,
     /// Unquoted text to work on: after a colon, or a paragraph of its own.
     Payload,
@@ -31,16 +27,13 @@ pub(crate) struct Span {
     pub(crate) start: usize,
     /// Where it ends, in bytes, quotation marks included.
     pub(crate) end: usize,
-    /// What it is.
     pub(crate) what: SpanKind,
-    /// The text, path or address itself.
     pub(crate) text: String,
     /// The kind of resource it stands for; `None` when it stands for none (an e-mail address, an unknown extension).
     pub(crate) kind: Option<Kind>,
 }
 
 impl Span {
-    /// True when the byte is inside.
     pub(crate) fn covers(&self, at: usize) -> bool {
         (self.start..self.end).contains(&at)
     }
@@ -213,7 +206,6 @@ pub(crate) struct Pointers {
     pub(crate) cataphora: bool,
 }
 
-/// Reads the pointing words of a clause.
 pub(crate) fn pointers(tokens: &[Token]) -> Pointers {
     let mut pointers = Pointers::default();
     for (at, token) in tokens.iter().enumerate() {

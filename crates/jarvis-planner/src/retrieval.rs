@@ -43,7 +43,6 @@ pub(crate) struct Affinity {
 }
 
 impl ToolIndex {
-    /// Reads the list.
     pub fn new(tools: &[Tool]) -> ToolIndex {
         let names: Vec<Vec<Vec<String>>> = tools
             .iter()
@@ -85,12 +84,10 @@ impl ToolIndex {
         }
     }
 
-    /// The tools, in the order given.
     pub(crate) fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// The tool at a place.
     pub(crate) fn tool(&self, at: usize) -> Option<&Tool> {
         self.tools.get(at)
     }
@@ -121,7 +118,6 @@ impl ToolIndex {
         self
     }
 
-    /// The links between the tools.
     pub(crate) fn graph(&self) -> &ToolGraph {
         &self.graph
     }

@@ -77,7 +77,7 @@ fn by_schema(param: &Param, clause: &Clause, request: &str) -> Option<String> {
         let text = clause.text(request).to_lowercase();
         let stems: Vec<&str> = clause.tokens.iter().map(|token| token.stem.as_str()).collect();
         // "Extra large" says more than "large".
-        let said = |option: &str| {
+        let matched_words = |option: &str| {
             let lower = option.to_lowercase();
             let spoken = words::stems(&words::spell_out(&lower));
             let all = !spoken.is_empty() && spoken.iter().all(|word| stems.contains(&word.as_str()));
@@ -85,7 +85,7 @@ fn by_schema(param: &Param, clause: &Clause, request: &str) -> Option<String> {
         };
         let options = options.iter().filter_map(Value::as_str).rev();
         return options
-            .filter_map(|option| Some((said(option)?, option)))
+            .filter_map(|option| Some((matched_words(option)?, option)))
             .max_by_key(|(words, _)| *words)
             .map(|(_, option)| option.to_owned());
     }

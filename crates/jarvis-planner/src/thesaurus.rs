@@ -70,7 +70,6 @@ pub(crate) fn is_a(id: SenseId, part: Part) -> bool {
     sense(id).part == part
 }
 
-/// The number of senses.
 pub(crate) fn count() -> usize {
     TABLE.senses.len()
 }
@@ -81,7 +80,6 @@ pub(crate) fn of_token(token: &Token) -> &'static [SenseId] {
     own.map_or(&[], Vec::as_slice)
 }
 
-/// The senses of a stem.
 pub(crate) fn of_stem(stem: &str) -> &'static [SenseId] {
     TABLE.by_word.get(stem).map_or(&[], Vec::as_slice)
 }

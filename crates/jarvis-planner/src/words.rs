@@ -9,12 +9,9 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::data;
 
-/// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// The word in lower case.
     pub(crate) lower: String,
-    /// What it is compared by.
     pub(crate) stem: String,
     /// Where it starts, in bytes.
     pub(crate) start: usize,
@@ -28,13 +25,11 @@ impl Token {
         data::DETERMINERS.has(&self.lower)
     }
 
-    /// True for a Chinese character.
     pub(crate) fn is_han(&self) -> bool {
         self.lower.chars().next().is_some_and(is_han)
     }
 }
 
-/// The stem of one lower-case word.
 pub(crate) fn stem(lower: &str) -> String {
     // Words that share a stem with others and nothing else: "animate", "position".
     if matches!(lower, "animal" | "animals" | "positive") {
@@ -43,7 +38,6 @@ pub(crate) fn stem(lower: &str) -> String {
     jarvis_plan::stem(lower)
 }
 
-/// The words of `text` from left to right.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     for (start, word) in text.unicode_word_indices() {
@@ -61,7 +55,6 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The stems of `text`, from left to right.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     tokens(text).into_iter().map(|token| token.stem).collect()
 }
@@ -96,7 +89,7 @@ pub(crate) fn pattern(text: &str) -> Regex {
 
 /// The start of `text`, at most so many bytes of it.
 pub(crate) fn head(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).expect("the start is a border");
     slice(text, 0, end)
 }
 

@@ -23,20 +23,15 @@ pub use find::{Pick, ReadLiteralError, ReadLiteralFault, read_literal, read_lite
 
 use crate::number::Number;
 
-/// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
-    /// `null`, `None`.
     Null,
-    /// A truth value.
     Bool(bool),
     /// A whole number, written without a point or exponent.
     Int(BigInt),
     /// Any other number. Never NaN or infinite.
     Float(f64),
-    /// A text.
     Text(String),
-    /// A list.
     List(Vec<Literal>),
     /// Names with values, in order; of equal names the last counts.
     Map(IndexMap<String, Literal>),
@@ -87,7 +82,7 @@ impl Literal {
         fields.iter().map(|(name, value)| (name.clone(), value.to_json())).collect()
     }
 
-    /// The whole number, when it is one and fits. A float is none, even without a fraction.
+    /// The whole number, when it is one and fits. A float does not count, even without a fraction.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Literal::Int(int) => int.to_i64(),
@@ -113,7 +108,6 @@ impl Literal {
         }
     }
 
-    /// The text, when it is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Literal::Text(text) => Some(text),
@@ -126,7 +120,6 @@ impl Literal {
         }
     }
 
-    /// The elements, when it is a list.
     pub fn as_list(&self) -> Option<&[Literal]> {
         match self {
             Literal::List(items) => Some(items),
@@ -139,7 +132,6 @@ impl Literal {
         }
     }
 
-    /// The fields, when it is a map.
     pub fn as_map(&self) -> Option<&IndexMap<String, Literal>> {
         match self {
             Literal::Map(fields) => Some(fields),

@@ -13,35 +13,25 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// The most bits of a whole number: about 315,000 digits.
 pub const MAX_BITS: u64 = 1 << 20;
 
-/// A number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Number {
-    /// A whole number.
     Int(BigInt),
     /// Any other number. Never NaN or infinite.
     Float(f64),
 }
 
-/// An operation on two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
-    /// `+`.
     Add,
-    /// `-`.
     Subtract,
-    /// `*`.
     Multiply,
     /// `/`: always a float.
     Divide,
-    /// `//`: rounded towards minus infinity.
     FloorDivide,
-    /// `%`: the sign follows the divisor.
     Remainder,
-    /// `**`.
     Power,
 }
 
-/// Why there is no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ArithmeticError {
     /// The divisor is zero, or zero is raised to a negative power.
@@ -130,7 +120,6 @@ impl Number {
         }
     }
 
-    /// Whether it is below zero.
     pub fn is_negative(&self) -> bool {
         match self {
             Number::Int(int) => int.is_negative(),
@@ -187,7 +176,6 @@ pub fn lcm(left: &BigInt, right: &BigInt, work: &mut Work) -> Result<BigInt, Ari
     product.to_int().ok_or(ArithmeticError::TooLarge)
 }
 
-/// A whole number as a float.
 fn int_to_f64(int: &BigInt) -> Result<f64, ArithmeticError> {
     int.to_f64().map_or(Err(ArithmeticError::NotFinite), finite)
 }

@@ -21,7 +21,6 @@ pub use error::{ReadError, ReadFault};
 pub(crate) use find::{fences, plausible};
 pub use thought::without_reasoning;
 
-/// The shape of value that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     /// An array; in prose, one whose elements are objects is preferred, and bare objects become its elements.
@@ -45,7 +44,6 @@ impl fmt::Display for Want {
 /// A value read from a reply, and what had to be done to get it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Read<T = Value> {
-    /// The value.
     pub value: T,
     /// What was done; empty when the whole reply was strict JSON of the wanted shape.
     pub mended: Vec<Mend>,

@@ -29,12 +29,10 @@ pub struct Template {
     env: Environment<'static>,
 }
 
-/// One message of a template.
 #[derive(Debug, Clone)]
 struct Part {
     role: Role,
     demo: bool,
-    /// Its name in the environment.
     key: String,
 }
 
@@ -87,7 +85,7 @@ impl Template {
     /// `{"role","content"}`, whose contents may have slots.
     ///
     /// # Errors
-    /// When it is no such array, and as [`Template::parse`].
+    /// When it is not such an array, and as [`Template::parse`].
     pub fn with_demos(mut self, json: &str) -> Result<Template, TemplateError> {
         let demos: Vec<Message> = serde_json::from_str(json).map_err(|error| TemplateError::Demos {
             template: self.name.clone(),
@@ -108,7 +106,6 @@ impl Template {
         Ok(self)
     }
 
-    /// The name, as given.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -118,7 +115,6 @@ impl Template {
         self.parts.iter().filter(|part| part.demo).count().div_ceil(2)
     }
 
-    /// True when some message uses the slot.
     pub fn uses(&self, slot: &str) -> bool {
         self.parts.iter().any(|part| self.used(part).contains(slot))
     }
@@ -177,7 +173,7 @@ impl Template {
             key = format!("{} ({count})", section.title);
         }
         let leading = section.text.len() - section.text.trim_start().len();
-        let leading = section.text.get(..leading).unwrap_or_default().matches('\n').count();
+        let leading = section.text.get(..leading).expect("blanks are whole characters").matches('\n').count();
         self.env.add_template_owned(key.clone(), section.text.trim().to_owned()).map_err(|error| {
             TemplateError::Syntax {
                 template: self.name.clone(),
@@ -202,12 +198,13 @@ impl Template {
     fn used(&self, part: &Part) -> BTreeSet<String> {
         self.env
             .get_template(&part.key)
-            .map(|template| template.undeclared_variables(false).into_iter().collect())
-            .unwrap_or_default()
+            .expect("each part was added to the environment")
+            .undeclared_variables(false)
+            .into_iter()
+            .collect()
     }
 }
 
-/// A message of a demo file.
 #[derive(Debug, Deserialize)]
 struct Message {
     role: Role,

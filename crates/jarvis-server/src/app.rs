@@ -95,7 +95,6 @@ async fn wrong_method() -> ApiError {
     .hint("the API is at /docs")
 }
 
-/// Counts every reply by its route.
 async fn count(State(server): State<Server>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = match *request.method() {

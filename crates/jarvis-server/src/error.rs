@@ -77,22 +77,18 @@ struct ErrorFields {
 }
 
 impl ApiError {
-    /// The status.
     pub(crate) fn status(&self) -> StatusCode {
         self.0.status
     }
 
-    /// The stable word.
     pub(crate) fn code(&self) -> &'static str {
         self.0.code
     }
 
-    /// What happened.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What to try, where something can be tried.
     pub(crate) fn hint_text(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
@@ -110,12 +106,10 @@ impl ApiError {
         }))
     }
 
-    /// The request is not what it must be.
     pub(crate) fn invalid(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }
 
-    /// What was asked for does not exist.
     pub(crate) fn not_found(message: impl Into<String>) -> ApiError {
         ApiError::new(StatusCode::NOT_FOUND, "not_found", message)
     }
@@ -126,7 +120,6 @@ impl ApiError {
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", what)
     }
 
-    /// The server takes no more runs.
     pub(crate) fn stopping() -> ApiError {
         let mut error =
             ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is stopping and takes no more runs");
@@ -134,7 +127,6 @@ impl ApiError {
         error
     }
 
-    /// There is no place for another run.
     pub(crate) fn overloaded(retry_after_s: u64) -> ApiError {
         let mut error = ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -222,10 +214,10 @@ impl From<RunError> for ApiError {
                 error.to_string()
             }
         };
-        let told = ApiError::new(status, code, message);
+        let api_error = ApiError::new(status, code, message);
         match hint {
-            Some(hint) => told.hint(hint),
-            None => told,
+            Some(hint) => api_error.hint(hint),
+            None => api_error,
         }
     }
 }
@@ -251,7 +243,7 @@ impl From<MediaError> for ApiError {
             MediaError::TooLarge { .. } => ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string()),
             MediaError::Io { source, .. } if is_full(source) => {
                 ApiError::new(StatusCode::INSUFFICIENT_STORAGE, "disk_full", "the disk is full")
-                    .hint("make room in the data folder of the server")
+                    .hint("free disk space in the data folder of the server")
             }
             MediaError::Io { .. } => ApiError::internal("the public folder cannot be used", &error),
         }
@@ -267,7 +259,7 @@ fn is_full(error: &std::io::Error) -> bool {
 impl From<AttachError> for ApiError {
     fn from(error: AttachError) -> ApiError {
         let hint = error.hint();
-        let told = match error {
+        let api_error = match error {
             AttachError::TextTooLong { .. } => {
                 ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
             }
@@ -281,8 +273,8 @@ impl From<AttachError> for ApiError {
             AttachError::Store(store) => store.into(),
         };
         match hint {
-            Some(hint) => told.hint(hint),
-            None => told,
+            Some(hint) => api_error.hint(hint),
+            None => api_error,
         }
     }
 }
@@ -316,24 +308,24 @@ impl From<DecisionError> for ApiError {
             DecisionError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             DecisionError::Cancelled => StatusCode::CONFLICT,
         };
-        let told = ApiError::new(status, error.code(), error.to_string());
+        let api_error = ApiError::new(status, error.code(), error.to_string());
         match error.hint() {
-            Some(hint) => told.hint(hint),
-            None => told,
+            Some(hint) => api_error.hint(hint),
+            None => api_error,
         }
     }
 }
 
 impl From<PlanFileError> for ApiError {
     fn from(error: PlanFileError) -> ApiError {
-        let mut told = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.code(), error.to_string());
-        told.0.hint = Some(error.hint());
-        told.0.details = error
+        let mut api_error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.code(), error.to_string());
+        api_error.0.hint = Some(error.hint());
+        api_error.0.details = error
             .faults
             .into_iter()
             .map(|fault| Detail { task: fault.task, field: fault.field, message: fault.message, hint: fault.hint })
             .collect();
-        told
+        api_error
     }
 }
 
@@ -351,15 +343,15 @@ impl From<StoreError> for ApiError {
 impl From<TrialError> for ApiError {
     fn from(error: TrialError) -> ApiError {
         let (code, message, hint) = (error.code(), error.to_string(), error.hint());
-        let told = match error {
+        let api_error = match error {
             TrialError::Request(_) => ApiError::new(StatusCode::BAD_REQUEST, code, message),
             // The server is as it was set up; in the original's form it is a 500 all the same.
             TrialError::NoExamples => ApiError::new(StatusCode::CONFLICT, code, message),
             TrialError::Decision(decision) => return decision.into(),
         };
         match hint {
-            Some(hint) => told.hint(hint),
-            None => told,
+            Some(hint) => api_error.hint(hint),
+            None => api_error,
         }
     }
 }

@@ -11,7 +11,6 @@ use crate::error::ApiError;
 /// The most bytes that are decoded on the thread that asks.
 const SMALL: usize = 256 << 10;
 
-/// A JSON body as a `T`.
 #[derive(Debug)]
 pub(crate) struct ApiJson<T>(pub(crate) T);
 

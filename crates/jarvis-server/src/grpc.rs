@@ -1,7 +1,7 @@
-//! The gRPC door: `FileBasedQA`, health and reflection, within limits of connections, sizes and times.
+//! The gRPC service: `FileBasedQA`, health and reflection, within limits of connections, sizes and times.
 //!
-//! Requests become runs like those of the other doors: they wait for the same places, stand in the same journal and are
-//! cancelled when nobody wants them any more.
+//! Requests become runs like those of the other protocols: they wait for the same places, stand in the same journal and are
+//! cancelled when the client has gone.
 
 mod deadline;
 mod service;
@@ -27,7 +27,7 @@ use service::Questions;
 /// What a message may hold beside the document.
 const BESIDE: usize = 64 << 10;
 
-/// The most bytes of an answer. Clients take 4 MiB unless they are told otherwise, see [`service::MODEST`].
+/// The most bytes of an answer. Clients accept 4 MiB by default, see [`service::MODEST`].
 const MAX_ANSWER: usize = 64 << 20;
 
 /// How often an idle connection is asked whether anyone is there, and how long the answer may take.
@@ -39,7 +39,6 @@ const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 /// The largest head of a call, in bytes.
 const MAX_HEAD: u32 = 16 << 10;
 
-/// How the gRPC door is set up.
 #[derive(Debug, Clone)]
 pub struct GrpcOptions {
     /// The largest document, in bytes.
@@ -138,7 +137,7 @@ pub(crate) async fn serve(
     let in_flight = drained.clone();
     let ended = async {
         stop.cancelled().await;
-        // Nobody should send more here; what goes on comes to its end first.
+        // No new requests are accepted here; those in flight finish first.
         reporter.set_not_serving::<FileBasedQaServer<Questions>>().await;
         in_flight.await;
     };

@@ -53,7 +53,7 @@ pub(crate) async fn dress(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let refused = response.status().is_client_error() || response.status().is_server_error();
     let headers = response.headers_mut();
-    // What was refused may not have been read, and then the connection cannot be used again: clients must be told.
+    // The body of a refused request may be unread; then the connection cannot be reused.
     if bulky && refused {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -126,8 +126,8 @@ fn authority(url: &Url) -> String {
 }
 
 fn without_port(host: &str) -> &str {
-    match host.rfind(':') {
-        Some(at) if !host.get(at..).unwrap_or_default().contains(']') => host.get(..at).unwrap_or(host),
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.contains(']') => name,
         _ => host,
     }
 }

@@ -1,7 +1,9 @@
-//! The doors of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP.
+//! The servers of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP.
 //!
-//! A door turns what came over the wire into the words of `jarvis-plan`, calls a pipeline, and turns what comes back into
-//! its wire twin. What a request means, and how it is carried out, is decided below.
+//! Each protocol turns what came over the wire into the types of `jarvis-plan`, calls a pipeline, and turns what comes
+//! back into its wire types. What a request means, and how it is carried out, is decided below.
+
+#![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
 
 mod app;
 mod error;
@@ -31,34 +33,25 @@ pub use listen::bind;
 pub use options::{CallerPolicy, Options};
 pub use state::{CallerModel, Check, Parts};
 
-/// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// It would be open to everyone.
     #[error("{address} can be reached from other machines, and no token is set")]
-    Open {
-        /// The address.
-        address: SocketAddr,
-    },
+    Open { address: SocketAddr },
     /// An origin that pages may call from is not one.
     #[error("`{0}` is not an origin such as https://tools.example.org")]
     Origin(String),
-    /// The certificate or its key cannot be used.
     #[error("the certificate or its key cannot be used: {0}")]
     Tls(String),
-    /// The gRPC door failed.
     #[error("gRPC cannot be served: {0}")]
     Grpc(String),
-    /// The MCP door failed.
     #[error("MCP cannot be served: {0}")]
     Mcp(String),
-    /// The socket failed.
     #[error("cannot serve at the address: {0}")]
     Socket(#[from] std::io::Error),
 }
 
 impl ServeError {
-    /// What to try.
     pub fn hint(&self) -> &'static str {
         match self {
             ServeError::Open { .. } => "set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1",
@@ -88,12 +81,10 @@ pub fn check(address: SocketAddr, options: &Options) -> Result<(), ServeError> {
     if here || options.token.is_some() { Ok(()) } else { Err(ServeError::Open { address }) }
 }
 
-/// The doors of a server; at least one.
+/// The sockets to serve on; at least one.
 #[derive(Debug, Default)]
-pub struct Doors {
-    /// HTTP.
+pub struct Listeners {
     pub http: Option<TcpListener>,
-    /// gRPC.
     pub grpc: Option<(TcpListener, GrpcOptions)>,
 }
 
@@ -101,10 +92,15 @@ pub struct Doors {
 /// [`Options::drain`], and what is left is cancelled in good order.
 ///
 /// # Errors
-/// As [`check`], when a socket has no address, or a door cannot be opened.
-pub async fn serve(doors: Doors, parts: Parts, options: Options, stop: CancellationToken) -> Result<(), ServeError> {
-    let listeners = doors.http.iter().chain(doors.grpc.iter().map(|(listener, _)| listener));
-    for listener in listeners {
+/// As [`check`], when a socket has no address, or a service cannot be started.
+pub async fn serve(
+    listeners: Listeners,
+    parts: Parts,
+    options: Options,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    let all = listeners.http.iter().chain(listeners.grpc.iter().map(|(listener, _)| listener));
+    for listener in all {
         check(listener.local_addr()?, &options)?;
     }
     let (connections, write, drain) = (options.max_connections, options.write_timeout, options.drain);
@@ -116,7 +112,7 @@ pub async fn serve(doors: Doors, parts: Parts, options: Options, stop: Cancellat
     };
     let drained = drained.boxed().shared();
     let http = async {
-        if let Some(listener) = doors.http {
+        if let Some(listener) = listeners.http {
             let closed = CancellationToken::new();
             let app = app::app(server.clone(), closed.clone());
             listen::serve(listener, app, connections, write, stop.clone(), drained.clone()).await;
@@ -125,14 +121,14 @@ pub async fn serve(doors: Doors, parts: Parts, options: Options, stop: Cancellat
         Ok(())
     };
     let grpc = async {
-        match doors.grpc {
+        match listeners.grpc {
             Some((listener, options)) => {
                 grpc::serve(listener, server.clone(), options, stop.clone(), drained.clone()).await
             }
             None => Ok(()),
         }
     };
-    // A door that fails closes the other.
+    // When one service fails, the other stops too.
     let (http, grpc): (Result<(), ServeError>, _) = tokio::join!(http, async {
         let ended = grpc.await;
         if ended.is_err() {

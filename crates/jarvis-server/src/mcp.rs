@@ -1,8 +1,8 @@
-//! The MCP door: any client of the Model Context Protocol hands work to jarvis by the tools `run`, `plan` and `ask`, over
+//! The MCP endpoint: any client of the Model Context Protocol uses jarvis by the tools `run`, `plan` and `ask`, over
 //! HTTP at `/mcp` or over standard input and output.
 //!
 //! Both generations of the protocol are spoken: 2026-07-28, where each request stands for itself, and the earlier ones,
-//! which begin with `initialize`. Calls become runs like those of the other doors. Nothing is sent unasked, so there is
+//! which begin with `initialize`. Calls become runs like those of the other protocols. Nothing is sent unasked, so there is
 //! no stream to listen to.
 
 mod args;
@@ -43,7 +43,7 @@ const MOST_SESSIONS: usize = 1_024;
 /// How long a session may lie idle; a call that tells nothing on its way is idle too.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// What a client's model is told of jarvis as a whole.
+/// The server's instructions for the model of a client.
 const INSTRUCTIONS: &str = "jarvis does work with expert models on its own: pictures (describe, segment, detect, edges, \
     depth, generate), sound (transcribe, speak), video and text (summarise, translate, classify, extract). `run` plans \
     a request into tasks, chooses a model for each, runs them and answers; pictures and sounds that were made come back \
@@ -60,7 +60,6 @@ pub(crate) enum Client {
     There,
 }
 
-/// Serves the protocol's requests.
 #[derive(Clone)]
 pub(crate) struct Jarvis {
     server: Server,
@@ -152,7 +151,7 @@ async fn watched(State(sessions): State<Sessions>, mut request: Request, next: N
     // Only a request that opens a session has neither.
     let opens = !headers.contains_key("mcp-session-id") && !headers.contains_key("mcp-method");
     if opens && sessions.sessions.read().await.len() >= MOST_SESSIONS {
-        let message = format!("there are {MOST_SESSIONS} sessions, and no room for another");
+        let message = format!("the limit of {MOST_SESSIONS} open sessions is reached");
         return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
             .hint("end sessions with DELETE, or use the protocol of 2026-07-28, which needs none")
             .into_response();

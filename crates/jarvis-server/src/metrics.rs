@@ -10,7 +10,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// Everything counted.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -112,7 +111,6 @@ impl Metrics {
         metrics
     }
 
-    /// Counts what an event tells.
     pub(crate) fn observe(&self, event: &EventKind) {
         match event {
             EventKind::ModelCall { stage, prompt_tokens, completion_tokens, ok, .. } => {

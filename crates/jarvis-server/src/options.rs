@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use jarvis_net::Secret;
 
-/// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The bearer token that requests must carry; none on a loopback address only.
@@ -28,9 +27,8 @@ pub struct Options {
     pub max_body: usize,
     /// Bytes of an uploaded file, and of a chat request that carries files inside it.
     pub max_upload: usize,
-    /// Messages of a conversation.
     pub max_messages: usize,
-    /// How long the runs in flight may go on when the server is told to stop.
+    /// How long the runs in flight may go on when the server is asked to stop.
     pub drain: Duration,
     /// After how long a connection that takes nothing is cut.
     pub write_timeout: Duration,
@@ -62,7 +60,6 @@ impl Default for Options {
 /// Whether a caller may name a chat endpoint and key of their own (`api_endpoint`, `api_key`).
 #[derive(Debug, Clone, Default)]
 pub struct CallerPolicy {
-    /// Whether they may at all.
     pub allow: bool,
     /// The hosts that may be named, as `host` or `host:port`. None means none.
     pub hosts: BTreeSet<String>,

@@ -33,7 +33,6 @@ pub(crate) type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture
 /// What is kept of a run after it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// Its events, in the journal.
     Events,
     /// Nothing: it did nothing but think.
     Nothing,
@@ -44,7 +43,6 @@ pub(crate) enum Keep {
 pub(crate) enum Lost {
     /// It was cancelled while it waited for its place.
     Cancelled,
-    /// It panicked.
     Broken,
 }
 
@@ -77,11 +75,8 @@ impl From<Lost> for ApiError {
 /// A run that goes on, or waits for its place.
 #[derive(Debug)]
 pub(crate) struct Live {
-    /// Its id.
     pub(crate) run_id: RunId,
-    /// Cancels it.
     pub(crate) cancel: CancellationToken,
-    /// What happened so far.
     pub(crate) log: Arc<Log>,
     request: String,
     started_at_ms: u64,
@@ -90,7 +85,6 @@ pub(crate) struct Live {
     tally: Mutex<Tally>,
 }
 
-/// How far a run has come.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     tasks: u32,
@@ -114,12 +108,9 @@ impl Tally {
     }
 }
 
-/// How a run came to its end.
 #[derive(Debug)]
 pub(crate) struct Ended<T> {
-    /// What came of it.
     pub(crate) result: Result<T, Lost>,
-    /// Calls and tokens.
     pub(crate) usage: Usage,
     /// How long it took, in milliseconds, without the wait for a place.
     pub(crate) ms: u64,
@@ -127,13 +118,10 @@ pub(crate) struct Ended<T> {
 
 /// A run that was started: its shared part, and its end.
 pub(crate) struct Started<T> {
-    /// The shared part.
     pub(crate) live: Arc<Live>,
-    /// Gives the end.
     pub(crate) end: oneshot::Receiver<Ended<T>>,
 }
 
-/// All runs that go on.
 #[derive(Debug)]
 pub(crate) struct Runs {
     live: Mutex<HashMap<RunId, Arc<Live>>>,
@@ -192,7 +180,7 @@ impl Runs {
         let started = Started { live: Arc::clone(&live), end };
         self.tasks.spawn(async move {
             let (events, mut receiver) = Events::channel(live.run_id.clone());
-            let shown = {
+            let relayed = {
                 let (live, runs, journal) = (Arc::clone(&live), Arc::clone(&runs), journal.clone());
                 async move {
                     // A run that never began leaves nothing behind.
@@ -209,7 +197,7 @@ impl Runs {
                 }
             };
             let lived = async {
-                // Whoever is not cancelled while waiting gets a place in the end.
+                // A run that is not cancelled while it waits gets a place in the end.
                 let place = if let Some(place) = ticket.try_now() {
                     Some(ticket.with(place))
                 } else {
@@ -242,11 +230,11 @@ impl Runs {
                 drop(events);
                 ended
             };
-            let (ended, ()) = tokio::join!(lived, shown);
+            let (ended, ()) = tokio::join!(lived, relayed);
             live.log.close();
-            // Whoever went away does not want it.
+            // The caller may have gone away.
             let _ = sender.send(ended);
-            // Until the journal has it, the run is told from here.
+            // Until the journal has the run, its events come from here.
             if let Some(journal) = &journal
                 && let Err(error) = journal.flush().await
             {
@@ -258,7 +246,6 @@ impl Runs {
         Ok(started)
     }
 
-    /// A run that goes on or waits.
     pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Live>> {
         self.lock().get(&RunId(run_id.to_owned())).cloned()
     }
@@ -278,7 +265,6 @@ impl Runs {
         self.lock().values().filter(|live| !live.is_waiting()).cloned().collect()
     }
 
-    /// Whether it takes no more runs.
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
     }
@@ -303,10 +289,9 @@ impl Runs {
 /// Characters of a request that lists show.
 pub(crate) const SHOWN: usize = 500;
 
-/// The start of a request, as lists show it.
 pub(crate) fn short(request: &str) -> String {
     match request.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", request.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}…", request.get(..end).expect("a character starts here")),
         None => request.to_owned(),
     }
 }
@@ -315,7 +300,6 @@ pub(crate) fn short(request: &str) -> String {
 const CANCEL_TIME: std::time::Duration = std::time::Duration::from_secs(10);
 
 impl Live {
-    /// The run in a line.
     pub(crate) fn summary(&self) -> RunSummary {
         let tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         RunSummary {
@@ -336,7 +320,7 @@ impl Live {
     }
 }
 
-/// Cancels a run when it is dropped: held by whoever alone wants its answer.
+/// Cancels a run when it is dropped; held by the only caller that waits for the answer.
 #[derive(Debug)]
 pub(crate) struct CancelOnDrop(Option<Arc<Live>>);
 

@@ -9,12 +9,10 @@ use uuid::Uuid;
 /// The most log-ins at once; the oldest ends when there is one more.
 const MOST: usize = 256;
 
-/// The log-ins that are good.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions(Mutex<VecDeque<String>>);
 
 impl Sessions {
-    /// A new log-in.
     pub(crate) fn open(&self) -> String {
         let word = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -25,13 +23,11 @@ impl Sessions {
         word
     }
 
-    /// True for a log-in that is good.
     pub(crate) fn holds(&self, word: &str) -> bool {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.iter().any(|known| known.as_bytes().ct_eq(word.as_bytes()).into())
     }
 
-    /// Ends a log-in.
     pub(crate) fn close(&self, word: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| known != word);
     }

@@ -33,12 +33,11 @@ where
         Ok::<_, Infallible>(event)
     });
     let mut response = Sse::new(stream).keep_alive(KeepAlive::new().interval(heartbeat)).into_response();
-    // Some proxies hold replies back until they are whole unless told otherwise.
+    // Some proxies buffer whole replies unless a header turns that off.
     response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
     response
 }
 
-/// Counts an open stream while it lives.
 struct Counted(Arc<Metrics>);
 
 impl Counted {

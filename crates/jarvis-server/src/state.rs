@@ -18,12 +18,10 @@ use crate::options::Options;
 use crate::runs::{Places, Runs};
 use crate::sessions::Sessions;
 
-/// The parts of jarvis that the server opens doors to.
+/// The parts of jarvis that the server exposes.
 #[derive(Clone)]
 pub struct Parts {
-    /// The pipeline.
     pub pipeline: Arc<HuggingGpt>,
-    /// Answers questions about documents.
     pub agent: Arc<Agent>,
     /// Decides, with the configured catalogue.
     pub decisions: Decisions,
@@ -46,7 +44,6 @@ pub struct Parts {
 pub struct CallerModel {
     /// The endpoint's base URL; the configured one when the caller names none.
     pub endpoint: Option<Url>,
-    /// The key.
     pub key: Option<Secret>,
 }
 

@@ -1,4 +1,4 @@
-//! The wire twins: what callers send and get, as types of their own, so that a change inside jarvis is no change for them.
+//! What callers send and get, as separate types, so that a change inside jarvis does not change the protocol.
 
 pub(crate) mod ask;
 pub(crate) mod decide;

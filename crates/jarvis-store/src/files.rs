@@ -4,24 +4,16 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be written.
     #[error("cannot write {}", .path.display())]
     Write {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
-    /// Another process writes it.
     #[error("another run writes {} now", .path.display())]
-    Locked {
-        /// The file.
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
 }
 
 impl FileError {
@@ -31,7 +23,7 @@ impl FileError {
 }
 
 /// Puts `bytes` in the place of the file at once: a reader sees the old or the new file, which keeps its permissions. A
-/// link is followed, and missing folders are made. What is no file, such as a pipe or a device, is written to.
+/// link is followed, and missing folders are made. A pipe or a device is written to in place.
 ///
 /// # Errors
 /// When the folder cannot be made or the file not be written; the old file is then as it was.
@@ -114,13 +106,13 @@ impl Growing {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(FileError::Locked { path: path.to_owned() }),
-            // A file system without locks is no reason to refuse work.
+            // Some network file systems have no locks; the file is still usable.
             Err(TryLockError::Error(error)) => tracing::debug!(%error, path = %path.display(), "no lock can be had"),
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let tail = bytes.get(end..).unwrap_or_default();
+        let tail = bytes.get(end..).expect("the last line end lies in the file");
         let (blank, whole) = (tail.trim_ascii().is_empty(), is_whole(tail));
         let torn = !blank && !whole;
         if !whole {
@@ -134,12 +126,10 @@ impl Growing {
         Ok((grown, Held { bytes, torn }))
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Removes the file when it holds nothing.
     pub fn remove_if_empty(&self) {
         if self.length == 0 {
             // What cannot be removed is merely empty.

@@ -1,6 +1,6 @@
 //! The run journal: every event of every run, in one SQLite file that other processes may read and write meanwhile.
 //!
-//! It keeps what it is told and adds nothing: a run's truth is its events, and the summaries follow from them.
+//! It stores events as they are and adds nothing: a run's events are authoritative, and the summaries follow from them.
 
 mod error;
 mod file;
@@ -61,7 +61,6 @@ impl Journal {
         Ok(Journal { path, writers, sender: Some(sender), thread: Some(thread), failing })
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }

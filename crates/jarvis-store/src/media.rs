@@ -30,38 +30,19 @@ const PRIVATE: u32 = 0o700;
 pub enum MediaError {
     /// The path leads outside the public root, or is not a path at all.
     #[error("`{path}` is not a path under the public folder: {reason}")]
-    Forbidden {
-        /// The path as given.
-        path: String,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
-    /// No such file.
+    Forbidden { path: String, reason: &'static str },
     #[error("there is no file `{path}`")]
-    NotFound {
-        /// The path as given.
-        path: String,
-    },
-    /// The file is larger than allowed.
+    NotFound { path: String },
     #[error("`{path}` has {size} bytes; the limit is {limit}")]
     TooLarge {
-        /// The path as given.
         path: String,
         /// Its size in bytes.
         size: u64,
         /// The limit in bytes.
         limit: u64,
     },
-    /// The disk failed.
     #[error("cannot {doing} `{path}`: {source}")]
-    Io {
-        /// What was being done.
-        doing: &'static str,
-        /// The path as given.
-        path: String,
-        /// The cause.
-        source: io::Error,
-    },
+    Io { doing: &'static str, path: String, source: io::Error },
 }
 
 impl Media {
@@ -155,11 +136,11 @@ impl Media {
         let part = format!("{folder}/.{}.part", Uuid::new_v4().simple());
         let written = self.write_new(&part, bytes).and_then(|()| self.publish(&part, &whole));
         if written.is_err() {
-            // What went wrong first is what is told; a leftover `.part` file is never served as a medium.
+            // The first error is reported; a leftover `.part` file is never served as a medium.
             let _ = self.dir.remove_file(&part);
         }
         match written {
-            // Somebody else kept the same just now.
+            // Another writer has just stored the same content.
             Err(error) if may_exist && error.kind() == io::ErrorKind::AlreadyExists => {}
             written => written.map_err(|source| disk_error("write", &format!("/{whole}"), source))?,
         }
@@ -169,7 +150,7 @@ impl Media {
     /// Opens a file to be read; also gives its size in bytes.
     ///
     /// # Errors
-    /// [`MediaError::Forbidden`] for a path or link that leads outside or is no file; [`MediaError::NotFound`];
+    /// [`MediaError::Forbidden`] for a path or link that leads outside or is not a file; [`MediaError::NotFound`];
     /// [`MediaError::Io`].
     pub fn open_file(&self, path: &str) -> Result<(std::fs::File, u64), MediaError> {
         let relative = relative(path)?;
@@ -188,7 +169,7 @@ impl Media {
     /// Reads a whole file of at most `limit` bytes.
     ///
     /// # Errors
-    /// [`MediaError::Forbidden`] for a path or link that leads outside or is no file; [`MediaError::NotFound`];
+    /// [`MediaError::Forbidden`] for a path or link that leads outside or is not a file; [`MediaError::NotFound`];
     /// [`MediaError::TooLarge`], without reading more than the limit; [`MediaError::Io`].
     pub fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, MediaError> {
         let (file, size) = self.open_file(path)?;

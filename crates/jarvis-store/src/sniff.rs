@@ -2,7 +2,6 @@
 
 use jarvis_plan::{ErrorCode, Kind, TaskError};
 
-/// What some bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sniffed {
     /// The kind, where it is one that tools take. Containers that hold sound or moving pictures count as video.

@@ -9,14 +9,11 @@ use serde_json::{Value, json};
 
 use crate::stub::{Canned, Captured, Stub};
 
-/// What the service knows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
     /// The reply to `GET /query/context/tasks`, in whatever shape.
     pub tasks: Value,
-    /// The models by task.
     pub models: BTreeMap<String, Value>,
-    /// The examples.
     pub examples: Value,
 }
 
@@ -43,7 +40,7 @@ impl Data {
     /// The models of a catalogue file: one JSON object a line with `id` and `task`.
     ///
     /// # Errors
-    /// When a line is no such object.
+    /// When a line is not such an object.
     pub fn of_jsonl(text: &str) -> Result<Data, String> {
         let mut models: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         let mut names: Vec<String> = Vec::new();
@@ -59,22 +56,17 @@ impl Data {
         Ok(Data { tasks: names.into(), models, ..Data::default() })
     }
 
-    /// With these examples.
     pub fn examples(mut self, examples: Value) -> Data {
         self.examples = examples;
         self
     }
 }
 
-/// What is wrong with the service.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Fault {
-    /// Nothing.
     #[default]
     None,
-    /// It answers with this status.
     Status(u16),
-    /// It answers with this text and status 200.
     Body(String),
     /// It begins to answer and never ends.
     Hang,
@@ -131,7 +123,6 @@ impl FakeCatalogue {
         Ok(FakeCatalogue { stub, state })
     }
 
-    /// Its base address.
     pub fn base(&self) -> String {
         self.stub.url("")
     }
@@ -148,17 +139,14 @@ impl FakeCatalogue {
         (state.fault, state.faults_left) = (fault, Some(count));
     }
 
-    /// From now on it knows something else.
     pub fn set(&self, data: Data) {
         lock(&self.state).data = data;
     }
 
-    /// The calls so far, oldest first.
     pub fn requests(&self) -> Vec<Captured> {
         self.stub.requests()
     }
 
-    /// How often a path was called.
     pub fn calls(&self, path: &str) -> usize {
         self.requests().iter().filter(|request| request.path == path).count()
     }

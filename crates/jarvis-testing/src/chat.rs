@@ -22,14 +22,11 @@ use tokio::sync::{oneshot, watch};
 /// How long the `wait_*` functions wait before they give up; only a broken test waits so long.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A request as it came.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Such as `POST`.
     pub method: String,
     /// The request target as it stood on the wire: with query, and with scheme and host where a proxy was asked.
     pub target: String,
-    /// The headers.
     pub headers: HeaderMap,
     /// The body; null when it was not JSON.
     pub body: Value,
@@ -54,7 +51,6 @@ impl Request {
         }
     }
 
-    /// The texts to embed.
     pub fn inputs(&self) -> Vec<&str> {
         let inputs = self.body.get("input").and_then(Value::as_array).into_iter().flatten();
         inputs.filter_map(Value::as_str).collect()
@@ -158,7 +154,6 @@ impl FakeChat {
         lock(&self.shared.requests).clone()
     }
 
-    /// The requests of one stage.
     pub fn requests_of(&self, stage: &str) -> Vec<Request> {
         self.requests().into_iter().filter(|request| request.stage() == stage).collect()
     }

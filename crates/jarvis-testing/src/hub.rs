@@ -18,14 +18,11 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// A request as a fake server saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// `GET`, `POST`, …
     pub method: String,
     /// Path and query, as sent.
     pub target: String,
-    /// The `Authorization` header.
     pub authorization: Option<String>,
 }
 
@@ -35,34 +32,27 @@ pub enum Answer {
     /// Its record, with the providers it has.
     #[default]
     Record,
-    /// This status with an error body.
     Status(u16),
-    /// This text, with status 200.
     Body(String),
-    /// A temporary redirect to this address.
     Redirect(String),
     /// Nothing, ever.
     Hang,
 }
 
-/// A model at the fake Hub.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HubModel {
     /// `owner/name`.
     pub id: String,
     /// The Hub's task word.
     pub pipeline_tag: String,
-    /// Likes.
     pub likes: u64,
     /// Downloads in the last month.
     pub downloads: u64,
-    /// Tags.
     pub tags: Vec<String>,
     /// Provider name to `live`, `staging` or `error`.
     pub providers: BTreeMap<String, String>,
     /// Whether the old `/status/{id}` says it is loaded.
     pub loaded: bool,
-    /// How it answers.
     pub answer: Answer,
 }
 
@@ -84,7 +74,6 @@ impl HubModel {
         }
     }
 
-    /// A model that answers in the way given.
     pub fn answering(id: &str, answer: Answer) -> HubModel {
         HubModel { answer, ..HubModel::live(id, "image-to-text", 0) }
     }
@@ -172,12 +161,10 @@ impl FakeHub {
         format!("http://{}", self.0.addr)
     }
 
-    /// Replaces the models.
     pub fn set(&self, models: Vec<HubModel>) {
         *lock(&self.0.shared.models) = models;
     }
 
-    /// The requests so far, in order of arrival.
     pub fn seen(&self) -> Vec<Seen> {
         lock(&self.0.shared.seen).clone()
     }
@@ -219,7 +206,6 @@ impl FakeStatusServer {
         format!("http://{}", self.0.addr)
     }
 
-    /// The requests so far, in order of arrival.
     pub fn seen(&self) -> Vec<Seen> {
         lock(&self.0.shared.seen).clone()
     }

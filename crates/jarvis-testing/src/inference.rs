@@ -9,10 +9,8 @@ use serde_json::{Value, json};
 
 use crate::stub::{Canned, Captured, Stub};
 
-/// What a model of [`FakeInference`] does.
 #[derive(Debug, Clone)]
 pub enum Served {
-    /// Answers at once.
     Now(Canned),
     /// Says `times` times that it is loading, then answers.
     Loading {
@@ -84,7 +82,6 @@ impl FakeInference {
         self.stub.url("/hf-inference/models")
     }
 
-    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<Captured> {
         self.stub.requests()
     }
@@ -107,7 +104,6 @@ fn payload_problem(request: &Captured) -> Option<&'static str> {
     (!content_type.starts_with("image/") && !content_type.starts_with("audio/")).then_some("Content type not supported")
 }
 
-/// What [`FakeMedia`] answers.
 #[derive(Debug, Clone)]
 pub struct MediaReplies {
     /// To `POST /v1/images/generations`.
@@ -166,7 +162,6 @@ impl FakeMedia {
         self.stub.url("/files/picture.png")
     }
 
-    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<Captured> {
         self.stub.requests()
     }

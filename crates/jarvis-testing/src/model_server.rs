@@ -43,12 +43,10 @@ impl FakeModelServer {
         Ok(FakeModelServer { stub })
     }
 
-    /// Its address.
     pub fn base(&self) -> String {
         self.stub.url("")
     }
 
-    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<Captured> {
         self.stub.requests()
     }

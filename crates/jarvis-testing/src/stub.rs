@@ -18,10 +18,8 @@ use tokio::task::JoinHandle;
 /// The largest request that is kept, in bytes.
 const MAX_REQUEST: usize = 256 << 20;
 
-/// A request as it came over the wire.
 #[derive(Debug, Clone)]
 pub struct Captured {
-    /// `GET`, `POST`, ….
     pub method: String,
     /// The path, percent-encoding kept.
     pub path: String,
@@ -29,23 +27,20 @@ pub struct Captured {
     pub query: String,
     /// The headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Bytes,
 }
 
 impl Captured {
-    /// A header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null when it is none.
+    /// The body as JSON; null when it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 }
 
-/// How a reply's body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Whole,
@@ -53,7 +48,6 @@ enum Ending {
     Never,
 }
 
-/// A reply.
 #[derive(Debug, Clone)]
 pub struct Canned {
     status: u16,
@@ -74,18 +68,15 @@ impl Canned {
         Canned::bytes("application/json", value.to_string())
     }
 
-    /// A redirect.
     pub fn redirect(to: &str) -> Canned {
         Canned::bytes("text/plain", "").status(302).header("location", to)
     }
 
-    /// The same with another status.
     pub fn status(mut self, status: u16) -> Canned {
         self.status = status;
         self
     }
 
-    /// The same with one more header.
     pub fn header(mut self, name: &str, value: &str) -> Canned {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
@@ -162,7 +153,6 @@ impl Stub {
         Ok(Stub { address, captured, running })
     }
 
-    /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -172,7 +162,6 @@ impl Stub {
         format!("http://{}{path}", self.address)
     }
 
-    /// The requests so far, oldest first.
     pub fn requests(&self) -> Vec<Captured> {
         self.captured.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

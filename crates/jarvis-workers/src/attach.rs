@@ -11,13 +11,11 @@ use jarvis_store::sniff::{Sniffed, describe, sniff};
 /// The largest text that is taken in, in bytes.
 pub const MAX_TEXT: u64 = 2 << 20;
 
-/// Why a file is not taken in.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// A text is longer than [`MAX_TEXT`].
     #[error("`{name}` has {size} bytes; a text may have {MAX_TEXT}")]
     TextTooLong {
-        /// The file.
         name: String,
         /// Its size in bytes.
         size: u64,
@@ -25,28 +23,20 @@ pub enum AttachError {
     /// Its bytes are not what its name says.
     #[error("`{name}` is not {article} {kind}: it is {found}")]
     Other {
-        /// The file.
         name: String,
         /// What its name says.
         kind: Kind,
-        /// `a` or `an`.
         article: &'static str,
         /// What its bytes say.
         found: String,
     },
-    /// It is nothing that can be worked with.
     #[error("`{name}` is neither a text, a picture, a sound nor a video")]
-    Unknown {
-        /// The file.
-        name: String,
-    },
-    /// It could not be stored.
+    Unknown { name: String },
     #[error(transparent)]
     Store(#[from] MediaError),
 }
 
 impl AttachError {
-    /// What to try, where something can be tried.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             AttachError::Unknown { .. } => Some("texts are read as UTF-8 or UTF-16"),

@@ -11,23 +11,17 @@ use jarvis_tools::font::{font, has_glyph};
 /// How strongly an overlay covers the picture, of 255.
 pub const OVERLAY_ALPHA: u8 = 155;
 
-/// The size of box labels in pixels.
 const LABEL_PX: f32 = 14.0;
 
 /// One thing found in a picture: what, how surely, and where, in pixels from the top left corner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Detection {
-    /// What it is.
     pub label: String,
     /// How sure, 0 to 1.
     pub score: f64,
-    /// Left edge.
     pub xmin: f64,
-    /// Top edge.
     pub ymin: f64,
-    /// Right edge.
     pub xmax: f64,
-    /// Bottom edge.
     pub ymax: f64,
 }
 
@@ -179,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_boxes_do_no_harm() {
+    fn odd_boxes_do_not_panic() {
         let mut picture = RgbImage::new(10, 8);
         let odd = [
             [f64::NAN, 0.0, 5.0, 5.0],

@@ -47,7 +47,7 @@ impl Heavy {
     }
 }
 
-/// Tells work on another thread that nobody waits for it any more.
+/// Tells work on another thread to stop because its caller has gone.
 #[derive(Debug)]
 pub(crate) struct Cancel(pub(crate) CancellationToken);
 

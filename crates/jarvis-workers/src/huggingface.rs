@@ -34,7 +34,6 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 pub struct HuggingFaceConfig {
     /// The address before the model's id; [`HF_INFERENCE`] unless the models are elsewhere.
     pub base: Url,
-    /// The access token.
     pub token: Option<Secret>,
     /// The organisation to bill, sent as `X-HF-Bill-To`.
     pub bill_to: Option<String>,
@@ -79,7 +78,6 @@ impl fmt::Debug for HuggingFaceConfig {
     }
 }
 
-/// Why a call has no result yet.
 enum Unfinished {
     /// The model will be loaded in about this time.
     Loading(Duration),
@@ -189,13 +187,13 @@ impl HuggingFace {
                 Some(value @ (Value::Array(_) | Value::Object(_))) => Ok(TaskOutput(value.clone())),
                 Some(_) | None => Err(self.service.bad_reply(&reply, "data")),
             },
-            (Wanted::Rows, Some(_), _) => Ok(TaskOutput(reply.json.unwrap_or_default())),
+            (Wanted::Rows, Some(_), _) => Ok(TaskOutput(reply.json.expect("rows come from JSON"))),
             (Wanted::Rows, None, _) => match &reply.json {
                 Some(row @ Value::Object(_)) => Ok(TaskOutput(Value::Array(vec![row.clone()]))),
                 Some(_) | None => Err(self.service.bad_reply(&reply, "a list")),
             },
             (Wanted::Text, _, _) => match reply.field("text").is_some_and(Value::is_string) {
-                true => Ok(TaskOutput(reply.json.unwrap_or_default())),
+                true => Ok(TaskOutput(reply.json.expect("fields come from JSON"))),
                 false => Err(self.service.bad_reply(&reply, "a text")),
             },
             (Wanted::Caption, rows, _) => {
@@ -238,10 +236,10 @@ fn loading(reply: &Reply) -> Option<Duration> {
         return None;
     }
     let estimate = reply.field("estimated_time").and_then(Value::as_f64);
-    let told = reply.error_message().is_some_and(|message| message.to_ascii_lowercase().contains("loading"));
+    let is_loading = reply.error_message().is_some_and(|message| message.to_ascii_lowercase().contains("loading"));
     match estimate {
         Some(seconds) => Duration::try_from_secs_f64(seconds.clamp(0.0, 600.0)).ok(),
-        None if told => Some(Duration::from_secs(5)),
+        None if is_loading => Some(Duration::from_secs(5)),
         None => None,
     }
 }

@@ -19,14 +19,12 @@ use jarvis_net::http::LazyClient;
 use jarvis_net::policy::system_lookup;
 use jarvis_net::text::shorten;
 
-/// How much and how long.
 #[derive(Debug, Clone, Copy)]
 pub struct InputLimits {
     /// The largest input, in bytes.
     pub max_bytes: u64,
     /// The most pixels of a picture once decoded.
     pub max_pixels: u64,
-    /// The longest a fetch may take.
     pub fetch_timeout: Duration,
 }
 
@@ -81,7 +79,6 @@ impl Inputs {
         self
     }
 
-    /// The public root.
     pub fn media(&self) -> &Arc<Media> {
         &self.media
     }
@@ -91,12 +88,10 @@ impl Inputs {
         &self.heavy
     }
 
-    /// The limits in force.
     pub fn limits(&self) -> InputLimits {
         self.limits
     }
 
-    /// The policy in force.
     pub fn policy(&self) -> &UrlPolicy {
         &self.policy
     }
@@ -167,7 +162,7 @@ impl Source<'_> {
             return Ok(Source::Public(arg));
         }
         if scheme.eq_ignore_ascii_case("data") {
-            return Ok(Source::Data(arg.get(5..).unwrap_or_default()));
+            return Ok(Source::Data(arg.get("data:".len()..).expect("the scheme and its colon were found")));
         }
         if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") {
             let url = Url::parse(arg).map_err(|error| {
@@ -191,7 +186,6 @@ pub(crate) fn too_large(what: &str, limit: u64) -> TaskError {
     TaskError::new(ErrorCode::TooLarge, format!("{what} is larger than the limit of {limit} bytes"))
 }
 
-/// The store's error as a task's.
 pub(crate) fn media_error(error: &MediaError) -> TaskError {
     let code = match error {
         MediaError::Forbidden { .. } => ErrorCode::Forbidden,
@@ -199,10 +193,12 @@ pub(crate) fn media_error(error: &MediaError) -> TaskError {
         MediaError::TooLarge { .. } => ErrorCode::TooLarge,
         MediaError::Io { .. } => ErrorCode::Internal,
     };
-    let told = TaskError::new(code, shorten(&error.to_string(), 400));
+    let task_error = TaskError::new(code, shorten(&error.to_string(), 400));
     match code {
-        ErrorCode::NotFound => told.hint("name a file of the working folder in the request, or give it with --file"),
-        _ => told,
+        ErrorCode::NotFound => {
+            task_error.hint("name a file of the working folder in the request, or give it with --file")
+        }
+        _ => task_error,
     }
 }
 

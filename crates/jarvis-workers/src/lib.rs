@@ -1,6 +1,8 @@
 //! Ways to perform a task: native models, Hugging Face, model servers, chat and media endpoints.
 //!
-//! A worker performs what it is told to; which worker that is was decided before.
+//! A worker performs a task that has been assigned to it; it chooses neither the task nor the model.
+
+#![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
 
 pub mod draw;
 pub mod native;

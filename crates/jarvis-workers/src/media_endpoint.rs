@@ -25,7 +25,6 @@ use jarvis_tools::service::{Service, join};
 pub struct MediaEndpointConfig {
     /// The base URL, usually ending in `/v1`.
     pub base: Url,
-    /// The key, if it asks for one.
     pub key: Option<Secret>,
     /// The proxy to call through; without it the one that the environment names, if any. An address on this machine is
     /// called directly.
@@ -38,9 +37,7 @@ pub struct MediaEndpointConfig {
     pub transcription_model: Option<String>,
     /// The size of pictures, such as `1024x1024`; left to the endpoint when `None`.
     pub image_size: Option<String>,
-    /// The voice that speaks.
     pub voice: String,
-    /// The audio format of speech.
     pub speech_format: String,
     /// The longest one call may take: 90 s by default, which leaves time for the next candidate.
     pub timeout: Duration,
@@ -81,7 +78,6 @@ impl fmt::Debug for MediaEndpointConfig {
     }
 }
 
-/// Performs tasks at one media endpoint.
 #[derive(Debug)]
 pub struct MediaEndpoint {
     config: MediaEndpointConfig,

@@ -40,9 +40,7 @@ pub enum Sharing {
 pub struct ModelServerConfig {
     /// Its address, such as `http://localhost:8005`.
     pub base: Url,
-    /// A bearer token, if it asks for one.
     pub token: Option<Secret>,
-    /// How it gets media.
     pub sharing: Sharing,
     /// The longest one call may take.
     pub timeout: Duration,

@@ -44,7 +44,6 @@ impl Native {
         }
     }
 
-    /// The installed programs, as found.
     pub fn programs(&self) -> &Programs {
         &self.programs
     }
@@ -90,7 +89,6 @@ impl Native {
     }
 }
 
-/// A required argument.
 fn required<'a>(job: &'a Job, name: &str) -> Result<&'a str, TaskError> {
     job.arg(name).ok_or_else(|| {
         let (kind, hint) = match name {

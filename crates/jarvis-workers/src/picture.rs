@@ -22,14 +22,12 @@ pub(crate) fn decode(bytes: &[u8], max_pixels: u64) -> Result<DynamicImage, Task
     open::open(bytes, max_pixels).map(|opened| opened.picture)
 }
 
-/// The picture as a PNG file.
 pub(crate) fn png(picture: &DynamicImage) -> Result<Vec<u8>, TaskError> {
     let mut file = Cursor::new(Vec::new());
     picture.write_to(&mut file, ImageFormat::Png).map_err(unencodable)?;
     Ok(file.into_inner())
 }
 
-/// The picture as a JPEG file.
 pub(crate) fn jpeg(picture: &RgbImage) -> Result<Vec<u8>, TaskError> {
     let mut file = Vec::new();
     picture.write_with_encoder(JpegEncoder::new_with_quality(&mut file, JPEG_QUALITY)).map_err(unencodable)?;

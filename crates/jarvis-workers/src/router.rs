@@ -14,18 +14,13 @@ use crate::MediaEndpoint;
 /// The workers of a run, by host. A host without a worker fails its tasks with what to configure.
 #[derive(Clone, Default)]
 pub struct Workers {
-    /// For native models.
     pub native: Option<Arc<dyn Worker>>,
-    /// For models on a model server.
     pub local: Option<Arc<dyn Worker>>,
-    /// For models at Hugging Face.
     pub huggingface: Option<Arc<dyn Worker>>,
     /// For pictures and sound at an OpenAI-compatible endpoint. It takes the tasks that it has a model for; the rest of
     /// the host is the chat model's.
     pub media: Option<Arc<MediaEndpoint>>,
-    /// For the chat model itself.
     pub chat: Option<Arc<dyn Worker>>,
-    /// For tools from the configuration.
     pub tool: Option<Arc<dyn Worker>>,
 }
 
@@ -43,7 +38,6 @@ impl fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// The worker for a task type on a host.
     pub fn find(&self, host: Host, task: &str) -> Option<&dyn Worker> {
         let found = match host {
             Host::Native => &self.native,

@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use crate::{InputLimits, Inputs, picture};
 use jarvis_net::UrlPolicy;
 
-/// A job for one model, with arguments.
 pub(crate) fn job(host: Host, model: &str, task: &str, args: &[(&str, &str)]) -> Job {
     job_and_events(host, model, task, args).0
 }
@@ -60,12 +59,10 @@ pub(crate) fn inputs_with(limits: InputLimits) -> (TempDir, Arc<Inputs>) {
     (folder, Arc::new(inputs))
 }
 
-/// A plain picture as a JPEG file.
 pub(crate) fn jpeg(width: u32, height: u32) -> Vec<u8> {
     picture::jpeg(&RgbImage::from_pixel(width, height, Rgb([200, 40, 40]))).unwrap()
 }
 
-/// A plain picture as a PNG file.
 pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
     picture::png(&DynamicImage::ImageRgb8(RgbImage::from_pixel(width, height, Rgb([40, 40, 200])))).unwrap()
 }

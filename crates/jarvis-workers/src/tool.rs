@@ -25,7 +25,6 @@ pub struct ToolWorker {
 }
 
 impl ToolWorker {
-    /// A worker over a registry.
     pub fn new(registry: Arc<Registry>, inputs: Arc<Inputs>) -> ToolWorker {
         ToolWorker { registry, inputs }
     }
@@ -167,7 +166,7 @@ pub async fn inference_of(observation: Observation, media: &Arc<Media>) -> Resul
     Ok(if images.len() > 1 { inference.with("images", images) } else { inference })
 }
 
-/// Puts a file under the public root; what is no medium is left out.
+/// Puts a file under the public root; files of other kinds are left out.
 async fn keep(artifact: Artifact, media: &Arc<Media>) -> Result<Option<(Kind, String)>, TaskError> {
     let found = sniff(&artifact.bytes);
     let kinds = [Kind::Image, Kind::Audio, Kind::Video];
@@ -183,7 +182,6 @@ async fn keep(artifact: Artifact, media: &Arc<Media>) -> Result<Option<(Kind, St
     Ok(Some((kind, stored.await?)))
 }
 
-/// A failed call as the failure of a task.
 pub fn call_failed(error: &ToolError) -> TaskError {
     let code = match error.kind {
         ToolErrorKind::UnknownTool => ErrorCode::NotFound,

@@ -1,4 +1,4 @@
-//! What can be typed. Parsing does no work; what the words mean is decided in the commands.
+//! The command line. Parsing does no work; the commands interpret the arguments.
 
 use std::path::PathBuf;
 

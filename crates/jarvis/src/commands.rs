@@ -1,4 +1,4 @@
-//! The commands, one file each. A command turns what was typed into calls of the crates below and prints what they give.
+//! The commands, one file each. A command turns its arguments into calls of the crates below and prints the results.
 
 pub(crate) mod ask;
 mod chat;
@@ -23,7 +23,6 @@ use crate::cli::{Cli, Command};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Runs the command.
 pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Run(args) => run::run(args, &cli.global, printer).await,

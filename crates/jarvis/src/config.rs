@@ -1,6 +1,6 @@
 //! The configuration: defaults, then a YAML file, then the environment; flags are applied by the commands.
 //!
-//! Every environment variable that jarvis reads is named in [`env_vars`]. Keys that mean nothing are told, not obeyed.
+//! Every environment variable that jarvis reads is named in [`env_vars`]. Unknown keys give a warning.
 
 mod agent;
 pub(crate) mod env_vars;
@@ -15,43 +15,22 @@ use serde_json::{Map, Value};
 pub(crate) use agent::GrpcConfig;
 pub(crate) use model::{Config, DecisionsConfig, MediaConfig, StatusApi};
 
-/// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
-    /// The file cannot be read.
     #[error("cannot read the configuration {}", .path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file is not YAML.
+    Read { path: PathBuf, source: std::io::Error },
     #[error("the configuration {} is not valid YAML: {reason}", .path.display())]
-    Yaml {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        reason: String,
-    },
-    /// A key has a value of the wrong type.
+    Yaml { path: PathBuf, reason: String },
     #[error("the configuration key `{key}` is wrong: {reason}")]
-    Type {
-        /// The key, dotted.
-        key: String,
-        /// What is wrong.
-        reason: String,
-    },
+    Type { key: String, reason: String },
 }
 
 /// A configuration and what was odd about where it came from.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The settings.
     pub(crate) config: Config,
-    /// The file used, if any.
     pub(crate) path: Option<PathBuf>,
-    /// Warnings: keys that mean nothing.
+    /// One for each unknown key.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -77,8 +56,7 @@ pub(crate) fn load(
         Ok(found) => found,
         Err(error) => typed(&tree, &vars, |_| None).map_err(|_| error)?,
     };
-    let warnings =
-        unknown.into_iter().map(|key| format!("the configuration key `{key}` means nothing to jarvis")).collect();
+    let warnings = unknown.into_iter().map(|key| format!("unknown configuration key `{key}`")).collect();
     Ok(Loaded { config, path: found, warnings })
 }
 

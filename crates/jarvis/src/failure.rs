@@ -1,4 +1,4 @@
-//! How a command ends when it does not end well: what is said, and with which exit status.
+//! How a command fails: its message, hint and exit status.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -25,17 +25,14 @@ enum Kind {
 }
 
 impl Failure {
-    /// The work failed.
     pub(crate) fn work(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
         Failure { kind: Kind::Work, error: error.into(), hint: None, run: None }
     }
 
-    /// The command was used wrongly.
     pub(crate) fn usage(error: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
         Failure { kind: Kind::Usage, error: error.into(), hint: None, run: None }
     }
 
-    /// Adds what to try.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self
@@ -62,17 +59,14 @@ impl Failure {
         json!({"run_id": run_id, "error": {"code": code, "message": message}})
     }
 
-    /// What happened.
     pub(crate) fn error(&self) -> &(dyn Error + 'static) {
         self.error.as_ref()
     }
 
-    /// What to try.
     pub(crate) fn advice(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// The exit status.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self.kind {
             Kind::Work => ExitCode::from(1),

@@ -1,4 +1,4 @@
-//! Files in: what the person gave with `--file`, and what their request names and the working folder holds.
+//! Input files: those given with `--file`, and those that the request names in the working folder.
 //!
 //! A picture or sound is copied under the public root and the request then speaks of its display path; a text becomes
 //! an attachment. Paths in the request are followed inside the working folder only; `--file` may name any file.
@@ -26,7 +26,7 @@ pub(crate) fn request(
     for path in files {
         attachments.push(take(path, &path.display().to_string(), media, max_bytes)?);
     }
-    let mut told = Vec::new();
+    let mut warnings = Vec::new();
     // Display paths that take the place of what the person typed, in the order of the text.
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for Mention { range, found } in mentions(text) {
@@ -41,13 +41,13 @@ pub(crate) fn request(
                 attachments.len() - 1
             }
             (None, None, Found::Nowhere) => {
-                told.push(format!(
+                warnings.push(format!(
                     "there is no file `{name}` in the working folder; a file elsewhere is given with --file"
                 ));
                 continue;
             }
             (None, None, Found::Outside) => {
-                told.push(format!(
+                warnings.push(format!(
                     "`{name}` is outside the working folder and is not read; give it with --file if it is meant"
                 ));
                 continue;
@@ -70,7 +70,7 @@ pub(crate) fn request(
     for (range, display) in edits.into_iter().rev() {
         rewritten.replace_range(range, &display);
     }
-    Ok((Request { text: rewritten, attachments, ..Request::default() }, told))
+    Ok((Request { text: rewritten, attachments, ..Request::default() }, warnings))
 }
 
 /// Puts the files that a plan's arguments name in their place: those of the request by their names, and those of the
@@ -133,7 +133,6 @@ struct Mention {
     found: Found,
 }
 
-/// Where a named file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// In the working folder.
@@ -150,7 +149,7 @@ const SEPARATORS: &str = "\"'‘’“”«»「」`()[]<>,;，。、；：？�
 /// The most words that a name without quotes around it may have.
 const MOST_WORDS: usize = 6;
 
-/// The files that a text names, in order. Addresses and display paths of the public root are none.
+/// The files that a text names, in order. Addresses and display paths of the public root do not count.
 fn mentions(text: &str) -> Vec<Mention> {
     let mut found = spaced(text);
     let mut start = 0;
@@ -167,7 +166,7 @@ fn mentions(text: &str) -> Vec<Mention> {
         while let Some((inner, where_it_is)) = file_in(rest) {
             found.push(Mention { range: at + inner.start..at + inner.end, found: where_it_is });
             at += inner.end;
-            rest = rest.get(inner.end..).unwrap_or_default();
+            rest = rest.get(inner.end..).expect("a name ends inside the word");
         }
     }
     found.sort_by_key(|mention| mention.range.start);

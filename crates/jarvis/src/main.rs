@@ -48,7 +48,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// All that can be typed.
 fn command() -> clap::Command {
     Cli::command()
         .mut_subcommand("taskbench", commands::taskbench::with_original_names)
@@ -57,7 +56,7 @@ fn command() -> clap::Command {
 
 /// Logs go to stderr: as `JARVIS_LOG` says, else warnings, else debug with `-vv`.
 fn start_logs(verbose: u8) {
-    // What goes wrong with MCP servers is told in our own words.
+    // jarvis reports failures of MCP servers itself.
     let default = if verbose >= 2 { "warn,jarvis=debug" } else { "error,rmcp=off" };
     let filter = tracing_subscriber::EnvFilter::try_from_env(config::env_vars::LOG)
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));

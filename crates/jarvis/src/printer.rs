@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 
-/// How much is said on stderr.
+/// How much is printed on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
     /// Errors only.
@@ -23,7 +23,6 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
-    /// A printer that says so much.
     pub(crate) fn new(quiet: bool, verbose: u8) -> Printer {
         let verbosity = match (quiet, verbose) {
             (true, _) => Verbosity::Quiet,
@@ -33,7 +32,6 @@ impl Printer {
         Printer { verbosity }
     }
 
-    /// How much is said.
     pub(crate) fn verbosity(self) -> Verbosity {
         self.verbosity
     }

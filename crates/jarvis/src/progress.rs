@@ -19,13 +19,11 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Progress on this printer's terms.
     pub(crate) fn new(printer: Printer) -> Progress {
         let bars = printer.draws().then(MultiProgress::new);
         Progress { printer, bars, running: HashMap::new(), waiting: None, rounds: false }
     }
 
-    /// Shows one event.
     pub(crate) fn show(&mut self, event: &EventKind) {
         match event {
             EventKind::Queued { .. } => self.wait("waiting for a place"),
@@ -92,7 +90,6 @@ impl Progress {
         }
     }
 
-    /// Takes everything that is drawn away.
     pub(crate) fn clear(&mut self) {
         self.settle();
         for (_, bar) in self.running.drain() {

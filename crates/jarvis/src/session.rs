@@ -17,7 +17,6 @@ use crate::wiring::App;
 /// What is printed on stdout while a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Live {
-    /// Nothing.
     Nothing,
     /// Every event, as a line of JSON.
     Events,
@@ -25,13 +24,9 @@ pub(crate) enum Live {
     Tokens,
 }
 
-/// A run that came to its end.
 pub(crate) struct Finished {
-    /// The run's id.
     pub(crate) run_id: RunId,
-    /// What became of it.
     pub(crate) run: Run,
-    /// Calls and tokens.
     pub(crate) usage: Usage,
     /// How long it took, in milliseconds.
     pub(crate) ms: u64,
@@ -39,7 +34,6 @@ pub(crate) struct Finished {
     pub(crate) streamed: bool,
 }
 
-/// What a run carries out.
 pub(crate) enum Work {
     /// A request, planned first.
     Request(Request),
@@ -53,12 +47,12 @@ pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> 
         Work::Request(request) => app.pipeline.run(Arc::new(request), events, cancel).await,
         Work::Plan(request, plan) => app.pipeline.run_plan(Arc::new(request), &plan, events, cancel).await,
     });
-    let Watched { run_id, ended, usage, ms, said } = watched.await;
+    let Watched { run_id, ended, usage, ms, streamed_text } = watched.await;
     match ended {
         Ok(run) => {
             // An answer that broke off and was written anew has not been shown.
-            let streamed = !said.is_empty() && said.trim() == run.answer.text.trim();
-            if !streamed && !said.is_empty() {
+            let streamed = !streamed_text.is_empty() && streamed_text.trim() == run.answer.text.trim();
+            if !streamed && !streamed_text.is_empty() {
                 printer.out("\n");
             }
             Ok(Finished { run_id, run, usage, ms, streamed })
@@ -69,16 +63,13 @@ pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> 
 
 /// A run of whatever kind that came to its end.
 pub(crate) struct Watched<T> {
-    /// The run's id.
     pub(crate) run_id: RunId,
-    /// What became of it.
     pub(crate) ended: T,
-    /// Calls and tokens.
     pub(crate) usage: Usage,
     /// How long it took, in milliseconds.
     pub(crate) ms: u64,
     /// What of the answer was printed piece by piece.
-    said: String,
+    streamed_text: String,
 }
 
 /// Does work as a run: its events go to the journal, to stderr and, when asked for, to stdout; Ctrl-C cancels it.
@@ -95,32 +86,32 @@ pub(crate) async fn watch<T>(
     let journal = app.journal.clone();
     let shown = tokio::spawn(async move {
         let mut progress = Progress::new(printer);
-        let mut said = String::new();
+        let mut streamed_text = String::new();
         let mut ms = 0;
         while let Some(event) = receiver.recv().await {
             if let Some(journal) = &journal {
                 journal.append(&event);
             }
             progress.show(&event.kind);
-            print(&event, live, &mut said, printer);
+            print(&event, live, &mut streamed_text, printer);
             if let EventKind::Done { ms: took, .. } | EventKind::Error { ms: took, .. } = &event.kind {
                 ms = *took;
             }
         }
         progress.clear();
-        (said, ms)
+        (streamed_text, ms)
     });
     let ended = work(&events, cancel).instrument(tracing::info_span!("run", %run_id)).await;
     let usage = events.usage();
     drop(events);
     interrupt.abort();
-    let (said, ms) = shown.await.unwrap_or_default();
+    let (streamed_text, ms) = shown.await.expect("printing events does not panic");
     if let Some(journal) = &app.journal
         && let Err(error) = journal.flush().await
     {
         printer.warning(&format!("the journal could not be written: {error}"));
     }
-    Watched { run_id, ended, usage, ms, said }
+    Watched { run_id, ended, usage, ms, streamed_text }
 }
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {
@@ -133,12 +124,12 @@ fn failure(run_id: &RunId, error: RunError) -> Failure {
 }
 
 /// Prints what the caller wants to see live, and keeps what of the answer was printed.
-fn print(event: &Event, live: Live, said: &mut String, printer: Printer) {
+fn print(event: &Event, live: Live, streamed_text: &mut String, printer: Printer) {
     match (live, &event.kind) {
         (Live::Events, _) => printer.out(&event.to_value().to_string()),
         (Live::Tokens, EventKind::Token { text }) => {
             printer.out_piece(text);
-            said.push_str(text);
+            streamed_text.push_str(text);
         }
         (Live::Tokens | Live::Nothing, _) => {}
     }

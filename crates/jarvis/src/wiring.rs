@@ -42,17 +42,13 @@ pub(crate) const HUB: &str = "https://huggingface.co";
 /// Where models at Hugging Face are called unless configured otherwise.
 pub(crate) const ROUTER: &str = "https://router.huggingface.co/hf-inference/models";
 
-/// Everything a command needs.
 pub(crate) struct App {
-    /// The settings in force.
     pub(crate) config: Config,
     /// The public root.
     pub(crate) media: Arc<Media>,
     /// The journal; `None` when it could not be opened, which is a warning.
     pub(crate) journal: Option<Arc<Journal>>,
-    /// The pipeline.
     pub(crate) pipeline: Arc<HuggingGpt>,
-    /// Answers questions about documents.
     pub(crate) agent: Arc<Agent>,
     /// The endpoint of the chat model, when it is at one.
     pub(crate) endpoint: Option<Arc<OpenAi>>,
@@ -96,7 +92,7 @@ impl App {
         let agent = agent::build(&config, &tools, &media, model.clone())?;
         if let Some(unknown) = tools.unknown_tasks().first() {
             return Err(Failure::usage(format!("a tool is to serve `{unknown}`, and there is no such task type"))
-                .hint("docs/tools.md tells of `serves`; `jarvis models list` names the task types"));
+                .hint("see docs/tools.md for `serves`; `jarvis models list` names the task types"));
         }
         let base = Base { config, media, logs, prompts, catalogue, naming, tools };
         let pipeline = Arc::new(base.pipeline(model)?);
@@ -114,7 +110,6 @@ impl App {
         }
     }
 
-    /// A fresh id for a run.
     pub(crate) fn new_run_id() -> String {
         uuid::Uuid::now_v7().to_string()
     }
@@ -129,7 +124,6 @@ pub(crate) enum Naming {
     Display,
 }
 
-/// What pipelines are built from.
 pub(crate) struct Base {
     config: Config,
     media: Arc<Media>,
@@ -170,18 +164,13 @@ impl Base {
     }
 }
 
-/// The folders in use.
 #[derive(Debug)]
 pub(crate) struct Folders {
     /// The public root.
     pub(crate) public: PathBuf,
-    /// The journal's file.
     pub(crate) journal: PathBuf,
-    /// The request logs.
     pub(crate) logs: PathBuf,
-    /// The saved plans.
     pub(crate) plans: PathBuf,
-    /// The prompt logs of decisions.
     pub(crate) prompts: PathBuf,
     /// Vectors of texts, by text and model.
     pub(crate) vectors: PathBuf,
@@ -219,7 +208,7 @@ fn strategy() -> Result<(PathBuf, PathBuf), Failure> {
 /// The configuration with the flags on top; warnings are printed.
 pub(crate) fn load_config(global: &Global, printer: Printer) -> Result<Loaded, Failure> {
     let folder = strategy().ok().map(|(config, _)| config);
-    // Variables that are not text are none of ours.
+    // All variables that jarvis reads are text.
     let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let named = global.config.as_deref().filter(|path| !path.as_os_str().is_empty());
     let mut loaded = config::load(named, folder.as_deref(), std::env::vars_os().filter_map(text))
@@ -270,7 +259,6 @@ pub(crate) fn open_journal(global: &Global, printer: Printer) -> Result<Journal,
     })
 }
 
-/// Where and how the catalogue is refreshed.
 pub(crate) fn refresh(config: &Config) -> Result<RefreshConfig, Failure> {
     let mut refresh = RefreshConfig::new(hub_url(config)?);
     refresh.token = token(config);
@@ -278,7 +266,6 @@ pub(crate) fn refresh(config: &Config) -> Result<RefreshConfig, Failure> {
     Ok(refresh)
 }
 
-/// A URL from the configuration.
 pub(crate) fn url(key: &str, text: &str) -> Result<Url, Failure> {
     Url::parse(text).map_err(|error| Failure::usage(format!("`{key}` is not a URL: {error}")))
 }

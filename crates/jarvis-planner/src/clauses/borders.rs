@@ -30,7 +30,6 @@ pub(super) struct Cut {
     pub(super) force: Force,
 }
 
-/// The borders of a request, in order.
 pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> {
     let mut cuts = Vec::new();
     let mut before: Option<char> = None;
@@ -89,7 +88,7 @@ pub(super) fn cuts(request: &str, tokens: &[Token], spans: &[Span]) -> Vec<Cut> 
                 }
                 at += 1;
             }
-            _ if is_wish(tokens, at) => {
+            _ if begins_want(tokens, at) => {
                 if let Some(that) = tokens.get(at) {
                     cuts.push(Cut { start: that.start, end: that.end, force: Force::Soft });
                 }
@@ -115,7 +114,7 @@ fn is_gerund_after(tokens: &[Token], at: usize) -> bool {
 }
 
 /// "… a recording that I want to …": what is given, and what is wanted of it.
-fn is_wish(tokens: &[Token], at: usize) -> bool {
+fn begins_want(tokens: &[Token], at: usize) -> bool {
     let lower = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     matches!(lower(at), "that" | "which")
         && (matches!((lower(at + 1), lower(at + 2)), ("i" | "we", "want" | "need" | "would"))

@@ -17,7 +17,6 @@ pub(super) struct Negated {
     pub(super) end: usize,
 }
 
-/// The negated stretches, in order.
 pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Negated> {
     let mut found: Vec<Negated> = Vec::new();
     let mut at = 0;
@@ -48,8 +47,8 @@ pub(super) fn find(request: &str, tokens: &[Token], index: &ToolIndex) -> Vec<Ne
             }
             to += 1;
         }
-        let told = tokens.get(at + length..to).unwrap_or_default();
-        if begins && orders(told, index) {
+        let order = tokens.get(at + length..to).unwrap_or_default();
+        if begins && orders(order, index) {
             // "…, only turn it grey": the turning words say nothing of their own.
             let mut next = to;
             while tokens.get(next).is_some_and(|t| {
@@ -94,16 +93,16 @@ fn marks(tokens: &[Token], at: usize) -> Option<usize> {
 }
 
 /// True when the words would be an order, whoever might carry it out.
-fn orders(told: &[Token], index: &ToolIndex) -> bool {
-    let Some(first) = told.first() else { return false };
+fn orders(order: &[Token], index: &ToolIndex) -> bool {
+    let Some(first) = order.first() else { return false };
     let knows = data::MENTAL_VERBS.has(&first.lower);
-    let core = strip_polite(told);
-    let offset = told.len() - core.len();
+    let core = strip_polite(order);
+    let offset = order.len() - core.len();
     let acts = |id: &thesaurus::SenseId| thesaurus::is_a(*id, Part::Action);
     let opens = || core.first().is_some_and(|verb| opens_action(verb, index));
     let deed = || thesaurus::of_tokens(core).iter().any(|(id, from, _)| *from == 0 && acts(id));
     let phrase = || {
-        lexicon::hits(told, |concept| index.serves(concept)).iter().any(|hit| {
+        lexicon::hits(order, |concept| index.serves(concept)).iter().any(|hit| {
             let ask = |id: &usize| lexicon::concept(*id).nature == Nature::Ask;
             hit.first() <= offset + 3 && !hit.asks && !hit.concepts.iter().all(ask)
         })

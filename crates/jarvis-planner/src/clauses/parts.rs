@@ -17,7 +17,6 @@ pub(super) struct Part {
     pub(super) join: Join,
     pub(super) tokens: Vec<Token>,
     pub(super) spans: Vec<Span>,
-    /// It names an action.
     acts: bool,
     /// It names one that a tool of the list is known for, not just some verb.
     meant: bool,
@@ -75,7 +74,6 @@ impl Part {
         self.acts && lower(at) == "after" && lower(at + 1).ends_with("ing")
     }
 
-    /// The part as the first of its request.
     pub(super) fn first(self) -> Part {
         Part { join: Join::Start, ..self }
     }
@@ -91,7 +89,7 @@ impl Part {
             Join::Start | Join::Sentence => false,
             Join::Then | Join::And if self.meant && next.strays(index) && !self.creates(index) => false,
             // "I have a picture and I'd like to …": what is given, and what is wanted.
-            Join::Then | Join::And if next.wishes() => false,
+            Join::Then | Join::And if next.states_want() => false,
             Join::Then => (!self.acts && !next.opens) || !next.acts,
             Join::And => {
                 // "Прочитай, что на картинке": the question is what the short order is about.
@@ -126,7 +124,7 @@ impl Part {
     }
 
     /// "… and I would like to …": somebody says what is wanted from here on.
-    fn wishes(&self) -> bool {
+    fn states_want(&self) -> bool {
         let lower = |at: usize| self.tokens.get(at).map_or("", |token| token.lower.as_str());
         let (first, second) = if matches!(lower(0), "then" | "so" | "finally") { (1, 2) } else { (0, 1) };
         matches!(

@@ -81,8 +81,8 @@ fn after_colon(request: &str, spans: &[Span], index: &ToolIndex) -> Option<Span>
     // An order and its colon stand near the start.
     for (at, colon) in request.char_indices().filter(|(_, c)| matches!(c, ':' | '：')).take(8) {
         let end = at + colon.len_utf8();
-        let before = request.get(..at).unwrap_or_default();
-        let after = request.get(end..).unwrap_or_default();
+        let before = request.get(..at).expect("the colon starts here");
+        let after = request.get(end..).expect("the colon ends here");
         let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
         if covered(spans, at) || (digit(before.chars().next_back()) && digit(after.chars().next())) {
             continue;

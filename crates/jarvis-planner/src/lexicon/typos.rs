@@ -90,7 +90,7 @@ fn distance(one: &[u8], two: &[u8]) -> usize {
         }
         before = std::mem::replace(&mut above, row);
     }
-    above.last().copied().unwrap_or_default()
+    above.last().copied().expect("a row has a cell before the first letter")
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use crate::words;
 /// The arguments of a call, by name.
 pub(super) type Args = IndexMap<String, Arg<DraftRef>>;
 
-/// The part a text plays in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// The text worked on.
@@ -25,10 +24,9 @@ enum Part {
     /// The clause's own words: a question, or what to change.
     Words,
     /// What something new should show or say.
-    Wish,
+    Subject,
     /// The text worked on, with the clause's own words before it.
     Instructed,
-    /// A named value.
     Slot,
 }
 
@@ -59,9 +57,9 @@ fn part(tool: &Tool, param: &Param, step: &Step) -> Part {
     let meaning = words::stems(&param.description);
     let says = |word: &str| meaning.iter().any(|other| other == word);
     match step.nature() {
-        // A picture drawn along another is still told by a wish.
+        // A picture drawn along another still needs a subject.
         Some(Nature::Create) if tool.gives(Kind::Text) => Part::Words,
-        Some(Nature::Create) => Part::Wish,
+        Some(Nature::Create) => Part::Subject,
         _ if media || holds_context => Part::Words,
         Some(Nature::Make | Nature::Edit) if says("instruct") || says("languag") => Part::Instructed,
         _ => Part::Content,
@@ -200,24 +198,24 @@ fn text(
             }
             (!words.is_empty()).then(|| vec![Arg::literal(words)])
         }
-        Part::Wish => {
+        Part::Subject => {
             if own.is_empty()
                 && let Some(made) = linker.referred(at, clause, Kind::Text)
             {
                 return Some(made.iter().map(Thing::arg).collect());
             }
-            let wish = wording::lettering(clause, request, step).or_else(|| wording::rest(clause, request, step));
+            let subject = wording::lettering(clause, request, step).or_else(|| wording::rest(clause, request, step));
             if own.is_empty()
-                && let Some(wish) = &wish
-                && let Some(made) = linker.meant(at, wish)
+                && let Some(subject) = &subject
+                && let Some(made) = linker.meant(at, subject)
             {
                 return Some(made.iter().map(Thing::arg).collect());
             }
             if !inner.iter().any(|thing| thing.is(Kind::Text))
-                && let Some(wish) = wish
+                && let Some(subject) = subject
                 && !(clause.pointers.result && own.is_empty())
             {
-                return Some(vec![Arg::literal(wish)]);
+                return Some(vec![Arg::literal(subject)]);
             }
             let things = content(linker, at, clause, step, param, own, inner, false);
             (!things.is_empty()).then(|| things.iter().map(Thing::arg).collect())
@@ -226,13 +224,13 @@ fn text(
             let instruction = wording::instruction(clause, request);
             let things = content(linker, at, clause, step, param, own, inner, true);
             (!things.is_empty()).then(|| {
-                let told = |thing: &Thing| {
+                let with_instruction = |thing: &Thing| {
                     if instruction.is_empty() {
                         return thing.arg();
                     }
                     thing.arg().after(&format!("{instruction}: "))
                 };
-                things.iter().map(told).collect()
+                things.iter().map(with_instruction).collect()
             })
         }
         Part::Content | Part::Numbered | Part::Slot => {
@@ -245,7 +243,6 @@ fn text(
     }
 }
 
-/// The texts a clause works on.
 #[allow(clippy::too_many_arguments)]
 fn content(
     linker: &mut Linker<'_>,
@@ -271,7 +268,7 @@ fn content(
         things = linker.bind(at, clause, step, Kind::Json, own, inner);
     }
     // What is said in a recording is nearer than the order's own words.
-    if things.is_empty() && (param.required || step.nature() == Some(Nature::Ask)) && linker.only_heard(at, own) {
+    if things.is_empty() && (param.required || step.nature() == Some(Nature::Ask)) && linker.only_audible(at, own) {
         things = linker.bridge(at, clause, step, Kind::Text, own, inner);
     }
     if things.is_empty()

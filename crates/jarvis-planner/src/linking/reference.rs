@@ -30,31 +30,31 @@ impl Linker<'_> {
     }
 
     /// True when nothing at hand is text, and something can be listened to.
-    pub(super) fn only_heard(&self, at: usize, own: &[Thing]) -> bool {
+    pub(super) fn only_audible(&self, at: usize, own: &[Thing]) -> bool {
         let (here, near) = self.kinds_at_hand(at, own);
         let has = |wanted: Kind| here.iter().chain(&near).any(|kind| *kind == wanted);
         !has(Kind::Text) && (has(Kind::Audio) || has(Kind::Video))
     }
 
-    /// The text that a wish such as "inspired by the answer" means: it says nothing that was not said before, and speaks of
-    /// what a clause made.
-    pub(super) fn meant(&self, at: usize, wish: &str) -> Option<Vec<Thing>> {
-        let telling: Vec<String> = words::tokens(wish)
+    /// The text that a subject such as "inspired by the answer" refers to: all its words occurred before, and it names what
+    /// a clause made.
+    pub(super) fn meant(&self, at: usize, subject: &str) -> Option<Vec<Thing>> {
+        let telling: Vec<String> = words::tokens(subject)
             .into_iter()
             .filter(|token| {
                 !token.is_determiner() && !wording::is_hollow(token) && !data::INSPIRED_BY.has(&token.lower)
             })
             .map(|token| token.stem)
             .collect();
-        let said = |clause: &Clause, stem: &String| clause.tokens.iter().any(|token| token.stem == *stem);
+        let names = |clause: &Clause, stem: &String| clause.tokens.iter().any(|token| token.stem == *stem);
         let earlier = self.reading.clauses.get(..at).unwrap_or_default();
-        if telling.is_empty() || !telling.iter().all(|stem| earlier.iter().any(|clause| said(clause, stem))) {
+        if telling.is_empty() || !telling.iter().all(|stem| earlier.iter().any(|clause| names(clause, stem))) {
             return None;
         }
         self.by_clause.iter().rev().filter(|(of, _)| *of < at).find_map(|(of, made)| {
             let clause = self.reading.clauses.get(*of)?;
             let made: Vec<Thing> = made.iter().filter(|thing| thing.is(Kind::Text)).cloned().collect();
-            (!made.is_empty() && telling.iter().any(|stem| said(clause, stem))).then_some(made)
+            (!made.is_empty() && telling.iter().any(|stem| names(clause, stem))).then_some(made)
         })
     }
 

@@ -81,7 +81,7 @@ pub(crate) fn rest(clause: &Clause, request: &str, step: &Step) -> Option<String
         }
         // "a picture of": the article goes with the words that chose the tool.
         let article = matches!(token.lower.as_str(), "a" | "an" | "the" | "new") && step.words.contains(&(at + 1));
-        // "a poster of a cat": what kind of picture it is belongs to the wish.
+        // "a poster of a cat": what kind of picture it is belongs to the subject.
         let kind = lettered && step.words.iter().min() != Some(&at);
         let chosen = (step.words.contains(&at) && !kind) || at < start || (article && !lettered);
         let next_language = clause.tokens.get(at + 1).is_some_and(is_language);
@@ -138,8 +138,8 @@ pub(crate) fn lettering(clause: &Clause, request: &str, step: &Step) -> Option<S
         return after.iter().all(|token| bears(token) || is_hollow(token)).then(|| written.text.clone());
     }
     let cue = after.iter().position(|token| data::LETTERING_CUES.has(&token.lower))?;
-    let (before, said) = after.split_at(cue + 1);
-    let (first, last) = (said.first()?, said.last()?);
+    let (before, spoken) = after.split_at(cue + 1);
+    let (first, last) = (spoken.first()?, spoken.last()?);
     let only = before.iter().all(|token| bears(token) || is_hollow(token));
     only.then(|| slice(request, first.start, last.end).to_owned())
 }

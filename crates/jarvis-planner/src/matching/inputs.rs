@@ -22,7 +22,6 @@ pub(crate) struct AtHand {
 }
 
 impl AtHand {
-    /// True when something of that kind is there.
     pub(super) fn has(&self, kind: Kind) -> bool {
         self.own.contains(&kind) || self.near.contains(&kind)
     }

@@ -138,7 +138,7 @@ fn wanted(hits: Vec<Hit>, clause: &Clause, flow: &Flow, hand: &AtHand, bag: &Bag
 /// True for "translated" in "the translated text" where an earlier clause translates.
 fn refers_back(clause: &Clause, at: usize, bag: &Bag) -> bool {
     (is_attribute(&clause.tokens, at) || is_outcome(&clause.tokens, at))
-        && clause.tokens.get(at).is_some_and(|token| bag.was_said(&token.stem))
+        && clause.tokens.get(at).is_some_and(|token| bag.was_named(&token.stem))
 }
 
 fn best_for(hit: &Hit, flow: &Flow, hand: &AtHand, index: &ToolIndex, evidence: &[Evidence]) -> Option<Scored> {
@@ -172,9 +172,9 @@ fn question(scored: &[(Hit, Scored)], flow: &Flow, hand: &AtHand, index: &ToolIn
         };
         let from_text = row.takes.contains(&Kind::Text);
         // What is said can be written down and then asked about.
-        let heard = hand.has(Kind::Audio) || hand.has(Kind::Video);
+        let audible = hand.has(Kind::Audio) || hand.has(Kind::Video);
         let text_at_hand =
-            text_at_hand || (heard && !hand.has(Kind::Image) && index.bridge(Kind::Audio, Kind::Text).is_some());
+            text_at_hand || (audible && !hand.has(Kind::Image) && index.bridge(Kind::Audio, Kind::Text).is_some());
         if (from_text && !text_at_hand)
             || (!from_text
                 && !row.takes.iter().any(|kind| hand.has(*kind))

@@ -72,9 +72,9 @@ pub(crate) struct Bag {
 }
 
 fn plain(tokens: &[Token], earlier: &Bag) -> Vec<Token> {
-    let said = |token: &Token| earlier.was_said(&token.stem) || earlier.stems.contains(&token.stem);
+    let named = |token: &Token| earlier.was_named(&token.stem) || earlier.stems.contains(&token.stem);
     let plain =
-        |(at, token): &(usize, &Token)| !((is_attribute(tokens, *at) || is_outcome(tokens, *at)) && said(token));
+        |(at, token): &(usize, &Token)| !((is_attribute(tokens, *at) || is_outcome(tokens, *at)) && named(token));
     tokens.iter().enumerate().filter(plain).map(|(_, token)| token.clone()).collect()
 }
 
@@ -122,8 +122,8 @@ impl Bag {
     }
 
     /// True when an earlier clause spoke that word.
-    pub(crate) fn was_said(&self, stem: &str) -> bool {
-        self.earlier_stems.iter().any(|said| said == stem)
+    pub(crate) fn was_named(&self, stem: &str) -> bool {
+        self.earlier_stems.iter().any(|earlier| earlier == stem)
     }
 }
 
@@ -171,7 +171,6 @@ struct NameWord {
     place: usize,
 }
 
-/// The fields of a list of tools.
 pub(super) struct Fields {
     names: Vec<Vec<NameWord>>,
     /// The words of all names, each once.
@@ -290,7 +289,6 @@ impl Fields {
         })
     }
 
-    /// The evidence for each tool.
     pub(super) fn evidence(&self, bag: &Bag, weights: &Weights) -> Vec<Evidence> {
         let mut found = vec![Evidence::default(); self.names.len()];
         let shares = |senses: &[SenseId], among: &[SenseId]| senses.iter().any(|sense| among.contains(sense));
@@ -302,12 +300,12 @@ impl Fields {
             () if shares(senses, &bag.earlier_senses) => weights.context * weights.sense,
             () => 0.0,
         };
-        let said: Vec<f32> = self.name_words.iter().map(spoken_of).collect();
+        let shares: Vec<f32> = self.name_words.iter().map(spoken_of).collect();
         for ((entry, name), does) in found.iter_mut().zip(&self.names).zip(&self.does) {
             let (mut spoken, mut whole) = (0.0, 0.0);
             for word in name {
                 whole += word.weight;
-                spoken += word.weight * said.get(word.place).copied().unwrap_or_default();
+                spoken += word.weight * shares.get(word.place).copied().unwrap_or_default();
             }
             if whole > 0.0 {
                 entry.name = spoken / whole;

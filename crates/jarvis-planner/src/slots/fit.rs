@@ -9,7 +9,6 @@ use crate::clauses::Clause;
 use crate::data;
 use crate::words::{self, Token, listed, slice};
 
-/// A value for a parameter.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) score: f32,
@@ -283,7 +282,7 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
             want.name.contains(&token.stem) && token.start != last.start
                 || of_tool(&token.stem) && !want.name.contains(&token.stem)
         });
-    let said = kind
+    let is_named = kind
         || words.iter().any(|token| {
             let opening = slice(request, 0, token.start).trim_end().chars().next_back().is_none_or(|c| c == '.');
             // "a confirmation SMS": the text is to confirm.
@@ -297,7 +296,7 @@ fn trim(want: &Want, tool: &[String], value: &Found, clause: &Clause, request: &
     // "electricity bill" is a value for a bill and "credit card" alone is none for a card.
     // "Luigi's" ends after its last word.
     let whole = last.end < value.end && slice(request, last.end, value.end).starts_with(['\'', '’']);
-    said.then_some((first.start, if whole { value.end } else { last.end }))
+    is_named.then_some((first.start, if whole { value.end } else { last.end }))
 }
 
 fn hollow(want: &Want, tool: &[String], token: &Token) -> bool {

@@ -3,24 +3,17 @@
 use crate::clauses::Clause;
 use crate::data;
 
-/// What a value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// A calendar day.
     Date,
-    /// A time of day.
     Time,
     /// A number, with or without a currency sign.
     Number,
     /// Digits that are no quantity: the number of a phone, a card or an account.
     Phone,
-    /// A street with a house number.
     Address,
-    /// An e-mail address.
     Email,
-    /// A web address.
     Url,
-    /// A file name or path.
     Path,
     /// Text in quotation marks, or after a colon or "saying".
     Quote,
@@ -30,12 +23,9 @@ pub(crate) enum Shape {
     Deed,
 }
 
-/// A value found in a clause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// What it looks like.
     pub(crate) shape: Shape,
-    /// The value as written.
     pub(crate) text: String,
     /// Where it starts in the request, in bytes.
     pub(crate) start: usize,
@@ -49,7 +39,6 @@ pub(crate) struct Found {
     pub(crate) after: Option<String>,
 }
 
-/// True for a word that introduces a value.
 pub(super) fn is_cue(word: &str) -> bool {
     data::CUES.has(word)
 }

@@ -68,7 +68,7 @@ pub(crate) fn find(clause: &Clause, request: &str) -> Vec<Found> {
         };
         add(&mut found, clause, shape, span.text.clone(), span.start, span.end, None);
     }
-    said(&mut found, clause, request);
+    quoted_speech(&mut found, clause, request);
     let text = clause.text(request);
     let kinds = [
         (&*DATE, Shape::Date),
@@ -97,7 +97,7 @@ pub(crate) fn find(clause: &Clause, request: &str) -> Vec<Found> {
 }
 
 /// "… saying I will be late": all that follows, where nothing is quoted.
-fn said(found: &mut Vec<Found>, clause: &Clause, request: &str) {
+fn quoted_speech(found: &mut Vec<Found>, clause: &Clause, request: &str) {
     let text = clause.text(request);
     let outside = |at: usize| found.iter().all(|value| at < value.start || at >= value.end);
     let Some(hit) = SAYING.find_iter(text).find(|hit| outside((clause.start + hit.end()).saturating_sub(1))) else {

@@ -13,21 +13,16 @@ use crate::words::{self, listed};
 /// What sort of thing a parameter holds, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// Somebody.
     Person,
-    /// A place.
     Place,
-    /// A name or title.
     Name,
     /// Text to be passed on.
     Content,
     /// What something is about.
     Topic,
-    /// What is to be done.
     Deed,
     /// What something is done with or on.
     Means,
-    /// Any other thing.
     Thing,
 }
 
@@ -66,7 +61,6 @@ const SORTS: &[(Sort, &str, &str)] = &[
 /// One example of a value, as stems, and how many words it has.
 pub(super) type Example = Vec<String>;
 
-/// What a parameter asks for.
 #[derive(Debug)]
 pub(super) struct Want {
     pub(super) shape: Option<Shape>,
@@ -89,7 +83,7 @@ pub(super) struct Want {
 impl Want {
     pub(super) fn of(tool: &Tool, param: &Param) -> Want {
         let name = words::stems(&words::spell_out(&param.name));
-        let (told, examples) = parts(&param.description);
+        let (lead, examples) = parts(&param.description);
         let tool_words = words::stems(&words::spell_out(&tool.name));
         let listed_in = |stems: &str| name.iter().any(|word| listed(stems, word));
         let (sort, usual) = SORTS
@@ -98,20 +92,20 @@ impl Want {
             .map_or((Sort::Thing, ""), |(sort, _, cues)| (*sort, *cues));
         let mut nouns = name.clone();
         let head: Vec<&(String, String)> =
-            told.iter().take_while(|(lower, _)| !is_cue(lower) || lower == "of").collect();
+            lead.iter().take_while(|(lower, _)| !is_cue(lower) || lower == "of").collect();
         nouns.extend(head.iter().map(|(_, stem)| stem.clone()));
         nouns.retain(|stem| !data::PARAMETER_FILLER.has(stem));
         nouns.dedup();
         let mut cues = Vec::new();
         let mut object = false;
         // "The bank to do the operation at", "The item to sell".
-        if let Some(to) = told.iter().position(|(lower, _)| lower == "to")
-            && let Some((last, _)) = told.last()
+        if let Some(to) = lead.iter().position(|(lower, _)| lower == "to")
+            && let Some((last, _)) = lead.last()
         {
             if is_cue(last) {
                 cues.push(last.clone());
             } else {
-                object = told.len() <= to + 3 && told.get(to + 1).is_none_or(|(verb, _)| verb != "use");
+                object = lead.len() <= to + 3 && lead.get(to + 1).is_none_or(|(verb, _)| verb != "use");
             }
         }
         // "Sell a specific item at a specific store".
@@ -130,7 +124,7 @@ impl Want {
         if object && sort == Sort::Topic && cues.is_empty() && usual.is_empty() {
             object = false;
         }
-        let meaning = told
+        let meaning = lead
             .iter()
             .map(|(_, stem)| stem.clone())
             .filter(|stem| stem.len() > 3 && !tool_words.contains(stem) && !nouns.contains(stem))
@@ -143,7 +137,6 @@ impl Want {
         matches!(self.sort, Sort::Name | Sort::Content | Sort::Topic | Sort::Thing)
     }
 
-    /// True when the word introduces its values.
     pub(super) fn follows(&self, cue: &str) -> bool {
         !cue.is_empty() && (self.cues.iter().any(|own| own == cue) || self.usual_after(cue))
     }
@@ -174,11 +167,11 @@ fn parts(description: &str) -> (Vec<(String, String)>, Vec<Example>) {
     let marks = [", eg.", " eg.", ", e.g.", "(e.g.", " e.g.", ", for example", ", such as", " such as ", " like "];
     let lower = description.to_lowercase();
     let cut = marks.iter().filter_map(|mark| lower.find(mark).map(|at| (at, at + mark.len()))).min();
-    let (told, listed) = cut.map_or((lower.as_str(), ""), |(at, end)| {
-        (lower.get(..at).unwrap_or_default(), lower.get(end..).unwrap_or_default())
+    let (lead, listed) = cut.map_or((lower.as_str(), ""), |(at, end)| {
+        (lower.get(..at).expect("a match starts here"), lower.get(end..).expect("a match ends here"))
     });
-    let sentence = told.split(['.', '\n']).next().unwrap_or_default();
-    let told = words::tokens(sentence).into_iter().map(|token| (token.lower, token.stem)).collect();
+    let sentence = lead.split(['.', '\n']).next().unwrap_or_default();
+    let lead = words::tokens(sentence).into_iter().map(|token| (token.lower, token.stem)).collect();
     let examples = listed
         .split([',', '(', ')', ';', '\n'])
         .map(|example| words::stems(example.trim_start_matches(" or ").trim_start_matches("and ")))
@@ -188,7 +181,7 @@ fn parts(description: &str) -> (Vec<(String, String)>, Vec<Example>) {
         })
         .filter(|example| !example.is_empty() && example.len() <= 4)
         .collect();
-    (told, examples)
+    (lead, examples)
 }
 
 /// The shape a parameter asks for; `None` when any will do.

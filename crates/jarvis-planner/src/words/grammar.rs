@@ -15,7 +15,6 @@ pub(crate) fn is_order_verb(token: &Token) -> bool {
     ORDER_STEMS.contains(&token.stem)
 }
 
-/// True for a word that opens a question.
 pub(crate) fn is_question_word(token: &Token) -> bool {
     opens_question(&token.stem)
 }

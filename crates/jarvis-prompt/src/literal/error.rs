@@ -1,34 +1,22 @@
-//! Why a text is no literal, in words that can be quoted to the model that wrote it.
+//! Why a text is not a literal, in words that can be quoted to the model that wrote it.
 
 use crate::number::ArithmeticError;
 
-/// Why a text is no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}, at byte {at}")]
 pub struct LiteralError {
     /// Where, in bytes from the start.
     pub at: usize,
-    /// What is wrong.
     pub fault: LiteralFault,
 }
 
 /// What is wrong with a text that should be a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LiteralFault {
-    /// The text ends too early.
     #[error("the text ends where {wanted} is wanted")]
-    Ends {
-        /// What should follow.
-        wanted: &'static str,
-    },
-    /// A character stands where it cannot.
+    Ends { wanted: &'static str },
     #[error("found `{}` where {wanted} is wanted", found.escape_debug())]
-    Unexpected {
-        /// The character.
-        found: char,
-        /// What should stand there.
-        wanted: &'static str,
-    },
+    Unexpected { found: char, wanted: &'static str },
     /// A name, a call, a keyword: only values are read, nothing is evaluated.
     #[error("`{name}` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers")]
     Name {
@@ -40,39 +28,20 @@ pub enum LiteralFault {
     /// An escape that is not complete.
     #[error("the escape after the backslash is not complete")]
     Escape,
-    /// An operator beside something that is no number.
+    /// An operator beside something that is not a number.
     #[error("only numbers can be worked out with `{operator}`")]
-    NotNumbers {
-        /// The operator.
-        operator: &'static str,
-    },
+    NotNumbers { operator: &'static str },
     /// `NaN` or `Infinity`.
-    #[error("`{word}` is no number that can be worked with")]
-    NoNumber {
-        /// As written.
-        word: &'static str,
-    },
-    /// Arithmetic without a result.
+    #[error("`{word}` is not a number that can be computed with")]
+    NoNumber { word: &'static str },
     #[error("{0}")]
     Arithmetic(#[from] ArithmeticError),
-    /// A number with too many digits.
     #[error("a number has more than {limit} digits")]
-    TooManyDigits {
-        /// The most digits.
-        limit: usize,
-    },
-    /// More values than are read.
+    TooManyDigits { limit: usize },
     #[error("there are more than {limit} values")]
-    TooManyValues {
-        /// The most values.
-        limit: usize,
-    },
-    /// Too many brackets in each other.
+    TooManyValues { limit: usize },
     #[error("the value is nested more than {limit} levels deep")]
-    TooDeep {
-        /// The most levels.
-        limit: usize,
-    },
+    TooDeep { limit: usize },
     /// Something follows the value.
     #[error("more text follows the value")]
     More,

@@ -10,7 +10,6 @@ use super::error::{LiteralError, LiteralFault};
 use super::parse::Parser;
 use crate::reader::{ReadFault, Want, fences, plausible, read_json, without_reasoning};
 
-/// Which of several values counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pick {
     /// The first: what follows is comment or example.
@@ -24,7 +23,6 @@ pub enum Pick {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct ReadLiteralError {
-    /// Why.
     pub fault: ReadLiteralFault,
     /// The start of the reply, at most [`ReadLiteralError::KEPT`] characters.
     pub start: String,
@@ -35,7 +33,6 @@ impl ReadLiteralError {
     pub const KEPT: usize = 400;
 }
 
-/// Why a reply gives no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadLiteralFault {
     /// There is nothing but blanks, or nothing but reasoning.
@@ -43,12 +40,7 @@ pub enum ReadLiteralFault {
     Empty,
     /// The value cannot be taken as it is written.
     #[error("the value cannot be read: {fault}{near}")]
-    Literal {
-        /// What is wrong.
-        fault: LiteralFault,
-        /// What is written there.
-        near: Near,
-    },
+    Literal { fault: LiteralFault, near: Near },
     /// There is no such value, and none that can be mended.
     #[error("{0}")]
     Reader(#[from] ReadFault),
@@ -142,7 +134,9 @@ fn after_label(text: &str) -> &str {
     const LABEL: &str = "output:";
     let text = text.trim();
     match text.get(..LABEL.len()) {
-        Some(start) if start.eq_ignore_ascii_case(LABEL) => text.get(LABEL.len()..).unwrap_or_default().trim_start(),
+        Some(start) if start.eq_ignore_ascii_case(LABEL) => {
+            text.get(LABEL.len()..).expect("the label was found here").trim_start()
+        }
         Some(_) | None => text,
     }
 }

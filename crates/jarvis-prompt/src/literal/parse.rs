@@ -11,10 +11,8 @@ use super::Literal;
 use super::error::{LiteralError, LiteralFault};
 use crate::number::{Number, Operator, Work};
 
-/// The most brackets in each other.
 pub(super) const MAX_DEPTH: usize = 128;
 
-/// The most values in one text.
 pub(super) const MAX_VALUES: usize = 1 << 20;
 
 /// A place in a text, and what may still be done.
@@ -31,7 +29,6 @@ pub(super) struct Parser<'t> {
 const POWER: u8 = 3;
 
 impl<'t> Parser<'t> {
-    /// A parser that stands at a place.
     pub(super) fn new(text: &'t str, at: usize) -> Parser<'t> {
         Parser { text, bytes: text.as_bytes(), at, depth: 0, values: 0, work: Work::default() }
     }
@@ -165,7 +162,6 @@ impl<'t> Parser<'t> {
         rest.get(..end).filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())).unwrap_or_default()
     }
 
-    /// A value that is a word.
     fn named(&mut self) -> Result<Literal, LiteralError> {
         let word = self.word();
         let start = self.at;
@@ -300,7 +296,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Passes blanks and comments.
     fn blanks(&mut self) -> Result<(), LiteralError> {
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
@@ -342,7 +337,6 @@ fn starts_number(bytes: &[u8]) -> bool {
     matches!(next, Some(b'0'..=b'9' | b'.'))
 }
 
-/// The number that a value is.
 fn number(value: Literal) -> Option<Number> {
     match value {
         Literal::Int(int) => Some(Number::Int(int)),

@@ -3,7 +3,6 @@
 use super::*;
 use crate::reader::Want;
 
-/// Reads a literal and shows it as JSON.
 fn check(text: &str, expected: &str) {
     match Literal::parse(text) {
         Ok(value) => assert_eq!(value.to_string(), expected, "{text}"),
@@ -128,8 +127,8 @@ fn what_is_no_literal_is_refused_with_a_reason() {
     "[x for x in (1, 2)]": `x` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers, at byte 1
     "f'{1}'": `f` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers, at byte 0
     "abc": `abc` is a name, and only literal values are read: put texts in quotes, and give numbers as numbers, at byte 0
-    "NaN": `NaN` is no number that can be worked with, at byte 0
-    "-Infinity": `Infinity` is no number that can be worked with, at byte 1
+    "NaN": `NaN` is not a number that can be computed with, at byte 0
+    "-Infinity": `Infinity` is not a number that can be computed with, at byte 1
     "1e400": the number is too large for a float (about 1.8e308), at byte 0
     "9**9**9": the number would be too long to work out (more than 2^20 bits, or too much work), at byte 1
     "10**10**8": the number would be too long to work out (more than 2^20 bits, or too much work), at byte 2
@@ -286,7 +285,7 @@ fn hostile_replies_give_errors_or_harmless_values() {
     "{'ID': 10**10**8}": error: the value cannot be read: the number would be too long to work out (more than 2^20 bits, or too much work) (near `**10**8}`)
     "{'ID': 1e400}": error: the value cannot be read: the number is too large for a float (about 1.8e308) (near `1e400}`)
     "{'ID': 1/0}": error: the value cannot be read: division by zero (near `/0}`)
-    "{'ID': NaN}": error: the value cannot be read: `NaN` is no number that can be worked with (near `NaN}`)
+    "{'ID': NaN}": error: the value cannot be read: `NaN` is not a number that can be computed with (near `NaN}`)
     "{'ID': 'a'*10**9}": error: the value cannot be read: only numbers can be worked out with `*` (near `*10**9}`)
     "{'ID': {3, 4}}": error: the JSON is broken at line 1 column 2: key must be a string (near `{'ID': {3, 4}}`)
     "{'ID': 3; import os}": {"ID":"3; import os"}

@@ -68,7 +68,7 @@ impl Parser<'_> {
                 self.at += 2;
                 return Ok(());
             }
-            // What is no escape stays as it is.
+            // An unknown escape stays as it is.
             _ => {
                 text.push('\\');
                 self.at += 1;

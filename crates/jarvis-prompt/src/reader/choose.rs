@@ -5,14 +5,10 @@ use serde_json::Value;
 use super::error::{Found, ReadFault};
 use super::{Mend, Read, Want};
 
-/// A value found in a text.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
-    /// The value.
     pub(super) value: Value,
-    /// Where it starts.
     pub(super) start: usize,
-    /// Where it ends.
     pub(super) end: usize,
     /// What was mended in it; empty when it is strict JSON.
     pub(super) mended: Vec<Mend>,

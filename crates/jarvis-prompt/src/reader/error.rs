@@ -8,13 +8,11 @@ use super::Want;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct ReadError {
-    /// Why.
     pub fault: ReadFault,
     /// The reply, verbatim.
     pub reply: String,
 }
 
-/// Why a reply could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadFault {
     /// There is nothing but blanks.
@@ -22,24 +20,14 @@ pub enum ReadFault {
     Empty,
     /// There is nothing that looks like the wanted value.
     #[error("the reply holds no JSON; {want} is wanted")]
-    NoJson {
-        /// What was wanted.
-        want: Want,
-    },
+    NoJson { want: Want },
     /// There is JSON of another shape.
     #[error("the reply holds {found}, but {want} is wanted")]
-    Shape {
-        /// What was wanted.
-        want: Want,
-        /// What there is.
-        found: Found,
-    },
+    Shape { want: Want, found: Found },
     /// There is something like JSON that could not be mended. Line and column count from 1, the column in bytes.
     #[error("the JSON is broken at line {line} column {column}: {message} (near `{near}`)")]
     Syntax {
-        /// The line.
         line: usize,
-        /// The column.
         column: usize,
         /// What the strict parser says.
         message: String,
@@ -49,34 +37,21 @@ pub enum ReadFault {
     /// The reply ends before anything in it is complete.
     #[error("the reply ends before its first element is complete")]
     Cut,
-    /// The value is nested too deeply.
     #[error("the JSON is nested more than {limit} levels deep")]
-    TooDeep {
-        /// The most levels that are read.
-        limit: usize,
-    },
+    TooDeep { limit: usize },
     /// The value is not of the type that is wanted.
     #[error("the JSON is not what is wanted: {message}")]
-    Type {
-        /// What does not fit.
-        message: String,
-    },
+    Type { message: String },
 }
 
 /// The kind of a JSON value, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// `null`.
     Null,
-    /// `true` or `false`.
     Bool,
-    /// A number.
     Number,
-    /// A string.
     String,
-    /// An array.
     Array,
-    /// An object.
     Object,
 }
 
@@ -97,7 +72,7 @@ impl ReadFault {
     /// The strict parser's complaint about `text`.
     pub(super) fn syntax(text: &str, error: &serde_json::Error) -> ReadFault {
         let whole = error.to_string();
-        // The parser appends the position to its message; it is told apart here.
+        // The parser appends the position to its message; it is split off here.
         let message = whole.rsplit_once(" at line ").map_or(whole.as_str(), |(message, _)| message).to_owned();
         if message.starts_with("recursion limit") {
             return ReadFault::TooDeep { limit: super::mend::MAX_DEPTH };
@@ -118,5 +93,5 @@ fn around(line: &str, at: usize) -> String {
     while !line.is_char_boundary(to) {
         to += 1;
     }
-    line.get(from..to).unwrap_or_default().to_owned()
+    line.get(from..to).expect("both ends were moved to borders of characters").to_owned()
 }

@@ -14,7 +14,6 @@ use super::{Mend, Want};
 pub(super) struct Budget(usize);
 
 impl Budget {
-    /// The budget for a text of that length.
     pub(super) fn new(length: usize) -> Budget {
         Budget(length * 2 + 64 * 1024)
     }
@@ -52,7 +51,7 @@ const MARKS_INSIDE: usize = 8;
 /// The content of a block without the language's name before it.
 fn content(block: &str) -> &str {
     let info = block.bytes().take_while(|byte| is_word(*byte) || *byte == b'+' || *byte == b'.').count();
-    let after = block.get(info..).unwrap_or_default();
+    let after = block.get(info..).expect("the name of a language is ASCII");
     // A word before a blank or a bracket names the language; otherwise it belongs to the content.
     let content = if after.starts_with(['\n', '\r', ' ', '\t', '[', '{']) { after } else { block };
     content.trim()

@@ -15,14 +15,11 @@ use super::{Mend, Want};
 /// The deepest nesting that is read; the strict parser has the same limit.
 pub(super) const MAX_DEPTH: usize = 127;
 
-/// Why nothing came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The text ends before an element is complete.
     Cut,
-    /// Nested too deeply.
     TooDeep,
-    /// Not understood.
     Garbage,
 }
 
@@ -116,11 +113,8 @@ pub(super) fn comment_end(text: &str, at: usize) -> Option<usize> {
 enum Due {
     /// A key, or an element, or the closing bracket.
     Item,
-    /// The colon after a key.
     Colon,
-    /// The value after a colon.
     Value,
-    /// A comma or the closing bracket.
     Comma,
 }
 
@@ -132,7 +126,6 @@ struct Frame {
     filled: bool,
     /// True when a comma stands after the last item.
     comma: bool,
-    /// True when the last element was an object.
     after_object: bool,
 }
 
@@ -498,12 +491,9 @@ impl Mender<'_> {
     }
 }
 
-/// What to do after a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// Go on.
     On,
-    /// The value is complete.
     Done,
     /// The text ends here as far as this value goes.
     End,

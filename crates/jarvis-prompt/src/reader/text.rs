@@ -1,13 +1,9 @@
 //! Looking at text byte by byte: quotes of all sorts, blanks, words. Nothing here allocates or fails.
 
-/// A sort of quotation mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quote {
-    /// `"`.
     Double,
-    /// `'`.
     Single,
-    /// A backtick.
     Back,
     /// `“`, `”`, `„`, or the full-width `"`.
     CurlyDouble,
@@ -26,7 +22,6 @@ impl Quote {
     }
 }
 
-/// The byte at a position.
 pub(super) fn byte(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()
 }
@@ -80,7 +75,6 @@ pub(super) fn skip_blanks(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// True when a comment starts at a position.
 pub(super) fn comment(text: &str, at: usize) -> bool {
     match byte(text, at) {
         Some(b'/') => matches!(byte(text, at + 1), Some(b'/' | b'*')),

@@ -40,8 +40,8 @@ pub fn without_reasoning(reply: &str) -> &str {
 /// Whether nothing stands before or nothing after a part of a line.
 fn at_line_edge(text: &str, start: usize, end: usize) -> bool {
     const BLANKS: [char; 3] = [' ', '\t', '\r'];
-    let before = text.get(..start).unwrap_or_default().trim_end_matches(BLANKS);
-    let after = text.get(end..).unwrap_or_default().trim_start_matches(BLANKS);
+    let before = text.get(..start).expect("tags are found at characters").trim_end_matches(BLANKS);
+    let after = text.get(end..).expect("tags are found at characters").trim_start_matches(BLANKS);
     before.is_empty() || before.ends_with('\n') || after.is_empty() || after.starts_with('\n')
 }
 

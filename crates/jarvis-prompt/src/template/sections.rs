@@ -4,7 +4,6 @@ use jarvis_plan::Role;
 
 use super::TemplateError;
 
-/// One message as written.
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) role: Role,

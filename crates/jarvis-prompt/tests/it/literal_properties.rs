@@ -52,7 +52,6 @@ fn close(one: f64, other: f64) -> bool {
     one == other || ((one - other) / other).abs() < 1e-15 || (one - other).abs() < 1e-320
 }
 
-/// As Python would show it.
 fn pythonic(literal: &Literal) -> String {
     let quoted = |text: &str| {
         format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n").replace('\r', "\\r"))

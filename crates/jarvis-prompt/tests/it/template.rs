@@ -164,7 +164,7 @@ fn errors_name_template_and_line() {
     insta::assert_snapshot!(all.join("\n"), @r#"
 template `stage` does not end with a `## user` section
 template `stage` does not end with a `## user` section
-template `stage` line 3: `## example` is no section
+template `stage` line 3: unknown section `## example`
 template `stage` line 3: the system section comes first, and only once
 template `stage` line 3: demos are pairs of a user and an assistant section
 template `stage` line 6 (user): syntax error: unexpected end of input, expected end of variable block

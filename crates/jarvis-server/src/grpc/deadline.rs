@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use tonic::metadata::MetadataMap;
 
-/// The header of calls.
 const HEADER: &str = "grpc-timeout";
 
 /// The caller's time, when it says one.

@@ -8,7 +8,7 @@ use futures::{FutureExt, Stream, StreamExt};
 use jarvis_engine::Events;
 use jarvis_plan::{EventKind, Language};
 use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQa;
-use jarvis_proto::file_based_qa::query_event::Event as Told;
+use jarvis_proto::file_based_qa::query_event::Event as StreamEvent;
 use jarvis_proto::file_based_qa::{Action, Problem, QueryEvent, QueryRequest, QueryResponse, Step};
 use jarvis_react::{AskError, Asked, Reached};
 use jarvis_store::Media;
@@ -21,7 +21,7 @@ use super::{deadline, status};
 use crate::runs::{CancelOnDrop, Ended, Keep, Started, Work};
 use crate::state::Server;
 
-/// The largest answer that clients take unless they are told otherwise, with room for what is around the pictures.
+/// The largest answer that clients accept by default, less some space for what surrounds the pictures.
 pub(super) const MODEST: usize = (4 << 20) - (256 << 10);
 
 /// The largest picture that is sent, in bytes.
@@ -33,13 +33,11 @@ const LAST_WORDS: Duration = Duration::from_millis(5);
 /// Events that may wait for a slow reader.
 const WAITING: usize = 16;
 
-/// The service.
 pub(super) struct Questions {
     pub(super) server: Server,
     pub(super) max_file: usize,
 }
 
-/// How a question ended.
 type End = Result<Reached, AskError>;
 
 #[tonic::async_trait]
@@ -52,7 +50,7 @@ impl FileBasedQa for Questions {
         let work: Work<End> =
             Box::new(move |events, cancel| async move { agent.ask(&asked.now(), &events, cancel).await }.boxed());
         let Started { live, end } = self.start(&question, work)?;
-        // Whoever goes away does not want the answer.
+        // A client that goes away cancels the run.
         let mut guard = CancelOnDrop::new(&live);
         let ended = in_time(end, until).await?;
         guard.disarm();
@@ -75,8 +73,8 @@ impl FileBasedQa for Questions {
         let (agent, media) = (Arc::clone(&self.server.parts.agent), Arc::clone(&self.server.parts.media));
         let question = asked.asked.question.clone();
         let (sender, receiver) = mpsc::channel(WAITING);
-        let told = sender.clone();
-        let shown = Arc::clone(&media);
+        let steps_to = sender.clone();
+        let own_media = Arc::clone(&media);
         let patience = self.server.options.write_timeout;
         let until = asked.until;
         let work: Work<End> = Box::new(move |events, cancel| {
@@ -85,12 +83,12 @@ impl FileBasedQa for Questions {
                 let (own, mut receiver) = Events::channel(events.run_id().clone());
                 let passed = async {
                     while let Some(event) = receiver.recv().await {
-                        let steps = told_of(&event.kind, &shown).await;
+                        let steps = stream_events(&event.kind, &own_media).await;
                         events.emit(event.kind);
                         for step in steps {
                             // A reader that went away cancels the run by dropping its guard; one that takes nothing is
                             // not waited for, since it would keep the place of another.
-                            if let Ok(Err(_)) | Err(_) = tokio::time::timeout(patience, told.send(Ok(step))).await {
+                            if let Ok(Err(_)) | Err(_) = tokio::time::timeout(patience, steps_to.send(Ok(step))).await {
                                 given_up.cancel();
                             }
                         }
@@ -108,7 +106,7 @@ impl FileBasedQa for Questions {
         let Started { live, end } = self.start(&question, work)?;
         tokio::spawn(async move {
             let last = last_event(in_time(end, until).await, &media).await;
-            // Whoever takes nothing does not learn the end.
+            // A client that reads nothing does not get the last event.
             let _ = tokio::time::timeout(patience, sender.send(last)).await;
         });
         let guard = CancelOnDrop::new(&live);
@@ -197,17 +195,17 @@ async fn in_time(end: oneshot::Receiver<Ended<End>>, until: Option<Instant>) -> 
     }
 }
 
-/// What the reader of a stream is told of an event.
-async fn told_of(kind: &EventKind, media: &Arc<Media>) -> Vec<QueryEvent> {
+/// An event of a run as events of the gRPC stream; most have no counterpart there.
+async fn stream_events(kind: &EventKind, media: &Arc<Media>) -> Vec<QueryEvent> {
     match kind {
-        EventKind::Thought { step, text } => vec![event(*step, Told::Thought(text.clone()))],
+        EventKind::Thought { step, text } => vec![event(*step, StreamEvent::Thought(text.clone()))],
         EventKind::Action { step, tool, input } => {
-            vec![event(*step, Told::Action(Action { tool: tool.clone(), input: input.clone() }))]
+            vec![event(*step, StreamEvent::Action(Action { tool: tool.clone(), input: input.clone() }))]
         }
         EventKind::Observation { step, text, images } => {
             let made = pictures(media, images).await.unwrap_or_default();
-            let told = std::iter::once(Told::Observation(text.clone()));
-            told.chain(made.into_iter().map(Told::Image)).map(|told| event(*step, told)).collect()
+            let observation = std::iter::once(StreamEvent::Observation(text.clone()));
+            observation.chain(made.into_iter().map(StreamEvent::Image)).map(|made| event(*step, made)).collect()
         }
         EventKind::Queued { .. }
         | EventKind::RunStarted { .. }
@@ -227,8 +225,8 @@ async fn told_of(kind: &EventKind, media: &Arc<Media>) -> Vec<QueryEvent> {
     }
 }
 
-fn event(step: u32, told: Told) -> QueryEvent {
-    QueryEvent { step, event: Some(told) }
+fn event(step: u32, event: StreamEvent) -> QueryEvent {
+    QueryEvent { step, event: Some(event) }
 }
 
 /// The last event of a stream: the answer, or why there is none.
@@ -240,14 +238,14 @@ async fn last_event(ended: Result<Ended<End>, Status>, media: &Arc<Media>) -> Re
             let picture = pictures(media, &last).await?;
             let mut response = response(reached, picture);
             response.images = Vec::new();
-            Ok(event(step, Told::Final(response)))
+            Ok(event(step, StreamEvent::Final(response)))
         }
         Err(error) => {
             let message = match error.hint() {
                 Some(hint) => format!("{}; {hint}", error.whole()),
                 None => error.whole(),
             };
-            Ok(event(0, Told::Error(Problem { code: error.code().to_owned(), message })))
+            Ok(event(0, StreamEvent::Error(Problem { code: error.code().to_owned(), message })))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Connections of the gRPC door, within a limit.
+//! Connections to the gRPC service, within a limit.
 
 use std::io;
 use std::pin::Pin;
@@ -19,7 +19,6 @@ use crate::listen::{Place, accept};
 /// How long a client may take to begin: until the preface of HTTP/2 is there.
 const BEGIN_TIME: Duration = Duration::from_secs(15);
 
-/// The bytes of the preface.
 const PREFACE: usize = 24;
 
 /// A connection that holds one of the places.
@@ -32,7 +31,7 @@ pub(super) struct Placed {
 }
 
 /// Connections as they come; what has no place waits in the system's queue. After `stop` none comes any more, and yet the
-/// stream does not end: its end would close the door before those in flight are done.
+/// stream does not end: its end would stop the server before those in flight are done.
 pub(super) fn incoming(
     listener: TcpListener,
     places: usize,
@@ -118,11 +117,11 @@ mod tests {
         let addr = listener.local_addr().unwrap();
         let mut incoming = std::pin::pin!(incoming(listener, 2, CancellationToken::new()));
         let mut buffer = [0; 64];
-        for (said, begun) in [("PRI * HTTP/2.0\r\n", false), ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", true)] {
+        for (sent, begun) in [("PRI * HTTP/2.0\r\n", false), ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", true)] {
             let mut client = TcpStream::connect(addr).await.unwrap();
             let mut placed = incoming.next().await.unwrap().unwrap();
-            client.write_all(said.as_bytes()).await.unwrap();
-            assert_eq!(placed.read(&mut buffer).await.unwrap(), said.len());
+            client.write_all(sent.as_bytes()).await.unwrap();
+            assert_eq!(placed.read(&mut buffer).await.unwrap(), sent.len());
             assert_eq!(placed.begin.is_none(), begun);
             if !begun {
                 assert_eq!(placed.read(&mut buffer).await.unwrap_err().kind(), io::ErrorKind::TimedOut);

@@ -1,4 +1,4 @@
-//! Failures as the statuses of gRPC (`spec/react.md` §5).
+//! Failures as gRPC statuses: `INVALID_ARGUMENT`, `UNAVAILABLE` and the like.
 
 use std::error::Error;
 

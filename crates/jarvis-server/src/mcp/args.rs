@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::wire::ask::AttachmentKind;
 
-/// A call of a tool.
 #[derive(Debug)]
 pub(super) enum Call {
     Run(Run),
@@ -59,7 +58,7 @@ pub(super) struct Ask {
     pub(super) max_steps: Option<u32>,
 }
 
-/// A language that the agent can be told to use.
+/// The language of the answer.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Tongue {
@@ -118,11 +117,11 @@ fn decoded<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T, Error
 /// The bytes of a base64 text, with or without line breaks.
 ///
 /// # Errors
-/// When it is none, or there are more than `most` bytes.
+/// When it is not valid base64, or there are more than `most` bytes.
 pub(super) fn bytes(field: &str, text: &str, most: usize) -> Result<Vec<u8>, ErrorData> {
     let plain: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     let bytes = STANDARD.decode(plain).map_err(|error| {
-        wrong(format!("`{field}` is no base64: {error}; encode the file's bytes, without a prefix"))
+        wrong(format!("`{field}` is not valid base64: {error}; encode the file's bytes, without a prefix"))
     })?;
     if bytes.len() > most {
         return Err(wrong(format!("`{field}` has {} bytes, and {most} are taken at most", bytes.len())));
@@ -130,7 +129,6 @@ pub(super) fn bytes(field: &str, text: &str, most: usize) -> Result<Vec<u8>, Err
     Ok(bytes)
 }
 
-/// The arguments are wrong.
 pub(super) fn wrong(message: impl Into<String>) -> ErrorData {
     ErrorData::invalid_params(message.into(), None)
 }

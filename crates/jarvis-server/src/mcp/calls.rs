@@ -16,14 +16,13 @@ use tokio::sync::oneshot;
 use super::content::Naming;
 use super::{Jarvis, args, progress};
 use crate::error::ApiError;
-use crate::routes::pipeline::{self, Told};
+use crate::routes::pipeline::{self, RunHeader};
 use crate::runs::{Ended, Keep, Started, Work};
 use crate::wire::ask::{Ask, Attachment, AttachmentKind, MOST_ATTACHMENTS, Message, Speaker};
 
 /// How long what is left to tell of a run may keep back its result.
 const LATE: Duration = Duration::from_secs(2);
 
-/// The context of a call.
 type Context = RequestContext<RoleServer>;
 
 impl Jarvis {
@@ -38,7 +37,7 @@ impl Jarvis {
     async fn run(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {
         let asked = self.asked(run).await?;
         let started = asked.start(&self.server).map_err(refused)?;
-        let (run_id, ended) = told(started, context).await?;
+        let (run_id, ended) = finished(started, context).await?;
         let Ended { result, usage, ms } = ended;
         let run = match result {
             Ok(Ok(run)) => run,
@@ -46,7 +45,7 @@ impl Jarvis {
             Err(lost) => return Ok(failed(&lost.into())),
         };
         let naming = self.naming(context);
-        let document = Told { run_id, asked: &asked }.document(&run, usage, ms, |url| naming.disk(url));
+        let document = RunHeader { run_id, asked: &asked }.document(&run, usage, ms, |url| naming.disk(url));
         let mut content = vec![ContentBlock::text(run.answer.text.clone())];
         content.extend(naming.blocks(run.answer.resources.iter().map(|made| made.url.clone()).collect()).await);
         let mut result = if run.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
@@ -61,7 +60,7 @@ impl Jarvis {
         let work: Work<Result<Decision, DecisionError>> =
             Box::new(move |events, cancel| async move { decisions.decide(request, &events, cancel).await }.boxed());
         let started = self.server.runs.start(&asked.request.text, Keep::Nothing, work).map_err(refused)?;
-        let (_, ended) = told(started, context).await?;
+        let (_, ended) = finished(started, context).await?;
         let decision = match ended.result {
             Ok(Ok(decision)) => decision,
             Ok(Err(error)) => return Ok(failed(&error.into())),
@@ -104,7 +103,7 @@ impl Jarvis {
         let work: Work<Result<Reached, AskError>> =
             Box::new(move |events, cancel| async move { agent.ask(&asked, &events, cancel).await }.boxed());
         let started = self.server.runs.start(&question, Keep::Events, work).map_err(refused)?;
-        let (_, ended) = told(started, context).await?;
+        let (_, ended) = finished(started, context).await?;
         let reached = match ended.result {
             Ok(Ok(reached)) => reached,
             Ok(Err(error)) => return Ok(result_of(&error.whole(), error.hint())),
@@ -167,7 +166,7 @@ impl Jarvis {
                 let size = bytes.len() as u64;
                 let media = Arc::clone(&self.server.parts.media);
                 let taken = tokio::task::spawn_blocking(move || {
-                    // Whatever path is before the name is no business of ours.
+                    // Only the name counts; clients may send it with a path.
                     let name = name.rsplit(['/', '\\']).next().unwrap_or("file");
                     let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
                     jarvis_workers::attach(&name, bytes, &media)
@@ -195,8 +194,8 @@ impl Jarvis {
     }
 }
 
-/// Waits for the end of a run, and tells of it meanwhile where that was asked for.
-async fn told<T>(started: Started<T>, context: &Context) -> Result<(String, Ended<T>), ErrorData> {
+/// Waits for the end of a run, and reports progress meanwhile if the client asked for it.
+async fn finished<T>(started: Started<T>, context: &Context) -> Result<(String, Ended<T>), ErrorData> {
     let log = Arc::clone(&started.live.log);
     let (over, is_over) = oneshot::channel::<()>();
     let waiting = async {
@@ -204,7 +203,7 @@ async fn told<T>(started: Started<T>, context: &Context) -> Result<(String, Ende
         drop(over);
         ended
     };
-    let telling = async {
+    let reporting = async {
         let Some(token) = context.meta.get_progress_token() else { return };
         // A client that takes nothing more, such as one that closed standard input, may still want the result.
         let late = async {
@@ -212,11 +211,11 @@ async fn told<T>(started: Started<T>, context: &Context) -> Result<(String, Ende
             tokio::time::sleep(LATE).await;
         };
         tokio::select! {
-            () = progress::tell(log, token, &context.peer) => {}
+            () = progress::report(log, token, &context.peer) => {}
             () = late => {}
         }
     };
-    let (ended, ()) = tokio::join!(waiting, telling);
+    let (ended, ()) = tokio::join!(waiting, reporting);
     ended.map_err(refused)
 }
 

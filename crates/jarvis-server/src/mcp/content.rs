@@ -21,7 +21,6 @@ const MOST: u64 = 4 << 20;
 /// The most bytes of all files in a result.
 const MOST_TOGETHER: u64 = 8 << 20;
 
-/// How files are named to a client.
 pub(super) struct Naming {
     media: Arc<Media>,
     client: Client,
@@ -51,8 +50,8 @@ impl Naming {
             return Vec::new();
         }
         let read = move || {
-            let mut room = MOST_TOGETHER;
-            Ok::<_, TaskError>(urls.iter().filter_map(|url| self.block(url, &mut room)).collect())
+            let mut remaining = MOST_TOGETHER;
+            Ok::<_, TaskError>(urls.iter().filter_map(|url| self.block(url, &mut remaining)).collect())
         };
         blocking(read).await.unwrap_or_else(|error: TaskError| {
             tracing::error!(code = %error.code.as_str(), "the files of an answer cannot be read");
@@ -60,9 +59,9 @@ impl Naming {
         })
     }
 
-    fn block(&self, url: &str, room: &mut u64) -> Option<ContentBlock> {
+    fn block(&self, url: &str, remaining: &mut u64) -> Option<ContentBlock> {
         let kind = mime_guess::from_path(url).first_or_octet_stream();
-        let shown = matches!(kind.type_().as_str(), "image" | "audio");
+        let is_inline = matches!(kind.type_().as_str(), "image" | "audio");
         let size = match self.media.open_file(url) {
             Ok((_, size)) => size,
             Err(error) => {
@@ -70,11 +69,11 @@ impl Naming {
                 return None;
             }
         };
-        if shown
-            && size <= MOST.min(*room)
+        if is_inline
+            && size <= MOST.min(*remaining)
             && let Ok(bytes) = self.media.read(url, MOST)
         {
-            *room = room.saturating_sub(size);
+            *remaining = remaining.saturating_sub(size);
             let data = STANDARD.encode(bytes);
             return Some(match kind.type_() == mime_guess::mime::AUDIO {
                 true => ContentBlock::audio(data, kind.essence_str()),
@@ -86,7 +85,6 @@ impl Naming {
         Some(ContentBlock::resource_link(link))
     }
 
-    /// Where the client finds a file.
     fn address(&self, url: &str) -> Option<String> {
         match self.disk(url) {
             Some(path) => Url::from_file_path(path).ok().map(Into::into),

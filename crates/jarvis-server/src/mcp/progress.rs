@@ -1,4 +1,4 @@
-//! What a client that asked for it is told while its call goes on.
+//! Progress notifications for clients that asked for them.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ const LONGEST: usize = 300;
 
 /// Tells the events of a run until it ends, in the order in which they come, numbered from 1. A client that does not
 /// take them ends it.
-pub(super) async fn tell(log: Arc<Log>, token: ProgressToken, peer: &Peer<RoleServer>) {
-    let mut told = 0_u32;
+pub(super) async fn report(log: Arc<Log>, token: ProgressToken, peer: &Peer<RoleServer>) {
+    let mut sent = 0_u32;
     let mut frames = std::pin::pin!(log.follow(0));
     while let Some(frame) = frames.next().await {
-        let event = serde_json::from_str(&frame.data).unwrap_or_default();
+        let event = serde_json::from_str(&frame.data).expect("a frame holds JSON");
         let Some(message) = message(&frame.name, &event) else { continue };
-        told += 1;
+        sent += 1;
         let progress =
-            ProgressNotificationParam::new(token.clone(), f64::from(told)).with_message(shorten(&message, LONGEST));
+            ProgressNotificationParam::new(token.clone(), f64::from(sent)).with_message(shorten(&message, LONGEST));
         if peer.notify_progress(progress).await.is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! What clients are told of the tools.
+//! Descriptions of the tools, as clients list them.
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
@@ -107,7 +107,6 @@ fn ask() -> Tool {
         .with_annotations(ToolAnnotations::with_title("Ask about a document").read_only(true).open_world(true))
 }
 
-/// The arguments of `run` and `plan`.
 fn request(about: &str) -> Value {
     json!({
         "type": "object",

@@ -60,7 +60,6 @@ pub(crate) async fn only(server: &Server, asked: &Asked) -> Result<Value, ApiErr
     Ok(ended.result??)
 }
 
-/// Starts such a decision.
 pub(crate) fn start_only(server: &Server, asked: &Asked) -> Result<Started<Result<Value, DecisionError>>, ApiError> {
     let decisions = Decisions { pipeline: Arc::clone(&asked.pipeline), ..server.parts.local_decisions.clone() };
     let request = Arc::clone(&asked.request);
@@ -80,7 +79,7 @@ fn start(server: &Server, ask: DecideAsk) -> Result<Started<Result<Value, Decisi
         // A scenario is planned as a vision pipeline unless said otherwise.
         None => server.parts.format == Format::Pipeline || matches!(subject, Subject::Scenario(_)),
     };
-    let told = match &subject {
+    let text = match &subject {
         Subject::Request(request) => request.text.clone(),
         Subject::Scenario(scenario) => scenario.sample_description.clone(),
     };
@@ -105,7 +104,7 @@ fn start(server: &Server, ask: DecideAsk) -> Result<Started<Result<Value, Decisi
         }
         .boxed()
     });
-    server.runs.start(&told, Keep::Nothing, work)
+    server.runs.start(&text, Keep::Nothing, work)
 }
 
 /// Try the planning prompt on an example whose plan is known
@@ -137,7 +136,7 @@ pub(crate) async fn test(State(server): State<Server>, ApiJson(body): ApiJson<Va
     ended.result.map_err(ApiError::from).and_then(|result| result.map_err(ApiError::from)).map(Json).map_err(compat)
 }
 
-/// Forget what the model catalogue service told
+/// Forget what the model catalogue service answered
 ///
 /// The next decision asks it anew.
 #[utoipa::path(post, path = "/admin/refresh", tag = "decisions",

@@ -1,4 +1,4 @@
-//! The OpenAI-compatible door: jarvis as a chat model. Each pipeline that can answer is a model.
+//! The OpenAI-compatible API: jarvis as a chat model. Each pipeline that can answer is a model.
 
 mod intake;
 mod pieces;
@@ -24,7 +24,6 @@ use crate::wire::openai::{
 };
 use crate::wire::reply::SseEvent;
 
-/// The pipelines that can answer, as models.
 const MODELS: [ModelCard; 1] =
     [ModelCard { id: "jarvis/hugginggpt", object: "model", created: 1_767_225_600, owned_by: "jarvis" }];
 

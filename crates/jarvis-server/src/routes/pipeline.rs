@@ -39,7 +39,7 @@ pub(crate) async fn answer(
     }
     let started = asked.start(&server)?;
     let (run_id, ended) = wait(started).await?;
-    let about = Told { run_id, asked: &asked };
+    let about = RunHeader { run_id, asked: &asked };
     Ok(Json(AnswerOrDecisions::Answer(Box::new(about.answer(ended)?))))
 }
 
@@ -140,13 +140,12 @@ pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<Arc<HuggingGpt>,
     }
 }
 
-/// A run that ended, on its way into a reply.
-pub(crate) struct Told<'a> {
+pub(crate) struct RunHeader<'a> {
     pub(crate) run_id: String,
     pub(crate) asked: &'a Asked,
 }
 
-impl Told<'_> {
+impl RunHeader<'_> {
     pub(crate) fn answer(&self, ended: Ended<Result<Run, RunError>>) -> Result<AnswerReply, ApiError> {
         let run = ended.result??;
         // Where files are on the server's disk is not the caller's business.
@@ -174,7 +173,7 @@ impl Told<'_> {
     }
 }
 
-/// Waits for the end of a run; whoever stops waiting cancels it.
+/// Waits for the end of a run; dropping the future cancels the run.
 pub(crate) async fn wait<T>(started: Started<T>) -> Result<(String, Ended<T>), ApiError> {
     let mut guard = CancelOnDrop::new(&started.live);
     let ended =
@@ -183,7 +182,7 @@ pub(crate) async fn wait<T>(started: Started<T>) -> Result<(String, Ended<T>), A
     Ok((started.live.run_id.0.clone(), ended))
 }
 
-/// The events of a run that is this caller's alone. Unless it is detached, the run ends when nobody takes the reply.
+/// The events of a run that is this caller's alone. Unless it is detached, the run is cancelled when the caller goes away.
 pub(crate) fn streamed<T>(server: &Server, started: Started<T>, detached: bool) -> Response {
     let guard = (!detached).then(|| CancelOnDrop::new(&started.live));
     let frames = Arc::clone(&started.live.log).follow(0);

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::MaybeJson;
-use crate::routes::pipeline::{Asked, Told, streamed, wait};
+use crate::routes::pipeline::{Asked, RunHeader, streamed, wait};
 use crate::runs::{Keep, Started, Work};
 use crate::state::Server;
 use crate::wire::ask::resources;
@@ -117,7 +117,7 @@ impl Planned {
 
     async fn answer(&self, server: &Server) -> Result<Json<AnswerReply>, ApiError> {
         let (run_id, ended) = wait(self.start(server)?).await?;
-        Told { run_id, asked: &self.asked }.answer(ended).map(Json)
+        RunHeader { run_id, asked: &self.asked }.answer(ended).map(Json)
     }
 }
 
@@ -138,7 +138,6 @@ async fn read(server: &Server, id: Option<String>, ask: PlanAsk) -> Result<Plann
     Ok(Planned { asked: Asked { pipeline, request: Arc::new(request), planner: "plan" }, plan })
 }
 
-/// The saved plan with this id.
 async fn load(server: &Server, id: String) -> Result<Value, ApiError> {
     let Some(plans) = server.parts.decisions.plans.clone() else { return Err(StoreError::Unknown(id).into()) };
     let loaded = tokio::task::spawn_blocking(move || plans.load(&id)).await;

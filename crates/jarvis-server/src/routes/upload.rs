@@ -50,7 +50,7 @@ pub(crate) async fn upload(
         if files.len() == MOST_ATTACHMENTS {
             return Err(ApiError::invalid(format!("an upload may have {MOST_ATTACHMENTS} files")).param("file"));
         }
-        // A browser sends a name; whatever path is before it is no business of ours.
+        // Only the name counts; some browsers send it with a path.
         let name = field.file_name().unwrap_or("file").rsplit(['/', '\\']).next().unwrap_or("file");
         let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
         let bytes = field.bytes().await.map_err(|error| broken(&error))?;

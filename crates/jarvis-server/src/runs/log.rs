@@ -17,7 +17,6 @@ const MOST_PIECES: usize = 256 << 10;
 pub(crate) struct Frame {
     /// Its place in the run's stream.
     pub(crate) seq: u64,
-    /// Its name.
     pub(crate) name: Cow<'static, str>,
     /// Its JSON, in one line.
     pub(crate) data: Arc<str>,
@@ -26,12 +25,11 @@ pub(crate) struct Frame {
 impl Frame {
     /// The wire form of an event.
     pub(crate) fn of(event: &Event) -> Frame {
-        let data = serde_json::to_string(event).unwrap_or_else(|_| "null".to_owned());
+        let data = serde_json::to_string(event).expect("an event has only string keys");
         Frame { seq: event.seq, name: event.kind.name().into(), data: data.into() }
     }
 }
 
-/// A log that grows until it is closed.
 #[derive(Debug)]
 pub(crate) struct Log {
     kept: Mutex<Kept>,
@@ -53,7 +51,6 @@ impl Log {
         Log { kept: Mutex::default(), changes: watch::Sender::new(0) }
     }
 
-    /// Adds an event.
     pub(crate) fn push(&self, event: &Event) {
         let frame = Frame::of(event);
         {
@@ -72,13 +69,11 @@ impl Log {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Says that nothing more will come.
     pub(crate) fn close(&self) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// True when nothing more will come.
     pub(crate) fn is_closed(&self) -> bool {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).closed
     }

@@ -75,7 +75,6 @@ impl Ticket {
         self.held.0.load(Ordering::Acquire).saturating_sub(self.running + 1) as u64
     }
 
-    /// Turns a permit into the place.
     pub(crate) fn with(self, place: OwnedSemaphorePermit) -> Place {
         Place { _place: place, _held: self.held }
     }

@@ -179,7 +179,7 @@ fn with_paths(text: &str, attachments: &[Resource]) -> String {
         })
         .collect();
     let part_of_name = |c: char| c.is_alphanumeric() && !is_han(c) || matches!(c, '.' | '-' | '_' | '/' | '\\');
-    let mut said = String::with_capacity(text.len());
+    let mut replaced = String::with_capacity(text.len());
     let mut before = None;
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
@@ -198,13 +198,13 @@ fn with_paths(text: &str, attachments: &[Resource]) -> String {
             .max_by_key(|(name, _)| name.len());
         let (put, taken) = match found {
             Some((name, path)) => (*path, name.len()),
-            None => (rest.get(..next.len_utf8()).unwrap_or_default(), next.len_utf8()),
+            None => (rest.get(..next.len_utf8()).expect("this is the next character"), next.len_utf8()),
         };
-        said.push_str(put);
+        replaced.push_str(put);
         before = rest.get(..taken).and_then(|taken| taken.chars().next_back());
-        rest = rest.get(taken..).unwrap_or_default();
+        rest = rest.get(taken..).expect("a whole name or character is taken");
     }
-    said
+    replaced
 }
 
 /// An endpoint whose host is on the list: parsed, never compared by how it begins.
@@ -231,7 +231,6 @@ impl Message {
 }
 
 impl Attachment {
-    /// The twin of a resource that was taken in.
     pub(crate) fn of(resource: &Resource) -> Attachment {
         let (mut path, mut text, mut url) = (None, None, None);
         match &resource.source {

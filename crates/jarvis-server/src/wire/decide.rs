@@ -55,12 +55,9 @@ impl From<DecisionFormat> for Format {
     }
 }
 
-/// What is to be decided.
 #[derive(Debug)]
 pub(crate) enum Subject {
-    /// A request.
     Request(Request),
-    /// A scenario.
     Scenario(Scenario),
 }
 

@@ -177,7 +177,6 @@ pub(crate) struct Tokens {
     pub(crate) total_tokens: u64,
 }
 
-/// A piece of a streamed reply.
 #[derive(Debug, Serialize)]
 pub(crate) struct Chunk<'a> {
     pub(crate) id: &'a str,
@@ -189,7 +188,6 @@ pub(crate) struct Chunk<'a> {
     pub(crate) usage: Option<Option<Tokens>>,
 }
 
-/// The one choice of a piece.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChunkChoice<'a> {
     pub(crate) index: u32,
@@ -198,7 +196,6 @@ pub(crate) struct ChunkChoice<'a> {
     pub(crate) logprobs: (),
 }
 
-/// What a piece adds.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Delta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

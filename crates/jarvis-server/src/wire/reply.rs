@@ -125,7 +125,6 @@ pub(crate) struct RunLine {
 }
 
 impl RunLine {
-    /// The twin of a summary.
     pub(crate) fn of(summary: RunSummary, waiting: bool) -> RunLine {
         RunLine {
             run_id: summary.run_id.0,
@@ -164,13 +163,12 @@ pub(crate) struct RunReply {
 }
 
 impl RunReply {
-    /// The twin of a record.
     pub(crate) fn of(record: RunRecord) -> RunReply {
         RunReply { run: RunLine::of(record.summary, false), events: record.events }
     }
 }
 
-/// What became of the wish to cancel a run.
+/// Result of asking to cancel a run.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CancelReply {
     /// The run.

@@ -1,4 +1,4 @@
-//! The gRPC door over a real socket: the contract of `spec/react.md` §1 and §5.
+//! The gRPC service over a real socket.
 
 use std::time::Duration;
 

@@ -19,7 +19,7 @@ use jarvis_plan::{ErrorCode, TaskError};
 use jarvis_planner::Offline;
 use jarvis_react::Agent;
 use jarvis_react::document::NoPdf;
-use jarvis_server::{Doors, GrpcOptions, Options, Parts};
+use jarvis_server::{GrpcOptions, Listeners, Options, Parts};
 use jarvis_store::{Journal, Media};
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_tools::{Registry, local};
@@ -41,7 +41,6 @@ pub(crate) struct Scripted {
     go: Option<Arc<Semaphore>>,
 }
 
-/// What a worker does with a task type.
 #[derive(Clone, Copy)]
 pub(crate) enum Does {
     Hangs,
@@ -54,7 +53,6 @@ pub(crate) enum Does {
 /// Bytes of a result that no socket holds.
 pub(crate) const FLOOD: usize = 16 << 20;
 
-/// A count that can be waited for.
 #[derive(Default)]
 pub(crate) struct Counted {
     count: AtomicUsize,
@@ -117,7 +115,6 @@ impl Scripted {
     }
 }
 
-/// A running server.
 pub(crate) struct House {
     pub(crate) url: String,
     /// Where gRPC is served: host and port.
@@ -131,7 +128,6 @@ pub(crate) struct House {
     folder: tempfile::TempDir,
 }
 
-/// A server in the making.
 pub(crate) struct Builder {
     script: Option<Script>,
     does: HashMap<&'static str, Does>,
@@ -229,8 +225,8 @@ impl Builder {
         let grpc = jarvis_server::bind(([127, 0, 0, 1], 0).into()).await.expect("a free port");
         let grpc_address = grpc.local_addr().expect("an address").to_string();
         let stop = CancellationToken::new();
-        let doors = Doors { http: Some(listener), grpc: Some((grpc, self.grpc)) };
-        let serving = jarvis_server::serve(doors, parts, self.options, stop.clone());
+        let listeners = Listeners { http: Some(listener), grpc: Some((grpc, self.grpc)) };
+        let serving = jarvis_server::serve(listeners, parts, self.options, stop.clone());
         let served = tokio::spawn(async move { serving.await.expect("it serves") });
         #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
         let client = Client::builder().timeout(PATIENCE).build().expect("a client");
@@ -322,7 +318,6 @@ impl House {
     }
 }
 
-/// A reply that was read.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -340,7 +335,6 @@ impl Reply {
         Reply { status, headers, text, json }
     }
 
-    /// Status and error code in a line.
     pub(crate) fn told(&self) -> String {
         match self.json.pointer("/error/code").and_then(Value::as_str) {
             Some(code) => format!("{} {code}", self.status),
@@ -367,7 +361,6 @@ pub(crate) fn events(text: &str) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// A conversation of one message.
 pub(crate) fn ask(text: &str) -> Value {
     json!({"messages": [{"role": "user", "content": text}]})
 }

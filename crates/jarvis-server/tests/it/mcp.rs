@@ -188,7 +188,11 @@ async fn wrong_calls_are_told_what_is_wrong() {
             ("run", json!({}), "missing field `request`"),
             ("run", json!({"request": "  "}), "`request` is empty"),
             ("run", json!({"request": "x", "file": 1}), "unknown field `file`"),
-            ("run", json!({"request": "x", "files": [{"name": "a.png", "data": "%"}]}), "`files[0].data` is no base64"),
+            (
+                "run",
+                json!({"request": "x", "files": [{"name": "a.png", "data": "%"}]}),
+                "`files[0].data` is not valid base64",
+            ),
             ("run", json!({"request": "x", "files": [{"name": "a.png"}]}), "exactly one of"),
             (
                 "run",

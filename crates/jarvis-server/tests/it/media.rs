@@ -9,7 +9,6 @@ use crate::house::{self, House, Reply};
 /// The first bytes of a PNG, enough to be known as one.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde";
 
-/// The first bytes of a WAV.
 const WAV: &[u8] = b"RIFF\x0a\0\0\0WAVE0123456789";
 
 async fn upload(house: &House, files: &[(&str, &[u8])]) -> Reply {

@@ -3,79 +3,36 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file is damaged. It was left as it is.
     #[error("the journal {} is damaged: {reason}", .path.display())]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// What was found.
-        reason: String,
-    },
+    Corrupt { path: PathBuf, reason: String },
     /// The file is a database of some other program. It was left as it is.
     #[error("{} is a database, but not a journal of jarvis", .path.display())]
-    NotAJournal {
-        /// The file.
-        path: PathBuf,
-    },
+    NotAJournal { path: PathBuf },
     /// A newer version wrote the file. It was left as it is.
     #[error("the journal {} has version {found}; this program knows versions up to {known}", .path.display())]
-    TooNew {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-        /// The newest version known here.
-        known: i64,
-    },
+    TooNew { path: PathBuf, found: i64, known: i64 },
     /// No run has this id, or an id that starts so.
     #[error("no run has the id `{id}`")]
-    NotFound {
-        /// What was looked for.
-        id: String,
-    },
+    NotFound { id: String },
     /// Several runs have ids that start so.
     #[error("several runs have ids that start with `{id}`: {}", .matches.join(", "))]
     Ambiguous {
-        /// What was looked for.
         id: String,
         /// Some of the ids.
         matches: Vec<String>,
     },
-    /// Events could not be written.
     #[error("events are missing from the journal {}: {reason}", .path.display())]
-    Lost {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// SQLite refused.
+    Lost { path: PathBuf, reason: String },
     #[error("cannot {doing} the journal {}: {source}", .path.display())]
-    Sqlite {
-        /// What was being done.
-        doing: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: rusqlite::Error,
-    },
-    /// The disk refused.
+    Sqlite { doing: &'static str, path: PathBuf, source: rusqlite::Error },
     #[error("cannot {doing} the journal {}: {source}", .path.display())]
-    Io {
-        /// What was being done.
-        doing: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
 }
 
 impl JournalError {
-    /// What to try, when there is something.
     pub fn hint(&self) -> Option<String> {
         match self {
             JournalError::Corrupt { path, .. } => Some(format!(

@@ -75,7 +75,6 @@ pub(super) fn open(path: &Path, writer_died: bool) -> Result<Connection, Journal
     Ok(connection)
 }
 
-/// Opens the file to read only.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, JournalError> {
     let failed = |source| JournalError::sqlite("open", path, source);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

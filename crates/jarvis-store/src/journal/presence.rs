@@ -58,7 +58,7 @@ impl Writers {
         })
     }
 
-    /// Puts up a sign of this process, and sweeps up those of processes that died.
+    /// Creates the lock file of this process, and removes those of processes that died.
     pub(super) fn sign(&self) -> Result<Sign, JournalError> {
         let _alone = self.alone()?;
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {

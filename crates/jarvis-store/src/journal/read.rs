@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::presence::Writers;
 use super::{JournalError, file};
 
-/// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
@@ -20,14 +19,12 @@ pub enum RunStatus {
     Done,
     /// It ended without an answer, or nothing succeeded.
     Failed,
-    /// It was cancelled.
     Cancelled,
     /// It has not ended, and the process that ran it is gone.
     Interrupted,
 }
 
 impl RunStatus {
-    /// The word in its serialised form.
     pub fn as_str(self) -> &'static str {
         match self {
             RunStatus::Running => "running",
@@ -39,20 +36,14 @@ impl RunStatus {
     }
 }
 
-/// A run in a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunSummary {
-    /// The run.
     pub run_id: RunId,
     /// When it began, in milliseconds since the Unix epoch.
     pub started_at_ms: u64,
-    /// The text of the request.
     pub request: String,
-    /// How it stands.
     pub status: RunStatus,
-    /// How many tasks it has.
     pub tasks: u32,
-    /// How many of them succeeded.
     pub ok: u32,
     /// How many of them ended otherwise: failed, skipped or cancelled.
     pub failed: u32,
@@ -60,10 +51,8 @@ pub struct RunSummary {
     pub ms: u64,
 }
 
-/// A run with everything that happened in it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunRecord {
-    /// The run in a line.
     pub summary: RunSummary,
     /// Its events in order, as they were recorded.
     pub events: Vec<Value>,
@@ -137,8 +126,8 @@ fn find(connection: &Connection, path: &Path, id: &str) -> Result<String, Journa
 
 fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSummary> {
     let writer: String = row.get("writer")?;
-    let started_at_ms = unsigned(row.get("started_at_ms")?);
-    let last_at_ms = unsigned(row.get("last_at_ms")?);
+    let started_at_ms = unsigned(row.get("started_at_ms")?)?;
+    let last_at_ms = unsigned(row.get("last_at_ms")?)?;
     let ended: Option<String> = row.get("ended")?;
     let ms: Option<i64> = row.get("ms")?;
     let status = match ended.as_deref() {
@@ -156,11 +145,11 @@ fn summary(row: &rusqlite::Row<'_>, writers: &Writers) -> rusqlite::Result<RunSu
         tasks: row.get("tasks")?,
         ok: row.get("ok")?,
         failed: row.get("failed")?,
-        ms: ms.map(unsigned).unwrap_or_else(|| last_at_ms.saturating_sub(started_at_ms)),
+        ms: ms.map(unsigned).transpose()?.unwrap_or_else(|| last_at_ms.saturating_sub(started_at_ms)),
     })
 }
 
-/// The inverse of what the writer does to numbers.
-fn unsigned(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or_default()
+/// The writer stores no negative number, so one means that the file was changed by something else.
+fn unsigned(number: i64) -> rusqlite::Result<u64> {
+    u64::try_from(number).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

@@ -364,7 +364,7 @@ fn a_large_file_is_checked_whole_when_a_writer_died() {
     let mut garbled = good.clone();
     garbled[4096..8192].fill(0xa5);
     garbled[half..half + 4096 * 20].fill(0xa5);
-    // What a process leaves behind that dies while it writes: its sign, which nobody holds any longer.
+    // A process that dies while it writes leaves its lock file behind, unlocked.
     let sign = shelf.path().with_file_name("journal.db.writers").join("0".repeat(32));
     for (name, bytes, died, refused) in [
         ("good", good.clone(), false, false),

@@ -13,14 +13,12 @@ use tokio::sync::oneshot;
 use super::JournalError;
 use super::presence::{Sign, Writers};
 
-/// The most events in one transaction.
 const BATCH: usize = 1024;
 /// The most characters kept of an inline attachment or an earlier turn.
 const KEPT: usize = 4_096;
 /// What stands where the rest of one was cut.
 const CUT: &str = "… [cut]";
 
-/// What the writer is told.
 pub(super) enum Message {
     Row(Box<Row>),
     Flush(oneshot::Sender<Result<(), JournalError>>),
@@ -73,8 +71,7 @@ impl Row {
             | EventKind::ExecutionConfig { .. }
             | EventKind::Note { .. } => Change::Nothing,
         };
-        // An event is made of strings, numbers and maps with string keys, so this cannot fail.
-        let body = serde_json::to_string(event).unwrap_or_default();
+        let body = serde_json::to_string(event).expect("an event has only string keys");
         Some(Row { run_id: event.run_id.clone(), seq: signed(event.seq), at_ms: signed(event.at_ms), body, change })
     }
 }
@@ -157,7 +154,7 @@ impl Writer {
                     None => Ok(()),
                     Some(reason) => Err(JournalError::Lost { path: self.path.clone(), reason: reason.clone() }),
                 };
-                // Whoever no longer waits need not know.
+                // The caller may have stopped waiting.
                 let _ = flush.send(result);
             }
         }

@@ -18,7 +18,6 @@ use super::{Request, Shared, vectors};
 /// The longest body that is read, in bytes.
 const MAX_BODY: usize = 32 << 20;
 
-/// The names in the list of models.
 const MODELS: [&str; 2] = ["fake-large", "fake-small"];
 
 pub(super) fn app(shared: Arc<Shared>) -> Router {
@@ -173,7 +172,7 @@ async fn speak(call: Call, body: &Value, text: Text, guard: Guard) -> Response {
         return build(200, &[("content-type", "text/event-stream; charset=utf-8")], Body::from_stream(events));
     }
     if let Some(gate) = &text.gate {
-        // Nobody closes a gate. Whoever asks for the whole waits for all pieces.
+        // Gates are never closed. A reply that is not streamed waits for all pieces.
         let _ = gate.acquire_many(u32::try_from(text.pieces.len()).unwrap_or(u32::MAX)).await;
     }
     let said = text.pieces.concat();
@@ -208,7 +207,6 @@ async fn speak(call: Call, body: &Value, text: Text, guard: Guard) -> Response {
     )
 }
 
-/// The events of a streamed reply.
 fn events(call: Call, model: Value, with_usage: bool, text: Text) -> impl Stream<Item = Bytes> + Send + 'static {
     let usage = usage(&text);
     let object = if call == Call::Completion { "text_completion" } else { "chat.completion.chunk" };

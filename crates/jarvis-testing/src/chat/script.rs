@@ -16,7 +16,6 @@ pub struct Script {
 }
 
 impl Script {
-    /// No rules yet.
     pub fn new() -> Script {
         Script::default()
     }
@@ -26,7 +25,6 @@ impl Script {
         Script::new().otherwise(replies)
     }
 
-    /// Answers requests of a stage.
     pub fn on(self, stage: &str, replies: impl Into<Replies>) -> Script {
         self.rule(Some(stage), &[], replies.into())
     }
@@ -88,7 +86,6 @@ impl<const N: usize> From<[&str; N]> for Replies {
     }
 }
 
-/// One answer of the fake endpoint.
 #[derive(Debug, Clone)]
 pub struct Reply(pub(super) Kind);
 
@@ -106,7 +103,6 @@ pub(super) enum Kind {
     Never,
 }
 
-/// A chat reply.
 #[derive(Debug, Clone)]
 pub(super) struct Text {
     /// The pieces in which it is streamed.
@@ -137,7 +133,6 @@ impl Text {
     }
 }
 
-/// Any HTTP answer.
 #[derive(Debug, Clone)]
 pub(super) struct Raw {
     pub(super) status: u16,
@@ -189,12 +184,10 @@ impl Reply {
         (reply, Step(gate))
     }
 
-    /// Another finish reason than `stop`.
     pub fn finish(self, reason: &str) -> Reply {
         self.edit(|text| text.finish_reason = reason.to_owned())
     }
 
-    /// Another usage.
     pub fn usage(self, prompt_tokens: u64, completion_tokens: u64) -> Reply {
         self.edit(|text| (text.prompt_tokens, text.completion_tokens) = (prompt_tokens, completion_tokens))
     }
@@ -235,7 +228,6 @@ impl Reply {
         Reply(Kind::Raw(Raw::error(status, message)))
     }
 
-    /// Any JSON.
     pub fn json(status: u16, body: Value) -> Reply {
         Reply(Kind::Raw(Raw::json(status, &body)))
     }
@@ -245,12 +237,10 @@ impl Reply {
         Reply::raw(status, "text/html; charset=utf-8", "<!doctype html><title>Welcome</title><p>It works.")
     }
 
-    /// A reply without choices.
     pub fn empty_choices() -> Reply {
         Reply::json(200, json!({"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}))
     }
 
-    /// Any body of any type.
     pub fn raw(status: u16, content_type: &str, body: &str) -> Reply {
         Reply(Kind::Raw(Raw::new(status, content_type, body)))
     }

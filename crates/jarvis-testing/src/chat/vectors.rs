@@ -20,7 +20,7 @@ pub fn fake_vector(text: &str, dimension: usize) -> Vec<f64> {
     vector
 }
 
-/// The reply to an embeddings call, the vectors in reverse order: whoever reads it must look at `index`.
+/// The reply to an embeddings call, the vectors in reverse order: a client must look at `index`.
 pub(super) fn reply(body: &Map<String, Value>) -> Value {
     let inputs = body.get("input").and_then(Value::as_array).cloned().unwrap_or_default();
     let asked = body.get("dimensions").and_then(Value::as_u64).and_then(|asked| usize::try_from(asked).ok());

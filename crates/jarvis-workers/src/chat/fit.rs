@@ -79,7 +79,7 @@ fn shorten(text: &str, length: usize) -> (String, usize) {
     if text.len() <= length {
         return (text.to_owned(), 0);
     }
-    // An instruction stands at either end; what is told, more at the beginning.
+    // Instructions stand at either end, content mostly at the beginning.
     let start = text.floor_char_boundary(length / 4 * 3);
     let end = text.ceil_char_boundary(text.len() - length / 4);
     let (Some(head), Some(middle), Some(tail)) = (text.get(..start), text.get(start..end), text.get(end..)) else {

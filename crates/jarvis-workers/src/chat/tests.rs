@@ -1,4 +1,4 @@
-//! The chat worker against a scripted model: what is asked, what comes back, what is told.
+//! The chat worker against a scripted model: what is asked, what comes back, which events are sent.
 
 use jarvis_catalogue::Host;
 use jarvis_plan::{EventKind, TaskId};

@@ -13,7 +13,6 @@ use crate::heavy::Cancel;
 use crate::{Inputs, picture};
 use jarvis_store::{blocking, sniff};
 
-/// What must come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Any list or object, kept as it is.
@@ -28,20 +27,22 @@ pub(super) enum Wanted {
     Boxes,
     /// Segments, to be drawn.
     Masks,
-    /// A medium.
     Media(Kind),
 }
 
-/// What is sent.
 #[derive(Debug)]
 pub(super) enum Body {
     /// JSON with `inputs`, options and perhaps parameters.
-    Inputs { inputs: Value, parameters: Option<Value> },
-    /// The bytes themselves.
-    Raw { mime: &'static str, bytes: Bytes },
+    Inputs {
+        inputs: Value,
+        parameters: Option<Value>,
+    },
+    Raw {
+        mime: &'static str,
+        bytes: Bytes,
+    },
 }
 
-/// One call.
 #[derive(Debug)]
 pub(super) struct Call {
     /// The task to name in the path, for models that can do more than one.
@@ -87,7 +88,7 @@ pub(super) async fn prepare(inputs: &Inputs, job: &Job) -> Result<Call, TaskErro
             json(json!({ "question": question, "image": image }), Wanted::Rows)
         }
         "image-to-image" if job.arg("text").is_some() => {
-            // A wish beside the picture does not fit in a raw body.
+            // A raw body holds the picture alone, so an instruction beside it needs JSON.
             let image = png_base64(inputs, need("image")?).await?;
             let parameters = Some(json!({ "prompt": job.arg("text") }));
             let body = Body::Inputs { inputs: image.into(), parameters };

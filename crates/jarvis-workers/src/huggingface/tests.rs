@@ -295,7 +295,7 @@ async fn each_way_to_fail_has_its_code_and_nothing_is_stored() {
         (Served::Now(Canned::redirect("http://127.0.0.1:9/steal")), ErrorCode::BadReply, "redirects"),
     ];
     for (served, code, words) in cases {
-        let told = format!("{served:?}");
+        let context = format!("{served:?}");
         let limits = InputLimits { max_bytes: 4000, ..InputLimits::default() };
         let rig = Rig::with(vec![("m", served)], limits, |config| {
             if code == ErrorCode::Timeout {
@@ -304,10 +304,10 @@ async fn each_way_to_fail_has_its_code_and_nothing_is_stored() {
         })
         .await;
         let error = rig.perform("m", "text-to-image", &[("text", "x")]).await.unwrap_err();
-        assert_eq!(error.code, code, "{told}: {error}");
+        assert_eq!(error.code, code, "{context}: {error}");
         assert!(error.message.contains(words), "{words}: {error}");
         assert!(!error.message.contains(TOKEN), "{error}");
-        assert_eq!(std::fs::read_dir(rig.folder.path().join("images")).unwrap().count(), 0, "{told}");
+        assert_eq!(std::fs::read_dir(rig.folder.path().join("images")).unwrap().count(), 0, "{context}");
     }
 }
 

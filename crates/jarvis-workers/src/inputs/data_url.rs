@@ -35,7 +35,7 @@ pub(super) fn decode(content: &str, limit: u64) -> Result<Vec<u8>, TaskError> {
 /// Decodes base64 of either alphabet, blanks ignored.
 ///
 /// # Errors
-/// `InvalidInput` when it is none, `TooLarge` when it would give more than `limit` bytes.
+/// `InvalidInput` when it is malformed, `TooLarge` when it would give more than `limit` bytes.
 pub(crate) fn base64(text: &[u8], limit: u64) -> Result<Vec<u8>, TaskError> {
     let text: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     if text.len() as u64 / 4 * 3 > limit.saturating_add(3) {

@@ -30,7 +30,6 @@ pub(super) fn client(policy: UrlPolicy, lookup: Lookup, timeout: Duration) -> La
 }
 
 impl Inputs {
-    /// Fetches a web address under the policy.
     pub(super) async fn fetch(&self, url: Url) -> Result<Bytes, TaskError> {
         let what = shown(&url);
         let limit = self.limits.fetch_timeout;

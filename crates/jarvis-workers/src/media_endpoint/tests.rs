@@ -115,10 +115,10 @@ async fn failures_are_errors() {
         (Canned::bytes("audio/mpeg", WAV).cut(), ErrorCode::BadReply),
     ];
     for (reply, code) in cases {
-        let told = format!("{reply:?}");
+        let context = format!("{reply:?}");
         let (_fake, worker, _folder) = rig(Canned::json(&json!({})), reply).await;
         let error = worker.output(&speech).await.unwrap_err();
-        assert_eq!(error.code, code, "{told}: {error}");
+        assert_eq!(error.code, code, "{context}: {error}");
         assert!(!format!("{error:?}{worker:?}").contains(KEY), "{error:?}");
     }
     let (fake, mut worker, _folder) = rig(Canned::json(&json!({})), fault).await;

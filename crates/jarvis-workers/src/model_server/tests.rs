@@ -54,7 +54,7 @@ async fn each_task_has_its_body_and_result() {
     let labels = json!([{"label": "cat", "score": 0.9}]);
     let answers = json!([{"answer": "two", "score": 0.9}]);
     let caption = json!({"generated text": "a cat"});
-    let heard = json!({"text": "hello"});
+    let transcript = json!({"text": "hello"});
     type Case<'a> = (&'a str, Vec<(&'a str, &'a str)>, Value, Value, Value);
     let cases: Vec<Case> = vec![
         ("text-classification", vec![text], json!({"text": "a cat"}), labels.clone(), labels.clone()),
@@ -100,8 +100,8 @@ async fn each_task_has_its_body_and_result() {
             "automatic-speech-recognition",
             vec![audio],
             json!({"audio_url": "public/audios/in.wav"}),
-            heard.clone(),
-            heard.clone(),
+            transcript.clone(),
+            transcript.clone(),
         ),
         (
             "audio-classification",
@@ -221,14 +221,14 @@ async fn each_way_to_fail_has_its_code() {
         (Canned::redirect(&elsewhere.url("/models/m")).status(307), ErrorCode::BadReply, "redirects"),
     ];
     for (reply, code, words) in cases {
-        let told = format!("{reply:?}");
+        let context = format!("{reply:?}");
         let mut rig = Rig::new(Sharing::Folder, vec![("m", reply)], Vec::new()).await;
         if code == ErrorCode::Timeout {
             let config = ModelServerConfig { timeout: Duration::from_millis(500), ..rig.worker.config.clone() };
             rig.worker = ModelServer::new(config, Arc::clone(&rig.worker.inputs));
         }
         let error = rig.perform("m", "text-to-image", &[("text", "x")]).await.unwrap_err();
-        assert_eq!(error.code, code, "{told}: {error}");
+        assert_eq!(error.code, code, "{context}: {error}");
         assert!(error.message.contains(words) && !error.message.contains("s3cret"), "{words}: {error}");
     }
     assert!(elsewhere.requests().is_empty(), "another host was asked");

@@ -101,7 +101,6 @@ pub(super) async fn edit(native: &Native, job: &Job) -> Result<TaskOutput, TaskE
     Ok(if given.is_some() && !asked.rest.is_empty() { inference.with("not done", asked.rest) } else { inference })
 }
 
-/// Why an instruction names nothing to do.
 fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
     match unclear {
         Some(instruction::Unclear::Crop) => {
@@ -124,7 +123,10 @@ fn no_edit(unclear: Option<instruction::Unclear>) -> TaskError {
 fn with_percents(instruction: &str, request: &str) -> String {
     let is_percent = |number: &str| {
         request.match_indices(&format!("{number}%")).any(|(at, _)| {
-            !request.get(..at).unwrap_or_default().ends_with(|before: char| before.is_ascii_digit() || before == '.')
+            !request
+                .get(..at)
+                .expect("a match starts at a character")
+                .ends_with(|before: char| before.is_ascii_digit() || before == '.')
         })
     };
     let words = instruction.split(' ').map(|word| {
@@ -205,7 +207,7 @@ pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput,
 /// What tesseract reads in the picture of a job, and the package whose language data would help.
 async fn text_lines(native: &Native, job: &Job) -> Result<(Vec<ocr::Line>, Option<&'static str>), TaskError> {
     native.available("native/ocr")?;
-    let (languages, missing) = ocr::languages(native.programs.ocr_languages().await, Language::of(&job.request.text));
+    let (languages, missing) = ocr::languages(native.programs.ocr_languages().await?, Language::of(&job.request.text));
     let languages = languages.ok_or_else(|| {
         TaskError::new(ErrorCode::NotConfigured, "`tesseract` has no language data")
             .hint("install some, for example with `apt-get install tesseract-ocr-eng`")

@@ -1,4 +1,4 @@
-//! Installed programs: where they are, how they are run. Found once, run without a shell, stopped when nobody waits.
+//! Installed programs: where they are, how they are run. Found once, run without a shell, killed when the caller goes away.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,20 +11,15 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
-/// A program that native models can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Program {
-    /// Speaks text.
     EspeakNg,
-    /// Reads text in pictures.
     Tesseract,
 }
 
 impl Program {
-    /// Every program.
     pub const ALL: [Program; 2] = [Program::EspeakNg, Program::Tesseract];
 
-    /// The name of its executable.
     pub fn name(self) -> &'static str {
         match self {
             Program::EspeakNg => "espeak-ng",
@@ -32,7 +27,6 @@ impl Program {
         }
     }
 
-    /// How to get it.
     pub fn hint(self) -> &'static str {
         match self {
             Program::EspeakNg => "install it, for example with `apt-get install espeak-ng`",
@@ -68,7 +62,6 @@ impl Programs {
         Programs { found, languages: OnceCell::new() }
     }
 
-    /// No program at all.
     pub fn none() -> Programs {
         Programs::default()
     }
@@ -81,15 +74,18 @@ impl Programs {
         })
     }
 
-    /// The languages that tesseract has data for, asked once. Empty when it has none or is missing.
-    pub(super) async fn ocr_languages(&self) -> &[String] {
+    /// The languages that tesseract has data for, kept once it has listed them.
+    ///
+    /// # Errors
+    /// When tesseract is missing or fails; the next call asks again.
+    pub(super) async fn ocr_languages(&self) -> Result<&[String], TaskError> {
         let ask = || async {
             let call = Call { args: &["--list-langs"], stdin: &[], limit: 1 << 16, timeout: Duration::from_secs(10) };
-            let listed = self.run(Program::Tesseract, call).await.unwrap_or_default();
+            let listed = self.run(Program::Tesseract, call).await?;
             let listed = String::from_utf8_lossy(&listed);
-            listed.lines().skip(1).map(|line| line.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+            Ok(listed.lines().skip(1).map(|line| line.trim().to_owned()).filter(|name| !name.is_empty()).collect())
         };
-        self.languages.get_or_init(ask).await
+        self.languages.get_or_try_init(ask).await.map(Vec::as_slice)
     }
 
     /// Runs a program without a shell, feeds it, and returns what it wrote. It is killed when the time is over, when it
@@ -139,16 +135,12 @@ impl Programs {
     }
 }
 
-/// One run of a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call<'a> {
-    /// Its arguments.
     pub(super) args: &'a [&'a str],
-    /// What it reads.
     pub(super) stdin: &'a [u8],
     /// The most it may write, in bytes.
     pub(super) limit: usize,
-    /// How long it may take.
     pub(super) timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The dispatcher: what it takes, what it refuses, and what it does when nobody waits.
+//! The dispatcher: what it takes, what it refuses, and how it stops when its caller has gone.
 
 use std::sync::Arc;
 
@@ -81,12 +81,12 @@ async fn what_an_edit_lacks_is_said_and_a_format_is_kept() {
     let (_root, native) = native(Programs::none());
     let path = native.inputs.store(jarvis_plan::Kind::Image, "png", image_of_two_halves()).await.unwrap();
     let edit = |text: &str| job("native/image-edit", text, &[("image", &path), ("text", text)]);
-    for (text, code, said) in [
+    for (text, code, part) in [
         ("crop photo", ErrorCode::CannotDo, "which part of the picture to keep"),
         ("resize to 0x0", ErrorCode::InvalidInput, "0 pixels wide"),
     ] {
         let error = native.output(&edit(text)).await.unwrap_err();
-        assert!(error.code == code && error.message.contains(said) && error.hint.is_some(), "{error}");
+        assert!(error.code == code && error.message.contains(part) && error.hint.is_some(), "{error}");
     }
     let made = native.output(&edit("please make it grey and save as webp, thank you")).await.unwrap();
     assert!(made.media(jarvis_plan::Kind::Image).unwrap().ends_with(".webp"), "{made:?}");
@@ -165,8 +165,8 @@ async fn a_picture_goes_through_every_model_that_takes_one() {
     }
     let edited = native.output(&job("native/image-edit", "grey and half size", &[("image", &path)])).await.unwrap();
     assert_eq!(edited.0["operations"], serde_json::json!(["grayscale", "resize 60x40"]));
-    let told = native.output(&job("native/image-measure", "опиши", &[("image", &path)])).await.unwrap();
-    assert!(told.as_text().unwrap().contains("120 x 80"), "{told:?}");
+    let description = native.output(&job("native/image-measure", "опиши", &[("image", &path)])).await.unwrap();
+    assert!(description.as_text().unwrap().contains("120 x 80"), "{description:?}");
     let asked = job("native/image-measure-qa", "?", &[("image", &path), ("text", "what is the aspect ratio?")]);
     assert_eq!(native.output(&asked).await.unwrap().as_text().as_deref(), Some("3:2"));
     let asked = job("native/image-measure-qa", "?", &[("image", &path), ("text", "how many cats are there?")]);
@@ -194,6 +194,6 @@ async fn the_installed_espeak_ng_speaks_what_is_cleaned_and_measured_as_speech()
     let path = spoken.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
     let cleaned = native.output(&job("native/denoise", "clean it", &[("audio", &path)])).await.unwrap();
     let path = cleaned.media(jarvis_plan::Kind::Audio).unwrap().to_owned();
-    let heard = native.output(&job("native/audio-measure", "what is it", &[("audio", &path)])).await.unwrap();
-    assert_eq!(heard.0[0]["label"], "speech-like", "{heard:?}");
+    let sound = native.output(&job("native/audio-measure", "what is it", &[("audio", &path)])).await.unwrap();
+    assert_eq!(sound.0[0]["label"], "speech-like", "{sound:?}");
 }

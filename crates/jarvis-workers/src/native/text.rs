@@ -56,7 +56,6 @@ const SHORT: usize = 1024;
 /// What a model of this module works on, free of the job it came with.
 struct Input {
     args: IndexMap<String, String>,
-    /// The text of the person's request.
     request: String,
 }
 
@@ -111,10 +110,12 @@ async fn run(job: &Job, model: fn(&Input) -> Result<TaskOutput, TaskError>) -> R
 /// `native/textrank`: the most central sentences of `text`, in their order.
 fn textrank(input: &Input) -> Result<TaskOutput, TaskError> {
     let text = input.need("text")?;
-    // The text itself may be part of the request; wishes inside it are not the person's.
-    let wish = summary::Wish::read(&input.request.replace(text, " "));
+    // The text itself may be part of the request, and instructions inside it are not the user's.
+    let options = summary::SummaryOptions::read(&input.request.replace(text, " "));
     let language = language(text);
-    Ok(TaskOutput::text(summary::summarize(text, &wish)).with("keywords", keywords(text, 6)).with("language", language))
+    Ok(TaskOutput::text(summary::summarize(text, &options))
+        .with("keywords", keywords(text, 6))
+        .with("language", language))
 }
 
 /// `native/vader`: how the writer of `text` feels.
@@ -154,7 +155,7 @@ fn passage_qa(input: &Input) -> Result<TaskOutput, TaskError> {
             .hint("ask in the passage's language and words, or configure a model with --llm")
     })?;
     let (start, end) = (chars_before(context, answer.range.start), chars_before(context, answer.range.end));
-    let words = context.get(answer.range).unwrap_or_default();
+    let words = context.get(answer.range).expect("a quote lies in its passage");
     Ok(TaskOutput(json!({"answer": words, "score": rounded(answer.score), "start": start, "end": end})))
 }
 
@@ -193,9 +194,9 @@ fn offsets<'a>(
 ) -> impl Iterator<Item = (&'a entities::Entity, usize, usize)> {
     let (mut byte, mut count) = (0, 0);
     found.iter().map(move |entity| {
-        count += chars_before(text.get(byte..).unwrap_or_default(), entity.range.start - byte);
+        count += chars_before(text.get(byte..).expect("entities lie in the text"), entity.range.start - byte);
         let start = count;
-        count += chars_before(text.get(entity.range.start..).unwrap_or_default(), entity.range.len());
+        count += chars_before(text.get(entity.range.start..).expect("entities lie in the text"), entity.range.len());
         byte = entity.range.end;
         (entity, start, count)
     })

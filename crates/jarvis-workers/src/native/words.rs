@@ -3,7 +3,6 @@
 use image::Rgb;
 use jarvis_plan::Language;
 
-/// A colour with its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Colour {
     en: &'static str,
@@ -13,7 +12,6 @@ pub(super) struct Colour {
 }
 
 impl Colour {
-    /// Its name.
     pub(super) fn name(self, lang: Language) -> &'static str {
         lang.pick(self.en, self.ru, self.zh)
     }

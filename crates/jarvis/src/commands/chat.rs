@@ -1,4 +1,4 @@
-//! `jarvis chat`: a conversation; each request sees what was said and made before.
+//! `jarvis chat`: a conversation; each request sees the earlier turns and files.
 
 use std::process::ExitCode;
 
@@ -54,10 +54,8 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a conversation remembers.
 #[derive(Debug, Default)]
 struct Memory {
-    /// What was said.
     history: Vec<Turn>,
     /// The texts that were spoken of last, for requests that name none.
     texts: Vec<Resource>,
@@ -103,19 +101,19 @@ async fn turn(
         show(app, planner, &finished, printer);
     }
     // What a later request may refer to is in the history by its display path; the template answer names files on disk.
-    let mut said = finished.run.answer.text.clone();
+    let mut answer = finished.run.answer.text.clone();
     for (name, path) in &taken {
-        said = said.replace(name, path);
+        answer = answer.replace(name, path);
     }
     for resource in &finished.run.answer.resources {
         if let Ok(path) = app.media.disk_path(&resource.url) {
-            said = said.replace(&path.display().to_string(), &resource.url);
+            answer = answer.replace(&path.display().to_string(), &resource.url);
         }
-        if !said.contains(&resource.url) {
-            said.push_str(&format!("\n{}", resource.url));
+        if !answer.contains(&resource.url) {
+            answer.push_str(&format!("\n{}", resource.url));
         }
     }
     memory.history.push(Turn::user(asked));
-    memory.history.push(Turn::assistant(said));
+    memory.history.push(Turn::assistant(answer));
     Ok(finished.run.ok())
 }

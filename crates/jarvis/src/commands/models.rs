@@ -1,4 +1,4 @@
-//! `jarvis models`: what there is, what can be used now, and a fresh list from the Hub.
+//! `jarvis models`: the known models, which of them are available, and a fresh list from the Hub.
 
 use std::process::ExitCode;
 
@@ -25,9 +25,9 @@ pub(super) async fn run(command: ModelsCommand, global: &Global, printer: Printe
         ModelsCommand::Refresh { out, limit } => {
             let loaded = wiring::load_config(global, printer)?;
             let config = RefreshConfig { per_task: limit, ..wiring::refresh(&loaded.config)? };
-            let told =
+            let report =
                 |at: RefreshProgress| printer.progress(&format!("{}/{} {}: {}", at.done, at.of, at.task, at.models));
-            let done = refresh(&config, &out, told).await.map_err(|error| {
+            let done = refresh(&config, &out, report).await.map_err(|error| {
                 let hint = error.hint();
                 Failure::work(error).hint(hint)
             })?;

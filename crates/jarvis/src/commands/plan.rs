@@ -32,8 +32,8 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
         return pipeline::decide(&args, &text, global, printer).await;
     }
     let app = App::build(global, printer).await?;
-    let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
-    told.iter().for_each(|told| printer.warning(told));
+    let (request, warnings) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
+    warnings.iter().for_each(|warning| printer.warning(warning));
     let decisions = app.decisions()?;
     if args.dry_run_prompts {
         let asked = decisions.planning_prompt(&request).await.map_err(failure)?;
@@ -41,18 +41,18 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
             Failure::usage("without a chat model nothing is asked").hint("name one with --llm; it is not called")
         })?;
         let message = |message: &Message| json!({"role": message.role, "content": message.joined_text()});
-        let shown = json!({"prompt_type": "parse_task", "messages": asked.iter().map(message).collect::<Vec<_>>()});
-        deliver(&serde_json::to_string_pretty(&shown).map_err(Failure::work)?, &args, printer)?;
+        let document = json!({"prompt_type": "parse_task", "messages": asked.iter().map(message).collect::<Vec<_>>()});
+        deliver(&serde_json::to_string_pretty(&document).map_err(Failure::work)?, &args, printer)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (events, receiver) = Events::channel(RunId(App::new_run_id()));
-    let told = tokio::spawn(tell(receiver, printer));
+    let printing = tokio::spawn(print_events(receiver, printer));
     let cancel = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
     let decided = decisions.decide_for(&text, Arc::new(request), &events, cancel).await;
     drop(events);
     interrupt.abort();
-    let _ = told.await;
+    let _ = printing.await;
     let decision = decided.map_err(failure)?;
     for note in decision.plan.notes() {
         printer.progress(&format!("note: {note}"));
@@ -73,7 +73,7 @@ pub(super) async fn run(args: PlanArgs, global: &Global, printer: Printer) -> Re
 }
 
 /// Shows how a decision comes about. The plan itself is what is printed in the end.
-async fn tell(mut events: UnboundedReceiver<Event>, printer: Printer) {
+async fn print_events(mut events: UnboundedReceiver<Event>, printer: Printer) {
     let mut progress = Progress::new(printer);
     while let Some(event) = events.recv().await {
         if !matches!(event.kind, EventKind::Plan { .. }) {
@@ -97,7 +97,6 @@ fn deliver(written: &str, args: &PlanArgs, printer: Printer) -> Result<(), Failu
     }
 }
 
-/// The decision in the form asked for.
 fn written(decision: &Decision, args: &PlanArgs) -> Result<String, Failure> {
     if args.reply {
         return serde_json::to_string_pretty(&decision.reply()).map_err(Failure::work);

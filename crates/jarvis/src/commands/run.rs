@@ -1,4 +1,4 @@
-//! `jarvis run`: the main job.
+//! `jarvis run`: plans a request, runs the plan and prints the answer.
 
 use std::io::Read;
 use std::path::Path;
@@ -37,14 +37,14 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     let plan = given.map(|given| executable(&given, &app)).transpose()?;
     let of_plan = plan.as_ref().and_then(|plan| plan.request.clone());
     let text = asked.or(of_plan).unwrap_or_default();
-    let (request, told) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
+    let (request, warnings) = ingest::request(&text, &args.files, &app.media, app.config.limits.max_input_bytes)?;
     let work = match plan {
         Some(mut plan) => {
             let request = ingest::plan(&mut plan, request, &app.media, app.config.limits.max_input_bytes)?;
             Work::Plan(request, plan)
         }
         None => {
-            told.iter().for_each(|told| printer.warning(told));
+            warnings.iter().for_each(|warning| printer.warning(warning));
             Work::Request(request)
         }
     };
@@ -64,7 +64,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     } else if !args.events {
         show(&app, planner, &finished, printer);
     }
-    // The answer is told before a copy can fail.
+    // The answer is printed before a copy can fail.
     if let Some(folder) = &args.out {
         copy_out(&finished.run.answer, folder, |url| app.media.disk_path(url).ok())?;
     }
@@ -98,7 +98,6 @@ fn executable(document: &Value, app: &App) -> Result<Executable, Failure> {
     })
 }
 
-/// The JSON document of a finished run.
 pub(super) fn document(app: &App, planner: &str, text: &str, finished: &Finished) -> RunDocument {
     let about = About {
         run_id: &finished.run_id.0,

@@ -53,7 +53,6 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// An event as lines for a person.
 fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
     let at = event.get("at_ms").and_then(Value::as_u64).unwrap_or(start).saturating_sub(start);
     let text = |path: &str| event.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -88,7 +87,7 @@ fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
                 if event.get("ok") == Some(&Value::Bool(true)) { "" } else { ", failed" },
             ))];
             if reply {
-                lines.extend(text("/reply").lines().map(|said| format!("            | {said}")));
+                lines.extend(text("/reply").lines().map(|written| format!("            | {written}")));
             }
             lines
         }
@@ -128,9 +127,9 @@ fn describe(event: &Value, start: u64, reply: bool) -> Vec<String> {
         }
         "observation" => vec![line(format!("observation {}: {}", number("/step"), one_line(&text("/text"), 400)))],
         "answer" => {
-            let said = text("/answer/text");
+            let written = text("/answer/text");
             std::iter::once(line("answer:".into()))
-                .chain(said.lines().map(|said| format!("            {said}")))
+                .chain(written.lines().map(|written| format!("            {written}")))
                 .collect()
         }
         "note" => vec![line(format!("{}: {}", text("/level"), text("/message")))],

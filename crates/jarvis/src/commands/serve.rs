@@ -1,4 +1,4 @@
-//! `jarvis serve`: the pipeline behind HTTP, until it is told to stop.
+//! `jarvis serve`: the pipeline behind HTTP, until a signal ends it.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarvis_server::{CallerPolicy, Doors, GrpcOptions, GrpcTls, Options, Parts, ServeError};
+use jarvis_server::{CallerPolicy, GrpcOptions, GrpcTls, Listeners, Options, Parts, ServeError};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -17,10 +17,10 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::wiring::{App, Naming, checks, secret};
 
-/// Where HTTP is served unless told otherwise.
+/// Default address of HTTP.
 const HTTP_PORT: u16 = 8004;
 
-/// Where gRPC is served unless told otherwise.
+/// Default address of gRPC.
 const GRPC_PORT: u16 = 50051;
 
 pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -30,7 +30,7 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }
-    let doors = doors(&args, &app.config, &options, printer).await?;
+    let listeners = listen_on(&args, &app.config, &options, printer).await?;
     if let Some(endpoint) = app.endpoint.clone() {
         // So that the first request does not wait for the tokenizer.
         tokio::spawn(async move { endpoint.preload().await });
@@ -47,12 +47,12 @@ pub(super) async fn run(args: ServeArgs, global: &Global, printer: Printer) -> R
     let parts = parts(app)?;
     let stop = CancellationToken::new();
     tokio::spawn(stop_on_signal(stop.clone(), printer));
-    jarvis_server::serve(doors, parts, options, stop).await.map_err(refused)?;
+    jarvis_server::serve(listeners, parts, options, stop).await.map_err(refused)?;
     printer.progress("stopped");
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the doors open to.
+/// What the server needs of the application.
 pub(super) fn parts(app: App) -> Result<Parts, Failure> {
     let decisions = app.decisions()?;
     let service = app.config.decisions.model_api_base_url.is_some();
@@ -71,12 +71,17 @@ pub(super) fn parts(app: App) -> Result<Parts, Failure> {
     })
 }
 
-/// Opens the doors that were asked for, and says where they are.
-async fn doors(args: &ServeArgs, config: &Config, options: &Options, printer: Printer) -> Result<Doors, Failure> {
-    let mut doors = Doors::default();
+/// Binds the requested addresses and prints them.
+async fn listen_on(
+    args: &ServeArgs,
+    config: &Config,
+    options: &Options,
+    printer: Printer,
+) -> Result<Listeners, Failure> {
+    let mut listeners = Listeners::default();
     if !args.no_http {
         let address = address(args.http.as_deref(), config)?;
-        doors.http = Some(listen(address, options, "--http").await?);
+        listeners.http = Some(listen(address, options, "--http").await?);
     }
     let asked = args.grpc.as_deref().or(config.grpc.listen.as_deref()).or(args.no_http.then_some(""));
     if let Some(asked) = asked {
@@ -84,22 +89,22 @@ async fn doors(args: &ServeArgs, config: &Config, options: &Options, printer: Pr
             "" => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), GRPC_PORT),
             text => ip_address(split(text, GRPC_PORT)?)?,
         };
-        doors.grpc = Some((listen(address, options, "--grpc").await?, grpc_options(&config.grpc)?));
+        listeners.grpc = Some((listen(address, options, "--grpc").await?, grpc_options(&config.grpc)?));
         if address.port() == 0 {
-            let bound = doors.grpc.as_ref().map(|(listener, _)| listener.local_addr()).transpose();
+            let bound = listeners.grpc.as_ref().map(|(listener, _)| listener.local_addr()).transpose();
             if let Some(bound) = bound.map_err(Failure::work)? {
                 printer.out(&bound.port().to_string());
             }
         }
     }
-    if let Some(listener) = &doors.http {
+    if let Some(listener) = &listeners.http {
         printer.progress(&format!("jarvis serves http://{}/", listener.local_addr().map_err(Failure::work)?));
     }
-    if let Some((listener, grpc)) = &doors.grpc {
+    if let Some((listener, grpc)) = &listeners.grpc {
         let secure = if grpc.tls.is_some() { " with TLS" } else { "" };
         printer.progress(&format!("jarvis serves gRPC{secure} at {}", listener.local_addr().map_err(Failure::work)?));
     }
-    Ok(doors)
+    Ok(listeners)
 }
 
 async fn listen(address: SocketAddr, options: &Options, flag: &str) -> Result<TcpListener, Failure> {
@@ -110,7 +115,7 @@ async fn listen(address: SocketAddr, options: &Options, flag: &str) -> Result<Tc
     })
 }
 
-/// The gRPC door as configured.
+/// Limits and certificates of the gRPC service, from the configuration.
 ///
 /// # Errors
 /// When its certificate or key cannot be read or used.
@@ -139,7 +144,6 @@ pub(super) fn grpc_options(config: &GrpcConfig) -> Result<GrpcOptions, Failure> 
     Ok(GrpcOptions { max_file: config.max_file_bytes, tls })
 }
 
-/// A door that did not open.
 pub(super) fn refused(error: ServeError) -> Failure {
     let hint = error.hint();
     match &error {
@@ -187,7 +191,6 @@ fn split(text: &str, default: u16) -> Result<(String, u16), Failure> {
     }
 }
 
-/// How the doors are set up.
 pub(super) fn options(config: &Config) -> Options {
     let server = &config.server;
     Options {

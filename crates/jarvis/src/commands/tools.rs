@@ -1,4 +1,4 @@
-//! `jarvis tools`: what tools there are, and calls of them.
+//! `jarvis tools`: lists, shows, calls and approves tools.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -100,7 +100,6 @@ pub(super) async fn run(command: ToolsCommand, global: &Global, printer: Printer
     }
 }
 
-/// The tool that was meant.
 fn find<'a>(tools: &'a Tools, name: &str) -> Result<&'a ToolSpec, Failure> {
     tools
         .registry
@@ -117,7 +116,6 @@ fn document(path: &Path) -> Result<Arc<str>, Failure> {
     Ok(jarvis_react::document::decode(&bytes).map_err(|error| failed(&error))?.text)
 }
 
-/// What a gRPC server says that it offers.
 async fn methods(address: &str, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
     let endpoint = GrpcEndpoint::new(address, None, None).map_err(Failure::usage)?;
     let methods = endpoint.methods().await.map_err(Failure::work)?;
@@ -146,7 +144,6 @@ fn list(tools: &Tools, json: bool, printer: Printer) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// A tool as JSON.
 fn described(tools: &Tools, spec: &ToolSpec) -> Value {
     json!({
         "name": spec.name,
@@ -178,7 +175,6 @@ fn show(tools: &Tools, spec: &ToolSpec, json: bool, printer: Printer) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// Both versions of a tool that changed.
 fn versions(name: &str, approved: &Described, offered: &Described) -> Result<String, Failure> {
     let version = |described: &Described| -> Result<String, Failure> {
         let mut text = String::new();
@@ -197,7 +193,6 @@ fn versions(name: &str, approved: &Described, offered: &Described) -> Result<Str
     ))
 }
 
-/// Approves changes, and shows what they are.
 fn approve(tools: &Tools, changes: &[Change], printer: Printer) -> Result<ExitCode, Failure> {
     if changes.is_empty() {
         printer.progress("there is nothing to approve: all is as it was approved");
@@ -237,10 +232,11 @@ async fn call(
         Ok(observation) => observation,
         Err(error) => {
             if json {
-                let told = json!({"tool": spec.name, "error": {"code": error.kind.as_str(), "message": error.message}});
-                printer.out(&told.to_string());
+                let document =
+                    json!({"tool": spec.name, "error": {"code": error.kind.as_str(), "message": error.message}});
+                printer.out(&document.to_string());
             }
-            let hint = format!("`jarvis tools show {}` tells what it takes", spec.name);
+            let hint = format!("`jarvis tools show {}` shows its arguments", spec.name);
             return Err(match error.kind {
                 ToolErrorKind::InvalidInput | ToolErrorKind::UnknownTool => Failure::usage(error).hint(hint),
                 _ => Failure::work(error),
@@ -252,7 +248,7 @@ async fn call(
         files::replace(path, &picture.bytes).map_err(Failure::work)?;
     }
     if json {
-        printer.out(&serde_json::to_string_pretty(&told(spec, &observation)).map_err(Failure::work)?);
+        printer.out(&serde_json::to_string_pretty(&call_document(spec, &observation)).map_err(Failure::work)?);
         return Ok(ExitCode::SUCCESS);
     }
     printer.out(&observation.text);
@@ -265,7 +261,7 @@ async fn call(
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(spec: &ToolSpec, observation: &Observation) -> Value {
+fn call_document(spec: &ToolSpec, observation: &Observation) -> Value {
     let artifact = |artifact: &jarvis_tools::Artifact| json!({"mime": artifact.mime, "bytes": artifact.bytes.len(), "data": STANDARD.encode(&artifact.bytes)});
     let artifacts: Vec<Value> = observation.media.iter().map(artifact).collect();
     json!({"tool": spec.name, "observation": observation.text, "artifacts": artifacts})

@@ -1,4 +1,4 @@
-//! Keys of the document agent, and of the door that it has of its own.
+//! Keys of the document agent and of its gRPC service.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ impl Default for ReactConfig {
     }
 }
 
-/// The gRPC door.
+/// The gRPC service.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default)]
 pub(crate) struct GrpcConfig {

@@ -60,7 +60,7 @@ pub(crate) struct Config {
     pub(crate) mcp_servers: BTreeMap<String, McpEntry>,
     /// The document agent.
     pub(crate) react: ReactConfig,
-    /// The gRPC door.
+    /// The gRPC service.
     pub(crate) grpc: GrpcConfig,
     /// The server.
     pub(crate) server: ServerConfig,
@@ -245,12 +245,12 @@ impl LocalEndpoint {
 impl LocalEndpoint {
     /// Whether media are shared as files rather than sent.
     pub(crate) fn shares_folder(&self) -> bool {
-        let said = match self {
+        let configured = match self {
             LocalEndpoint::Url(_) => None,
             LocalEndpoint::HostPort { shared_folder, .. } => *shared_folder,
         };
         let here = || Url::parse(&self.url()).is_ok_and(|url| is_loopback(&url));
-        said.unwrap_or_else(here)
+        configured.unwrap_or_else(here)
     }
 }
 
@@ -489,7 +489,7 @@ pub(crate) struct ServerConfig {
     pub(crate) max_messages: usize,
     /// Bytes of a JSON body.
     pub(crate) max_body_bytes: usize,
-    /// Seconds for which runs may go on when the server is told to stop.
+    /// Seconds for which runs may go on when the server is asked to stop.
     pub(crate) drain_s: u64,
     /// Seconds after which a connection that takes nothing is cut.
     pub(crate) write_timeout_s: u64,

@@ -1,5 +1,5 @@
-//! Keys of configurations written for the original and its decision-only fork, taken as the keys of ours that mean the
-//! same. What is not listed here means nothing to jarvis and is told as any unknown key is.
+//! Keys of configurations written for microsoft/JARVIS and its decision-only fork, read as the jarvis keys that mean the
+//! same. A key that is not listed here is reported as unknown.
 
 use serde_json::{Map, Value, json};
 

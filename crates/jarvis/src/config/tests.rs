@@ -1,4 +1,4 @@
-//! File, environment, and what they say of each other.
+//! Configuration from files and the environment, and its warnings.
 
 use super::{Loaded, load};
 
@@ -46,16 +46,16 @@ fn an_address_in_the_environment_wins_over_azure_in_the_file() {
 }
 
 #[test]
-fn keys_that_mean_nothing_are_told() {
+fn unknown_keys_give_warnings() {
     let loaded = with("llm: {modle: a}\nnonsense: 1\n", &[("JARVIS_LIMITS__WIDTH", "7")]).expect("valid");
     let mut warnings = loaded.warnings;
     warnings.sort();
     assert_eq!(
         warnings,
         [
-            "the configuration key `limits.width` means nothing to jarvis",
-            "the configuration key `llm.modle` means nothing to jarvis",
-            "the configuration key `nonsense` means nothing to jarvis",
+            "unknown configuration key `limits.width`",
+            "unknown configuration key `llm.modle`",
+            "unknown configuration key `nonsense`",
         ]
     );
 }
@@ -97,7 +97,7 @@ fn a_file_of_the_decision_only_fork_is_understood() {
     assert!(config.decisions.save_prompts);
     assert_eq!(loaded.warnings, Vec::<String>::new());
 
-    // Ours stands where both are set, and what has no meaning here is told.
+    // Our key wins where both are set, and a key unknown here gives a warning.
     let loaded =
         with("model: a\nllm: {model: b}\ndev: true\nlocal: {endpoint: 'http://x', other: 1}\n", &[]).expect("valid");
     assert_eq!(loaded.config.llm.model, "b");

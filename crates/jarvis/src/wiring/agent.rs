@@ -66,7 +66,7 @@ fn tracer(path: &Path) -> Result<Tracer, Failure> {
     })?;
     let file = Mutex::new(file);
     Ok(Arc::new(move |trace: &Trace| {
-        let mut line = serde_json::to_string(trace).unwrap_or_default();
+        let mut line = serde_json::to_string(trace).expect("a trace has only string keys");
         line.push('\n');
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(line.as_bytes()) {

@@ -12,13 +12,11 @@ use super::experts::secret;
 use crate::config::{Config, env_vars};
 use crate::failure::Failure;
 
-/// OpenAI's own address.
 const OPENAI: &str = "https://api.openai.com/v1";
 
 /// The chat model, and the endpoint it is at when it is at one.
 #[derive(Clone)]
 pub(crate) struct Chat {
-    /// The model.
     pub(crate) model: Arc<dyn ChatModel>,
     /// Its endpoint; none for a replay.
     pub(crate) endpoint: Option<Arc<OpenAi>>,

@@ -1,4 +1,4 @@
-//! Whether what a server needs works, looked at when asked and remembered for a few seconds.
+//! Health of what a server depends on, checked on request and cached for a few seconds.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ struct Look {
     endpoint: Option<Arc<OpenAi>>,
     /// The model catalogue service, when one is configured.
     catalogue: Option<Arc<dyn ModelSource>>,
-    /// The last look; whoever looks holds the lock, so that many who ask at once make one look.
+    /// The last result. The lock is held during a check, so that concurrent callers share one.
     last: Mutex<Option<(Instant, Vec<Check>)>>,
 }
 

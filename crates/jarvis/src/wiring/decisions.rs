@@ -15,7 +15,6 @@ use crate::config::{Config, DecisionsConfig};
 use crate::failure::Failure;
 
 impl App {
-    /// What decides, as configured.
     pub(crate) fn decisions(&self) -> Result<Decisions, Failure> {
         let config = &self.config.decisions;
         let folders = Folders::of(&self.config)?;
@@ -73,7 +72,6 @@ impl App {
     }
 }
 
-/// The client of the catalogue service.
 fn service(config: &Config, base: &str) -> Result<Service, Failure> {
     let wrong = |key: &str, error: &dyn std::fmt::Display| {
         Failure::usage(format!("the configuration key `{key}` is wrong: {error}"))

@@ -1,4 +1,5 @@
-//! Who could perform tasks, and who does: native models, Hugging Face, a model server, media endpoints, the chat model.
+//! Sources of models and the workers that run them: native models, Hugging Face, a model server, media endpoints, the
+//! chat model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,9 +25,7 @@ use crate::failure::Failure;
 
 /// The two halves of stages 2 and 3.
 pub(crate) struct Experts {
-    /// Who could.
     pub(crate) sources: Sources,
-    /// Who does.
     pub(crate) worker: Arc<dyn Worker>,
 }
 
@@ -140,7 +139,6 @@ fn seconds(set: Option<u64>, default: Duration) -> Duration {
     set.map_or(default, Duration::from_secs)
 }
 
-/// A model at a configured endpoint.
 fn at_endpoint(id: &str, task: &str) -> Available {
     let model = Model::new(id, task, Host::Llm, "served by the configured OpenAI-compatible endpoint");
     Available { model: Arc::new(model), host: Host::Llm }
@@ -193,7 +191,6 @@ pub(crate) fn secret(names: &[&str]) -> Option<Secret> {
     names.iter().find_map(|name| Secret::new(&std::env::var(name).ok()?))
 }
 
-/// The Hub's address.
 pub(crate) fn hub_url(config: &Config) -> Result<Url, Failure> {
     url("huggingface.hub_url", config.huggingface.hub_url.as_deref().unwrap_or(HUB))
 }

@@ -51,11 +51,11 @@ impl OwnProcess {
         else {
             return Err(DocumentError::PdfBroken);
         };
-        let (mut text, mut said) = (String::new(), String::new());
+        let (mut text, mut complaint) = (String::new(), String::new());
         let mut stdout = stdout.take(MAX_TEXT);
         let mut stderr = stderr.take(4_096);
         let sent = async {
-            // A reader that gave up takes no more; why is in what it said.
+            // A reader that gave up takes no more; why is in what it complaint.
             let _ = stdin.write_all(&bytes).await;
             drop(stdin);
         };
@@ -64,13 +64,13 @@ impl OwnProcess {
             // It may wait for us to take more; it ends when it is dropped.
             return Err(DocumentError::Pdf(format!("it holds more than {} MiB of text", MAX_TEXT >> 20)));
         }
-        let told = stderr.read_to_string(&mut said).await;
+        let read_complaint = stderr.read_to_string(&mut complaint).await;
         let status = child.wait().await.map_err(broken)?;
         if status.success() && read.is_ok() {
             return Ok(text);
         }
-        match (status.code(), told) {
-            (Some(1), Ok(_)) if !said.trim().is_empty() => Err(DocumentError::Pdf(said.trim().to_owned())),
+        match (status.code(), read_complaint) {
+            (Some(1), Ok(_)) if !complaint.trim().is_empty() => Err(DocumentError::Pdf(complaint.trim().to_owned())),
             _ => Err(DocumentError::PdfBroken),
         }
     }
@@ -92,7 +92,7 @@ pub(crate) fn child() -> std::process::ExitCode {
     use std::process::ExitCode;
     #[cfg(unix)]
     let _ = rlimit::setrlimit(rlimit::Resource::AS, MAX_MEMORY, MAX_MEMORY);
-    // A panic is told by the exit code; its words are nobody's business.
+    // The exit code reports a panic; its message could quote the document.
     std::panic::set_hook(Box::new(|_| {}));
     let mut bytes = Vec::new();
     if std::io::stdin().lock().take(MAX_PDF as u64 + 1).read_to_end(&mut bytes).is_err() {

@@ -18,7 +18,6 @@ use crate::printer::Printer;
 
 /// All tools, and which of them plans may use.
 pub(crate) struct Tools {
-    /// The registry.
     pub(crate) registry: Arc<Registry>,
     opened: Opened,
 }
@@ -28,13 +27,13 @@ pub(crate) async fn open_tools(loaded: &Loaded, folders: &Folders, printer: Prin
     open_with(loaded, folders, false, (None, &[]), printer).await
 }
 
-/// Opens the registry; `approving` is what is being approved, if anything, of which no warning is due, and `told` has the
-/// warnings that were given before.
+/// Opens the registry. Prints no warning of a tool that is being approved (`approving`), and none of the `earlier` ones,
+/// which have been printed.
 async fn open_with(
     loaded: &Loaded,
     folders: &Folders,
     refresh: bool,
-    (approving, told): (Option<&str>, &[String]),
+    (approving, earlier): (Option<&str>, &[String]),
     printer: Printer,
 ) -> Result<Tools, Failure> {
     let mut registry = Registry::new();
@@ -45,13 +44,13 @@ async fn open_with(
     let options = OpenOptions { refresh, ..OpenOptions::new(&folders.approvals, base) };
     let opened = open(&config, registry, options).await.map_err(|error| match &error {
         OpenError::Approvals(_) => Failure::work(error),
-        _ => Failure::usage(error).hint("docs/tools.md tells what an entry of `tools` and `mcp_servers` must say"),
+        _ => Failure::usage(error).hint("see docs/tools.md for the entries of `tools` and `mcp_servers`"),
     })?;
-    let shown: Vec<&str> = match approving {
+    let warnings: Vec<&str> = match approving {
         Some(name) => opened.warnings_beside(opened.registry.meant(name).map_or(name, |spec| &spec.name)).collect(),
         None => opened.warnings.iter().map(String::as_str).collect(),
     };
-    let new = shown.into_iter().filter(|warning| !told.iter().any(|known| known == warning));
+    let new = warnings.into_iter().filter(|warning| !earlier.iter().any(|known| known == warning));
     new.for_each(|warning| printer.warning(warning));
     opened.notes.iter().for_each(|note| printer.note(note));
     Ok(Tools { registry: Arc::new(opened.registry.clone()), opened })
@@ -63,8 +62,8 @@ pub(crate) async fn look_at_tools(loaded: &Loaded, folders: &Folders) -> Result<
     Ok((tools.registry.specs().count(), tools.opened.warnings))
 }
 
-/// What is to be approved of a remote tool, or of all tools of an MCP server. What is on record, and was shown, goes first;
-/// servers are asked only where nothing is.
+/// Unapproved changes of a remote tool, or of all tools of an MCP server: those on record, which the user has seen, or
+/// else what the servers offer now.
 pub(crate) async fn changed_tools(
     loaded: &Loaded,
     folders: &Folders,
@@ -76,7 +75,10 @@ pub(crate) async fn changed_tools(
         other => Failure::work(other),
     };
     let tools = open_with(loaded, folders, false, (Some(name), &[]), printer).await?;
-    let recorded = tools.opened.changes(tools.full(name)).unwrap_or_default();
+    let recorded = match tools.opened.changes(tools.full(name)) {
+        Err(ApprovalsError::Unknown { .. }) => Vec::new(),
+        recorded => recorded.map_err(unknown)?,
+    };
     if !recorded.is_empty() {
         return Ok((tools, recorded));
     }
@@ -102,7 +104,6 @@ impl Tools {
         self.opened.approvals.accept(changes).map_err(Failure::work)
     }
 
-    /// Whether plans may use a tool.
     pub(crate) fn is_planned(&self, name: &str) -> bool {
         self.opened.planned.iter().any(|planned| planned.name == name)
     }

@@ -267,7 +267,6 @@ fn pdfs_are_read_in_a_process_of_their_own() {
     assert!(ended.stderr.contains("no text could be taken out of the PDF"), "{}", ended.stderr);
 }
 
-/// A PDF of one page with one line.
 #[cfg(feature = "pdf")]
 fn pdf(line: &str) -> Vec<u8> {
     let content = format!("BT /F1 12 Tf 72 720 Td ({line}) Tj ET");

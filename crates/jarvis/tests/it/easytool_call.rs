@@ -57,7 +57,7 @@ fn failures_say_what_and_why() {
     --- stderr
     error: there is no function `cube_`; there are add_, subtract_, multiply_, divide_, power_, sqrt_, log_, ln_, lcm_, gcd_, remainder_, choose_, permutate_
 
-    hint: `jarvis easytool call --list` tells what each takes
+    hint: `jarvis easytool call --list` shows the arguments of each
     ");
     insta::assert_snapshot!(house.told(&["easytool", "call", "add_", "__import__('os')"]), @r#"
     exit 2

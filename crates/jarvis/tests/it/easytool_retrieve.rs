@@ -153,7 +153,7 @@ fn wrong_use_is_told() {
     exit 2
     --- stdout
     --- stderr
-    error: --vectors says nothing to `bm25`, which compares words
+    error: --vectors does not apply to `bm25`, which compares words
 
     hint: name the model with --embedder
     ");

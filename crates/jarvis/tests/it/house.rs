@@ -13,7 +13,6 @@ pub(crate) struct House {
     env: Vec<(String, String)>,
 }
 
-/// What a command did.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,

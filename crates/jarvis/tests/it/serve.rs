@@ -12,7 +12,6 @@ use crate::house::House;
 /// How long a test waits for what must come; reached only when it does not.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A server that runs until it is dropped.
 struct Server {
     child: Child,
     url: String,
@@ -52,7 +51,6 @@ impl Server {
         (reply.status().as_u16(), reply.json().await.unwrap_or_default())
     }
 
-    /// Sends a signal and waits for the end.
     #[cfg(unix)]
     fn end(mut self, signal: &str) -> Option<i32> {
         let id = self.child.id().to_string();

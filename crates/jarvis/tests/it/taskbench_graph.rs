@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::house::House;
 
-/// A sample domain of the repository.
 pub(crate) fn example(name: &str) -> String {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/taskbench").join(name);
     path.display().to_string()

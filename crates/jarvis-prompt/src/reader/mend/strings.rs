@@ -215,7 +215,6 @@ fn control(byte: u8, out: &mut String) {
     }
 }
 
-/// Writes a word as a JSON string.
 pub(super) fn quoted(word: &str, out: &mut String) {
     match serde_json::to_string(word) {
         Ok(json) => out.push_str(&json),

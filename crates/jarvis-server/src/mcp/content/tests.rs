@@ -18,8 +18,7 @@ fn parts(host: &str, forwarded: Option<&str>) -> Parts {
     request.body(()).unwrap().into_parts().0
 }
 
-/// A block in a line.
-fn told(block: &ContentBlock) -> String {
+fn described(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Image(image) => format!("{} of {}", image.mime_type, image.data.len()),
         ContentBlock::Audio(audio) => format!("{} of {}", audio.mime_type, audio.data.len()),
@@ -43,7 +42,7 @@ async fn small_pictures_and_sounds_are_inside_and_the_rest_is_linked() {
     let http = parts("jarvis.example:8004", None);
     let naming = || Naming::new(&media, Client::There, Some(&http));
     let urls = vec![picture.clone(), "/images/none.png".into(), sound, film.clone(), large.clone()];
-    let blocks: Vec<String> = naming().blocks(urls).await.iter().map(told).collect();
+    let blocks: Vec<String> = naming().blocks(urls).await.iter().map(described).collect();
     let linked = |kind: &str, url: &str| format!("{kind} http://jarvis.example:8004{url}");
     let want =
         ["image/png of 4".into(), "audio/wav of 8".into(), linked("video/mp4", &film), linked("image/png", &large)];
@@ -52,15 +51,15 @@ async fn small_pictures_and_sounds_are_inside_and_the_rest_is_linked() {
     // Together they have their limit too.
     let blocks = naming().blocks(vec![full.clone(), full.clone(), picture.clone()]).await;
     assert!(matches!(blocks[..2], [ContentBlock::Image(_), ContentBlock::Image(_)]));
-    assert_eq!(told(&blocks[2]), linked("image/png", &picture));
+    assert_eq!(described(&blocks[2]), linked("image/png", &picture));
 
     // A proxy with TLS, and a client on this machine.
     let tls = parts("jarvis.example", Some("https"));
     let blocks = Naming::new(&media, Client::There, Some(&tls)).blocks(vec![film.clone()]).await;
-    assert_eq!(told(&blocks[0]), format!("video/mp4 https://jarvis.example{film}"));
+    assert_eq!(described(&blocks[0]), format!("video/mp4 https://jarvis.example{film}"));
     let here = Naming::new(&media, Client::Here, None);
     assert_eq!(here.disk(&film), media.disk_path(&film).ok());
     let blocks = here.blocks(vec![film.clone()]).await;
-    assert!(told(&blocks[0]).starts_with("video/mp4 file:///"), "{}", told(&blocks[0]));
-    assert!(told(&blocks[0]).ends_with(&film), "{}", told(&blocks[0]));
+    assert!(described(&blocks[0]).starts_with("video/mp4 file:///"), "{}", described(&blocks[0]));
+    assert!(described(&blocks[0]).ends_with(&film), "{}", described(&blocks[0]));
 }

@@ -61,7 +61,6 @@ pub(super) async fn request(server: &Server, body: ChatCompletionRequest, links:
     taken.map_err(|error| ApiError::internal("the request cannot be read", &error))?
 }
 
-/// How much a request may hold.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     messages: usize,
@@ -131,16 +130,14 @@ fn at(url: String, own: &str) -> Source {
     }
 }
 
-/// A message, read.
 struct Read {
     role: Role,
     text: String,
     files: Vec<File>,
 }
 
-/// A file in a message.
 enum File {
-    /// To be fetched by whoever needs it.
+    /// An address, fetched when the file is needed.
     At(Kind, String),
     /// Its bytes, and a name that tells what they are.
     Bytes(String, Vec<u8>),

@@ -36,7 +36,7 @@ pub(super) fn of(
     want: Want,
     links: Links,
 ) -> impl Stream<Item = Event> + Send {
-    let writer = Writer { head, want, links, said: String::new() };
+    let writer = Writer { head, want, links, sent: String::new() };
     let first = writer.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
     let state = State { frames: Box::pin(frames.fuse()), end: Some(end), writer, ready: VecDeque::from([first]) };
     futures::stream::unfold(state, |mut state| async move {
@@ -67,7 +67,7 @@ struct Writer {
     want: Want,
     links: Links,
     /// The answer as far as it was sent.
-    said: String,
+    sent: String,
 }
 
 impl Writer {
@@ -75,7 +75,7 @@ impl Writer {
         if frame.name == "token" {
             let event: Value = serde_json::from_str(&frame.data).ok()?;
             let text = event.get("text")?.as_str()?;
-            self.said.push_str(text);
+            self.sent.push_str(text);
             return Some(self.delta(Delta { content: Some(text), ..Delta::default() }));
         }
         if !self.want.progress {
@@ -102,7 +102,7 @@ impl Writer {
         };
         let text = run.answer.text.trim();
         let mut rest = String::new();
-        match text.strip_prefix(self.said.trim()) {
+        match text.strip_prefix(self.sent.trim()) {
             Some(more) => rest.push_str(more),
             // It broke off and was written anew.
             None => {
@@ -110,7 +110,7 @@ impl Writer {
                 rest.push_str(text);
             }
         }
-        if self.said.is_empty() {
+        if self.sent.is_empty() {
             rest = self.links.answer(text, &run.answer.resources);
         } else {
             // The text was sent as it was written; whole addresses follow.

@@ -1,6 +1,6 @@
 //! What kind of sound it is, by measuring: silence, a tone, noise, or something with the rhythm of speech.
 //!
-//! Speech is told by its envelope, which swells and fades with the syllables, two to eight times a second.
+//! Speech is recognised by its envelope, which swells and fades with the syllables, two to eight times a second.
 
 use jarvis_plan::{ErrorCode, TaskError};
 use realfft::RealFftPlanner;
@@ -18,7 +18,6 @@ const FRAME_RATE: f64 = RATE as f64 / HOP as f64;
 /// Longer sounds are judged by their first two minutes.
 const MOST_SECONDS: usize = 120;
 
-/// Features of a sound.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Features {
     /// Loudness of the whole, decibels below full scale.
@@ -52,7 +51,7 @@ fn ramp(value: f64, low: f64, high: f64) -> f64 {
 fn score(features: &Features) -> Vec<(&'static str, f64)> {
     let Features { db, crossings, flatness, peaks, swing, syllables } = *features;
     let silent = ramp(db, -45.0, -65.0);
-    let heard = 1.0 - silent;
+    let audible = 1.0 - silent;
     let rhythm = ramp(swing, 0.25, 0.7) * ramp(syllables, 0.15, 0.4);
     let steady = 1.0 - ramp(swing, 0.2, 0.9);
     let tone = ramp(peaks, 0.5, 0.9) * (0.4 + 0.6 * steady) * (1.0 - ramp(flatness, 0.05, 0.3));
@@ -60,12 +59,12 @@ fn score(features: &Features) -> Vec<(&'static str, f64)> {
     let speech = rhythm * (1.0 - 0.7 * ramp(flatness, 0.3, 0.5)) * (1.0 - 0.6 * ramp(peaks, 0.85, 0.99));
     // Voiced sounds cross zero rarely; hiss nearly every other sample.
     let speech = speech * (1.0 - 0.5 * ramp(crossings, 0.25, 0.45));
-    let raw = [("speech-like", heard * speech), ("tone", heard * tone), ("noise", heard * noise), ("silence", silent)];
+    let raw =
+        [("speech-like", audible * speech), ("tone", audible * tone), ("noise", audible * noise), ("silence", silent)];
     let sum: f64 = raw.iter().map(|(_, score)| score + 0.02).sum();
     raw.into_iter().map(|(label, score)| (label, (score + 0.02) / sum)).collect()
 }
 
-/// Measures a sound.
 pub(super) fn measure(sound: &Sound, cancel: &Cancel) -> Result<Features, TaskError> {
     let mut mono = sound.mono();
     mono.truncate(MOST_SECONDS * sound.rate as usize);

@@ -86,7 +86,7 @@ fn by_script(text: &str) -> &'static str {
             _ if ch.is_alphabetic() => "en",
             _ => continue,
         };
-        // A Han sign is about a word, and so is told from a few Latin letters beside it.
+        // A Han sign is about a word, so a few of them outweigh some Latin letters.
         let weight = if voice == "cmn" { 3 } else { 1 };
         match counts.iter_mut().find(|(known, _)| *known == voice) {
             Some((_, count)) => *count += weight,

@@ -8,7 +8,6 @@ use jarvis_plan::{ErrorCode, TaskError};
 /// The most samples, of all channels together: an hour of mono at 22 kHz.
 pub(super) const MOST_SAMPLES: usize = 80_000_000;
 
-/// A decoded sound.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Sound {
     /// Samples a second.
@@ -140,7 +139,7 @@ pub(super) fn write(sound: &Sound) -> Result<Vec<u8>, TaskError> {
     Ok(bytes.into_inner())
 }
 
-/// Puts right the sizes in the header of a WAV that was written to a pipe: whoever writes one does not know them yet
+/// Corrects the sizes in the header of a WAV that was written to a pipe: a program that streams one does not know them yet
 /// and leaves something too large, or nought.
 pub(super) fn mend(mut bytes: Vec<u8>) -> Vec<u8> {
     let total = bytes.len();

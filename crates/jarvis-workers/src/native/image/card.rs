@@ -11,14 +11,12 @@ use crate::draw;
 
 /// Width and height of a card in pixels.
 pub(super) const SIZE: (u32, u32) = (1024, 768);
-/// Free space at each side.
 const MARGIN: u32 = 96;
 /// Letter sizes, tried from the largest down.
 const LETTERS: [f32; 9] = [112.0, 92.0, 76.0, 64.0, 54.0, 46.0, 38.0, 30.0, 24.0];
 /// Longer texts are cut; this many do not fit at the smallest size anyway.
 const MOST_CHARS: usize = 2000;
 
-/// A drawn card.
 #[derive(Debug)]
 pub(super) struct Card {
     pub(super) picture: RgbImage,

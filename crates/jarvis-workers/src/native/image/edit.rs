@@ -283,7 +283,6 @@ fn rotate(picture: DynamicImage, degrees: f32, max_pixels: u64) -> Result<Dynami
     })
 }
 
-/// Adds back what a blur takes away.
 fn sharpen(picture: &mut DynamicImage) {
     let soft = picture.fast_blur(1.5);
     let beyond = |sharp: &mut [u8], soft: &[u8], colours: usize| {

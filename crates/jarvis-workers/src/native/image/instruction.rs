@@ -10,16 +10,13 @@ use regex::Regex;
 
 use jarvis_plan::is_path;
 
-/// One operation on a whole picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Op {
     Resize(Size),
     Crop(Crop),
     /// Clockwise, in degrees.
     Rotate(f32),
-    /// Left becomes right.
     FlipHorizontal,
-    /// Top becomes bottom.
     FlipVertical,
     Grayscale,
     /// Standard deviation in pixels.
@@ -40,7 +37,6 @@ pub(super) enum Op {
     Pixelate,
 }
 
-/// A new size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Size {
     Exact(u32, u32),
@@ -50,7 +46,6 @@ pub(super) enum Size {
     Factor(f32),
 }
 
-/// What to keep of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Crop {
     /// The largest square.
@@ -71,14 +66,12 @@ pub(super) enum Crop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place(pub(super) i8, pub(super) i8);
 
-/// What an instruction asks for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Instruction {
     /// The operations, in the order said.
     pub(super) ops: Vec<Op>,
-    /// The format to save as, when one is named.
     pub(super) format: Option<ImageFormat>,
-    /// Clauses that ask for something else, as far as can be told.
+    /// Clauses that seem to ask for something else.
     pub(super) rest: Vec<String>,
     /// An edit that is known but cannot be done as said.
     pub(super) unclear: Option<Unclear>,
@@ -108,7 +101,7 @@ patterns! {
     DESCRIBED = r"\b(?:the|this|that|my|our)\s+(?:grayscale|gr[ae]y|blurr?(?:y|ed)|dark|bright|small|large|big)\s+(?:photo|picture|image|one)\b";
     // What is said to be kind. The questions among them must not look like negations.
     COURTESY = r"\bif (?:it|that)(?:['\s]|n't)[^,.;!?]*?(?:trouble|bother|problem|possible|okay|ok|mind)\b|\bif you (?:can|could|please|don'?t mind|would(?:n'?t mind)?)\b|\bif possible\b|\b(?:can|could|would|will) you\b|\b(?:please|pls|kindly)\b|\bthank(?:s| you)(?: (?:so|very) much| a lot| in advance)*|\bcheers\b|\b(?:hello|hi|hey)(?: there)?\b|\bgood (?:morning|afternoon|evening|day)\b|\b(?:i )?(?:would|'d) (?:appreciate|be grateful for) (?:it|that)\b|\bне (?:мог|могли|могла) бы (?:вы|ты)\b|\b(?:мог|могли|могла) бы (?:вы|ты)\b|\bпрошу(?: вас| тебя)?\b|\bбудь(?:те)?(?: так)? (?:добр\w*|любезн\w*)|\bпожалуйста\b|\b(?:большое |огромное |заранее )?спасибо(?: (?:большое|огромное|заранее|вам|тебе))*|\b(?:заранее )?благодар\w*(?: вас)?|\bесли (?:вас |тебя |вам |тебе )?(?:это )?не (?:трудно|затруднит|сложно)|\bесли (?:можно|возможно)\b|\bздравствуй(?:те)?\b|\bпривет\b|\bдобр(?:ый|ое) (?:день|вечер|утро)\b|您好|你好|请问|麻烦(?:您|你)?了?|劳驾|(?:非常|十分|多)?感谢(?:您|你)?|(?:多谢|谢谢|谢)(?:您|你)?|拜托(?:您|你)?了?|如果(?:可以|方便)的话|(?:可以|能)帮我|帮我|辛苦(?:您|你)?了|(?:可以|好)吗$|请";
-    // Words that look like a negation and are none.
+    // Words that look like a negation but negate nothing.
     NO_NEGATION = r"\bnot (?:only|just)\b|\bwhy not\b|\bне только\b|不仅仅?|不但";
     // What follows must not be done.
     NEGATION = r"\b(?:don'?t|do not|does not|doesn'?t|should not|shouldn'?t|must not|mustn'?t|not|never|without|instead of|rather than)\b|\b(?:не|без|вместо)\b|不要|不用|不需要|无需|不必|请勿|切勿|别";
@@ -185,7 +178,6 @@ patterns! {
     OFF = r"\bfrom\b|\boff\b|\bс\b|слева|справа|сверху|снизу|去掉|剪掉|裁掉";
 }
 
-/// Reads an instruction.
 pub(super) fn read(text: &str) -> Instruction {
     // ".png" alone is a format.
     let is_path = |word: &str| is_path(word) && !(word.starts_with('.') && word.len() <= 6);
@@ -200,9 +192,9 @@ pub(super) fn read(text: &str) -> Instruction {
     let plain = DESCRIBED.replace_all(&plain, "the picture");
     let mut found = Instruction::default();
     for clause in SEPARATOR.split(&plain) {
-        // A wish not to do something is met by not doing it.
+        // A request not to do something is met by not doing it.
         let (clause, negated) = match NEGATION.find(clause) {
-            Some(not) => (clause.get(..not.start()).unwrap_or_default(), true),
+            Some(not) => (clause.get(..not.start()).expect("a match starts at a character"), true),
             None => (clause, false),
         };
         let clause = clause.trim();
@@ -274,7 +266,7 @@ fn clause_ops(clause: &str) -> Vec<Op> {
     let sign = if LESS.is_match(clause) { -1.0 } else { 1.0 };
     let amount = amount(clause);
     match (at(&BRIGHTER), at(&DARKER)) {
-        // "насыщенность ярче" and the like stay two wishes; "dark" beside "bright" is a contradiction.
+        // "насыщенность ярче" and the like stay two operations; "dark" beside "bright" is a contradiction.
         (Some(place), None) => add(Some(place), Some(Op::Brightness(sign * amount))),
         (None, Some(place)) => add(Some(place), Some(Op::Brightness(-sign * amount))),
         (Some(_), Some(_)) | (None, None) => {}

@@ -9,7 +9,6 @@ use super::super::words::Colour;
 use super::{edges, open};
 use jarvis_plan::Language;
 
-/// Measures of one picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measures {
     /// Width and height in pixels, upright.
@@ -18,7 +17,6 @@ pub(super) struct Measures {
     pub(super) colours: Vec<(Colour, f64)>,
     /// All named colours that occur and their shares, largest first.
     pub(super) all: Vec<(Colour, f64)>,
-    /// The mean of the colours.
     pub(super) mean: Rgb<u8>,
     /// Mean luminance, 0 black to 1 white.
     pub(super) brightness: f64,
@@ -34,7 +32,6 @@ pub(super) struct Measures {
     pub(super) transparent: f64,
 }
 
-/// Measures a picture.
 pub(super) fn measure(picture: &DynamicImage) -> Measures {
     let size = (picture.width(), picture.height());
     let detail = open::reduced(picture, 512);
@@ -167,7 +164,6 @@ impl Measures {
         }
     }
 
-    /// Whether it is in shades of grey.
     pub(super) fn is_grey(&self) -> bool {
         self.colourfulness < 0.02 && self.colours.iter().all(|(colour, _)| colour.is_neutral())
     }

@@ -58,7 +58,6 @@ pub(super) fn languages(installed: &[String], lang: Language) -> (Option<String>
     ((!used.is_empty()).then(|| used.join("+")), missing)
 }
 
-/// Reads a prepared picture.
 pub(super) async fn read(programs: &Programs, png: &[u8], languages: &str) -> Result<Vec<Line>, TaskError> {
     let args = ["stdin", "stdout", "-l", languages, "--psm", "3", "tsv"];
     let call = Call { args: &args, stdin: png, limit: MOST_BYTES, timeout: TIMEOUT };
@@ -164,15 +163,15 @@ pub(super) fn answers(lines: &[Line], question: &str) -> Vec<(String, f64)> {
     .any(|word| lower.contains(word));
     let mut found = Vec::new();
     for (nth, line) in lines.iter().enumerate() {
-        let said = terms(&line.text);
-        let shared = asked.iter().filter(|term| said.iter().any(|word| alike(term, word))).count();
+        let present = terms(&line.text);
+        let shared = asked.iter().filter(|term| present.iter().any(|word| alike(term, word))).count();
         if shared == 0 {
             continue;
         }
         let label = line.text.split_once([':', '：']).filter(|(label, value)| {
             !value.trim().is_empty() && terms(label).iter().any(|word| asked.iter().any(|term| alike(term, word)))
         });
-        let only_label = said.len() == shared || line.text.trim_end().ends_with([':', '：']);
+        let only_label = present.len() == shared || line.text.trim_end().ends_with([':', '：']);
         let next = lines.get(nth + 1).filter(|_| only_label && label.is_none());
         let answer = match (label, next) {
             (Some((_, value)), _) => value.trim(),
@@ -183,7 +182,7 @@ pub(super) fn answers(lines: &[Line], question: &str) -> Vec<(String, f64)> {
         let digits = answer.chars().any(|ch| ch.is_ascii_digit());
         let fitting = if number && !digits { 0.6 } else { 1.0 };
         // Of lines that share as much, the one that says little else is the better answer.
-        let focus = 0.8 + 0.2 * shared as f64 / said.len().max(1) as f64;
+        let focus = 0.8 + 0.2 * shared as f64 / present.len().max(1) as f64;
         let score = overlap * fitting * focus * (line.sure / 100.0).clamp(0.0, 1.0);
         found.push((answer.to_owned(), (score * 1e3).round() / 1e3));
     }

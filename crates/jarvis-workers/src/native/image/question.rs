@@ -10,7 +10,6 @@ use super::super::words::Colour;
 use super::measure::Measures;
 use jarvis_plan::{Language, is_path};
 
-/// What a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Topic {
     Size,
@@ -169,7 +168,6 @@ fn share(part: &str, measures: &Measures) -> f64 {
         .fold(0.0, |sum, (_, share)| sum + share)
 }
 
-/// How many colours a question asks for.
 fn few(part: &str) -> Option<usize> {
     let found = FEW.captures(part)?;
     let word = found.get(1).or_else(|| found.get(2))?.as_str();

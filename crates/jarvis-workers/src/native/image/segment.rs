@@ -40,7 +40,6 @@ pub(super) struct Region {
     bottom: u32,
 }
 
-/// Finds the regions of a picture.
 pub(super) fn regions(picture: &RgbImage, cancel: &Cancel) -> Result<Regions, TaskError> {
     let (width, height) = open::fit(picture.dimensions(), SIDE);
     let small = if (width, height) == picture.dimensions() {

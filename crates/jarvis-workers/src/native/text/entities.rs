@@ -80,7 +80,6 @@ impl Group {
     }
 }
 
-/// Something found in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entity {
     pub(super) group: Group,
@@ -93,7 +92,7 @@ pub(super) struct Entity {
 impl Entity {
     /// The entity as written in the text it was found in.
     pub(super) fn word<'a>(&self, text: &'a str) -> &'a str {
-        text.get(self.range.clone()).unwrap_or_default()
+        text.get(self.range.clone()).expect("an entity lies in the text it was found in")
     }
 }
 
@@ -154,7 +153,7 @@ pub(super) fn describe(text: &str, found: &[Entity]) -> String {
     }
     if parts.is_empty() {
         let nothing = ["no names, dates or numbers", "нет имён, дат и чисел", "没有人名、日期或数字"];
-        return nothing.get(language).copied().unwrap_or_default().to_owned();
+        return nothing.get(language).copied().expect("there is a text for each language").to_owned();
     }
     parts.join("; ")
 }

@@ -40,10 +40,10 @@ fn words(text: &str, language: &str, n: usize) -> Vec<String> {
         *entry.forms.entry(form.to_owned()).or_default() += 1;
     };
     for range in sentences(text) {
-        let sentence = text.get(range.clone()).unwrap_or_default();
+        let sentence = text.get(range.clone()).expect("sentences lie in the text");
         let mut before: Option<(String, std::ops::Range<usize>)> = None;
         for (order, term) in terms(sentence, language).into_iter().enumerate() {
-            let form = sentence.get(term.range.clone()).unwrap_or_default();
+            let form = sentence.get(term.range.clone()).expect("terms lie in their sentence");
             let says_little = term.is_function || form.chars().count() < 3 || !form.chars().any(char::is_alphabetic);
             if says_little {
                 before = None;
@@ -54,7 +54,7 @@ fn words(text: &str, language: &str, n: usize) -> Vec<String> {
             if let Some((stem, place)) = before.take()
                 && sentence.get(place.end..term.range.start).is_some_and(|gap| gap == " ")
             {
-                let pair = sentence.get(place.start..term.range.end).unwrap_or_default();
+                let pair = sentence.get(place.start..term.range.end).expect("terms lie in their sentence, in order");
                 add(format!("{stem} {}", term.stem), pair, range.start + place.start, 2);
             }
             before = Some((term.stem, term.range));

@@ -69,7 +69,7 @@ struct Row {
 
 impl Row {
     fn new(passage: &str, range: &Range<usize>, language: &str, asked: &HashSet<String>) -> Row {
-        let sentence = passage.get(range.clone()).unwrap_or_default();
+        let sentence = passage.get(range.clone()).expect("sentences lie in the passage");
         let found = terms(sentence, language);
         let length = found.len();
         let mut counts = HashMap::new();

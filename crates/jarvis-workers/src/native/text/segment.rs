@@ -23,7 +23,9 @@ pub(super) fn sentences(text: &str) -> Vec<Range<usize>> {
     for (start, piece) in text.split_sentence_bound_indices() {
         let range = start..start + piece.len();
         match joined.last_mut() {
-            Some(last) if goes_on(text.get(last.clone()).unwrap_or_default(), piece) => last.end = range.end,
+            Some(last) if goes_on(text.get(last.clone()).expect("joined pieces lie in the text"), piece) => {
+                last.end = range.end
+            }
             _ => joined.push(range),
         }
     }
@@ -56,7 +58,7 @@ fn goes_on(before: &str, next: &str) -> bool {
     }
     let open = !body.ends_with(['!', '?', '…', '。', '！', '？', ':', '：', ';', '；', '"', '”', '»', '」']);
     // A wrapped line: no end of a sentence, then a small letter, or a line too long to be a heading.
-    let gap = before.get(body.len()..).unwrap_or_default();
+    let gap = before.get(body.len()..).expect("the body is the start of what stands before");
     wrapped
         && open
         && gap.matches('\n').count() == 1
@@ -66,14 +68,14 @@ fn goes_on(before: &str, next: &str) -> bool {
 
 /// The range without blanks at both ends.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
-    let piece = text.get(range.clone()).unwrap_or_default();
+    let piece = text.get(range.clone()).expect("the range is a piece of the text");
     let start = range.start + (piece.len() - piece.trim_start().len());
     start..start + piece.trim().len()
 }
 
 /// Cuts a sentence that is too long at commas, else at blanks, else anywhere.
 fn cut(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
-    let sentence = text.get(range.clone()).unwrap_or_default();
+    let sentence = text.get(range.clone()).expect("the range is a piece of the text");
     if sentence.chars().nth(LONG).is_none() {
         found.push(range);
         return;
@@ -111,7 +113,6 @@ pub(super) struct Term {
     pub(super) is_function: bool,
 }
 
-/// The terms of a text, in order.
 pub(super) fn terms(text: &str, language: &str) -> Vec<Term> {
     let stemmers = Stemmers::new(language);
     let mut found = Vec::new();
@@ -172,7 +173,6 @@ impl Stemmers {
         Stemmers { latin: Stemmer::create(algorithm), russian: Stemmer::create(Algorithm::Russian), language }
     }
 
-    /// The word as a term.
     fn term(&self, word: &str, range: Range<usize>) -> Term {
         let folded = fold(word);
         let cyrillic = folded.chars().any(is_cyrillic);

@@ -170,9 +170,9 @@ fn chinese(text: &str) -> f64 {
             }
             continue;
         };
-        let before = text.get(free..at).unwrap_or_default();
+        let before = text.get(free..at).expect("both positions are borders of characters");
         let start = before.char_indices().rev().nth(4).map_or(0, |(start, _)| start);
-        let before = before.get(start..).unwrap_or_default();
+        let before = before.get(start..).expect("a character starts here");
         let degree = DEGREES.iter().find(|(degree, _)| before.contains(degree)).map_or(1.0, |(_, factor)| *factor);
         let negated = NEGATIONS.iter().any(|word| before.contains(word));
         values.push(value * degree * if negated { NEGATED } else { 1.0 });

@@ -11,8 +11,7 @@ use super::segment::{sentences, terms};
 
 /// How long a summary the person wants, read from the request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Wish {
-    /// At most so many sentences.
+pub(super) struct SummaryOptions {
     pub(super) sentences: Option<usize>,
     /// At most so many words (characters in Chinese), though at least one sentence.
     pub(super) words: Option<usize>,
@@ -43,31 +42,31 @@ static LONGER: LazyLock<Regex> = LazyLock::new(|| {
 static POINTS: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i)\bbullets?\b|\b(?:key|main|bullet) points\b|по пунктам|тезисн|тезисы|要点|列出"));
 
-impl Wish {
-    /// Reads the wish; a request that says nothing about length wishes nothing.
-    pub(super) fn read(request: &str) -> Wish {
+impl SummaryOptions {
+    /// The default where a request says nothing about length or form.
+    pub(super) fn read(request: &str) -> SummaryOptions {
         let end = request.char_indices().nth(2_000).map_or(request.len(), |(at, _)| at);
         let request = request.get(..end).unwrap_or(request);
-        let mut wish = Wish { points: POINTS.is_match(request), ..Wish::default() };
+        let mut options = SummaryOptions { points: POINTS.is_match(request), ..SummaryOptions::default() };
         for found in NUMBERED.captures_iter(request).chain(CHINESE.captures_iter(request)) {
             let (Some(number), Some(unit)) = (found.get(1), found.get(2)) else { continue };
             if let Some(count) = number_of(number.as_str()) {
-                wish.sentences = Some(count);
+                options.sentences = Some(count);
                 let unit = unit.as_str().to_lowercase();
-                wish.points |= ["point", "bullet", "пункт", "тезис", "点"].iter().any(|word| unit.contains(word));
+                options.points |= ["point", "bullet", "пункт", "тезис", "点"].iter().any(|word| unit.contains(word));
                 break;
             }
         }
         let words = WORDS.captures(request).and_then(|found| found.get(1));
-        wish.words = words.and_then(|number| number.as_str().parse().ok()).filter(|count| *count > 0);
-        wish.length = if SHORTER.is_match(request) {
+        options.words = words.and_then(|number| number.as_str().parse().ok()).filter(|count| *count > 0);
+        options.length = if SHORTER.is_match(request) {
             Some(std::cmp::Ordering::Less)
         } else if LONGER.is_match(request) {
             Some(std::cmp::Ordering::Greater)
         } else {
             None
         };
-        wish
+        options
     }
 
     /// How many sentences of `all`.
@@ -106,14 +105,15 @@ fn number_of(word: &str) -> Option<usize> {
 }
 
 /// The summary: whole sentences of the text in their order, blanks inside them as one space; never longer than the text.
-pub(super) fn summarize(text: &str, wish: &Wish) -> String {
+pub(super) fn summarize(text: &str, options: &SummaryOptions) -> String {
     let ranges = sentences(text);
     let language = language(text);
-    let table = Table::new(ranges.iter().map(|range| text.get(range.clone()).unwrap_or_default()), language);
-    let chosen = table.choose(wish.count(ranges.len()), wish.words);
+    let table =
+        Table::new(ranges.iter().map(|range| text.get(range.clone()).expect("sentences lie in the text")), language);
+    let chosen = table.choose(options.count(ranges.len()), options.words);
     let pieces = chosen.iter().filter_map(|at| ranges.get(*at)).filter_map(|range| text.get(range.clone()));
     let pieces: Vec<String> = pieces.map(|piece| piece.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    if wish.points && pieces.len() > 1 {
+    if options.points && pieces.len() > 1 {
         return pieces
             .iter()
             .map(|piece| format!("- {}", piece.trim_start_matches(['-', '*', '•', ' '])))
@@ -252,8 +252,8 @@ impl Table {
         }
         // A person who asked for so many sentences gets them, even if they repeat each other.
         if words.is_none() {
-            let room = count.saturating_sub(chosen.len());
-            chosen.extend(left.into_iter().take(room));
+            let places = count.saturating_sub(chosen.len());
+            chosen.extend(left.into_iter().take(places));
         }
         chosen.sort_unstable();
         chosen

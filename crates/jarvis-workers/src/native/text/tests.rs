@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::summary::Wish;
+use super::summary::SummaryOptions;
 use super::*;
 
 const BRIDGE: &str = "The old bridge in Portland will close for repairs in March. Engineers found rust in the bridge's main \
@@ -98,31 +98,31 @@ fn terms_are_stems_or_pairs() {
 #[test]
 fn wishes_are_read_from_requests() {
     use std::cmp::Ordering::{Greater, Less};
-    let none = Wish::default();
-    let count = |n: usize| Wish { sentences: Some(n), ..Wish::default() };
+    let none = SummaryOptions::default();
+    let count = |n: usize| SummaryOptions { sentences: Some(n), ..SummaryOptions::default() };
     let cases = [
         ("Summarize this article", none),
         ("Summarize it in two sentences", count(2)),
         ("give me a 3-sentence summary", count(3)),
-        ("Sum it up in one short sentence", Wish { length: Some(Less), ..count(1) }),
+        ("Sum it up in one short sentence", SummaryOptions { length: Some(Less), ..count(1) }),
         ("Перескажи в двух предложениях", count(2)),
         ("Сократи до одного предложения", count(1)),
         ("用三句话总结", count(3)),
-        ("一句话总结", Wish { length: Some(Less), ..count(1) }),
-        ("用两个要点概括", Wish { points: true, ..count(2) }),
-        ("List the 4 key points", Wish { points: true, ..count(4) }),
-        ("Назови пять главных тезисов", Wish { points: true, ..count(5) }),
-        ("Summarize briefly", Wish { length: Some(Less), ..none }),
-        ("Кратко перескажи", Wish { length: Some(Less), ..none }),
-        ("请简要总结", Wish { length: Some(Less), ..none }),
-        ("A detailed summary, please", Wish { length: Some(Greater), ..none }),
-        ("Подробно перескажи", Wish { length: Some(Greater), ..none }),
-        ("no more than 50 words", Wish { words: Some(50), ..none }),
-        ("не больше 30 слов", Wish { words: Some(30), ..none }),
-        ("50字以内", Wish { words: Some(50), ..none }),
+        ("一句话总结", SummaryOptions { length: Some(Less), ..count(1) }),
+        ("用两个要点概括", SummaryOptions { points: true, ..count(2) }),
+        ("List the 4 key points", SummaryOptions { points: true, ..count(4) }),
+        ("Назови пять главных тезисов", SummaryOptions { points: true, ..count(5) }),
+        ("Summarize briefly", SummaryOptions { length: Some(Less), ..none }),
+        ("Кратко перескажи", SummaryOptions { length: Some(Less), ..none }),
+        ("请简要总结", SummaryOptions { length: Some(Less), ..none }),
+        ("A detailed summary, please", SummaryOptions { length: Some(Greater), ..none }),
+        ("Подробно перескажи", SummaryOptions { length: Some(Greater), ..none }),
+        ("no more than 50 words", SummaryOptions { words: Some(50), ..none }),
+        ("не больше 30 слов", SummaryOptions { words: Some(30), ..none }),
+        ("50字以内", SummaryOptions { words: Some(50), ..none }),
     ];
     for (request, expected) in cases {
-        assert_eq!(Wish::read(request), expected, "{request}");
+        assert_eq!(SummaryOptions::read(request), expected, "{request}");
     }
 }
 
@@ -132,20 +132,21 @@ fn summaries_keep_what_the_text_is_about() {
     let cases = [(BRIDGE, "bridge", "rolls"), (RIVER, "рек", "попугая"), (TEA, "绿茶", "猫")];
     for (text, about, beside) in cases {
         for sentences in 1..=3 {
-            let wish = Wish { sentences: Some(sentences), ..Wish::default() };
-            let summary = summary::summarize(text, &wish);
+            let options = SummaryOptions { sentences: Some(sentences), ..SummaryOptions::default() };
+            let summary = summary::summarize(text, &options);
             assert_eq!(segment::sentences(&summary).len(), sentences, "{summary}");
             assert!(!summary.contains(beside), "{summary}");
         }
-        let usual = summary::summarize(text, &Wish::default());
+        let usual = summary::summarize(text, &SummaryOptions::default());
         assert!(usual.contains(about) && !usual.contains(beside), "{usual}");
         assert!(usual.len() < text.len() * 2 / 3, "{usual}");
-        let all = summary::summarize(text, &Wish { sentences: Some(99), ..Wish::default() });
+        let all = summary::summarize(text, &SummaryOptions { sentences: Some(99), ..SummaryOptions::default() });
         assert_eq!(all, text);
-        let points = summary::summarize(text, &Wish { sentences: Some(2), points: true, ..Wish::default() });
+        let points =
+            summary::summarize(text, &SummaryOptions { sentences: Some(2), points: true, ..SummaryOptions::default() });
         assert_eq!(points.lines().filter(|line| line.starts_with("- ")).count(), 2, "{points}");
     }
-    let few = summary::summarize(BRIDGE, &Wish { words: Some(20), ..Wish::default() });
+    let few = summary::summarize(BRIDGE, &SummaryOptions { words: Some(20), ..SummaryOptions::default() });
     assert!(few.split_whitespace().count() <= 20, "{few}");
 }
 
@@ -220,7 +221,6 @@ fn likeness_is_ordered() {
     assert_eq!(similarity::compare("a", &["б".to_owned(), String::new()]), [0.0, 0.0]);
 }
 
-/// Arguments by name.
 type Args<'a> = &'a [(&'a str, &'a str)];
 
 fn job(id: &str, request: &str, args: Args<'_>) -> Job {
@@ -314,7 +314,7 @@ async fn wrong_use_is_told_by_code() {
 fn every_pattern_compiles() {
     // Each of these touches its patterns.
     entities::find("张先生 Alice Иванов 1");
-    Wish::read("in two sentences");
+    SummaryOptions::read("in two sentences");
     sentiment::classify("нет").expect("Russian");
     sentiment::classify("好").expect("Chinese");
 }
@@ -373,10 +373,10 @@ fn texts() -> impl Strategy<Value = String> {
 
 /// Nothing here may take a time that grows faster than the text; a text of this size would then never end.
 #[test]
-fn long_and_odd_texts_are_read() {
+fn long_and_odd_texts_do_not_panic() {
     for piece in ["a\n", "A. ", "Dr. A. B. ", "张公司", "«", "1.5,", "не ", "x@", "?！"] {
         let text = piece.repeat(20_000 / piece.len());
-        summary::summarize(&text, &Wish::default());
+        summary::summarize(&text, &SummaryOptions::default());
         entities::describe(&text, &entities::find(&text));
         passage::quote(&text, &text);
         similarity::compare(&text, std::slice::from_ref(&text));
@@ -407,14 +407,14 @@ proptest! {
 
     #[test]
     fn summaries_are_sentences_of_the_text(text in texts(), count in 1usize..5) {
-        let wish = Wish { sentences: Some(count), points: true, ..Wish::default() };
-        let summary = summary::summarize(&text, &wish);
+        let options = SummaryOptions { sentences: Some(count), points: true, ..SummaryOptions::default() };
+        let summary = summary::summarize(&text, &options);
         let whole = squeezed(&text);
         for line in summary.lines() {
             let line = line.strip_prefix("- ").unwrap_or(line);
             prop_assert!(whole.contains(&squeezed(line)), "{:?} is not in {:?}", line, whole);
         }
-        let plain = summary::summarize(&text, &Wish::default());
+        let plain = summary::summarize(&text, &SummaryOptions::default());
         prop_assert!(plain.chars().count() <= text.chars().count());
     }
 
@@ -433,7 +433,7 @@ proptest! {
     fn nothing_panics_and_scores_stay_in_range(text in texts(), other in texts()) {
         language(&text);
         keywords(&text, 5);
-        Wish::read(&text);
+        SummaryOptions::read(&text);
         if let Ok(rows) = sentiment::classify(&text) {
             prop_assert!(rows.iter().all(|(_, score)| (0.0..=1.0).contains(score)));
         }

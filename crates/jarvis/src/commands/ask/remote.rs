@@ -17,7 +17,6 @@ use crate::failure::Failure;
 use crate::printer::{Printer, one_line};
 use crate::wiring::secret;
 
-/// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// How much longer than asked for a server is waited for.
@@ -26,12 +25,10 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How often a silent connection is asked whether the server is there.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// How a certificate in PEM begins.
 const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
 type Client = FileBasedQaClient<Channel>;
 
-/// Asks a server.
 pub(super) async fn ask(
     addr: &str,
     args: &AskArgs,
@@ -95,7 +92,6 @@ async fn answer(
     }
 }
 
-/// How following a stream of events failed.
 enum Followed {
     Status(Box<Status>),
     /// The connection ended in the middle of an answer.

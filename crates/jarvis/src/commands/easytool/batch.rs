@@ -1,4 +1,4 @@
-//! What the pipelines' commands share: flags, the model, the log, progress, the end.
+//! Shared by the commands that run EasyTool's pipelines: flags, model, log, progress, exit status.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,9 +47,7 @@ pub(super) struct BatchArgs {
     pub(super) json: bool,
 }
 
-/// Who answers.
 pub(super) struct Asked {
-    /// The model.
     pub(super) model: Arc<dyn ChatModel>,
     /// Its name, for the log.
     pub(super) name: String,
@@ -81,7 +79,6 @@ impl BatchArgs {
         }
     }
 
-    /// How many questions are answered at once.
     pub(super) fn at_once(&self, asked: &Asked) -> usize {
         if asked.recorded { 1 } else { usize::from(self.concurrency) }
     }
@@ -145,7 +142,6 @@ impl BatchArgs {
     }
 }
 
-/// A log that cannot be used.
 pub(super) fn failed(error: LogFileError) -> Failure {
     match &error {
         LogFileError::Exists { .. } => {
@@ -182,7 +178,6 @@ impl Shown {
         Shown { printer, bar, last: Mutex::new(Instant::now()) }
     }
 
-    /// Takes the bar away.
     pub(super) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

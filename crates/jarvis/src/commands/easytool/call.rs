@@ -65,8 +65,8 @@ fn call(args: &CallArgs, printer: Printer) -> Result<ExitCode, Failure> {
     if let Some(batch) = &args.batch {
         return of_file(hub, batch, args.out.as_deref(), printer);
     }
-    let function = args.function.as_deref().unwrap_or_default();
-    let written = args.input.as_deref().unwrap_or_default();
+    let function = args.function.as_deref().expect("clap requires a function without --batch and --list");
+    let written = args.input.as_deref().expect("clap requires an input with a function");
     let input = Literal::parse(written).map_err(|error| {
         Failure::usage(format!("the arguments cannot be read: {error}"))
             .hint("write a list such as '[1, 2.5]', or an object such as '{\"input\": [1, 2.5]}'")
@@ -74,7 +74,7 @@ fn call(args: &CallArgs, printer: Printer) -> Result<ExitCode, Failure> {
     let outcome = hub.call_named(function, &input).map(|result| result.text);
     if args.json {
         let mut fields = vec![("function", Literal::Text(function.to_owned())), ("args", input)];
-        fields.push(told(&outcome));
+        fields.push(outcome_field(&outcome));
         let document = Literal::Map(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
         printer.out(&document.to_string());
     }
@@ -86,14 +86,14 @@ fn call(args: &CallArgs, printer: Printer) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Err(error) if error.fault == HubFault::UnknownFunction => {
-            Err(Failure::usage(error).hint("`jarvis easytool call --list` tells what each takes"))
+            Err(Failure::usage(error).hint("`jarvis easytool call --list` shows the arguments of each"))
         }
         Err(error) => Err(Failure::work(error)),
     }
 }
 
 /// The field that says how a call ended.
-fn told(outcome: &Result<String, HubError>) -> (&'static str, Literal) {
+fn outcome_field(outcome: &Result<String, HubError>) -> (&'static str, Literal) {
     match outcome {
         Ok(text) => ("result", Literal::Text(text.clone())),
         Err(error) => ("error", Literal::Text(format!("{}: {error}", error.fault))),
@@ -211,7 +211,7 @@ fn of_line(hub: Hub, line: &[u8], number: usize) -> (String, bool) {
     // What an earlier run said of the line is replaced.
     fields.shift_remove("result");
     fields.shift_remove("error");
-    let (name, value) = told(&outcome);
+    let (name, value) = outcome_field(&outcome);
     fields.insert(name.to_owned(), value);
     (Literal::Map(fields).to_string(), outcome.is_ok())
 }

@@ -1,4 +1,4 @@
-//! How tools are found for a text: the flags of every command that retrieves, and what they mean.
+//! Flags of the commands that retrieve tools, and the retrieval they select.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl EmbedderArgs {
                 [("--vectors", self.vectors.is_some()), ("--embeddings-url", self.embeddings_url.is_some())]
             {
                 if given {
-                    return Err(Failure::usage(format!("{flag} says nothing to `bm25`, which compares words"))
+                    return Err(Failure::usage(format!("{flag} does not apply to `bm25`, which compares words"))
                         .hint("name the model with --embedder"));
                 }
             }
@@ -87,7 +87,6 @@ impl EmbedderArgs {
     }
 }
 
-/// A search that failed.
 pub(crate) fn failed(error: RetrievalError) -> Failure {
     let hint = error.hint();
     let failure = match &error {

@@ -240,7 +240,7 @@ fn tell(report: &InstructReport, shape: Shape, printer: Printer) {
     }
     if report.executed + report.untested > 0 || !report.dropped.is_empty() {
         printer.progress(&format!(
-            "examples executed: {}, left out: {}, not to be said: {}",
+            "examples executed: {}, left out: {}, not expressible: {}",
             report.executed,
             report.dropped.len(),
             report.untested
@@ -251,7 +251,7 @@ fn tell(report: &InstructReport, shape: Shape, printer: Printer) {
 /// The time for one call of an Example.
 const EXECUTE_TIMEOUT: Duration = Duration::from_secs(150);
 
-/// The tools of the one document's API. Its address comes from whoever types the command: a document could name any.
+/// The tools of the one document's API. Its address comes from the command line, since a document could name any.
 fn tools_of(documents: &[ToolDocument], args: &InstructArgs, own_url: Option<&str>) -> Result<Registry, Failure> {
     let [ToolDocument { api: Some(api), .. }] = documents else {
         return Err(Failure::usage("--execute takes one OpenAPI document").hint("run the command for each document"));

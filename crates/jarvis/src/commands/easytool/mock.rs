@@ -76,7 +76,7 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
     })?;
     let bound = listener.local_addr().map_err(Failure::work)?;
     printer.out(&format!("http://{bound}"));
-    printer.progress(&format!("{}; stop with Ctrl-C", served.told()));
+    printer.progress(&format!("{}; stop with Ctrl-C", served.described()));
     match served {
         Served::Recorded(recorded) => tokio::select! {
             ended = serve(listener, recorded) => ended.map_err(Failure::work)?,
@@ -87,14 +87,13 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is served.
 enum Served {
     Recorded(Arc<Recorded>),
     Api(ApiMock),
 }
 
 impl Served {
-    fn told(&self) -> String {
+    fn described(&self) -> String {
         match self {
             Served::Recorded(recorded) => format!("answers to {} calls", recorded.len()),
             Served::Api(_) => "the API of the document".to_owned(),

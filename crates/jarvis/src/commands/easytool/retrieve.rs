@@ -1,4 +1,4 @@
-//! `jarvis easytool retrieve`: says which tools fit a text.
+//! `jarvis easytool retrieve`: lists the tools that fit a text.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,7 +41,6 @@ pub(crate) struct RetrieveArgs {
     json: bool,
 }
 
-/// A tool as it is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tool {
     pub(super) id: i64,
@@ -50,7 +49,6 @@ pub(super) struct Tool {
     pub(super) description: String,
 }
 
-/// A tool that was found, as it is printed.
 #[derive(Serialize)]
 struct Row<'a> {
     id: i64,

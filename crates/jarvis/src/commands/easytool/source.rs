@@ -69,7 +69,6 @@ pub(super) fn key_of(name: &str, what: &str) -> Result<Secret, Failure> {
     })
 }
 
-/// An address that was typed.
 pub(super) fn address_of(address: &str, flag: &str) -> Result<Url, Failure> {
     match Url::parse(address) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
@@ -78,7 +77,6 @@ pub(super) fn address_of(address: &str, flag: &str) -> Result<Url, Failure> {
     }
 }
 
-/// Reads an OpenAPI document.
 pub(super) async fn document(path: &Path) -> Result<ApiDocument, Failure> {
     let (file, shown) = (path.to_owned(), path.display().to_string());
     let read = tokio::task::spawn_blocking(move || ApiDocument::read(&file)).await.map_err(Failure::work)?;

@@ -106,14 +106,14 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
         true => Some(registry(global, printer).await?),
         false => None,
     };
-    let tools = match (&args.tools, &args.api.openapi) {
-        _ if registry.is_some() => registry.as_ref().map(of_registry).unwrap_or_default(),
-        (Some(path), _) => read_tools(path).map_err(Failure::usage)?,
-        (None, Some(path)) => match instructions(path, Shape::Tools).await? {
+    let tools = match (&registry, &args.tools, &args.api.openapi) {
+        (Some(registry), _, _) => of_registry(registry),
+        (None, Some(path), _) => read_tools(path).map_err(Failure::usage)?,
+        (None, None, Some(path)) => match instructions(path, Shape::Tools).await? {
             Instructions::Tools(tools) => tools,
             Instructions::Endpoints(_) => Vec::new(),
         },
-        (None, None) => Vec::new(),
+        (None, None, None) => Vec::new(),
     };
     if tools.is_empty() {
         return Err(
@@ -167,7 +167,7 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     args.batch.end(&ended.map_err(failed)?, log.path(), printer)
 }
 
-/// Gives items without tools those of their `api_list`, or, where they list none, all tools.
+/// Gives items without tools the tools of their `api_list`, or all tools if they have no such list.
 fn offer_tools(items: &mut [ToolbenchItem], tools: &[ToolInstruction], printer: Printer) {
     let (mut skipped, mut all) = (0, 0);
     for item in items.iter_mut().filter(|item| item.tool_dic.is_empty()) {

@@ -83,9 +83,9 @@ pub(super) async fn evaluate(
     }
     let decisions = app.decisions()?;
     let (events, receiver) = Events::channel(RunId(App::new_run_id()));
-    // Nobody reads what happens in each of many plans.
+    // The steps of each plan would drown the progress of the measurement.
     drop(receiver);
-    let told = |sample: &Sample| {
+    let report = |sample: &Sample| {
         let how = match (&sample.error, sample.all_match) {
             (Some(error), _) => error.clone(),
             (None, true) => "right".to_owned(),
@@ -98,7 +98,7 @@ pub(super) async fn evaluate(
     let measured = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(Failure::work("the measurement was interrupted")),
-        measured = decisions.evaluate(&examples, !args.no_few_shots, &events, told) => measured.map_err(failure)?,
+        measured = decisions.evaluate(&examples, !args.no_few_shots, &events, report) => measured.map_err(failure)?,
     };
     interrupt.abort();
     deliver(&serde_json::to_string_pretty(&measured).map_err(Failure::work)?, args, printer)?;

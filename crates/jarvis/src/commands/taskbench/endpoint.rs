@@ -1,4 +1,4 @@
-//! Where the chat model is, in the original's words.
+//! The flags of the original TaskBench scripts that name the chat endpoint.
 
 use std::fmt;
 
@@ -34,14 +34,13 @@ impl fmt::Debug for EndpointArgs {
 }
 
 impl EndpointArgs {
-    /// Puts the address into the configuration.
     pub(super) fn configure(&self, config: &mut Config, global: &Global) -> Result<(), Failure> {
         if self.api_addr.is_none() && self.api_port.is_none() {
             return Ok(());
         }
         // Where it stands before the command, the flag's conflict is not seen.
         if global.base_url.is_some() {
-            return Err(Failure::usage("--base-url and --api-addr or --api-port say two addresses").hint("use one"));
+            return Err(Failure::usage("--base-url and --api-addr or --api-port are two addresses").hint("use one"));
         }
         if matches!(config.llm.model.trim(), "" | "offline") {
             return Err(Failure::usage("an endpoint is named, but no model to ask for there")

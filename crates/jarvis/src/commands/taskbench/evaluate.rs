@@ -296,7 +296,6 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The progress of BERTScore.
 fn bar(drawn: bool) -> ProgressBar {
     let bar = ProgressBar::hidden();
     if drawn {
@@ -322,7 +321,7 @@ fn dependency(args: &EvaluateArgs, tools: &ToolList, printer: Printer) -> Depend
     }
 }
 
-/// Says why there is nothing to score; a critic that lets nothing pass is no fault of the command.
+/// Says why there is nothing to score; a critic that rejects everything is not an error.
 fn no_gold(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> Result<(), Failure> {
     let gold = domain.path("data.json");
     match (&args.ids, args.alignment) {
@@ -336,7 +335,7 @@ fn no_gold(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> Result<(),
         }
         (None, Some(AlignmentArg(None)) | None) => {
             Err(Failure::usage(format!("{} holds no gold plan", gold.display()))
-                .hint("a line a plan is wanted; `jarvis taskbench inspect` says what is there"))
+                .hint("a line a plan is wanted; `jarvis taskbench inspect` lists what is there"))
         }
     }
 }

@@ -300,7 +300,7 @@ fn finish(
         printer.progress("interrupted; what is made is kept");
     }
     if summary.gave_up {
-        printer.progress(&format!("gave up, since nobody answered the first {} calls", summary.failed));
+        printer.progress(&format!("gave up: the model answered none of the first {} calls", summary.failed));
     }
     printer.progress(&format!(
         "{} missing; to go on, run the same command with --data-dir {}",
@@ -332,9 +332,9 @@ fn failed(error: GenerateError) -> Failure {
     }
 }
 
-/// With more samples to make than this, they are counted and not told one by one.
+/// With more samples to make than this, they are counted and not printed one by one.
 const LISTED: usize = 50;
-/// Failures that are told one by one then.
+/// The number of failures printed one by one then.
 const TOLD: usize = 5;
 
 /// A run on stderr: a bar on a terminal, lines elsewhere, nothing when quiet.
@@ -405,7 +405,7 @@ impl<'a> Shown<'a> {
                     self.note(&line);
                 }
                 if self.failed == TOLD && self.todo > LISTED {
-                    self.line(&format!("further failures are told in {} alone", self.errors.display()));
+                    self.line(&format!("further failures are only in {}", self.errors.display()));
                 }
                 self.count();
             }

@@ -381,12 +381,11 @@ fn describe(args: &StatsArgs, printer: Printer) -> Result<(), Failure> {
     if args.json {
         printer.out(&serde_json::to_string_pretty(&stats).map_err(Failure::work)?);
     } else {
-        printer.out(told(&stats).trim_end());
+        printer.out(described(&stats).trim_end());
     }
     Ok(())
 }
 
-/// A number with its word.
 fn counted(number: usize, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
@@ -394,22 +393,21 @@ fn counted(number: usize, word: &str) -> String {
 /// Which chains there are, where all up to some length are in few words.
 fn chains(found: &[Option<bool>], tools: usize) -> String {
     let all = found.iter().take_while(|found| **found == Some(true)).count();
-    let mut said = match all {
+    let mut parts = match all {
         0 => Vec::new(),
         1 => vec!["1".to_owned()],
         all => vec![format!("1 to {all}")],
     };
-    said.extend((all + 1..).zip(found.iter().skip(all)).map(|(n, found)| match found {
+    parts.extend((all + 1..).zip(found.iter().skip(all)).map(|(n, found)| match found {
         Some(true) => n.to_string(),
         Some(false) => format!("not {n}"),
         None => format!("{n}?"),
     }));
     let further = if all == found.len() && tools > all { " tools, and longer ones were not tried" } else { " tools" };
-    format!("{}{further}", said.join(", "))
+    format!("{}{further}", parts.join(", "))
 }
 
-/// The figures in words.
-fn told(stats: &GraphStats) -> String {
+fn described(stats: &GraphStats) -> String {
     const SHOWN: usize = 12;
     let names = |names: &[String]| -> String {
         match names.len() {

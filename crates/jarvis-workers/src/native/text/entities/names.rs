@@ -58,7 +58,6 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     }
 });
 
-/// A word of a sentence.
 struct Word {
     range: Range<usize>,
     folded: String,
@@ -109,15 +108,15 @@ pub(super) fn capitalised(page: &mut Page<'_>, language: &str) {
 }
 
 fn words(page: &Page<'_>, range: Range<usize>, lists: &Lists) -> Vec<Word> {
-    let sentence = page.text.get(range.clone()).unwrap_or_default();
+    let sentence = page.text.get(range.clone()).expect("sentences lie in the text");
     let mut first = true;
     sentence
         .unicode_word_indices()
         .map(|(at, text)| {
             let start = range.start + at;
-            let before = page.text.get(..start).unwrap_or_default().trim_end().chars().next_back();
+            let before = page.text.get(..start).expect("a word starts at a character").trim_end().chars().next_back();
             let quoted = before.is_some_and(|letter| "\"“«„'‘:-—–•*".contains(letter));
-            // A possessive ending is no part of the name.
+            // A possessive ending is not part of the name.
             let name = text.strip_suffix("'s").or_else(|| text.strip_suffix("’s")).unwrap_or(text);
             let folded = fold(name);
             let letters = name.chars().count();
@@ -230,7 +229,7 @@ fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Opt
     });
     let has = |names: &[Word], list: &HashSet<String>| names.iter().any(|word| list.contains(&word.stem));
     let organisation = has(names, &lists.organisation_words);
-    // `President Lincoln` names Lincoln; a title alone names nobody.
+    // `President Lincoln` names Lincoln; a title alone is not a name.
     while let Some((first, rest)) = names.split_first() {
         if organisation || !lists.titles.contains(&first.stem) {
             break;
@@ -417,7 +416,7 @@ pub(super) fn chinese(page: &mut Page<'_>) {
             at = found.end();
             let mut name = found.as_str();
             if *open {
-                let before = page.text.get(..found.start()).unwrap_or_default();
+                let before = page.text.get(..found.start()).expect("a match starts at a character");
                 if before.ends_with(['这', '那', '某', '每', '几', '各']) {
                     name = name.strip_prefix(['家', '所']).unwrap_or(name);
                 }

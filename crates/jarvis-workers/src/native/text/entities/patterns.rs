@@ -141,9 +141,9 @@ pub(super) fn find(page: &mut Page<'_>) {
 
 /// Whether figures are not cut out of something longer, such as a version or a serial number.
 fn stands_alone(text: &str, range: &Range<usize>, group: Group) -> bool {
-    let word = text.get(range.clone()).unwrap_or_default();
-    let mut before = text.get(..range.start).unwrap_or_default().chars().rev();
-    let mut after = text.get(range.end..).unwrap_or_default().chars();
+    let word = text.get(range.clone()).expect("a match lies in the text");
+    let mut before = text.get(..range.start).expect("a match lies in the text").chars().rev();
+    let mut after = text.get(range.end..).expect("a match lies in the text").chars();
     let (previous, second) = (before.next(), before.next());
     let (next, then) = (after.next(), after.next());
     let is_letter = |letter: char| letter.is_alphabetic() && !is_han(letter);
@@ -164,7 +164,7 @@ fn stands_alone(text: &str, range: &Range<usize>, group: Group) -> bool {
         return false;
     }
     if word.ends_with(|letter: char| letter.is_ascii_digit()) {
-        // `5km` is a number; `5` in `2024x1` is none.
+        // `5km` is a number; `5` in `2024x1` is not.
         let joined = group != Group::Number && next.is_some_and(is_letter);
         return !(joined || is_digit(next) || (matches!(next, Some('.' | ',' | '/' | ':')) && is_digit(then)));
     }

@@ -97,7 +97,6 @@ async fn carry_out(args: RetrievalArgs, global: &Global, printer: Printer) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks each question once.
 async fn ask(
     args: &RetrievalArgs,
     items: Vec<Item>,

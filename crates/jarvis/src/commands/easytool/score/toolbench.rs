@@ -58,7 +58,6 @@ pub(crate) struct ToolbenchArgs {
     per_question: Option<PathBuf>,
 }
 
-/// What is read from files.
 struct Files {
     data: Option<Vec<ToolbenchItem>>,
     log: Logged<LoggedAnswer>,

@@ -1,4 +1,4 @@
-//! The files of an evaluation: which predictions there are, where figures go, what is there already.
+//! The files of an evaluation: predictions to score, where metrics go, and which exist already.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,6 @@ pub(super) struct Job {
     log: PathBuf,
 }
 
-/// The files to score.
 pub(super) fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Failure> {
     let folder = domain.path(&args.prediction_dir);
     let save = match &args.save_dir {
@@ -75,7 +74,7 @@ pub(super) fn jobs(args: &EvaluateArgs, domain: &Domain) -> Result<Vec<Job>, Fai
 }
 
 /// The folder of figures for one of predictions: its name with `metrics` for `predictions`. Of an absolute path only the
-/// last part changes, for those above are somebody else's.
+/// last part changes, since the folders above belong to the user.
 fn metrics_dir(predictions: &Path) -> String {
     let renamed = |name: &str| name.replace("predictions", "metrics");
     match (predictions.is_absolute(), predictions.file_name()) {

@@ -38,7 +38,7 @@ pub(super) fn evaluate(
         ("--use-demos", args.use_demos.is_some()),
     ];
     for (option, _) in unused.iter().filter(|(_, given)| *given) {
-        printer.warning(&format!("{option} means nothing to the figures of GNN4TaskPlan; it is not used"));
+        printer.warning(&format!("{option} does not apply to the figures of GNN4TaskPlan and is ignored"));
     }
     let steps = args.metric.iter().any(|word| word == "rouge" || word == "all");
     let options = Options { mode, remove_non_pred: args.remove_non_pred != Some(0), steps };

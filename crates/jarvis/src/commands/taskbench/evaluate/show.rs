@@ -1,4 +1,4 @@
-//! What an evaluation says: on stderr on what the figures rest, on stdout the tables.
+//! Output of an evaluation: what the figures rest on to stderr, the tables to stdout.
 
 use jarvis_taskbench::data::{Domain, Gold, SampleId};
 use jarvis_taskbench::evaluate::table::{Column, Form, LEGACY_COLUMNS, STRICT_COLUMNS, Table};
@@ -64,7 +64,7 @@ pub(super) fn tell(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, doma
 /// Says why no prediction met a gold plan.
 pub(super) fn no_overlap(job: &Job, gold: &Gold, predictions: &Predictions<'_>, printer: Printer) {
     let path = job.predictions.display();
-    let Some(said) = predictions.lines.first() else {
+    let Some(first) = predictions.lines.first() else {
         let why = if predictions.bad.is_empty() { "it is empty" } else { "no line of it is a prediction" };
         printer.warning(&format!("{path}: {why}; a line a prediction is wanted, {{\"id\": …, \"result\": …}}"));
         return;
@@ -75,15 +75,15 @@ pub(super) fn no_overlap(job: &Job, gold: &Gold, predictions: &Predictions<'_>, 
         SampleId::Text(_) => "text",
         SampleId::Number(_) => "numbers",
     };
-    if kind(&said.id) == kind(&wanted) {
+    if kind(&first.id) == kind(&wanted) {
         printer.warning(&format!(
             "none of the ids in {path} is in data.json; the first there is {}, here {wanted}: is it of another domain?",
-            said.id
+            first.id
         ));
     } else {
         printer.warning(&format!(
             "the ids in {path} are {}, those of data.json {}; 1 and \"1\" are different ids",
-            kind(&said.id),
+            kind(&first.id),
             kind(&wanted)
         ));
     }
@@ -188,7 +188,6 @@ impl Figures {
         ]
     }
 
-    /// What `--json` prints of a run.
     pub(super) fn document(&self, name: &str) -> Value {
         let mut document = Map::new();
         document.insert("name".into(), name.into());

@@ -24,7 +24,6 @@ impl Prices {
             .then(|| Prices { sent: sent.unwrap_or(0.0), received: received.unwrap_or(0.0) })
     }
 
-    /// What a run has cost.
     pub(super) fn of_summary(self, summary: &Summary) -> f64 {
         self.of(summary.prompt_tokens, summary.completion_tokens)
     }
@@ -34,14 +33,13 @@ impl Prices {
     }
 }
 
-/// The failures that are told one by one; the rest is counted, and all are in the log.
+/// The number of failures printed one by one; further ones are counted, and all are in the log.
 const TOLD: usize = 5;
 
 /// The longest time without a plain line while requests end, and the shortest between two.
 const SILENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Shows a run.
 pub(super) struct Shown {
     printer: Printer,
     llm: String,
@@ -62,14 +60,12 @@ impl Shown {
         Shown { printer, llm, prices, state: Mutex::new(State { bar: None, since: now, last: now, twentieths: 0 }) }
     }
 
-    /// Takes the bar away.
     pub(super) fn clear(&self) {
         if let Some(bar) = self.state().bar.take() {
             bar.finish_and_clear();
         }
     }
 
-    /// Says how the run ended.
     pub(super) fn end(&self, summary: &Summary, log: &Path) {
         let Summary { completed, failed, left, mended, reformatted, .. } = *summary;
         if completed + failed + left == 0 {
@@ -91,7 +87,7 @@ impl Shown {
         }
         let left = several(left, "request");
         if summary.gave_up {
-            self.printer.progress(&format!("gave up, since nobody answered the first {failed}; left: {left}"));
+            self.printer.progress(&format!("gave up: the model answered none of the first {failed}; left: {left}"));
         } else if summary.interrupted {
             self.printer.progress(&format!("stopped; left: {left}"));
         }
