@@ -65,8 +65,10 @@ fn native(name: &str, description: &str, when: &str, input_schema: Value, exampl
 /// any other text, such as `about 1.2e400`.
 fn exact(digits: &str) -> Option<Value> {
     match serde_json::from_str::<Value>(digits) {
-        Ok(number @ Value::Number(_)) if number.to_string() == digits => Some(number),
-        Ok(Value::Number(_)) => Some(digits.into()),
+        Ok(Value::Number(number)) => {
+            let written = number.to_string();
+            Some(if written == digits { number.into() } else { digits.into() })
+        }
         Ok(_) => None,
         // Beyond the range of floats.
         Err(_) => {
