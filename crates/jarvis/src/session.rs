@@ -38,7 +38,7 @@ pub(crate) enum Work {
     /// A request, planned first.
     Request(Request),
     /// A plan that was made before, for a request.
-    Plan(Request, Executable),
+    Plan(Request, Box<Executable>),
 }
 
 /// Runs one request. The first Ctrl-C cancels the run in good order; the second ends the process.

@@ -41,7 +41,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
     let work = match plan {
         Some(mut plan) => {
             let request = ingest::plan(&mut plan, request, &app.media, app.config.limits.max_input_bytes)?;
-            Work::Plan(request, plan)
+            Work::Plan(request, Box::new(plan))
         }
         None => {
             warnings.iter().for_each(|warning| printer.warning(warning));
