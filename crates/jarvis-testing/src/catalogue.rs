@@ -95,9 +95,6 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 impl FakeCatalogue {
     /// Starts the service on a free loopback port.
-    ///
-    /// # Errors
-    /// When no port can be bound.
     pub async fn start(data: Data) -> io::Result<FakeCatalogue> {
         let state = Arc::new(Mutex::new(State { data, ..State::default() }));
         let shared = Arc::clone(&state);

@@ -137,17 +137,11 @@ pub struct FakeHub(Server);
 
 impl FakeHub {
     /// Starts a Hub with these models.
-    ///
-    /// # Errors
-    /// When no loopback port can be bound.
     pub async fn start(models: Vec<HubModel>) -> io::Result<FakeHub> {
         FakeHub::start_with(models, Router::new()).await
     }
 
     /// Starts a Hub with these models and more routes, such as `POST /hf-inference/models/{*id}`.
-    ///
-    /// # Errors
-    /// When no loopback port can be bound.
     pub async fn start_with(models: Vec<HubModel>, extra: Router) -> io::Result<FakeHub> {
         let routes = Router::new()
             .route("/api/models", get(list))
@@ -182,18 +176,12 @@ pub struct FakeStatusServer(Server);
 
 impl FakeStatusServer {
     /// Starts a server that has loaded these ids.
-    ///
-    /// # Errors
-    /// When no loopback port can be bound.
     pub async fn start(loaded: &[&str]) -> io::Result<FakeStatusServer> {
         let models = loaded.iter().map(|id| HubModel::live(id, "", 0)).collect();
         FakeStatusServer::start_with(models, Router::new()).await
     }
 
     /// Starts a server that answers about these models as they say, with more routes, such as `POST /models/{*id}`.
-    ///
-    /// # Errors
-    /// When no loopback port can be bound.
     pub async fn start_with(models: Vec<HubModel>, extra: Router) -> io::Result<FakeStatusServer> {
         let routes = Router::new()
             .route("/running", get(async || Json(json!({"running": true}))))

@@ -31,9 +31,6 @@ pub struct FakeInference {
 
 impl FakeInference {
     /// Starts a router that takes one token and has these models.
-    ///
-    /// # Errors
-    /// When no port can be bound.
     pub async fn start(token: &str, models: Vec<(&str, Served)>) -> io::Result<FakeInference> {
         let token = format!("Bearer {token}");
         let models: HashMap<String, Served> = models.into_iter().map(|(id, served)| (id.to_owned(), served)).collect();
@@ -124,9 +121,6 @@ pub struct FakeMedia {
 
 impl FakeMedia {
     /// Starts the endpoints. With a key, calls without it are refused.
-    ///
-    /// # Errors
-    /// When no port can be bound.
     pub async fn start(key: Option<&str>, replies: MediaReplies) -> io::Result<FakeMedia> {
         let key = key.map(|key| format!("Bearer {key}"));
         let stub = Stub::start(move |request| {

@@ -15,9 +15,6 @@ pub struct FakeModelServer {
 
 impl FakeModelServer {
     /// Starts a server with these models and their answers, and files by path, such as `/images/ab.png`.
-    ///
-    /// # Errors
-    /// When no port can be bound.
     pub async fn start(models: Vec<(&str, Canned)>, files: Vec<(&str, Canned)>) -> io::Result<FakeModelServer> {
         let own = |table: Vec<(&str, Canned)>| -> HashMap<String, Canned> {
             table.into_iter().map(|(name, canned)| (name.to_owned(), canned)).collect()

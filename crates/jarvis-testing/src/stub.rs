@@ -129,9 +129,6 @@ pub struct Stub {
 
 impl Stub {
     /// Starts a server on a free loopback port. `answer` is called once a request.
-    ///
-    /// # Errors
-    /// When no port can be bound.
     pub async fn start(answer: impl Fn(&Captured) -> Canned + Send + Sync + 'static) -> io::Result<Stub> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;

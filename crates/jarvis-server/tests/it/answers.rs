@@ -3,7 +3,7 @@
 use jarvis_testing::chat::{Reply as Said, Script};
 use serde_json::{Value, json};
 
-use crate::house::{self, Does, MOOD, ask};
+use crate::harness::{self, Does, MOOD, ask};
 
 /// Two tasks, the second about what the first gave.
 const CHAIN: &str = r#"[{"task": "image-to-text", "id": 0, "dep": [-1], "args": {"image": "/images/a.png"}},
@@ -15,22 +15,22 @@ fn planned(plan: &str) -> Script {
 
 #[tokio::test]
 async fn the_original_shapes_still_work() {
-    let house = house::with_chat(planned(CHAIN)).start().await;
-    let answer = house.post("/hugginggpt", ask("do it")).await;
+    let harness = harness::with_chat(planned(CHAIN)).start().await;
+    let answer = harness.post("/hugginggpt", ask("do it")).await;
     assert_eq!((answer.status, &answer.json["message"]), (200, &json!("Here you are.")));
     assert_eq!(
         answer.json["run"]["usage"]["calls"],
         json!({"parse_task": 1, "choose_model": 1, "response_results": 1})
     );
     assert_eq!(answer.json["run"]["outcomes"][1]["status"], "succeeded");
-    let tasks = house.post("/tasks", ask("do it")).await;
+    let tasks = harness.post("/tasks", ask("do it")).await;
     assert_eq!(tasks.json, serde_json::from_str::<Value>(CHAIN).expect("JSON"));
-    let results = house.post("/results", ask("do it")).await;
+    let results = harness.post("/results", ask("do it")).await;
     assert_eq!(results.json["0"]["inference result"], json!({"generated text": "image-to-text done"}));
     assert_eq!(results.json["1"]["task"]["args"]["text"], "image-to-text done");
     assert_eq!(results.json["1"]["choose model result"]["id"], "native/vader");
     // The results are given without the answer's call.
-    let stages = house.chat.as_ref().expect("a chat").stages();
+    let stages = harness.chat.as_ref().expect("a chat").stages();
     assert_eq!(stages.iter().filter(|stage| *stage == "response_results").count(), 1);
 }
 
@@ -39,9 +39,9 @@ async fn conversation_is_a_message_everywhere() {
     for plan in
         ["[]", "I would rather talk.", r#"[{"task": "summarization", "id": 0, "dep": [-1], "args": {"text": "x"}}]"#]
     {
-        let house = house::with_chat(planned(plan)).start().await;
+        let harness = harness::with_chat(planned(plan)).start().await;
         for route in ["/hugginggpt", "/tasks", "/results"] {
-            let reply = house.post(route, ask("hello")).await;
+            let reply = harness.post(route, ask("hello")).await;
             assert_eq!((reply.status, &reply.json["message"]), (200, &json!("Hello to you.")), "{route} with {plan}");
         }
     }
@@ -87,9 +87,9 @@ async fn what_fails_has_its_status_and_one_shape() {
         (ok(), json!({"messages": [{"role": "user", "content": "x"}], "model": "gpt-9", "temperature": 3}), "200"),
         (ok(), json!({"messages": [{"role": "user", "content": "x"}], "api_key": "", "api_endpoint": null}), "200"),
     ] {
-        let house = house::with_chat(script).start().await;
+        let harness = harness::with_chat(script).start().await;
         for route in ["/hugginggpt", "/tasks", "/results"] {
-            let reply = house.post(route, body.clone()).await;
+            let reply = harness.post(route, body.clone()).await;
             assert_eq!(reply.told(), want, "{route} {body} {}", reply.text);
             if reply.status != 200 {
                 let error = &reply.json["error"];
@@ -98,9 +98,9 @@ async fn what_fails_has_its_status_and_one_shape() {
             assert!(!reply.header("x-request-id").is_empty());
         }
         // A stream that cannot begin is refused like the others; one that fails later says so inside.
-        let reply = house.post("/hugginggpt/stream", body.clone()).await;
+        let reply = harness.post("/hugginggpt/stream", body.clone()).await;
         if reply.status == 200 && want != "200" {
-            let (name, event) = house::events(&reply.text).pop().expect("an event");
+            let (name, event) = harness::events(&reply.text).pop().expect("an event");
             assert_eq!((name.as_str(), event["code"].as_str()), ("error", want.split_once(' ').map(|(_, code)| code)));
         } else {
             assert_eq!(reply.told(), want, "stream {body}");
@@ -110,7 +110,7 @@ async fn what_fails_has_its_status_and_one_shape() {
 
 #[tokio::test]
 async fn bodies_that_are_not_json_are_told_apart() {
-    let house = house::offline().options(|options| options.max_body = 2000).start().await;
+    let harness = harness::offline().options(|options| options.max_body = 2000).start().await;
     for (kind, body, want) in [
         ("text/plain", ask("x").to_string(), "415 unsupported_media"),
         ("application/json", "{".to_owned(), "400 invalid_request"),
@@ -120,23 +120,23 @@ async fn bodies_that_are_not_json_are_told_apart() {
         ("application/json; charset=utf-8", ask("tell the mood of: I love it").to_string(), "200"),
     ] {
         let request =
-            house.request(reqwest::Method::POST, "/hugginggpt").header("content-type", kind).body(body.clone());
-        let reply = house::Reply::of(request.send().await.expect("a reply")).await;
+            harness.request(reqwest::Method::POST, "/hugginggpt").header("content-type", kind).body(body.clone());
+        let reply = harness::Reply::of(request.send().await.expect("a reply")).await;
         assert_eq!(reply.told(), want, "{kind} {body}");
     }
-    assert_eq!(house.get("/hugginggpt").await.told(), "405 method_not_allowed");
-    assert_eq!(house.get("/no/such/thing").await.told(), "404 not_found");
-    assert_eq!(house.post("/no/such/thing", json!({})).await.told(), "404 not_found");
+    assert_eq!(harness.get("/hugginggpt").await.told(), "405 method_not_allowed");
+    assert_eq!(harness.get("/no/such/thing").await.told(), "404 not_found");
+    assert_eq!(harness.post("/no/such/thing", json!({})).await.told(), "404 not_found");
 }
 
 #[tokio::test]
 async fn failed_tasks_are_an_answer_and_a_panic_takes_nothing_down() {
     for does in [Does::Fails, Does::Panics] {
-        let house = house::with_chat(planned(MOOD)).does("text-classification", does).start().await;
-        let reply = house.post("/hugginggpt", ask("x")).await;
+        let harness = harness::with_chat(planned(MOOD)).does("text-classification", does).start().await;
+        let reply = harness.post("/hugginggpt", ask("x")).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
         assert_eq!(reply.json["run"]["outcomes"][0]["status"], "failed");
-        assert_eq!(house.get("/health").await.status, 200);
+        assert_eq!(harness.get("/health").await.status, 200);
     }
 }
 
@@ -144,7 +144,7 @@ async fn failed_tasks_are_an_answer_and_a_panic_takes_nothing_down() {
 async fn a_caller_may_bring_an_endpoint_only_from_the_list() {
     let own = jarvis_testing::chat::FakeChat::start(planned("[]")).await;
     let host = own.url().trim_start_matches("http://").split('/').next().expect("a host").to_owned();
-    let house = house::with_chat(planned(MOOD))
+    let harness = harness::with_chat(planned(MOOD))
         .options(|options| {
             options.caller.allow = true;
             options.caller.hosts = [host.clone()].into();
@@ -152,9 +152,9 @@ async fn a_caller_may_bring_an_endpoint_only_from_the_list() {
         .start()
         .await;
     let with = |endpoint: &str| json!({"messages": [{"role": "user", "content": "hello"}], "api_endpoint": endpoint, "api_key": "sk-own"});
-    let reply = house.post("/hugginggpt", with(&own.url())).await;
+    let reply = harness.post("/hugginggpt", with(&own.url())).await;
     assert_eq!((reply.status, &reply.json["message"]), (200, &json!("Hello to you.")));
-    assert!(house.chat.as_ref().expect("a chat").stages().is_empty(), "the server's own model is not asked");
+    assert!(harness.chat.as_ref().expect("a chat").stages().is_empty(), "the server's own model is not asked");
     let port = host.split(':').nth(1).expect("a port");
     for endpoint in [
         format!("http://{host}.example.org/v1"),
@@ -165,7 +165,7 @@ async fn a_caller_may_bring_an_endpoint_only_from_the_list() {
         "http://169.254.169.254/".to_owned(),
         "nonsense".to_owned(),
     ] {
-        let reply = house.post("/hugginggpt", with(&endpoint)).await;
+        let reply = harness.post("/hugginggpt", with(&endpoint)).await;
         assert_eq!(reply.told(), "403 caller_model_refused", "{endpoint}");
         assert!(!reply.text.contains("sk-own"));
     }
@@ -173,13 +173,13 @@ async fn a_caller_may_bring_an_endpoint_only_from_the_list() {
 
 #[tokio::test]
 async fn attached_texts_and_names_reach_the_plan() {
-    let house = house::offline().start().await;
+    let harness = harness::offline().start().await;
     let body = json!({"messages": [{"role": "user", "content": "find the edges of my photo.jpg"}],
         "attachments": [{"kind": "image", "path": "/images/ab12.png", "name": "my photo.jpg"}]});
-    let tasks = house.post("/tasks", body).await;
+    let tasks = harness.post("/tasks", body).await;
     assert_eq!(tasks.json[0]["args"]["image"], "/images/ab12.png", "{}", tasks.text);
     let body = json!({"messages": [{"role": "user", "content": "tell the mood of it"}],
         "attachments": [{"kind": "text", "text": "What a lovely day.", "name": "day.txt"}]});
-    let tasks = house.post("/tasks", body).await;
+    let tasks = harness.post("/tasks", body).await;
     assert_eq!(tasks.json[0]["args"]["text"], "day.txt", "{}", tasks.text);
 }

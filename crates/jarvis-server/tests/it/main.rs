@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+mod access;
 mod answers;
 mod decisions;
-mod doors;
 mod grpc;
-mod house;
+mod harness;
 mod load;
 mod mcp;
 mod media;

@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
 
-use crate::house::{self, Does, House, MOOD, PATIENCE, Reply};
+use crate::harness::{self, Does, Harness, MOOD, PATIENCE, Reply};
 use jarvis_testing::chat::{Reply as Said, Script};
 
 /// A client that keeps what it is told of progress.
@@ -50,8 +50,8 @@ fn lifecycles() -> [ClientLifecycleMode; 2] {
 
 type Client = RunningService<RoleClient, Listening>;
 
-async fn client(house: &House, lifecycle: ClientLifecycleMode, token: Option<&str>) -> Result<Client, String> {
-    let mut config = StreamableHttpClientTransportConfig::with_uri(format!("{}/mcp", house.url));
+async fn client(harness: &Harness, lifecycle: ClientLifecycleMode, token: Option<&str>) -> Result<Client, String> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(format!("{}/mcp", harness.url));
     if let Some(token) = token {
         config = config.auth_header(token);
     }
@@ -85,9 +85,9 @@ fn drawn() -> Script {
 
 #[tokio::test]
 async fn tools_are_listed_in_order_with_their_schemas() {
-    let house = house::offline().start().await;
+    let harness = harness::offline().start().await;
     for lifecycle in lifecycles() {
-        let client = client(&house, lifecycle, None).await.unwrap();
+        let client = client(&harness, lifecycle, None).await.unwrap();
         let tools = client.peer().list_all_tools().await.unwrap();
         let seen: Vec<(&str, Option<bool>)> = tools
             .iter()
@@ -105,45 +105,45 @@ async fn tools_are_listed_in_order_with_their_schemas() {
 #[tokio::test]
 async fn a_request_is_done_and_told_on_the_way() {
     for lifecycle in lifecycles() {
-        let house = house::with_chat(planned()).start().await;
-        let client = client(&house, lifecycle, None).await.unwrap();
+        let harness = harness::with_chat(planned()).start().await;
+        let client = client(&harness, lifecycle, None).await.unwrap();
         let done = call(&client, "run", json!({"request": "tell the mood of: I love it"})).await.unwrap();
         assert_eq!((text(&done), done.is_error), ("Here you are.", Some(false)));
         let document = done.structured_content.unwrap();
         assert_eq!(document["outcomes"][0]["status"], "succeeded", "{document}");
         assert_eq!(document["answer"]["text"], "Here you are.");
-        assert!(!document.to_string().contains(&*house.folder().to_string_lossy()), "no path of this disk");
+        assert!(!document.to_string().contains(&*harness.folder().to_string_lossy()), "no path of this disk");
         let told = client.service().told();
         assert_eq!(told.first().map(String::as_str), Some("planned: text-classification"), "{told:?}");
         assert!(told.iter().any(|told| told.starts_with("task 0 (text-classification) ended")), "{told:?}");
         assert_eq!(told.last().map(String::as_str), Some("the answer stands"), "{told:?}");
-        house.settled().await;
-        let runs = house.get("/runs").await;
+        harness.settled().await;
+        let runs = harness.get("/runs").await;
         assert_eq!(runs.json["runs"][0]["run_id"], document["run_id"]);
     }
 }
 
 #[tokio::test]
 async fn a_plan_is_made_and_nothing_is_done() {
-    let house = house::with_chat(planned()).start().await;
-    let client = client(&house, lifecycles()[1].clone(), None).await.unwrap();
+    let harness = harness::with_chat(planned()).start().await;
+    let client = client(&harness, lifecycles()[1].clone(), None).await.unwrap();
     let done = call(&client, "plan", json!({"request": "tell the mood of: I love it"})).await.unwrap();
     let document = done.structured_content.clone().unwrap();
     assert_eq!(document["execution_config"]["tasks"][0]["task_type"], "text-classification", "{document}");
     assert!(text(&done).starts_with("0. text-classification: "), "{}", text(&done));
     assert!(client.service().told().contains(&"planned: text-classification".to_owned()));
     // A plan is kept for `POST /plans/{id}/run`, and is no run.
-    let saved = house.get(&format!("/plans/{}", document["plan_id"].as_str().unwrap())).await;
+    let saved = harness.get(&format!("/plans/{}", document["plan_id"].as_str().unwrap())).await;
     assert_eq!(saved.json["execution_config"], document["execution_config"]);
-    house.settled().await;
-    assert_eq!(house.get("/runs").await.json["runs"], json!([]));
+    harness.settled().await;
+    assert_eq!(harness.get("/runs").await.json["runs"], json!([]));
 }
 
 #[tokio::test]
 async fn a_question_is_answered_with_its_chart() {
     for lifecycle in lifecycles() {
-        let house = house::with_chat(drawn()).start().await;
-        let client = client(&house, lifecycle, None).await.unwrap();
+        let harness = harness::with_chat(drawn()).start().await;
+        let client = client(&harness, lifecycle, None).await.unwrap();
         let arguments = json!({"question": "which fruit is most frequent? draw it", "document_base64": STANDARD.encode("pear\nfig\npear\n")});
         let done = call(&client, "ask", arguments).await.unwrap();
         assert_eq!(text(&done), "Pear, twice.");
@@ -157,7 +157,7 @@ async fn a_question_is_answered_with_its_chart() {
         assert_eq!(told[0], "thought: Count and draw.", "{told:?}");
         assert!(told[1].starts_with("action: plot {"), "{told:?}");
         // The document went into the prompt.
-        assert!(house.chat.as_ref().unwrap().requests()[0].prompt().contains("fig"));
+        assert!(harness.chat.as_ref().unwrap().requests()[0].prompt().contains("fig"));
     }
 }
 
@@ -165,8 +165,8 @@ async fn a_question_is_answered_with_its_chart() {
 async fn files_are_taken_in_under_their_names() {
     let plan = r#"[{"task": "text-classification", "id": 0, "dep": [-1], "args": {"text": "I love it"}}]"#;
     let script = Script::new().on("parse_task", plan).on("response_results", "Done.");
-    let house = house::with_chat(script).start().await;
-    let client = client(&house, lifecycles()[1].clone(), None).await.unwrap();
+    let harness = harness::with_chat(script).start().await;
+    let client = client(&harness, lifecycles()[1].clone(), None).await.unwrap();
     let mut png = std::io::Cursor::new(Vec::new());
     image::RgbImage::new(2, 2).write_to(&mut png, image::ImageFormat::Png).unwrap();
     let files =
@@ -180,9 +180,9 @@ async fn files_are_taken_in_under_their_names() {
 
 #[tokio::test]
 async fn wrong_calls_are_told_what_is_wrong() {
-    let house = house::offline().start().await;
+    let harness = harness::offline().start().await;
     for lifecycle in lifecycles() {
-        let client = client(&house, lifecycle, None).await.unwrap();
+        let client = client(&harness, lifecycle, None).await.unwrap();
         for (tool, arguments, want) in [
             ("sing", json!({}), "there is no tool `sing`: there are run, plan and ask"),
             ("run", json!({}), "missing field `request`"),
@@ -216,8 +216,8 @@ async fn wrong_calls_are_told_what_is_wrong() {
 #[tokio::test]
 async fn work_that_fails_is_a_result_that_says_why() {
     let script = Script::new().otherwise(Said::error(401, "no such key"));
-    let house = house::with_chat(script).start().await;
-    let client = client(&house, lifecycles()[1].clone(), None).await.unwrap();
+    let harness = harness::with_chat(script).start().await;
+    let client = client(&harness, lifecycles()[1].clone(), None).await.unwrap();
     for (tool, arguments) in [
         ("run", json!({"request": "tell the mood of: I love it"})),
         ("plan", json!({"request": "tell the mood of: I love it"})),
@@ -231,8 +231,8 @@ async fn work_that_fails_is_a_result_that_says_why() {
 
 #[tokio::test]
 async fn tasks_that_all_fail_are_an_error_with_the_whole_run() {
-    let house = house::with_chat(planned()).does("text-classification", Does::Fails).start().await;
-    let client = client(&house, lifecycles()[1].clone(), None).await.unwrap();
+    let harness = harness::with_chat(planned()).does("text-classification", Does::Fails).start().await;
+    let client = client(&harness, lifecycles()[1].clone(), None).await.unwrap();
     let done = call(&client, "run", json!({"request": "tell the mood of: I love it"})).await.unwrap();
     assert_eq!(done.is_error, Some(true));
     assert_eq!(done.structured_content.unwrap()["outcomes"][0]["status"], "failed");
@@ -240,15 +240,15 @@ async fn tasks_that_all_fail_are_an_error_with_the_whole_run() {
 
 #[tokio::test]
 async fn a_full_queue_says_to_come_back() {
-    let full = house::with_chat(planned()).does("text-classification", Does::Waits);
-    let house = full.options(|options| (options.max_running, options.max_waiting) = (1, 0)).start().await;
-    let client = client(&house, lifecycles()[0].clone(), None).await.unwrap();
+    let full = harness::with_chat(planned()).does("text-classification", Does::Waits);
+    let harness = full.options(|options| (options.max_running, options.max_waiting) = (1, 0)).start().await;
+    let client = client(&harness, lifecycles()[0].clone(), None).await.unwrap();
     let request = json!({"request": "tell the mood of: I love it"});
     let first = call(&client, "run", request.clone());
     let second = async {
-        house.worker.started.reach(1).await;
+        harness.worker.started.reach(1).await;
         let refused = call(&client, "run", request.clone()).await.unwrap_err();
-        house.go.add_permits(1);
+        harness.go.add_permits(1);
         refused
     };
     let (first, second) = tokio::join!(first, second);
@@ -261,24 +261,24 @@ async fn a_full_queue_says_to_come_back() {
 #[tokio::test]
 async fn a_call_that_is_cancelled_or_left_cancels_its_run() {
     for lifecycle in lifecycles() {
-        let house = house::with_chat(planned()).does("text-classification", Does::Hangs).start().await;
-        let client = client(&house, lifecycle, None).await.unwrap();
+        let harness = harness::with_chat(planned()).does("text-classification", Does::Hangs).start().await;
+        let client = client(&harness, lifecycle, None).await.unwrap();
         let params = CallToolRequestParams::new("run")
             .with_arguments(json!({"request": "tell the mood of: I love it"}).as_object().cloned().unwrap());
         let peer = client.peer().clone();
         let calling = tokio::spawn(async move { peer.call_tool(params).await });
-        house.worker.started.reach(1).await;
+        harness.worker.started.reach(1).await;
         // The client tells the server of it, by a notification or by closing the stream.
         calling.abort();
-        house.worker.dropped.reach(1).await;
-        house.settled().await;
-        assert_eq!(house.get("/runs").await.json["runs"][0]["status"], "cancelled");
+        harness.worker.dropped.reach(1).await;
+        harness.settled().await;
+        assert_eq!(harness.get("/runs").await.json["runs"][0]["status"], "cancelled");
     }
 }
 
 #[tokio::test]
 async fn a_connection_that_is_closed_cancels_its_run() {
-    let house = house::with_chat(planned()).does("text-classification", Does::Hangs).start().await;
+    let harness = harness::with_chat(planned()).does("text-classification", Does::Hangs).start().await;
     let arguments = json!({"name": "run", "arguments": {"request": "tell the mood of: I love it"}});
     for with_session in [false, true] {
         let body = if with_session {
@@ -286,20 +286,20 @@ async fn a_connection_that_is_closed_cancels_its_run() {
         } else {
             modern("tools/call", arguments.clone())
         };
-        let mut request = house.request(Method::POST, "/mcp").header("accept", ACCEPT).json(&body);
+        let mut request = harness.request(Method::POST, "/mcp").header("accept", ACCEPT).json(&body);
         if with_session {
-            request = request.header("mcp-session-id", session(&house).await);
+            request = request.header("mcp-session-id", session(&harness).await);
         } else {
             request = request.headers(modern_headers("tools/call", Some("run")));
         }
-        let started = house.worker.started.reach(1 + usize::from(with_session));
+        let started = harness.worker.started.reach(1 + usize::from(with_session));
         // A reply is waited for only until the work has begun.
         tokio::select! {
             reply = async { let reply = request.send().await.expect("a reply"); reply.text().await } => panic!("{reply:?}"),
             () = started => {}
         }
-        house.worker.dropped.reach(1 + usize::from(with_session)).await;
-        house.settled().await;
+        harness.worker.dropped.reach(1 + usize::from(with_session)).await;
+        harness.settled().await;
     }
 }
 
@@ -333,48 +333,48 @@ fn modern_headers(method: &str, name: Option<&str>) -> reqwest::header::HeaderMa
 /// The messages of a reply, in whichever form it came.
 fn messages(reply: &Reply) -> Vec<Value> {
     match reply.header("content-type").starts_with("text/event-stream") {
-        true => house::events(&reply.text).into_iter().map(|(_, data)| data).filter(Value::is_object).collect(),
+        true => harness::events(&reply.text).into_iter().map(|(_, data)| data).filter(Value::is_object).collect(),
         false => vec![reply.json.clone()],
     }
 }
 
-async fn post(house: &House, body: &Value, headers: reqwest::header::HeaderMap) -> Reply {
-    let request = house.request(Method::POST, "/mcp").header("accept", ACCEPT).headers(headers).json(body);
+async fn post(harness: &Harness, body: &Value, headers: reqwest::header::HeaderMap) -> Reply {
+    let request = harness.request(Method::POST, "/mcp").header("accept", ACCEPT).headers(headers).json(body);
     Reply::of(request.send().await.expect("a reply")).await
 }
 
 /// Opens a session of the earlier protocol.
-async fn session(house: &House) -> String {
+async fn session(harness: &Harness) -> String {
     let hello = legacy(
         "initialize",
         json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}),
     );
-    let reply = post(house, &hello, Default::default()).await;
+    let reply = post(harness, &hello, Default::default()).await;
     let answer = &messages(&reply)[0]["result"];
     assert_eq!((&answer["protocolVersion"], &answer["serverInfo"]["name"]), (&json!("2025-11-25"), &json!("jarvis")));
     let session = reply.header("mcp-session-id").to_owned();
     let mut headers = reqwest::header::HeaderMap::new();
     headers.insert("mcp-session-id", session.parse().unwrap());
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    assert_eq!(post(house, &ready, headers).await.status, 202);
+    assert_eq!(post(harness, &ready, headers).await.status, 202);
     session
 }
 
 #[tokio::test]
 async fn requests_that_stand_for_themselves_are_answered_in_full() {
-    let house = house::with_chat(planned()).start().await;
-    let reply = post(&house, &modern("server/discover", json!({})), modern_headers("server/discover", None)).await;
+    let harness = harness::with_chat(planned()).start().await;
+    let reply = post(&harness, &modern("server/discover", json!({})), modern_headers("server/discover", None)).await;
     let found = &messages(&reply)[0]["result"];
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{found}");
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!("2025-11-25")), "{found}");
     assert!(found["instructions"].as_str().unwrap().contains("`run`"), "{found}");
 
-    let reply = post(&house, &modern("tools/list", json!({})), modern_headers("tools/list", None)).await;
+    let reply = post(&harness, &modern("tools/list", json!({})), modern_headers("tools/list", None)).await;
     let listed = &messages(&reply)[0]["result"];
     assert_eq!((&listed["resultType"], listed["ttlMs"].is_u64()), (&json!("complete"), true), "{listed}");
 
     let call = modern("tools/call", json!({"name": "run", "arguments": {"request": "tell the mood of: I love it"}}));
-    let reply = post(&house, &call, modern_headers("tools/call", Some("run"))).await;
+    let reply = post(&harness, &call, modern_headers("tools/call", Some("run"))).await;
     let told = messages(&reply);
     let (last, before) = told.split_last().unwrap();
     assert_eq!(last["result"]["structuredContent"]["answer"]["text"], "Here you are.", "{last}");
@@ -389,92 +389,92 @@ async fn requests_that_stand_for_themselves_are_answered_in_full() {
     }
 
     // Header and body must agree.
-    let reply = post(&house, &call, modern_headers("tools/list", None)).await;
+    let reply = post(&harness, &call, modern_headers("tools/list", None)).await;
     assert_eq!((reply.status, &reply.json["error"]["code"]), (400, &json!(-32020)), "{}", reply.text);
     let mut old = modern("tools/list", json!({}));
     old["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
     let mut headers = modern_headers("tools/list", None);
     headers.insert("mcp-protocol-version", "2031-01-01".parse().unwrap());
-    let reply = post(&house, &old, headers).await;
+    let reply = post(&harness, &old, headers).await;
     assert_eq!((reply.status, &reply.json["error"]["code"]), (400, &json!(-32022)), "{}", reply.text);
 }
 
 #[tokio::test]
 async fn sessions_of_the_earlier_protocol_are_opened_and_closed() {
-    let house = house::with_chat(planned()).start().await;
-    let id = session(&house).await;
+    let harness = harness::with_chat(planned()).start().await;
+    let id = session(&harness).await;
     let with = || {
         let mut headers = reqwest::header::HeaderMap::new();
         headers.insert("mcp-session-id", id.parse().unwrap());
         headers.insert("mcp-protocol-version", "2025-11-25".parse().unwrap());
         headers
     };
-    let reply = post(&house, &legacy("tools/list", json!({})), with()).await;
+    let reply = post(&harness, &legacy("tools/list", json!({})), with()).await;
     let listed = messages(&reply)[0]["result"].clone();
     assert_eq!(listed["tools"].as_array().map(Vec::len), Some(3), "{listed}");
     assert_eq!(listed.get("resultType"), None, "{listed}");
     // Nothing is sent unasked.
-    let stream = house.request(Method::GET, "/mcp").header("accept", "text/event-stream").headers(with());
+    let stream = harness.request(Method::GET, "/mcp").header("accept", "text/event-stream").headers(with());
     assert_eq!(stream.send().await.unwrap().status(), 405);
-    let closed = house.request(Method::DELETE, "/mcp").headers(with()).send().await.unwrap();
+    let closed = harness.request(Method::DELETE, "/mcp").headers(with()).send().await.unwrap();
     assert!(closed.status().is_success(), "{}", closed.status());
-    let reply = post(&house, &legacy("tools/list", json!({})), with()).await;
+    let reply = post(&harness, &legacy("tools/list", json!({})), with()).await;
     assert_eq!(reply.status, 404, "{}", reply.text);
 }
 
 #[tokio::test]
 async fn only_those_who_may_call_are_served() {
-    let house =
-        house::offline().options(|options| options.token = jarvis_net::Secret::new("open sesame")).start().await;
+    let harness =
+        harness::offline().options(|options| options.token = jarvis_net::Secret::new("open sesame")).start().await;
     let list = modern("tools/list", json!({}));
-    let reply = post(&house, &list, modern_headers("tools/list", None)).await;
+    let reply = post(&harness, &list, modern_headers("tools/list", None)).await;
     assert_eq!((reply.told().as_str(), reply.header("www-authenticate")), ("401 unauthorized", "Bearer"));
-    assert!(client(&house, lifecycles()[0].clone(), None).await.is_err());
+    assert!(client(&harness, lifecycles()[0].clone(), None).await.is_err());
     for lifecycle in lifecycles() {
-        let client = client(&house, lifecycle, Some("open sesame")).await.unwrap();
+        let client = client(&harness, lifecycle, Some("open sesame")).await.unwrap();
         assert_eq!(client.peer().list_all_tools().await.unwrap().len(), 3);
     }
 
-    let house = house::offline().start().await;
+    let harness = harness::offline().start().await;
     let from = |name: &'static str, value: &'static str| {
         let mut headers = modern_headers("tools/list", None);
         headers.insert(name, value.parse().unwrap());
         headers
     };
-    let reply = post(&house, &list, from("origin", "https://evil.example")).await;
+    let reply = post(&harness, &list, from("origin", "https://evil.example")).await;
     assert_eq!(reply.told(), "403 foreign_origin");
-    let reply = post(&house, &list, from("host", "evil.example")).await;
+    let reply = post(&harness, &list, from("host", "evil.example")).await;
     assert_eq!(reply.told(), "421 unknown_host");
 }
 
 #[tokio::test]
 async fn a_body_that_is_too_long_or_broken_is_refused() {
-    let house = house::offline().options(|options| options.max_upload = 3 << 10).start().await;
+    let harness = harness::offline().options(|options| options.max_upload = 3 << 10).start().await;
     let long = modern("tools/call", json!({"name": "run", "arguments": {"request": "x".repeat(128 << 10)}}));
-    assert_eq!(post(&house, &long, modern_headers("tools/call", Some("run"))).await.status, 413);
+    assert_eq!(post(&harness, &long, modern_headers("tools/call", Some("run"))).await.status, 413);
     let broken =
-        house.request(Method::POST, "/mcp").header("accept", ACCEPT).header("content-type", "application/json");
+        harness.request(Method::POST, "/mcp").header("accept", ACCEPT).header("content-type", "application/json");
     let reply = Reply::of(broken.body("{").send().await.unwrap()).await;
     assert!((400..500).contains(&reply.status), "{}", reply.status);
     let large =
         modern("tools/call", json!({"name": "ask", "arguments": {"question": "x", "document": "x".repeat(4 << 10)}}));
-    let reply = post(&house, &large, modern_headers("tools/call", Some("ask"))).await;
+    let reply = post(&harness, &large, modern_headers("tools/call", Some("ask"))).await;
     assert_eq!(messages(&reply)[0]["error"]["code"], -32602, "{}", reply.text);
 }
 
 #[tokio::test]
 async fn a_server_that_stops_lets_calls_end() {
-    let house = house::with_chat(planned()).does("text-classification", Does::Waits).start().await;
-    let client = client(&house, lifecycles()[0].clone(), None).await.unwrap();
+    let harness = harness::with_chat(planned()).does("text-classification", Does::Waits).start().await;
+    let client = client(&harness, lifecycles()[0].clone(), None).await.unwrap();
     let arguments = json!({"request": "tell the mood of: I love it"});
     let calling = tokio::spawn(async move {
         let done = call(&client, "run", arguments).await;
         (client, done)
     });
-    house.worker.started.reach(1).await;
-    house.stop.cancel();
-    house.go.add_permits(1);
+    harness.worker.started.reach(1).await;
+    harness.stop.cancel();
+    harness.go.add_permits(1);
     let (_client, done) = calling.await.unwrap();
     assert_eq!(text(&done.unwrap()), "Here you are.");
-    tokio::time::timeout(PATIENCE, house.served).await.expect("it ends").unwrap();
+    tokio::time::timeout(PATIENCE, harness.served).await.expect("it ends").unwrap();
 }

@@ -4,24 +4,24 @@ use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use serde_json::Value;
 
-use crate::house::{self, House, Reply};
+use crate::harness::{self, Harness, Reply};
 
 /// The first bytes of a PNG, enough to be known as one.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde";
 
 const WAV: &[u8] = b"RIFF\x0a\0\0\0WAVE0123456789";
 
-async fn upload(house: &House, files: &[(&str, &[u8])]) -> Reply {
+async fn upload(harness: &Harness, files: &[(&str, &[u8])]) -> Reply {
     let mut form = Form::new();
     for (name, bytes) in files {
         form = form.part("file", Part::bytes(bytes.to_vec()).file_name((*name).to_owned()));
     }
-    Reply::of(house.request(Method::POST, "/upload").multipart(form).send().await.expect("a reply")).await
+    Reply::of(harness.request(Method::POST, "/upload").multipart(form).send().await.expect("a reply")).await
 }
 
 #[tokio::test]
 async fn uploads_are_known_by_name_or_by_their_bytes() {
-    let house = house::offline().start().await;
+    let harness = harness::offline().start().await;
     for (name, bytes, kind, path) in [
         ("photo.PNG", PNG, "image", Some(("/images/", ".png"))),
         ("photo", PNG, "image", Some(("/images/", ".png"))),
@@ -32,7 +32,7 @@ async fn uploads_are_known_by_name_or_by_their_bytes() {
         ("note.txt", "привет".as_bytes(), "text", None),
         ("table.csv", b"a,b", "json", None),
     ] {
-        let reply = upload(&house, &[(name, bytes)]).await;
+        let reply = upload(&harness, &[(name, bytes)]).await;
         assert_eq!((reply.status, reply.json["kind"].as_str()), (200, Some(kind)), "{name}: {}", reply.text);
         match path {
             Some((start, end)) => {
@@ -41,7 +41,7 @@ async fn uploads_are_known_by_name_or_by_their_bytes() {
                     path.starts_with(start) && path.ends_with(end) && path.len() == start.len() + 32 + end.len(),
                     "{path}"
                 );
-                let file = house.request(Method::GET, path).send().await.expect("a reply");
+                let file = harness.request(Method::GET, path).send().await.expect("a reply");
                 assert!(
                     file.headers()["content-security-policy"].to_str().is_ok_and(|policy| policy.contains("sandbox"))
                 );
@@ -52,14 +52,14 @@ async fn uploads_are_known_by_name_or_by_their_bytes() {
         assert_eq!(reply.json["bytes"], bytes.len());
         assert!(reply.json["name"].as_str().is_some_and(|told| !told.contains('/')));
     }
-    let several = upload(&house, &[("a.png", PNG), ("b.txt", b"text")]).await;
+    let several = upload(&harness, &[("a.png", PNG), ("b.txt", b"text")]).await;
     assert_eq!(several.json["files"].as_array().map(Vec::len), Some(2));
     assert_eq!(several.json["kind"], "image");
 }
 
 #[tokio::test]
 async fn uploads_that_cannot_be_taken_are_refused() {
-    let house = house::offline().options(|options| options.max_upload = 100_000).start().await;
+    let harness = harness::offline().options(|options| options.max_upload = 100_000).start().await;
     let large = vec![0; 300_000];
     for (name, bytes, want) in [
         ("a.png", &[] as &[u8], "400 invalid_request"),
@@ -70,27 +70,27 @@ async fn uploads_that_cannot_be_taken_are_refused() {
         ("big.png", &large, "413 too_large"),
         ("big.txt", &vec![b'x'; 120_000], "413 too_large"),
     ] {
-        assert_eq!(upload(&house, &[(name, bytes)]).await.told(), want, "{name}");
+        assert_eq!(upload(&harness, &[(name, bytes)]).await.told(), want, "{name}");
     }
     let other = Form::new().text("note", "no file here");
-    let reply = house.request(Method::POST, "/upload").multipart(other).send().await.expect("a reply");
+    let reply = harness.request(Method::POST, "/upload").multipart(other).send().await.expect("a reply");
     assert_eq!(Reply::of(reply).await.told(), "400 invalid_request");
-    let broken = house.request(Method::POST, "/upload").header("content-type", "multipart/form-data; boundary=x");
+    let broken = harness.request(Method::POST, "/upload").header("content-type", "multipart/form-data; boundary=x");
     assert_eq!(Reply::of(broken.body("nonsense").send().await.expect("a reply")).await.told(), "400 invalid_request");
-    assert_eq!(house.post("/upload", Value::Null).await.told(), "415 unsupported_media");
+    assert_eq!(harness.post("/upload", Value::Null).await.told(), "415 unsupported_media");
 }
 
 #[tokio::test]
 async fn files_are_served_whole_and_in_parts_and_nothing_else_is() {
-    let house = house::offline().start().await;
-    let path = upload(&house, &[("say.wav", WAV)]).await.json["path"].as_str().expect("a path").to_owned();
+    let harness = harness::offline().start().await;
+    let path = upload(&harness, &[("say.wav", WAV)]).await.json["path"].as_str().expect("a path").to_owned();
     for (range, status, want, told) in [
         (None, 200, "RIFF\n\0\0\0WAVE0123456789", ""),
         (Some("bytes=14-16"), 206, "234", "bytes 14-16/22"),
         (Some("bytes=19-"), 206, "789", "bytes 19-21/22"),
         (Some("bytes=-2"), 206, "89", "bytes 20-21/22"),
     ] {
-        let mut request = house.request(Method::GET, &path);
+        let mut request = harness.request(Method::GET, &path);
         if let Some(range) = range {
             request = request.header("range", range);
         }
@@ -103,13 +103,13 @@ async fn files_are_served_whole_and_in_parts_and_nothing_else_is() {
         assert_eq!(reply.header("content-type"), "audio/wav");
         assert_eq!(reply.header("x-content-type-options"), "nosniff");
     }
-    let beyond = house.request(Method::GET, &path).header("range", "bytes=22-").send().await.expect("a reply");
+    let beyond = harness.request(Method::GET, &path).header("range", "bytes=22-").send().await.expect("a reply");
     let beyond = Reply::of(beyond).await;
     assert_eq!((beyond.told().as_str(), beyond.header("content-range")), ("416 no_such_range", "bytes */22"));
-    std::fs::write(house.folder().join("secret.png"), "secret").expect("written");
-    std::fs::write(house.folder().join("public/images/.hidden.part"), "secret").expect("written");
+    std::fs::write(harness.folder().join("secret.png"), "secret").expect("written");
+    std::fs::write(harness.folder().join("public/images/.hidden.part"), "secret").expect("written");
     #[cfg(unix)]
-    std::os::unix::fs::symlink(house.folder().join("secret.png"), house.folder().join("public/images/link.png"))
+    std::os::unix::fs::symlink(harness.folder().join("secret.png"), harness.folder().join("public/images/link.png"))
         .expect("linked");
     for path in [
         "/images/none.png",
@@ -123,7 +123,7 @@ async fn files_are_served_whole_and_in_parts_and_nothing_else_is() {
         "/images/",
         "/audios/a%00.wav",
     ] {
-        let reply = house.get(path).await;
+        let reply = harness.get(path).await;
         assert_eq!(reply.status, 404, "{path}: {}", reply.text);
         assert!(!reply.text.contains("secret"), "{path}");
     }

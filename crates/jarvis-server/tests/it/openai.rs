@@ -5,7 +5,7 @@ use jarvis_testing::chat::{Reply as Said, Script};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::house::{self, MOOD, ask};
+use crate::harness::{self, MOOD, ask};
 
 const DOOR: &str = "/v1/chat/completions";
 
@@ -24,8 +24,8 @@ fn body(more: Value) -> Value {
 
 #[tokio::test]
 async fn a_whole_reply_has_the_fields_that_clients_read() {
-    let house = house::with_chat(planned()).start().await;
-    let reply = house.post(DOOR, body(json!({}))).await;
+    let harness = harness::with_chat(planned()).start().await;
+    let reply = harness.post(DOOR, body(json!({}))).await;
     assert_eq!(reply.status, 200, "{}", reply.text);
     assert_eq!(reply.json["object"], "chat.completion");
     assert_eq!(reply.json["model"], "jarvis/hugginggpt");
@@ -39,13 +39,13 @@ async fn a_whole_reply_has_the_fields_that_clients_read() {
 
 #[tokio::test]
 async fn a_streamed_reply_comes_in_pieces() {
-    let house = house::with_chat(planned()).start().await;
+    let harness = harness::with_chat(planned()).start().await;
     for (more, usage, progress) in [
         (json!({"stream": true}), false, false),
         (json!({"stream": true, "stream_options": {"include_usage": true}}), true, false),
         (json!({"stream": true, "stream_progress": true}), false, true),
     ] {
-        let events = house.stream(DOOR, body(more.clone())).await;
+        let events = harness.stream(DOOR, body(more.clone())).await;
         let (_, last) = events.last().expect("an end");
         assert_eq!(last, "[DONE]", "{more}");
         let chunks: Vec<&Value> = events.iter().map(|(_, chunk)| chunk).filter(|chunk| chunk.is_object()).collect();
@@ -63,7 +63,7 @@ async fn a_streamed_reply_comes_in_pieces() {
             chunks.iter().all(|chunk| chunk["object"] == "chat.completion.chunk" && chunk["id"] == chunks[0]["id"])
         );
     }
-    let offline = house::offline().start().await;
+    let offline = harness::offline().start().await;
     let events = offline.stream(DOOR, body(json!({"stream": true}))).await;
     assert!(events.iter().any(|(_, chunk)| {
         chunk["choices"][0]["delta"]["content"].as_str().is_some_and(|text| text.contains("text-classification"))
@@ -73,16 +73,16 @@ async fn a_streamed_reply_comes_in_pieces() {
 
 #[tokio::test]
 async fn a_stream_that_fails_says_so_inside() {
-    let house = house::with_chat(Script::new().on("parse_task", Said::error(500, "no"))).start().await;
-    let events = house.stream(DOOR, body(json!({"stream": true}))).await;
+    let harness = harness::with_chat(Script::new().on("parse_task", Said::error(500, "no"))).start().await;
+    let events = harness.stream(DOOR, body(json!({"stream": true}))).await;
     assert_eq!(events.last().map(|(_, chunk)| chunk["error"]["code"].clone()), Some(json!("upstream")));
-    let reply = house.post(DOOR, body(json!({}))).await;
+    let reply = harness.post(DOOR, body(json!({}))).await;
     assert_eq!((reply.told(), reply.json["error"]["type"].as_str()), ("502 upstream".to_owned(), Some("server_error")));
 }
 
 #[tokio::test]
 async fn what_cannot_be_given_is_refused_by_name() {
-    let house = house::with_chat(planned()).start().await;
+    let harness = harness::with_chat(planned()).start().await;
     for (more, want, param) in [
         (json!({"n": 2}), "400 unsupported_parameter", "n"),
         (json!({"tools": [{"type": "function", "function": {"name": "f"}}]}), "400 unsupported_parameter", "tools"),
@@ -113,7 +113,7 @@ async fn what_cannot_be_given_is_refused_by_name() {
             "messages[0]",
         ),
     ] {
-        let reply = house.post(DOOR, body(more.clone())).await;
+        let reply = harness.post(DOOR, body(more.clone())).await;
         assert_eq!(reply.told(), want, "{more} {}", reply.text);
         assert_eq!(reply.json["error"]["param"], param, "{more}");
         assert_eq!(reply.json["error"]["type"], "invalid_request_error");
@@ -124,13 +124,13 @@ async fn what_cannot_be_given_is_refused_by_name() {
         json!({"n": 1, "tools": [], "tool_choice": "none", "response_format": {"type": "text"}, "stop": null, "stream": null}),
         json!({"model": "hugginggpt"}),
     ] {
-        assert_eq!(house.post(DOOR, body(more.clone())).await.status, 200, "{more}");
+        assert_eq!(harness.post(DOOR, body(more.clone())).await.status, 200, "{more}");
     }
 }
 
 #[tokio::test]
 async fn parts_become_text_and_files() {
-    let house = house::offline().start().await;
+    let harness = harness::offline().start().await;
     let mut png = Vec::new();
     image::RgbImage::from_pixel(8, 8, image::Rgb([200, 30, 30]))
         .write_to(&mut std::io::Cursor::new(&mut png), image::ImageFormat::Png)
@@ -140,24 +140,24 @@ async fn parts_become_text_and_files() {
         {"role": "developer", "content": "Be brief."},
         {"role": "user", "content": [{"type": "text", "text": "find the edges of"}, {"type": "text", "text": "this picture"},
             {"type": "image_url", "image_url": {"url": url, "detail": "low"}}]}]});
-    let reply = house.post(DOOR, body(message)).await;
+    let reply = harness.post(DOOR, body(message)).await;
     assert_eq!(reply.status, 200, "{}", reply.text);
-    house.settled().await;
-    let listed = house.get("/runs").await;
+    harness.settled().await;
+    let listed = harness.get("/runs").await;
     assert_eq!(listed.json["runs"][0]["request"], "find the edges of\nthis picture");
-    let run = house.get(&format!("/runs/{}", listed.json["runs"][0]["run_id"].as_str().expect("an id"))).await;
+    let run = harness.get(&format!("/runs/{}", listed.json["runs"][0]["run_id"].as_str().expect("an id"))).await;
     let plan =
         run.json["events"].as_array().expect("events").iter().find(|event| event["event"] == "plan").expect("a plan");
     let path = plan["plan"]["tasks"][0]["args"]["image"].as_str().expect("a path");
-    let stored = house.request(Method::GET, path).send().await.expect("a reply").bytes().await.expect("bytes");
+    let stored = harness.request(Method::GET, path).send().await.expect("a reply").bytes().await.expect("bytes");
     assert_eq!(stored, png);
 }
 
 #[tokio::test]
 async fn models_are_listed() {
-    let house = house::offline().start().await;
-    let models = house.get("/v1/models").await;
+    let harness = harness::offline().start().await;
+    let models = harness.get("/v1/models").await;
     assert_eq!(models.json["data"][0]["id"], "jarvis/hugginggpt");
-    assert_eq!(house.get("/v1/models/jarvis/hugginggpt").await.json["object"], "model");
-    assert_eq!(house.get("/v1/models/gpt-9").await.told(), "404 model_not_found");
+    assert_eq!(harness.get("/v1/models/jarvis/hugginggpt").await.json["object"], "model");
+    assert_eq!(harness.get("/v1/models/gpt-9").await.told(), "404 model_not_found");
 }

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::harness::Harness;
 
 /// The document of the specification's reference run.
 const FRUITS: &str = "apple,apple,apple,banana,apple,banana,orange,apple,apple,banana";
@@ -26,8 +26,8 @@ struct Server {
 }
 
 impl Server {
-    fn start(house: &House, args: &[&str]) -> Server {
-        let mut child = house
+    fn start(harness: &Harness, args: &[&str]) -> Server {
+        let mut child = harness
             .command(&[&["serve", "--no-http", "--grpc", "127.0.0.1:0"], args].concat())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -50,21 +50,21 @@ impl Drop for Server {
 
 #[test]
 fn the_reference_run_without_a_model() {
-    let house = House::new();
-    house.file("fruits.txt", FRUITS);
+    let harness = Harness::new();
+    harness.file("fruits.txt", FRUITS);
     let question = "文件中一共有几种水果？请用柱状图展示每种水果的数量";
     let (code, document) =
-        house.json(&["ask", question, "--file", "fruits.txt", "--chart", "chart.png", "--json", "--llm", "offline"]);
+        harness.json(&["ask", question, "--file", "fruits.txt", "--chart", "chart.png", "--json", "--llm", "offline"]);
     assert_eq!((code, &document["has_text"], &document["has_image"]), (0, &json!(true), &json!(true)), "{document}");
     let text = document["text_answer"].as_str().expect("a text");
     for part in ["3", "apple", "6", "banana", "orange", "1"] {
         assert!(text.contains(part), "{text}");
     }
-    let png = std::fs::read(house.work().join("chart.png")).expect("the chart");
+    let png = std::fs::read(harness.work().join("chart.png")).expect("the chart");
     let inside = base64::engine::general_purpose::STANDARD.decode(document["image_data"].as_str().expect("a picture"));
     assert_eq!(inside.expect("base64"), png);
     assert_eq!(image::load_from_memory(&png).expect("a PNG").width(), 640);
-    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
     assert_eq!(
         (&runs[0]["request"], &runs[0]["status"], &runs[0]["tasks"]),
         (&json!(question), &json!("done"), &json!(2))
@@ -73,9 +73,9 @@ fn the_reference_run_without_a_model() {
 
 #[test]
 fn it_tells_what_it_does() {
-    let house = House::new();
-    house.file("sales.csv", "month,revenue\nJan,10\nFeb,25.5\nMar,-3\n");
-    insta::assert_snapshot!(house.told(&["ask", "what was the total revenue?", "--file", "sales.csv"]), @r#"
+    let harness = Harness::new();
+    harness.file("sales.csv", "month,revenue\nJan,10\nFeb,25.5\nMar,-3\n");
+    insta::assert_snapshot!(harness.told(&["ask", "what was the total revenue?", "--file", "sales.csv"]), @r#"
     exit 0
     --- stdout
     The sum of “revenue” is 32.5 (3 values).
@@ -85,28 +85,28 @@ fn it_tells_what_it_does() {
     1. observation: 32.5
     2. thought: No further step is needed.
     "#);
-    let shown = house.told(&["runs", "list"]);
+    let shown = harness.told(&["runs", "list"]);
     assert!(shown.contains("what was the total revenue?"), "{shown}");
 }
 
 #[test]
 fn what_is_not_found_is_told_by_the_exit_status() {
-    let house = House::new();
-    house.file("empty.txt", "");
-    house.file("note.txt", "The ferry leaves at nine.");
+    let harness = Harness::new();
+    harness.file("empty.txt", "");
+    harness.file("note.txt", "The ferry leaves at nine.");
     for (question, file) in [("What is in it?", "empty.txt"), ("Who painted the Mona Lisa?", "note.txt")] {
-        let (code, document) = house.json(&["ask", question, "--file", file, "--json"]);
+        let (code, document) = harness.json(&["ask", question, "--file", file, "--json"]);
         assert_eq!((code, &document["finish_reason"], &document["has_text"]), (1, &json!("not_found"), &json!(true)));
     }
 }
 
 #[test]
 fn wrong_use_is_told() {
-    let house = House::new();
-    house.file("binary.bin", [0u8, 1, 2, 255, 254, 0, 0, 7]);
-    house.file("a.txt", "a");
-    house.file("rounds.yaml", "react: {max_steps: 0}");
-    house.file("small.yaml", "limits: {max_input_bytes: 7}");
+    let harness = Harness::new();
+    harness.file("binary.bin", [0u8, 1, 2, 255, 254, 0, 0, 7]);
+    harness.file("a.txt", "a");
+    harness.file("rounds.yaml", "react: {max_steps: 0}");
+    harness.file("small.yaml", "limits: {max_input_bytes: 7}");
     for (args, words) in [
         (vec!["ask", "what?", "--file", "nosuch.txt"], "cannot read the document `nosuch.txt`"),
         (vec!["ask", "what?", "--file", "binary.bin"], "is not text"),
@@ -129,37 +129,37 @@ fn wrong_use_is_told() {
         (vec!["ask", "what?", "--file", "a.txt", "--timeout", "0"], "--timeout"),
         (vec!["ask", "what?"], "--file"),
     ] {
-        let ended = house.run(&args);
+        let ended = harness.run(&args);
         assert_eq!(ended.code, 2, "{args:?}: {}", ended.stderr);
         assert!(ended.stderr.contains(words) && ended.stdout.is_empty(), "{args:?}: {}", ended.stderr);
     }
-    let ended = house.run(&["ask", "what?", "--file", "a.txt", "--addr", "127.0.0.1:1"]);
+    let ended = harness.run(&["ask", "what?", "--file", "a.txt", "--addr", "127.0.0.1:1"]);
     assert_eq!(ended.code, 1);
     assert!(ended.stderr.contains("cannot be reached") && ended.stderr.contains("hint: "), "{}", ended.stderr);
 }
 
 #[test]
 fn an_answer_is_not_lost_with_its_chart() {
-    let house = House::new();
-    house.file("fruits.txt", FRUITS);
+    let harness = Harness::new();
+    harness.file("fruits.txt", FRUITS);
     // A name longer than file systems take.
     let chart = format!("{}.png", "a".repeat(300));
-    let ended = house.run(&["ask", "How many kinds of fruit? Draw them.", "--file", "fruits.txt", "--chart", &chart]);
+    let ended = harness.run(&["ask", "How many kinds of fruit? Draw them.", "--file", "fruits.txt", "--chart", &chart]);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     assert!(ended.stdout.contains("apple") && ended.stderr.contains("cannot write aaa"), "{}", ended.stderr);
-    assert_eq!(std::fs::read_to_string(house.work().join("fruits.txt")).expect("the document"), FRUITS);
+    assert_eq!(std::fs::read_to_string(harness.work().join("fruits.txt")).expect("the document"), FRUITS);
 }
 
 #[test]
 fn a_connection_that_ends_is_told() {
     let chat =
         FakeChat::spawn(Script::new().on_containing("react", &["Plot generated"], Reply::never()).on("react", plot()));
-    let house = House::new();
-    house.file("fruits.txt", FRUITS);
-    let server = Server::start(&house, &["--llm", "gpt-4o", "--base-url", &chat.url()]);
+    let harness = Harness::new();
+    harness.file("fruits.txt", FRUITS);
+    let server = Server::start(&harness, &["--llm", "gpt-4o", "--base-url", &chat.url()]);
     let args = ["ask", "Which fruits?", "--file", "fruits.txt", "--addr", &server.addr];
     let mut child =
-        house.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        harness.command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary starts");
     let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut line = String::new();
     while !line.contains("1. observation") {
@@ -180,7 +180,7 @@ fn a_connection_that_ends_is_told() {
         // A fatal alert: unexpected message.
         stream.write_all(&[0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x0a]).expect("an answer");
     });
-    let ended = house.run(&["ask", "Which fruits?", "--file", "fruits.txt", "--addr", &addr]);
+    let ended = harness.run(&["ask", "Which fruits?", "--file", "fruits.txt", "--addr", &addr]);
     other.join().expect("the other side");
     assert_eq!(ended.code, 1);
     let clear = ended.stderr.contains("without an answer") || ended.stderr.contains("cannot be reached");
@@ -190,21 +190,21 @@ fn a_connection_that_ends_is_told() {
 #[test]
 fn a_model_answers_through_its_endpoint() {
     let chat = FakeChat::spawn(Script::always([plot().as_str(), ANSWER]));
-    let house = House::new();
-    house.file("fruits.txt", FRUITS);
-    house.file("jarvis.yaml", "react:\n  trace_file: trace.jsonl\n  tools: [plot, count]\n");
+    let harness = Harness::new();
+    harness.file("fruits.txt", FRUITS);
+    harness.file("jarvis.yaml", "react:\n  trace_file: trace.jsonl\n  tools: [plot, count]\n");
     let args = ["ask", "Which fruits?", "--file", "fruits.txt", "--llm", "gpt-4o", "--base-url", &chat.url()];
-    let ended = house.run(&[&args[..], &["--config", "jarvis.yaml", "--chart", "chart.png"]].concat());
+    let ended = harness.run(&[&args[..], &["--config", "jarvis.yaml", "--chart", "chart.png"]].concat());
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "Three fruits.\n"), "{}", ended.stderr);
     assert!(ended.stderr.contains("1. action: plot {\"x\":") && ended.stderr.contains("the chart is in chart.png"));
     let prompt = chat.requests()[0].prompt();
     assert!(prompt.contains("one of: plot, count\n"), "{prompt}");
-    let trace = std::fs::read_to_string(house.work().join("trace.jsonl")).expect("a trace");
+    let trace = std::fs::read_to_string(harness.work().join("trace.jsonl")).expect("a trace");
     let rounds: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!((rounds.len(), &rounds[0]["observation"]), (2, &json!("Plot generated successfully.")));
     // What it may use is checked before anything is asked.
-    house.file("wrong.yaml", "react:\n  tools: [draw]\n");
-    let ended = house.run(&[&args[..], &["--config", "wrong.yaml"]].concat());
+    harness.file("wrong.yaml", "react:\n  tools: [draw]\n");
+    let ended = harness.run(&[&args[..], &["--config", "wrong.yaml"]].concat());
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("`react.tools` names `draw`"), "{}", ended.stderr);
 }
@@ -212,10 +212,10 @@ fn a_model_answers_through_its_endpoint() {
 #[test]
 fn a_failing_endpoint_is_told() {
     let chat = FakeChat::spawn(Script::always(Reply::error(401, "wrong key")));
-    let house = House::new();
-    house.file("a.txt", "a");
+    let harness = Harness::new();
+    harness.file("a.txt", "a");
     let (code, document) =
-        house.json(&["ask", "what?", "--file", "a.txt", "--llm", "gpt-4o", "--base-url", &chat.url(), "--json"]);
+        harness.json(&["ask", "what?", "--file", "a.txt", "--llm", "gpt-4o", "--base-url", &chat.url(), "--json"]);
     assert_eq!((code, &document["error"]["code"]), (1, &json!("unauthorized")), "{document}");
 }
 
@@ -223,18 +223,18 @@ fn a_failing_endpoint_is_told() {
 fn a_server_answers_as_this_process_does() {
     let script = Script::new().on_containing("react", &["Plot generated"], ANSWER).on("react", plot());
     let chat = FakeChat::spawn(script);
-    let house = House::new().env("JARVIS_TOKEN", "a-long-token");
-    house.file("fruits.txt", FRUITS);
-    let server = Server::start(&house, &["--llm", "gpt-4o", "--base-url", &chat.url()]);
+    let harness = Harness::new().env("JARVIS_TOKEN", "a-long-token");
+    harness.file("fruits.txt", FRUITS);
+    let server = Server::start(&harness, &["--llm", "gpt-4o", "--base-url", &chat.url()]);
     let args = ["ask", "Which fruits?", "--file", "fruits.txt", "--addr", &server.addr, "--chart", "chart.png"];
-    let (code, document) = house.json(&[&args[..], &["--json"]].concat());
+    let (code, document) = harness.json(&[&args[..], &["--json"]].concat());
     assert_eq!((code, &document["text_answer"]), (0, &json!("Three fruits.")), "{document}");
     assert_eq!((&document["images"], &document["finish_reason"]), (&json!(1), &json!("final")));
-    assert!(house.work().join("chart.png").is_file());
-    let ended = house.run(&args);
+    assert!(harness.work().join("chart.png").is_file());
+    let ended = harness.run(&args);
     assert!(ended.stderr.contains("1. observation: Plot generated successfully."), "{}", ended.stderr);
     // Another who does not know the token.
-    let stranger = House::new();
+    let stranger = Harness::new();
     stranger.file("fruits.txt", FRUITS);
     let ended = stranger.run(&args);
     assert_eq!(ended.code, 1);
@@ -243,12 +243,12 @@ fn a_server_answers_as_this_process_does() {
 
 #[test]
 fn a_grpc_server_is_not_opened_to_strangers() {
-    let house = House::new();
-    let ended = house.run(&["serve", "--no-http", "--grpc", "0.0.0.0:0"]);
+    let harness = Harness::new();
+    let ended = harness.run(&["serve", "--no-http", "--grpc", "0.0.0.0:0"]);
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("can be reached from other machines"), "{}", ended.stderr);
-    house.file("tls.yaml", "grpc:\n  tls_cert: cert.pem\n");
-    let ended = house.run(&["serve", "--no-http", "--grpc", "127.0.0.1:0", "--config", "tls.yaml"]);
+    harness.file("tls.yaml", "grpc:\n  tls_cert: cert.pem\n");
+    let ended = harness.run(&["serve", "--no-http", "--grpc", "127.0.0.1:0", "--config", "tls.yaml"]);
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("TLS needs both"), "{}", ended.stderr);
 }
@@ -256,13 +256,13 @@ fn a_grpc_server_is_not_opened_to_strangers() {
 #[cfg(feature = "pdf")]
 #[test]
 fn pdfs_are_read_in_a_process_of_their_own() {
-    let house = House::new();
-    house.file("note.pdf", pdf("The company was founded in 1998 in Kazan."));
-    let ended = house.run(&["ask", "When was the company founded?", "--file", "note.pdf"]);
+    let harness = Harness::new();
+    harness.file("note.pdf", pdf("The company was founded in 1998 in Kazan."));
+    let ended = harness.run(&["ask", "When was the company founded?", "--file", "note.pdf"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("1998"), "{}", ended.stdout);
-    house.file("broken.pdf", b"%PDF-1.7\nnothing of the kind\n%%EOF");
-    let ended = house.run(&["ask", "When?", "--file", "broken.pdf"]);
+    harness.file("broken.pdf", b"%PDF-1.7\nnothing of the kind\n%%EOF");
+    let ended = harness.run(&["ask", "When?", "--file", "broken.pdf"]);
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("no text could be taken out of the PDF"), "{}", ended.stderr);
 }

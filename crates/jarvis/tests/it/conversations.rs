@@ -2,18 +2,18 @@
 
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 
-use crate::house::House;
+use crate::harness::Harness;
 
 #[test]
 fn a_later_request_sees_the_earlier_ones() {
-    let house = House::new();
+    let harness = Harness::new();
     let chat = FakeChat::spawn(
         Script::new()
             .on("parse_task", Reply::text("[]"))
             .on("chitchat", vec![Reply::text("Hi Ada."), Reply::text("Ada.")]),
     );
     let args = ["chat", "--llm", "m", "--base-url", &chat.url(), "-q"];
-    let ended = house.run_with_input(&args, "I am Ada\n\nwho am I?\nexit\nnot read\n");
+    let ended = harness.run_with_input(&args, "I am Ada\n\nwho am I?\nexit\nnot read\n");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!(
         ended.stdout,
@@ -26,9 +26,9 @@ fn a_later_request_sees_the_earlier_ones() {
 
 #[test]
 fn the_result_of_a_request_can_be_worked_on() {
-    let house = House::new();
-    house.picture("photo.png");
-    let ended = house.run_with_input(&["chat", "--json", "-q"], "segment photo.png\nfind the edges of it\n");
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let ended = harness.run_with_input(&["chat", "--json", "-q"], "segment photo.png\nfind the edges of it\n");
     let lines: Vec<serde_json::Value> =
         ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let made = &lines[0]["answer"]["resources"][0]["url"];
@@ -38,12 +38,12 @@ fn the_result_of_a_request_can_be_worked_on() {
 
 #[test]
 fn a_text_stays_the_subject_until_another_is_named() {
-    let house = House::new();
-    house.file(
+    let harness = Harness::new();
+    harness.file(
         "news.txt",
         "Maria Silva opened the new pier in Lisbon. It was a wonderful day. The pier cost 12,500 euros.",
     );
-    let ended = house.run_with_input(&["chat", "--json", "-q"], "summarise news.txt\nwhich names are in it?\n");
+    let ended = harness.run_with_input(&["chat", "--json", "-q"], "summarise news.txt\nwhich names are in it?\n");
     let lines: Vec<serde_json::Value> =
         ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let answer = lines[1]["answer"]["text"].as_str().expect("a text");
@@ -52,14 +52,14 @@ fn a_text_stays_the_subject_until_another_is_named() {
 
 #[test]
 fn a_request_that_fails_does_not_end_the_conversation() {
-    let house = House::new();
+    let harness = Harness::new();
     let chat = FakeChat::spawn(
         Script::new()
             .on("parse_task", vec![Reply::error(400, "no such thing"), Reply::text("[]")])
             .on("chitchat", Reply::text("Still here.")),
     );
     let args = ["chat", "--llm", "m", "--base-url", &chat.url(), "-q"];
-    let ended = house.run_with_input(&args, "first\nsecond\n");
+    let ended = harness.run_with_input(&args, "first\nsecond\n");
     assert!(ended.stderr.contains("no such thing"), "{}", ended.stderr);
     assert!(ended.stdout.contains("Still here."), "{}", ended.stdout);
     assert_eq!(ended.code, 0);
@@ -67,8 +67,8 @@ fn a_request_that_fails_does_not_end_the_conversation() {
 
 #[test]
 fn once_answers_one_request() {
-    let house = House::new();
-    house.picture("photo.png");
-    let ended = house.run(&["chat", "--once", "find the edges of photo.png", "-q"]);
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let ended = harness.run(&["chat", "--once", "find the edges of photo.png", "-q"]);
     assert!(ended.code == 0 && ended.stdout.starts_with("[ Jarvis ]: Edges"), "{ended:?}");
 }

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::house::House;
+use crate::harness::Harness;
 
 #[test]
 fn one_call_prints_its_result() {
-    let house = House::new();
+    let harness = Harness::new();
     for (args, code, stdout) in [
         (&["multiply_", "[535323, 0.03]"][..], 0, "16059.689999999999\n"),
         (&["ADD", "{'Input': (1, 2,)}"], 0, "3\n"),
@@ -29,7 +29,7 @@ fn one_call_prints_its_result() {
         (&["--batch", "missing.jsonl"], 2, ""),
         (&["--out", "x"], 2, ""),
     ] {
-        let ended = house.run(&[&["easytool", "call"][..], args].concat());
+        let ended = harness.run(&[&["easytool", "call"][..], args].concat());
         assert_eq!((ended.code, ended.stdout.as_str()), (code, stdout), "{args:?} {}", ended.stderr);
         assert_eq!(ended.stderr.is_empty(), code == 0, "{args:?} {}", ended.stderr);
     }
@@ -37,21 +37,21 @@ fn one_call_prints_its_result() {
 
 #[test]
 fn failures_say_what_and_why() {
-    let house = House::new();
-    insta::assert_snapshot!(house.told(&["easytool", "call", "divide_", "[1, 0]"]), @r"
+    let harness = Harness::new();
+    insta::assert_snapshot!(harness.told(&["easytool", "call", "divide_", "[1, 0]"]), @r"
     exit 1
     --- stdout
     --- stderr
     error: divide_: division by zero (at argument 2)
     ");
-    insta::assert_snapshot!(house.told(&["easytool", "call", "divide_", "[1, 0]", "--json"]), @r#"
+    insta::assert_snapshot!(harness.told(&["easytool", "call", "divide_", "[1, 0]", "--json"]), @r#"
     exit 1
     --- stdout
     {"function":"divide_","args":[1,0],"error":"ZeroDivision: divide_: division by zero (at argument 2)"}
     --- stderr
     error: divide_: division by zero (at argument 2)
     "#);
-    insta::assert_snapshot!(house.told(&["easytool", "call", "cube_", "[1]"]), @r"
+    insta::assert_snapshot!(harness.told(&["easytool", "call", "cube_", "[1]"]), @r"
     exit 2
     --- stdout
     --- stderr
@@ -59,7 +59,7 @@ fn failures_say_what_and_why() {
 
     hint: `jarvis easytool call --list` shows the arguments of each
     ");
-    insta::assert_snapshot!(house.told(&["easytool", "call", "add_", "__import__('os')"]), @r#"
+    insta::assert_snapshot!(harness.told(&["easytool", "call", "add_", "__import__('os')"]), @r#"
     exit 2
     --- stdout
     --- stderr
@@ -71,7 +71,7 @@ fn failures_say_what_and_why() {
 
 #[test]
 fn a_batch_answers_every_line_in_order() {
-    let house = House::new();
+    let harness = Harness::new();
     let lines = concat!(
         "{\"id\": \"a\", \"function\": \"add_\", \"args\": [1, 2.5]}\n",
         "\n",
@@ -85,8 +85,8 @@ fn a_batch_answers_every_line_in_order() {
         "{\"function\": \"power_\", \"args\": [9**9**9]}\n",
         "{\"function\": \"choose_\", \"args\": [1000000000, 500000000]}",
     );
-    house.file("calls.jsonl", lines);
-    insta::assert_snapshot!(house.told(&["easytool", "call", "--batch", "calls.jsonl", "--mode", "compat"]), @r#"
+    harness.file("calls.jsonl", lines);
+    insta::assert_snapshot!(harness.told(&["easytool", "call", "--batch", "calls.jsonl", "--mode", "compat"]), @r#"
     exit 0
     --- stdout
     {"id":"a","function":"add_","args":[1,2.5],"result":"3.5"}
@@ -102,28 +102,28 @@ fn a_batch_answers_every_line_in_order() {
     --- stderr
     10 calls: 2 with a result, 8 errors
     "#);
-    let direct = house.run(&["easytool", "call", "--batch", "calls.jsonl"]).stdout;
-    let ended = house.run(&["easytool", "call", "--batch", "calls.jsonl", "--out", "made/answers.jsonl"]);
+    let direct = harness.run(&["easytool", "call", "--batch", "calls.jsonl"]).stdout;
+    let ended = harness.run(&["easytool", "call", "--batch", "calls.jsonl", "--out", "made/answers.jsonl"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
-    assert_eq!(std::fs::read_to_string(house.work().join("made/answers.jsonl")).expect("written"), direct);
-    let piped = house.run_with_input(&["easytool", "call", "--batch", "-"], lines);
+    assert_eq!(std::fs::read_to_string(harness.work().join("made/answers.jsonl")).expect("written"), direct);
+    let piped = harness.run_with_input(&["easytool", "call", "--batch", "-"], lines);
     assert_eq!((piped.code, piped.stdout), (0, direct));
-    let same = house.run(&["easytool", "call", "--batch", "calls.jsonl", "--out", "calls.jsonl"]);
+    let same = harness.run(&["easytool", "call", "--batch", "calls.jsonl", "--out", "calls.jsonl"]);
     assert_eq!(same.code, 2);
-    assert_eq!(std::fs::read_to_string(house.work().join("calls.jsonl")).expect("still there"), lines);
+    assert_eq!(std::fs::read_to_string(harness.work().join("calls.jsonl")).expect("still there"), lines);
 }
 
 #[test]
 fn lines_that_are_no_text_or_far_too_long_are_errors_of_their_own() {
-    let house = House::new();
+    let harness = Harness::new();
     let good = "{\"function\": \"add_\", \"args\": [1]}\n";
     let mut bytes = good.as_bytes().to_vec();
     bytes.extend(b"{\"function\": \"\xff\"}\n");
     bytes.extend(b"[".repeat(17 * 1024 * 1024));
     bytes.push(b'\n');
     bytes.extend(good.as_bytes());
-    house.file("calls.jsonl", bytes);
-    let ended = house.run(&["easytool", "call", "--batch", "calls.jsonl"]);
+    harness.file("calls.jsonl", bytes);
+    let ended = harness.run(&["easytool", "call", "--batch", "calls.jsonl"]);
     let answers: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(
         answers.iter().map(|answer| answer.get("result").is_some()).collect::<Vec<_>>(),
@@ -134,7 +134,7 @@ fn lines_that_are_no_text_or_far_too_long_are_errors_of_their_own() {
 
 #[test]
 fn the_functions_are_listed() {
-    let ended = House::new().run(&["easytool", "call", "--list"]);
+    let ended = Harness::new().run(&["easytool", "call", "--list"]);
     assert_eq!(ended.stdout.lines().count(), 13);
     insta::assert_snapshot!(ended.stdout, @r"
     add_        [a, b, ...]: the sum; 0 of an empty list

@@ -3,7 +3,7 @@
 use jarvis_testing::chat::{FakeChat, Script};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::harness::Harness;
 
 const LIBRARY: &str = include_str!("../../../../examples/easytool/library.yaml");
 
@@ -18,15 +18,15 @@ fn json_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-fn read(house: &House, name: &str) -> Value {
-    json_of(&std::fs::read_to_string(house.work().join(name)).unwrap())
+fn read(harness: &Harness, name: &str) -> Value {
+    json_of(&std::fs::read_to_string(harness.work().join(name)).unwrap())
 }
 
 #[test]
 fn a_document_is_turned_into_instructions() {
-    let house = House::new();
-    house.file("library.yaml", LIBRARY);
-    insta::assert_snapshot!(house.told(&["easytool", "instruct", "library.yaml", "--limit", "2"]), @r#"
+    let harness = Harness::new();
+    harness.file("library.yaml", LIBRARY);
+    insta::assert_snapshot!(harness.told(&["easytool", "instruct", "library.yaml", "--limit", "2"]), @r#"
 exit 0
 --- stdout
 [
@@ -57,29 +57,38 @@ exit 0
 endpoints: 2 of 2 in 1 document
 tokens: 1714 before, 211 after, 87.7 % fewer (cl100k_base); bytes: 7338 before, 775 after
 "#);
-    let report =
-        house.run(&["easytool", "instruct", "library.yaml", "--out", "tools.json", "--shape", "tool", "--json", "-q"]);
+    let report = harness.run(&[
+        "easytool",
+        "instruct",
+        "library.yaml",
+        "--out",
+        "tools.json",
+        "--shape",
+        "tool",
+        "--json",
+        "-q",
+    ]);
     assert_eq!((report.code, report.stderr.as_str()), (0, ""));
     let report = json_of(&report.stdout);
     assert_eq!(
         (&report["apis_out"], &report["shape"], &report["llm"]),
         (&json!(12), &json!("tool"), &json!("offline"))
     );
-    let tools = read(&house, "tools.json");
+    let tools = read(&harness, "tools.json");
     assert_eq!(tools["0"]["tool_name"], "Town Library");
     assert_eq!(tools["0"]["tool_guidelines"].as_object().unwrap().len(), 12);
 }
 
 #[test]
 fn a_model_writes_and_a_second_run_goes_on() {
-    let house = House::new();
-    house.file("tides.json", TIDES);
+    let harness = Harness::new();
+    harness.file("tides.json", TIDES);
     let line = |stage: &str, contains: &str, reply: &str| {
         format!("{}\n", json!({"stage": stage, "contains": [contains], "reply": reply}))
     };
     let args = ["easytool", "instruct", "tides.json", "--out", "tools.json", "--llm", "replay:answers.jsonl"];
-    house.file("answers.jsonl", line("describe_tool", "Tides", DESCRIPTION));
-    insta::assert_snapshot!(house.told(&args), @r#"
+    harness.file("answers.jsonl", line("describe_tool", "Tides", DESCRIPTION));
+    insta::assert_snapshot!(harness.told(&args), @r#"
 exit 1
 --- stdout
 --- stderr
@@ -89,15 +98,15 @@ Your task is to write a scenario in which one uses a function of a tool, and the
 
 hint: run the same command again to go on; what is done is kept
 "#);
-    assert!(house.work().join("tools.json.partial.jsonl").exists());
+    assert!(harness.work().join("tools.json.partial.jsonl").exists());
     let next = r#"{"Scenario": "If you want the next tide of Brest.", "Parameters": {"harbour": "Brest"}}"#;
-    house.file(
+    harness.file(
         "answers.jsonl",
         line("write_scenario", "`next` of", r#"{"Scenario": "x", "Parameters": {}}"#)
             + &line("write_scenario", "`harbour` is missing", next)
             + &line("write_scenario", "`all` of", "?").repeat(3),
     );
-    insta::assert_snapshot!(house.told(&args), @r#"
+    insta::assert_snapshot!(harness.told(&args), @r#"
 exit 0
 --- stdout
 --- stderr
@@ -106,17 +115,17 @@ functions: 2 of 2 in 1 document
 tokens: 79 before, 250 after, 216.5 % more (cl100k_base); bytes: 269 before, 992 after
 model calls: 5, refused replies: 4, kept from before: 1
 "#);
-    let tools = read(&house, "tools.json");
+    let tools = read(&harness, "tools.json");
     assert_eq!(tools["0"]["tool_description"], DESCRIPTION);
     assert_eq!(tools["0"]["tool_guidelines"]["next"]["Example"], json_of(next));
     assert_eq!(tools["0"]["tool_guidelines"]["all"]["Example"]["generated_by"], "default");
-    assert!(!house.work().join("tools.json.partial.jsonl").exists());
+    assert!(!harness.work().join("tools.json.partial.jsonl").exists());
 }
 
 #[test]
 fn an_endpoint_is_asked_with_the_stage_label() {
-    let house = House::new();
-    house.file("tides.json", TIDES);
+    let harness = Harness::new();
+    harness.file("tides.json", TIDES);
     let fake = FakeChat::spawn(
         Script::new()
             .on("describe_tool", DESCRIPTION)
@@ -128,7 +137,7 @@ fn an_endpoint_is_asked_with_the_stage_label() {
             .on("write_scenario", r#"{"Scenario": "All.", "Parameters": {}}"#),
     );
     let url = fake.url();
-    let ended = house.run(&["easytool", "instruct", "tides.json", "--llm", "m", "--base-url", &url]);
+    let ended = harness.run(&["easytool", "instruct", "tides.json", "--llm", "m", "--base-url", &url]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!(json_of(&ended.stdout)["0"]["tool_guidelines"]["all"]["Example"]["Scenario"], "All.");
     let mut stages = fake.stages();
@@ -138,11 +147,11 @@ fn an_endpoint_is_asked_with_the_stage_label() {
 
 #[test]
 fn wrong_use_is_told() {
-    let house = House::new();
-    house.file("library.yaml", LIBRARY);
-    house.file("tides.json", TIDES);
-    house.file("old.yaml", "swagger: '2.0'\npaths: {}\n");
-    let told = |args: &[&str]| house.told(&[&["easytool", "instruct"], args].concat());
+    let harness = Harness::new();
+    harness.file("library.yaml", LIBRARY);
+    harness.file("tides.json", TIDES);
+    harness.file("old.yaml", "swagger: '2.0'\npaths: {}\n");
+    let told = |args: &[&str]| harness.told(&[&["easytool", "instruct"], args].concat());
     insta::assert_snapshot!(told(&["old.yaml"]), @r#"
 exit 2
 --- stdout

@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::harness::Harness;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/easytool")
@@ -30,8 +30,8 @@ fn records(path: &Path) -> Vec<Value> {
 struct Mock(Child, String);
 
 impl Mock {
-    fn start(house: &House, args: &[&str]) -> Mock {
-        let mut command = house.command(&[&["easytool", "mock", "-q"], args].concat());
+    fn start(harness: &Harness, args: &[&str]) -> Mock {
+        let mut command = harness.command(&[&["easytool", "mock", "-q"], args].concat());
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
@@ -48,33 +48,34 @@ impl Drop for Mock {
 
 #[test]
 fn funcqa_answers_logs_goes_on_and_is_scored() {
-    let house = House::new();
+    let harness = Harness::new();
     let (data, replay) = (example("questions.json"), format!("replay:{}", example("answers.jsonl")));
     let args = ["easytool", "funcqa", "--kind", "multi-hop", "--data", &data, "--llm", &replay, "--out", "log.jsonl"];
-    let first = house.run(&[&args[..], &["--limit", "1", "-q"]].concat());
+    let first = harness.run(&[&args[..], &["--limit", "1", "-q"]].concat());
     assert_eq!((first.code, first.stdout.trim()), (0, "1 of 1 questions answered: log.jsonl"), "{}", first.stderr);
     // Not over what is there.
-    let again = house.run(&args);
+    let again = harness.run(&args);
     assert!(again.code == 2 && again.stderr.contains("--resume"), "{}", again.stderr);
-    let (code, summary) = house.json(&[&args[..], &["--resume", "--json", "-q"]].concat());
+    let (code, summary) = harness.json(&[&args[..], &["--resume", "--json", "-q"]].concat());
     let counted =
         ["questions", "already", "succeeded", "failed", "model_calls", "tool_calls"].map(|name| &summary[name]);
     assert_eq!((code, counted), (0, [2, 1, 1, 0, 10, 2].map(|n| json!(n)).each_ref()), "{summary}");
-    let log = records(&house.work().join("log.jsonl"));
+    let log = records(&harness.work().join("log.jsonl"));
     assert_eq!(log[0]["final_value"], json!(53.28));
     assert_eq!(log[0]["execute_log"]["call_result_ls"], json!(["2220", "26640", "53.28"]));
     // In full, where the original has two decimals.
     assert_eq!(log[1]["execute_log"]["call_result_ls"][1], json!("0.000326797385620915"), "{}", log[1]);
     assert_eq!(log[1]["subtask"][1]["dep"], json!([1]));
 
-    let (code, figures) = house.json(&["easytool", "score", "funcqa", "--log", "log.jsonl", "--data", &data, "--json"]);
+    let (code, figures) =
+        harness.json(&["easytool", "score", "funcqa", "--log", "log.jsonl", "--data", &data, "--json"]);
     assert_eq!((code, &figures["strict"]["count"], &figures["n"]), (0, &json!(2), &json!(2)));
 }
 
 #[test]
 fn wrong_use_is_told_before_any_call() {
-    let house = House::new();
-    house.file("questions.json", r#"[{"question": "1 + 1?", "answer": 2}]"#);
+    let harness = Harness::new();
+    harness.file("questions.json", r#"[{"question": "1 + 1?", "answer": 2}]"#);
     let funcqa = ["easytool", "funcqa", "--data", "questions.json", "--kind"];
     for (args, said) in [
         (&[&funcqa[..], &["three-hop"]].concat()[..], "`multi-hop` or `one-hop`"),
@@ -85,15 +86,15 @@ fn wrong_use_is_told_before_any_call() {
         (&["easytool", "restbench", "--scenario", "tmdb", "--data", "questions.json", "--llm", "m"], "--tools"),
         (&["easytool", "mock"], "--answers"),
     ] {
-        let ended = house.run(args);
+        let ended = harness.run(args);
         assert!(ended.code == 2 && ended.stderr.contains(said), "{args:?}: {}", ended.stderr);
     }
 }
 
 #[test]
 fn restbench_plans_and_carries_out() {
-    let house = House::new();
-    let api = Mock::start(&house, &["--openapi", &example("library.yaml")]);
+    let harness = Harness::new();
+    let api = Mock::start(&harness, &["--openapi", &example("library.yaml")]);
     let (data, replay) = (example("library_questions.json"), format!("replay:{}", example("library_answers.jsonl")));
     let document = example("library.yaml");
     let plan = [
@@ -109,16 +110,16 @@ fn restbench_plans_and_carries_out() {
         &replay,
         "-q",
     ];
-    let planned = house.run(&[&plan[..], &["--out", "plan.jsonl"]].concat());
+    let planned = harness.run(&[&plan[..], &["--out", "plan.jsonl"]].concat());
     assert_eq!(planned.code, 0, "{}", planned.stderr);
     let (code, figures) =
-        house.json(&["easytool", "score", "restbench", "--log", "plan.jsonl", "--data", &data, "--json"]);
+        harness.json(&["easytool", "score", "restbench", "--log", "plan.jsonl", "--data", &data, "--json"]);
     assert_eq!((code, &figures["correct_path"]["count"]), (0, &json!(2)), "{figures}");
 
     let run = [&plan[..], &["--out", "run.jsonl", "--execute", "--base-url", &api.1]].concat();
-    let ran = house.run(&run);
+    let ran = harness.run(&run);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for record in records(&house.work().join("run.jsonl")) {
+    for record in records(&harness.work().join("run.jsonl")) {
         assert_eq!((&record["status"], &record["check_index"]), (&json!("succeeded"), &json!(1)), "{record}");
         let codes: Vec<&Value> = record["calls"].as_array().unwrap().iter().map(|call| &call["code"]).collect();
         assert!(!codes.is_empty() && codes.iter().all(|code| **code == 0), "{record}");
@@ -127,13 +128,13 @@ fn restbench_plans_and_carries_out() {
 
 #[test]
 fn toolbench_calls_the_server_and_retrieves() {
-    let house = House::new();
+    let harness = Harness::new();
     let answer = json!({
         "category": "Weather", "tool_name": "Open Weather", "api_name": "Current weather",
         "tool_input": {"city": "Bern"}, "error": "", "response": "sunny, 21 degrees",
     });
-    house.file("server.jsonl", answer.to_string());
-    let server = Mock::start(&house, &["--answers", "server.jsonl"]);
+    harness.file("server.jsonl", answer.to_string());
+    let server = Mock::start(&harness, &["--answers", "server.jsonl"]);
     let tool = |id: i64, name: &str, purpose: &str, api: &str| {
         json!({"ID": id, "tool_name": name, "tool_description": purpose, "tool_guidelines": {api: {
             "name": api, "description": purpose,
@@ -144,10 +145,10 @@ fn toolbench_calls_the_server_and_retrieves() {
         "0": tool(0, "Open Weather", "tells the weather of a city", "Current weather"),
         "1": tool(1, "Jokes", "tells jokes", "joke"),
     });
-    house.file("tools.json", tools.to_string());
+    harness.file("tools.json", tools.to_string());
     let item = json!([{"query": "Is it sunny in Bern?", "query_id": 588, "api_list": [
         {"category_name": "Weather", "tool_name": "Open Weather", "api_name": "Current weather"}]}]);
-    house.file("data.json", item.to_string());
+    harness.file("data.json", item.to_string());
     let say =
         |stage: &str, reply: Value| json!({"stage": stage, "reply": reply.to_string(), "sticky": true}).to_string();
     let lines = [
@@ -162,7 +163,7 @@ fn toolbench_calls_the_server_and_retrieves() {
         say("answer_check", json!({"Reason": "good", "Choice": "Yes"})),
         json!({"stage": "answer_summarize", "reply": "Yes, it is sunny.", "sticky": true}).to_string(),
     ];
-    house.file("model.jsonl", lines.join("\n"));
+    harness.file("model.jsonl", lines.join("\n"));
     for retrieve in [&[][..], &["--retrieve", "--top-k", "1"]] {
         let common = [
             "easytool",
@@ -179,27 +180,27 @@ fn toolbench_calls_the_server_and_retrieves() {
             "replay:model.jsonl",
             "-q",
         ];
-        let ended = house.run(&[&common[..], retrieve].concat());
+        let ended = harness.run(&[&common[..], retrieve].concat());
         let name = format!("G3_replay-model{}_Easytool.jsonl", if retrieve.is_empty() { "" } else { "_retrieve" });
         assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
-        let record = &records(&house.work().join(&name))[0];
+        let record = &records(&harness.work().join(&name))[0];
         assert_eq!((&record["status"], &record["query_id"]), (&json!("succeeded"), &json!(588)), "{record}");
         assert_eq!(record["execute_log"]["call_result_ls"], json!(["sunny, 21 degrees"]));
         assert_eq!(record["gold_tools"], json!([0]));
         assert_eq!(record.get("retrieved"), (!retrieve.is_empty()).then_some(&json!([[0]])));
     }
     let (code, found) =
-        house.json(&["easytool", "score", "toolbench", "--log", "G3_replay-model_Easytool.jsonl", "--json"]);
+        harness.json(&["easytool", "score", "toolbench", "--log", "G3_replay-model_Easytool.jsonl", "--json"]);
     assert_eq!(code, 0, "{found}");
-    let exported = house.run(&["easytool", "export", "--log", "G3_replay-model_Easytool.jsonl"]);
+    let exported = harness.run(&["easytool", "export", "--log", "G3_replay-model_Easytool.jsonl"]);
     assert!(exported.code == 0 && exported.stdout.contains("\"588\""), "{}{}", exported.stdout, exported.stderr);
 }
 
 /// Labels of each call are on the wire; a model that is not there ends the run early.
 #[test]
 fn calls_carry_their_labels_and_a_dead_endpoint_ends_the_run() {
-    let house = House::new();
-    house.file("one.json", r#"[{"question": "What is 2 times 3?", "answer": 6}]"#);
+    let harness = Harness::new();
+    harness.file("one.json", r#"[{"question": "What is 2 times 3?", "answer": 6}]"#);
     let chat = FakeChat::spawn(
         Script::new()
             .on("choose_tool", vec![Reply::text("no idea"), Reply::text(r#"{"ID": 2}"#)])
@@ -210,7 +211,7 @@ fn calls_carry_their_labels_and_a_dead_endpoint_ends_the_run() {
     );
     let url = chat.url();
     let args = ["easytool", "funcqa", "--kind", "one-hop", "--llm", "m", "--base-url"];
-    let ended = house.run(&[&args[..], &[&url, "--data", "one.json", "--out", "a.jsonl"]].concat());
+    let ended = harness.run(&[&args[..], &[&url, "--data", "one.json", "--out", "a.jsonl"]].concat());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let labels: Vec<(String, String, String)> = chat
         .requests()
@@ -238,10 +239,10 @@ fn calls_carry_their_labels_and_a_dead_endpoint_ends_the_run() {
     drop(chat);
 
     let many: Vec<Value> = (0..6).map(|n| json!({"question": format!("What is {n} + 1?"), "answer": n + 1})).collect();
-    house.file("many.json", Value::from(many).to_string());
-    house.file("quick.yaml", "llm:\n  max_retries: 0\n");
+    harness.file("many.json", Value::from(many).to_string());
+    harness.file("quick.yaml", "llm:\n  max_retries: 0\n");
     let further = [&url, "--data", "many.json", "--out", "b.jsonl", "--config", "quick.yaml"];
-    let ended = house.run(&[&args[..], &further].concat());
+    let ended = harness.run(&[&args[..], &further].concat());
     assert!(ended.code == 1 && ended.stderr.contains("gave up"), "{}", ended.stderr);
-    assert_eq!(records(&house.work().join("b.jsonl")).len(), 3);
+    assert_eq!(records(&harness.work().join("b.jsonl")).len(), 3);
 }

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use jarvis_testing::chat::{FakeChat, Reply, Script, fake_vector};
 use serde_json::json;
 
-use crate::house::House;
+use crate::harness::Harness;
 
 const TOOLS: &str = r#"{
     "0": {"ID": 0, "tool_name": "Movies", "tool_description": "Search movies by title.\n1. search is to search.", "tool_guidelines": {}},
@@ -12,16 +12,16 @@ const TOOLS: &str = r#"{
     "7": {"ID": 7, "tool_name": "People", "tool_description": "\n  Search people by name."}
 }"#;
 
-fn house() -> House {
-    let house = House::new();
-    house.file("tools.json", TOOLS);
-    house
+fn harness() -> Harness {
+    let harness = Harness::new();
+    harness.file("tools.json", TOOLS);
+    harness
 }
 
 #[test]
 fn words_need_no_model() {
-    let house = house();
-    assert_snapshot!(house.told(&["easytool", "retrieve", "search for a movie", "--tools", "tools.json"]), @r"
+    let harness = harness();
+    assert_snapshot!(harness.told(&["easytool", "retrieve", "search for a movie", "--tools", "tools.json"]), @r"
     exit 0
     --- stdout
     0   1.4814  Movies   Search movies by title.
@@ -29,14 +29,14 @@ fn words_need_no_model() {
     7   0.5442  People   Search people by name.
     --- stderr
     ");
-    assert_snapshot!(house.told(&["easytool", "retrieve", "zebra", "--tools", "tools.json"]), @r"
+    assert_snapshot!(harness.told(&["easytool", "retrieve", "zebra", "--tools", "tools.json"]), @r"
     exit 0
     --- stdout
     --- stderr
     no tool shares a word with the text
     ");
     let (code, document) =
-        house.json(&["easytool", "retrieve", "the weather", "--tools", "tools.json", "--top-k", "1", "--json"]);
+        harness.json(&["easytool", "retrieve", "the weather", "--tools", "tools.json", "--top-k", "1", "--json"]);
     assert_eq!(code, 0);
     assert_eq!((&document["embedder"], &document["top_k"]), (&json!("bm25"), &json!(1)));
     assert_eq!((&document["tools"][0]["id"], &document["tools"][0]["name"]), (&json!(1), &json!("Weather")));
@@ -44,7 +44,7 @@ fn words_need_no_model() {
 
 #[test]
 fn every_published_shape_is_read() {
-    let house = House::new();
+    let harness = Harness::new();
     let function = json!({"0": {"ID": 3, "standardized_name": "add_", "API_description": "sum of numbers",
         "Usage": {"required_parameters": [{"name": "input", "type": "List"}], "Example": {"Scenario": "", "Parameters": {"input": [1]}}}}});
     let endpoint = json!([{"ID": 3, "tool_name": "/sum", "tool_description": "sum of numbers", "tool_usage": "GET /sum",
@@ -55,8 +55,8 @@ fn every_published_shape_is_read() {
         ("tool_dic.jsonl", "{\"ID\": 3, \"description\": \"sum of numbers\"}\n".to_owned(), ""),
     ];
     for (name, text, tool) in cases {
-        house.file(name, text);
-        let (_, document) = house.json(&["easytool", "retrieve", "sum", "--tools", name, "--json"]);
+        harness.file(name, text);
+        let (_, document) = harness.json(&["easytool", "retrieve", "sum", "--tools", name, "--json"]);
         assert_eq!((&document["tools"][0]["id"], &document["tools"][0]["name"]), (&json!(3), &json!(tool)), "{name}");
     }
 }
@@ -64,7 +64,7 @@ fn every_published_shape_is_read() {
 #[test]
 fn vectors_of_an_endpoint_are_kept() {
     let fake = FakeChat::spawn(Script::new());
-    let house = house().env("OPENAI_API_KEY", "sk-very-secret");
+    let harness = harness().env("OPENAI_API_KEY", "sk-very-secret");
     let url = fake.url();
     let args = [
         "easytool",
@@ -79,7 +79,7 @@ fn vectors_of_an_endpoint_are_kept() {
         "--embeddings-url",
         &url,
     ];
-    assert_snapshot!(house.told(&args), @r"
+    assert_snapshot!(harness.told(&args), @r"
     exit 0
     --- stdout
     1   0.6325  Weather  Current weather of a city.
@@ -91,13 +91,13 @@ fn vectors_of_an_endpoint_are_kept() {
     assert!(fake.requests().iter().all(|request| request.header("authorization") == "Bearer sk-very-secret"));
     assert!(fake.requests().iter().all(|request| request.stage() == "embed"));
     // Nothing is asked twice, neither tools nor texts.
-    assert_eq!(house.run(&args).code, 0);
+    assert_eq!(harness.run(&args).code, 0);
     assert_eq!(asked(), [3, 1]);
-    assert!(house.data().join("vectors").is_dir());
+    assert!(harness.data().join("vectors").is_dir());
 
-    let file = std::fs::read_dir(house.data().join("vectors")).unwrap().next().unwrap().unwrap().path();
+    let file = std::fs::read_dir(harness.data().join("vectors")).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&file, "jarvisV\nnonsense").unwrap();
-    let ended = house.run(&args);
+    let ended = harness.run(&args);
     assert_eq!(ended.code, 0);
     assert!(ended.stderr.contains("is damaged: it ends too early; its vectors are made anew"), "{}", ended.stderr);
 }
@@ -105,10 +105,10 @@ fn vectors_of_an_endpoint_are_kept() {
 #[test]
 fn stored_vectors_are_searched() {
     let fake = FakeChat::spawn(Script::new());
-    let house = house();
-    house.file("pair.json", json!([[1, 99], [fake_vector("weather", 64), fake_vector("zebra", 64)]]).to_string());
+    let harness = harness();
+    harness.file("pair.json", json!([[1, 99], [fake_vector("weather", 64), fake_vector("zebra", 64)]]).to_string());
     let url = fake.url();
-    let told = house.told(&[
+    let told = harness.told(&[
         "easytool",
         "retrieve",
         "weather",
@@ -131,16 +131,16 @@ fn stored_vectors_are_searched() {
     warning: stored vectors left out, since the catalogue has no such tools: 1 (99)
     warning: tools without a stored vector, which cannot be found: 2
     ");
-    assert!(house.work().join("kept").is_dir());
+    assert!(harness.work().join("kept").is_dir());
 }
 
 #[test]
 fn wrong_use_is_told() {
-    let house = house();
+    let harness = harness();
     let fake = FakeChat::spawn(Script::new().on("embed", Reply::error(401, "who are you?")));
     let url = fake.url();
     let retrieve =
-        |args: &[&str]| house.told(&[&["easytool", "retrieve", "x", "--tools", "tools.json"], args].concat());
+        |args: &[&str]| harness.told(&[&["easytool", "retrieve", "x", "--tools", "tools.json"], args].concat());
     assert_snapshot!(retrieve(&["--embedder", "m"]), @r"
     exit 2
     --- stdout
@@ -165,7 +165,7 @@ fn wrong_use_is_told() {
 
     hint: check the API key and that it fits the base URL
     ");
-    assert_snapshot!(house.told(&["easytool", "retrieve", "x", "--tools", "none.json"]), @r"
+    assert_snapshot!(harness.told(&["easytool", "retrieve", "x", "--tools", "none.json"]), @r"
     exit 2
     --- stdout
     --- stderr
@@ -185,15 +185,15 @@ fn wrong_use_is_told() {
 
 #[test]
 fn retrieval_is_scored() {
-    let house = house();
+    let harness = harness();
     let questions = json!([
         {"query": "search movies", "api_list": [{"tool_name": "Movies"}, {"tool_name": "Movies"}, {"tool_name": "Nowhere"}]},
         {"query": "weather", "api_list": [], "Tool_dic": [{"ID": 1, "Description": "…"}, {"ID": "7", "Description": "…"}]},
         {"query": "nothing", "api_list": []},
     ]);
-    house.file("questions.json", questions.to_string());
+    harness.file("questions.json", questions.to_string());
     let args = ["easytool", "score", "retrieval", "--data", "questions.json", "--tools", "tools.json"];
-    assert_snapshot!(house.told(&args), @r"
+    assert_snapshot!(harness.told(&args), @r"
     exit 0
     --- stdout
     questions  2
@@ -203,7 +203,7 @@ fn retrieval_is_scored() {
     warning: 1 gold tools of the questions are not in the file of tools, and were left out
     warning: 1 questions name no gold tool, and were not counted
     ");
-    let (code, document) = house.json(&[args.as_slice(), &["--json"]].concat());
+    let (code, document) = harness.json(&[args.as_slice(), &["--json"]].concat());
     assert_eq!((code, &document["n"], &document["recall"]), (0, &json!(2), &json!(0.75)));
 
     let log = [
@@ -211,8 +211,8 @@ fn retrieval_is_scored() {
         json!({"ID": 1, "question": "q", "retrieved": [[3, 4], [1, 4]], "gold_tools": [1, 4]}),
         json!({"ID": 2, "question": "q", "retrieved": [], "gold_tools": [1]}),
     ];
-    house.file("log.jsonl", log.map(|line| line.to_string()).join("\n"));
-    assert_snapshot!(house.told(&["easytool", "score", "retrieval", "--log", "log.jsonl", "--top-k", "2"]), @r"
+    harness.file("log.jsonl", log.map(|line| line.to_string()).join("\n"));
+    assert_snapshot!(harness.told(&["easytool", "score", "retrieval", "--log", "log.jsonl", "--top-k", "2"]), @r"
     exit 0
     --- stdout
     questions  2
@@ -221,12 +221,12 @@ fn retrieval_is_scored() {
     recall      50.0 % of all that was found
     --- stderr
     ");
-    house.file("plain.jsonl", "{\"question\": \"q\"}\n");
-    assert_snapshot!(house.told(&["easytool", "score", "retrieval", "--log", "plain.jsonl"]), @r"
+    harness.file("plain.jsonl", "{\"question\": \"q\"}\n");
+    assert_snapshot!(harness.told(&["easytool", "score", "retrieval", "--log", "plain.jsonl"]), @r"
     exit 2
     --- stdout
     --- stderr
     error: plain.jsonl: no record says which tools were retrieved; it is no log of a run with retrieval
     ");
-    assert_eq!(house.run(&["easytool", "score", "retrieval"]).code, 2);
+    assert_eq!(harness.run(&["easytool", "score", "retrieval"]).code, 2);
 }

@@ -4,14 +4,14 @@
 
 mod ask;
 mod conversations;
-mod doors;
 mod easytool_call;
 mod easytool_instruct;
 mod easytool_pipelines;
 mod easytool_retrieve;
 mod easytool_score;
+mod endpoints;
+mod harness;
 mod hostile;
-mod house;
 mod mcp;
 mod models;
 mod offline;

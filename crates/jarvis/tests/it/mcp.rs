@@ -12,15 +12,15 @@ use rmcp::transport::TokioChildProcess;
 use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::harness::Harness;
 
 /// How long a test waits for what must come; reached only when it does not.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 type Client = RunningService<RoleClient, ()>;
 
-async fn client(house: &House, args: &[&str], lifecycle: ClientLifecycleMode) -> Client {
-    let command = tokio::process::Command::from(house.command(&[&["mcp"], args].concat()));
+async fn client(harness: &Harness, args: &[&str], lifecycle: ClientLifecycleMode) -> Client {
+    let command = tokio::process::Command::from(harness.command(&[&["mcp"], args].concat()));
     let process = TokioChildProcess::new(command).expect("it starts");
     let served = ().serve_with_lifecycle(process, lifecycle);
     tokio::time::timeout(PATIENCE, served).await.expect("it answers").expect("it speaks the protocol")
@@ -42,9 +42,9 @@ fn text(result: &CallToolResult) -> &str {
 
 #[tokio::test]
 async fn a_client_hands_over_work() {
-    let house = House::new();
+    let harness = Harness::new();
     for lifecycle in [ClientLifecycleMode::Initialize, newer()] {
-        let client = client(&house, &[], lifecycle).await;
+        let client = client(&harness, &[], lifecycle).await;
         let tools = client.peer().list_all_tools().await.expect("a list");
         let told: Vec<Value> = tools
             .iter()
@@ -61,16 +61,16 @@ async fn a_client_hands_over_work() {
         assert_eq!(document["outcomes"][0]["status"], "succeeded", "{document}");
         client.cancel().await.expect("it ends");
     }
-    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
     assert_eq!(runs.as_array().map(Vec::len), Some(2), "{runs}");
 }
 
 #[tokio::test]
 async fn pictures_go_in_and_come_back() {
-    let house = House::new();
-    let picture = std::fs::read(house.picture("photo.png")).expect("a picture");
+    let harness = Harness::new();
+    let picture = std::fs::read(harness.picture("photo.png")).expect("a picture");
     let data = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, picture);
-    let client = client(&house, &[], newer()).await;
+    let client = client(&harness, &[], newer()).await;
     let files = json!([{"name": "photo.png", "data": data}]);
     let done = call(&client, "run", json!({"request": "find the edges of photo.png", "files": files})).await;
     assert_eq!(done.is_error, Some(false), "{done:?}");
@@ -79,7 +79,7 @@ async fn pictures_go_in_and_come_back() {
     // The client is on this machine, and may know where the file is.
     let document = done.structured_content.expect("the run");
     let path = document["outcomes"][0]["outputs"][0]["path"].as_str().expect("a path");
-    assert!(Path::new(path).starts_with(house.data()), "{path}");
+    assert!(Path::new(path).starts_with(harness.data()), "{path}");
     client.cancel().await.expect("it ends");
 }
 
@@ -90,8 +90,8 @@ async fn a_question_is_answered_with_a_chart() {
         Reply::text("<Thought>: T\n<Final Answer>: Pear, twice."),
     ];
     let chat = FakeChat::start(Script::new().on("react", replies)).await;
-    let house = House::new();
-    let client = client(&house, &["--llm", "fake", "--base-url", &chat.url()], newer()).await;
+    let harness = Harness::new();
+    let client = client(&harness, &["--llm", "fake", "--base-url", &chat.url()], newer()).await;
     let asked = json!({"question": "which fruit is most frequent? draw it", "document": "pear\nfig\npear\n"});
     let answered = call(&client, "ask", asked).await;
     assert_eq!(text(&answered), "Pear, twice.");
@@ -100,8 +100,8 @@ async fn a_question_is_answered_with_a_chart() {
 }
 
 /// The binary with pipes on both sides.
-fn started(house: &House, args: &[&str]) -> Child {
-    house
+fn started(harness: &Harness, args: &[&str]) -> Child {
+    harness
         .command(&[&["mcp"], args].concat())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -122,8 +122,8 @@ fn hello() -> String {
 
 #[test]
 fn standard_output_holds_the_protocol_and_nothing_else() {
-    let house = House::new().env("JARVIS_LOG", "debug");
-    let mut child = started(&house, &["-vv"]);
+    let harness = Harness::new().env("JARVIS_LOG", "debug");
+    let mut child = started(&harness, &["-vv"]);
     let mut stdin = child.stdin.take().expect("a pipe");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map(|line| {
         let line = line.expect("text");
@@ -153,8 +153,8 @@ fn standard_output_holds_the_protocol_and_nothing_else() {
 #[tokio::test]
 async fn a_signal_cancels_what_runs_and_ends_it() {
     let chat = FakeChat::start(Script::new().on("parse_task", Reply::never())).await;
-    let house = House::new();
-    let mut child = started(&house, &["--llm", "fake", "--base-url", &chat.url()]);
+    let harness = Harness::new();
+    let mut child = started(&harness, &["--llm", "fake", "--base-url", &chat.url()]);
     let mut stdin = child.stdin.take().expect("a pipe");
     let call =
         request(2, "tools/call", json!({"name": "run", "arguments": {"request": "tell the mood of: I love it"}}));
@@ -166,7 +166,7 @@ async fn a_signal_cancels_what_runs_and_ends_it() {
     assert!(Command::new("kill").args(["-TERM", &id]).status().expect("kill runs").success());
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
     drop(stdin);
-    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
     assert_eq!(runs[0]["status"], "cancelled", "{runs}");
 }
 
@@ -179,11 +179,11 @@ fn the_installed_inspector_works_against_it() {
         println!("skipped: {} is absent; `cargo xtask setup` installs it", inspector.display());
         return;
     }
-    let house = House::new();
-    let jarvis = house.command(&["mcp"]);
+    let harness = Harness::new();
+    let jarvis = harness.command(&["mcp"]);
     let inspect = |more: &[&str]| -> Value {
         let mut command = Command::new("node");
-        // The inspector passes its own environment on, so the house's goes there.
+        // The inspector passes its own environment on, so the harness's goes there.
         for (name, value) in jarvis.get_envs() {
             match value {
                 Some(value) => command.env(name, value),
@@ -191,7 +191,7 @@ fn the_installed_inspector_works_against_it() {
             };
         }
         command.arg(&inspector).arg("--cli").arg(jarvis.get_program()).args(jarvis.get_args()).args(more);
-        let ended = command.current_dir(house.work()).output().expect("node runs");
+        let ended = command.current_dir(harness.work()).output().expect("node runs");
         let (out, told) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
         assert!(ended.status.success(), "{out}\n{told}");
         serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{told}"))

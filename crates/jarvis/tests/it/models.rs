@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::house::House;
+use crate::harness::Harness;
 
 #[test]
 fn models_are_listed_as_contracted() {
-    let house = House::new();
-    let (code, list) = house.json(&["models", "list", "--json"]);
+    let harness = Harness::new();
+    let (code, list) = harness.json(&["models", "list", "--json"]);
     assert_eq!(code, 0);
     let list = list.as_array().expect("a list");
     for model in list {
@@ -15,7 +15,7 @@ fn models_are_listed_as_contracted() {
         assert_eq!(keys, ["id", "task", "host", "likes", "description"]);
         assert!(!model["description"].as_str().expect("a text").is_empty(), "{model}");
     }
-    let (_, some) = house.json(&["models", "list", "--task", "tts", "--json"]);
+    let (_, some) = harness.json(&["models", "list", "--task", "tts", "--json"]);
     assert!(some.as_array().expect("a list").iter().all(|model| model["task"] == "text-to-speech"));
 }
 
@@ -26,16 +26,16 @@ fn the_known_catalogue_loads_where_it_is_at_hand() {
         println!("the catalogue file is not at hand: nothing to load");
         return;
     }
-    let house = House::new().env("JARVIS_CATALOGUE", &file.display().to_string());
-    let (_, list) = house.json(&["models", "list", "--json"]);
+    let harness = Harness::new().env("JARVIS_CATALOGUE", &file.display().to_string());
+    let (_, list) = harness.json(&["models", "list", "--json"]);
     let hosted = list.as_array().expect("a list").iter().filter(|model| model["host"] == "huggingface").count();
     assert!(hosted >= 673, "{hosted}");
 }
 
 #[test]
 fn native_models_are_probed_without_any_network() {
-    let house = House::new();
-    let (code, rows) = house.json(&["models", "probe", "--task", "canny-control", "--json", "-q"]);
+    let harness = Harness::new();
+    let (code, rows) = harness.json(&["models", "probe", "--task", "canny-control", "--json", "-q"]);
     assert_eq!(code, 0);
     assert_eq!(rows[0]["id"], "native/canny");
     assert_eq!(rows[0]["available"], true);
@@ -43,25 +43,25 @@ fn native_models_are_probed_without_any_network() {
 
 #[test]
 fn the_doctor_names_what_works_and_how_to_mend_the_rest() {
-    let house = House::new();
-    let (code, findings) = house.json(&["doctor", "--json"]);
+    let harness = Harness::new();
+    let (code, findings) = harness.json(&["doctor", "--json"]);
     assert_eq!(code, 0, "{findings:#}");
     for finding in findings.as_array().expect("a list") {
         assert_eq!(finding["ok"] == Value::Bool(false), finding["fix"].is_string(), "{finding}");
     }
-    let broken = House::new().env("JARVIS_LLM", "some-model").env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    let broken = Harness::new().env("JARVIS_LLM", "some-model").env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let (code, findings) = broken.json(&["doctor", "--json"]);
     assert_eq!(code, 1, "{findings:#}");
     let chat =
         findings.as_array().expect("a list").iter().find(|finding| finding["what"] == "chat model").expect("looked at");
     assert!(chat["fix"].as_str().expect("a fix").contains("--base-url"));
 
-    let house = House::new();
-    house.file(
+    let harness = Harness::new();
+    harness.file(
         "jarvis.yaml",
         "grpc: {tls_cert: no.pem, tls_key: no.key}\nmcp_servers: {mine: {command: no-such-program}}\n",
     );
-    let (code, findings) = house.json(&["doctor", "--json", "--config", "jarvis.yaml"]);
+    let (code, findings) = harness.json(&["doctor", "--json", "--config", "jarvis.yaml"]);
     let bad = |what: &str| {
         let bad = findings.as_array().expect("a list").iter().find(|one| one["what"] == what && one["ok"] == false);
         bad.and_then(|finding| finding["found"].as_str()).unwrap_or_default()
@@ -73,14 +73,14 @@ fn the_doctor_names_what_works_and_how_to_mend_the_rest() {
 
 #[test]
 fn a_plan_is_written_in_each_format() {
-    let house = House::new();
-    house.picture("photo.png");
+    let harness = Harness::new();
+    harness.picture("photo.png");
     let request = "segment photo.png, then find the edges of the result";
-    let (code, plan) = house.json(&["plan", request]);
+    let (code, plan) = harness.json(&["plan", request]);
     assert_eq!((code, &plan["execution_config"]["total_tasks"]), (0, &Value::from(2)));
-    let (code, tasks) = house.json(&["plan", request, "--format", "tasks"]);
+    let (code, tasks) = harness.json(&["plan", request, "--format", "tasks"]);
     assert_eq!((code, tasks.as_array().expect("a list").len()), (0, 2));
-    insta::assert_snapshot!(house.told(&["plan", request, "--format", "mermaid"]), @r#"
+    insta::assert_snapshot!(harness.told(&["plan", request, "--format", "mermaid"]), @r#"
     exit 0
     --- stdout
     flowchart LR
@@ -89,35 +89,35 @@ fn a_plan_is_written_in_each_format() {
       t0 --> t1
     --- stderr
     "#);
-    let dot = house.run(&["plan", request, "--format", "dot"]);
+    let dot = harness.run(&["plan", request, "--format", "dot"]);
     assert!(dot.stdout.starts_with("digraph plan {") && dot.stdout.contains("t0 -> t1;"), "{}", dot.stdout);
-    assert_eq!(std::fs::read_dir(house.data().join("public/images")).expect("a folder").count(), 1, "the input only");
+    assert_eq!(std::fs::read_dir(harness.data().join("public/images")).expect("a folder").count(), 1, "the input only");
 }
 
 #[test]
 fn help_teaches() {
-    let house = House::new();
+    let harness = Harness::new();
     for command in ["", "run", "chat", "plan", "models", "runs", "doctor", "completions"] {
         let args: Vec<&str> = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
-        let ended = house.run(&args);
+        let ended = harness.run(&args);
         assert!(ended.code == 0 && ended.stdout.contains("Example"), "{args:?}");
     }
-    let bare = house.run(&[]);
+    let bare = harness.run(&[]);
     assert!(bare.code == 2 && bare.stderr.contains("Usage:"), "{bare:?}");
 }
 
 #[test]
 fn completions_are_printed_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let ended = House::new().run(&["completions", shell]);
+        let ended = Harness::new().run(&["completions", shell]);
         assert!(ended.code == 0 && ended.stdout.contains("jarvis"), "{shell}");
     }
 }
 
 #[test]
 fn keys_that_mean_nothing_are_told() {
-    let house = House::new();
-    house.file("c.yaml", "llm: {modle: x}\n");
-    let ended = house.run(&["models", "list", "--config", "c.yaml"]);
+    let harness = Harness::new();
+    harness.file("c.yaml", "llm: {modle: x}\n");
+    let ended = harness.run(&["models", "list", "--config", "c.yaml"]);
     assert!(ended.stderr.contains("warning: unknown configuration key `llm.modle`"), "{}", ended.stderr);
 }

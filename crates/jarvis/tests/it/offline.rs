@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, outcomes, picture_of};
+use crate::harness::{Harness, outcomes, picture_of};
 
 const NOTES: &str = "The harbour of Lisbon was quiet on 3 May 2024. Maria Silva, who runs a small boat company, said that \
     business had been wonderful all spring. Tourists arrive every morning and the boats leave full. The company earned \
@@ -10,14 +10,14 @@ const NOTES: &str = "The harbour of Lisbon was quiet on 3 May 2024. Maria Silva,
 
 #[track_caller]
 fn check(request: &str, want: &[&str]) -> Value {
-    let house = House::new();
-    house.picture("photo.png");
-    house.picture("other.png");
-    house.file("notes.txt", NOTES);
-    let (code, document) = house.json(&["run", request, "--json", "-q"]);
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    harness.picture("other.png");
+    harness.file("notes.txt", NOTES);
+    let (code, document) = harness.json(&["run", request, "--json", "-q"]);
     assert_eq!(outcomes(&document), want, "{request}: {document:#}");
     assert_eq!(code, 0, "{request}");
-    // The media are gone with the house; what a test measures is read here.
+    // The media are gone with the harness; what a test measures is read here.
     let mut document = document;
     for outcome in document["outcomes"].as_array_mut().expect("outcomes") {
         let has_picture = outcome["outputs"].as_array().expect("outputs").iter().any(|o| o["kind"] == "image");
@@ -106,8 +106,8 @@ fn a_text_is_read_aloud_by_the_installed_espeak_ng() {
     for request in
         ["read aloud: \"Good morning to all of you\"", "прочитай вслух: «Доброе утро, друзья»", "朗读：“大家早上好”"]
     {
-        let house = House::new();
-        let (code, document) = house.json(&["run", request, "--json", "-q"]);
+        let harness = Harness::new();
+        let (code, document) = harness.json(&["run", request, "--json", "-q"]);
         assert_eq!((code, outcomes(&document)), (0, vec!["0 text-to-speech succeeded native/espeak-ng".to_owned()]));
         let path = document["outcomes"][0]["outputs"][0]["path"].as_str().expect("a path").to_owned();
         let sound = hound::WavReader::open(path).expect("a WAV file");
@@ -142,10 +142,10 @@ fn a_chain_runs_on_the_result() {
 
 #[test]
 fn what_has_no_native_model_fails_alone() {
-    let house = House::new();
-    house.picture("photo.png");
+    let harness = Harness::new();
+    harness.picture("photo.png");
     let (code, document) =
-        house.json(&["run", "detect objects in photo.png and find the edges of photo.png", "--json", "-q"]);
+        harness.json(&["run", "detect objects in photo.png and find the edges of photo.png", "--json", "-q"]);
     assert_eq!(code, 0);
     let mut lines = outcomes(&document);
     lines.sort_by_key(|line| line.contains("succeeded"));
@@ -157,9 +157,9 @@ fn what_has_no_native_model_fails_alone() {
 
 #[test]
 fn the_answer_is_all_that_is_on_stdout() {
-    let house = House::new();
-    house.picture("photo.png");
-    insta::assert_snapshot!(house.told(&["run", "find the edges of photo.png"]), @r"
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    insta::assert_snapshot!(harness.told(&["run", "find the edges of photo.png"]), @r"
     exit 0
     --- stdout
     Edges — photo.png (native/canny):
@@ -169,55 +169,55 @@ fn the_answer_is_all_that_is_on_stdout() {
     plan: 1. canny-control
     1. canny-control done with native/canny in [MS]
     ");
-    let quiet = house.run(&["run", "find the edges of photo.png", "-q"]);
+    let quiet = harness.run(&["run", "find the edges of photo.png", "-q"]);
     assert_eq!(quiet.stderr, "");
 }
 
 #[test]
 fn files_are_known_by_their_whole_names_and_by_what_they_hold() {
-    let house = House::new();
-    house.picture("1.png");
-    let eleven = house.picture("11.png");
-    std::fs::rename(house.picture("picture.png"), house.work().join("picture")).expect("renamed");
-    let (_, document) = house.json(&["run", "describe 1.png and 11.png", "--json", "-q"]);
+    let harness = Harness::new();
+    harness.picture("1.png");
+    let eleven = harness.picture("11.png");
+    std::fs::rename(harness.picture("picture.png"), harness.work().join("picture")).expect("renamed");
+    let (_, document) = harness.json(&["run", "describe 1.png and 11.png", "--json", "-q"]);
     assert_eq!(outcomes(&document).len(), 2, "{document:#}");
     std::fs::remove_file(eleven).expect("removed");
-    let (code, document) = house.json(&["run", "find the edges of 11.png", "--json", "-q"]);
+    let (code, document) = harness.json(&["run", "find the edges of 11.png", "--json", "-q"]);
     assert_eq!((code, &document["outcomes"][0]["error"]["code"]), (1, &json!("not_found")), "{document:#}");
-    let (code, document) = house.json(&["run", "find the edges of this", "--file", "picture", "--json", "-q"]);
+    let (code, document) = harness.json(&["run", "find the edges of this", "--file", "picture", "--json", "-q"]);
     assert_eq!((code, outcomes(&document)), (0, vec!["0 canny-control succeeded native/canny".to_owned()]));
 }
 
 #[test]
 fn names_with_blanks_and_names_in_chinese_sentences_are_found() {
-    let house = House::new();
-    house.picture("photo.png");
-    house.picture("other.png");
-    house.picture("my holiday.png");
-    house.file("speech.txt", "A short text.");
-    house.file("noisy speech.txt", "Another one, and it is longer. It has two sentences.");
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    harness.picture("other.png");
+    harness.picture("my holiday.png");
+    harness.file("speech.txt", "A short text.");
+    harness.file("noisy speech.txt", "Another one, and it is longer. It has two sentences.");
     for (request, pictures) in [
         ("把photo.png和other.png都变成黑白", 2),
         ("make my holiday.png grey", 1),
         ("make \"my holiday.png\" and photo.png grey", 2),
     ] {
-        let (_, document) = house.json(&["run", request, "--json", "-q"]);
+        let (_, document) = harness.json(&["run", request, "--json", "-q"]);
         let outcomes = outcomes(&document);
         let done = outcomes.iter().filter(|line| line.ends_with("succeeded native/image-edit")).count();
         assert_eq!(done, pictures, "{request}: {outcomes:?}");
     }
-    let (_, document) = house.json(&["run", "summarise noisy speech.txt", "--json", "-q"]);
+    let (_, document) = harness.json(&["run", "summarise noisy speech.txt", "--json", "-q"]);
     assert_eq!(document["plan"]["tasks"][0]["args"]["text"], "noisy speech.txt");
-    let chinese = house.run(&["run", "把photo.png变成黑白", "-q"]);
+    let chinese = harness.run(&["run", "把photo.png变成黑白", "-q"]);
     assert!(chinese.stdout.starts_with("修改后的图片"), "{}", chinese.stdout);
 }
 
 #[test]
 fn a_text_that_nobody_has_is_not_its_name() {
-    let house = House::new();
+    let harness = Harness::new();
     for request in ["summarise nosuch.txt", "read nosuch.txt aloud", "кратко перескажи отчёт.txt", "summarise old.doc"]
     {
-        let (code, document) = house.json(&["run", request, "--json", "-q"]);
+        let (code, document) = harness.json(&["run", request, "--json", "-q"]);
         assert_eq!(
             (code, &document["outcomes"][0]["error"]["code"]),
             (1, &json!("not_found")),
@@ -228,27 +228,27 @@ fn a_text_that_nobody_has_is_not_its_name() {
 
 #[test]
 fn a_folder_that_cannot_be_is_told_before_the_work() {
-    let house = House::new();
-    house.picture("photo.png");
-    house.file("taken", "a file");
-    let ended = house.run(&["run", "find the edges of photo.png", "--out", "taken"]);
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    harness.file("taken", "a file");
+    let ended = harness.run(&["run", "find the edges of photo.png", "--out", "taken"]);
     assert!(ended.code == 2 && ended.stderr.contains("`taken` cannot be a folder"), "{ended:?}");
 }
 
 #[test]
 fn results_are_copied_where_they_are_wanted() {
-    let house = House::new();
-    house.picture("photo.png");
-    let ended = house.run(&["run", "find the edges of photo.png", "--out", "results", "-q"]);
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let ended = harness.run(&["run", "find the edges of photo.png", "--out", "results", "-q"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert_eq!(std::fs::read_dir(house.work().join("results")).expect("a folder").count(), 1);
+    assert_eq!(std::fs::read_dir(harness.work().join("results")).expect("a folder").count(), 1);
 }
 
 #[test]
 fn events_come_as_lines_of_json() {
-    let house = House::new();
-    house.picture("photo.png");
-    let ended = house.run(&["run", "find the edges of photo.png", "--events", "-q"]);
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let ended = harness.run(&["run", "find the edges of photo.png", "--events", "-q"]);
     let names: Vec<String> = ended
         .stdout
         .lines()
@@ -259,16 +259,16 @@ fn events_come_as_lines_of_json() {
 
 #[test]
 fn the_document_has_its_contracted_shape() {
-    let house = House::new();
-    house.picture("photo.png");
-    let (_, mut document) = house.json(&["run", "find the edges of photo.png", "--json", "-q"]);
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let (_, mut document) = harness.json(&["run", "find the edges of photo.png", "--json", "-q"]);
     let path = document["answer"]["resources"][0]["path"].as_str().expect("a path").to_owned();
     assert!(std::path::Path::new(&path).is_file());
     for pointer in ["/ms", "/outcomes/0/ms"] {
         assert!(document.pointer_mut(pointer).expect(pointer).take().is_u64());
     }
     let text = serde_json::to_string_pretty(&document).expect("JSON");
-    insta::assert_snapshot!(house.filtered(&text), @r#"
+    insta::assert_snapshot!(harness.filtered(&text), @r#"
     {
       "run_id": "[RUN]",
       "request": "find the edges of photo.png",
@@ -353,8 +353,8 @@ fn the_document_has_its_contracted_shape() {
 
 #[test]
 fn the_request_may_come_from_standard_input() {
-    let house = House::new();
-    house.picture("photo.png");
-    let ended = house.run_with_input(&["run", "-", "-q"], "find the edges of photo.png\n");
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let ended = harness.run_with_input(&["run", "-", "-q"], "find the edges of photo.png\n");
     assert!(ended.code == 0 && ended.stdout.contains("Edges"), "{ended:?}");
 }

@@ -2,28 +2,28 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, outcomes, picture_of};
+use crate::harness::{Harness, outcomes, picture_of};
 
 const REQUEST: &str = "segment photo.png, then find the edges of the result";
 
-/// A house with a picture in it and a plan for it.
-fn planned() -> (House, Value) {
-    let house = House::new();
-    house.picture("photo.png");
-    let (code, plan) = house.json(&["plan", REQUEST]);
+/// A harness with a picture in it and a plan for it.
+fn planned() -> (Harness, Value) {
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    let (code, plan) = harness.json(&["plan", REQUEST]);
     assert_eq!(code, 0);
-    (house, plan)
+    (harness, plan)
 }
 
-fn write(house: &House, plan: &Value) {
-    house.file("plan.json", plan.to_string());
+fn write(harness: &Harness, plan: &Value) {
+    harness.file("plan.json", plan.to_string());
 }
 
 #[test]
 fn a_decision_is_printed_and_nothing_is_executed() {
-    let house = House::new();
-    house.picture("photo.png");
-    insta::assert_snapshot!(house.told(&["plan", REQUEST]), @r#"
+    let harness = Harness::new();
+    harness.picture("photo.png");
+    insta::assert_snapshot!(harness.told(&["plan", REQUEST]), @r#"
 exit 0
 --- stdout
 {
@@ -92,10 +92,10 @@ exit 0
 }
 --- stderr
 "#);
-    assert_eq!(std::fs::read_dir(house.data().join("public/images")).expect("a folder").count(), 1, "the input only");
+    assert_eq!(std::fs::read_dir(harness.data().join("public/images")).expect("a folder").count(), 1, "the input only");
     // The same request gives the same bytes, and each plan is kept.
-    assert_eq!(house.run(&["plan", REQUEST]).stdout, house.run(&["plan", REQUEST]).stdout);
-    let plans = house.data().join("execution_configs");
+    assert_eq!(harness.run(&["plan", REQUEST]).stdout, harness.run(&["plan", REQUEST]).stdout);
+    let plans = harness.data().join("execution_configs");
     let kept: Vec<String> = std::fs::read_dir(plans)
         .expect("a folder")
         .map(|entry| std::fs::read_to_string(entry.expect("readable").path()).expect("readable"))
@@ -106,36 +106,36 @@ exit 0
 
 #[test]
 fn the_whole_reply_can_be_had() {
-    let (house, plan) = planned();
-    let (code, reply) = house.json(&["plan", REQUEST, "--reply"]);
+    let (harness, plan) = planned();
+    let (code, reply) = harness.json(&["plan", REQUEST, "--reply"]);
     assert_eq!((code, &reply["execution_config"]), (0, &plan["execution_config"]));
     assert_eq!(
         reply["decisions"]["summary"],
         json!({"total_tasks": 2, "tasks_with_selections": 2, "tasks_unavailable": 0})
     );
     let file = reply["execution_config_file"].as_str().expect("a file");
-    assert_eq!(reply["message"], std::fs::read_to_string(house.data().join(file)).expect("readable"));
+    assert_eq!(reply["message"], std::fs::read_to_string(harness.data().join(file)).expect("readable"));
 }
 
 #[test]
 fn keeping_plans_can_be_switched_off_and_limited() {
-    let house = House::new();
-    house.file("off.yaml", "decisions: {save_plan: false}");
-    house.file("two.yaml", "decisions: {plan_keep: 2, plan_dir: mine}");
-    house.run(&["plan", "describe /images/a.png", "--config", "off.yaml"]);
-    assert!(!house.data().join("execution_configs").exists());
+    let harness = Harness::new();
+    harness.file("off.yaml", "decisions: {save_plan: false}");
+    harness.file("two.yaml", "decisions: {plan_keep: 2, plan_dir: mine}");
+    harness.run(&["plan", "describe /images/a.png", "--config", "off.yaml"]);
+    assert!(!harness.data().join("execution_configs").exists());
     for _ in 0..3 {
-        house.run(&["plan", "describe /images/a.png", "--config", "two.yaml"]);
+        harness.run(&["plan", "describe /images/a.png", "--config", "two.yaml"]);
     }
-    assert_eq!(std::fs::read_dir(house.work().join("mine")).expect("a folder").count(), 2);
+    assert_eq!(std::fs::read_dir(harness.work().join("mine")).expect("a folder").count(), 2);
 }
 
 #[test]
 fn a_saved_plan_is_carried_out() {
-    let (house, _) = planned();
-    let ended = house.run(&["plan", REQUEST, "--out", "plan.json"]);
+    let (harness, _) = planned();
+    let ended = harness.run(&["plan", REQUEST, "--out", "plan.json"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
-    let (code, document) = house.json(&["run", "--plan", "plan.json", "--json"]);
+    let (code, document) = harness.json(&["run", "--plan", "plan.json", "--json"]);
     assert_eq!((code, &document["planner"], &document["request"]), (0, &json!("plan"), &json!(REQUEST)));
     assert_eq!(
         outcomes(&document),
@@ -143,13 +143,13 @@ fn a_saved_plan_is_carried_out() {
     );
     assert_eq!(picture_of(&document["outcomes"][1]).dimensions(), (200, 120));
     // The journal has it like any other run.
-    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
     assert_eq!(runs.as_array().expect("runs").len(), 1, "{runs}");
 }
 
 #[test]
 fn an_edited_plan_is_carried_out_as_it_was_edited() {
-    let (house, mut plan) = planned();
+    let (harness, mut plan) = planned();
     // The first task goes, the second takes the picture itself; another is added, in a person's words.
     let tasks = plan["execution_config"]["tasks"].as_array_mut().expect("tasks");
     let mut edges = tasks.remove(1);
@@ -158,40 +158,40 @@ fn an_edited_plan_is_carried_out_as_it_was_edited() {
     tasks.push(edges);
     tasks.push(json!({"task_id": 8, "task_type": "Image to Text", "args": {"image": "public/photo.png"}}));
     let (code, document) = {
-        write(&house, &plan);
-        house.json(&["run", "--plan", "plan.json", "--json"])
+        write(&harness, &plan);
+        harness.json(&["run", "--plan", "plan.json", "--json"])
     };
     assert_eq!(code, 0, "{document:#}");
     let told = outcomes(&document);
     assert_eq!(told[0], "0 canny-control succeeded native/canny");
     assert!(told[1].starts_with("1 image-to-text succeeded native/"), "{told:?}");
     // From standard input, with a request of its own, and in words.
-    let ended = house.run_with_input(&["run", "only look", "--plan", "-"], &plan.to_string());
+    let ended = harness.run_with_input(&["run", "only look", "--plan", "-"], &plan.to_string());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("as the given plan says; done by native/canny"), "{}", ended.stdout);
 }
 
 #[test]
 fn a_text_file_of_a_plan_is_read_when_it_is_carried_out() {
-    let house = House::new();
-    house.file("notes.txt", "Ada Lovelace met Charles Babbage in London in 1833.");
-    let ended = house.run(&["plan", "list the names in notes.txt", "--out", "plan.json"]);
+    let harness = Harness::new();
+    harness.file("notes.txt", "Ada Lovelace met Charles Babbage in London in 1833.");
+    let ended = harness.run(&["plan", "list the names in notes.txt", "--out", "plan.json"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let (code, document) = house.json(&["run", "--plan", "plan.json", "--json"]);
+    let (code, document) = harness.json(&["run", "--plan", "plan.json", "--json"]);
     assert_eq!(code, 0, "{document:#}");
     assert!(document["results"]["0"].to_string().contains("Ada Lovelace"), "{document:#}");
     // Asked for in other words, the arguments still name the file.
-    let (code, document) = house.json(&["run", "do it", "--plan", "plan.json", "--json"]);
+    let (code, document) = harness.json(&["run", "do it", "--plan", "plan.json", "--json"]);
     assert_eq!(code, 0, "{document:#}");
 }
 
 #[test]
 fn a_plan_with_faults_is_refused_whole() {
-    let (house, mut plan) = planned();
+    let (harness, mut plan) = planned();
     plan["execution_config"]["tasks"][0]["model_id"] = "native/nobody".into();
     plan["execution_config"]["tasks"][1]["args"]["image"] = "<GENERATED>-7".into();
-    write(&house, &plan);
-    insta::assert_snapshot!(house.told(&["run", "--plan", "plan.json"]), @r#"
+    write(&harness, &plan);
+    insta::assert_snapshot!(harness.told(&["run", "--plan", "plan.json"]), @r#"
 exit 2
 --- stdout
 --- stderr
@@ -199,18 +199,18 @@ error: the plan cannot be executed: task 0, `model_id`: no model `native/nobody`
 
 hint: task 0, `model_id`: `jarvis models list --task image-segmentation` shows those that do; without a model one is chosen; task 1, `args.image`: name a file or text, or refer to one of the tasks 0, 1
 "#);
-    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
     assert_eq!(runs, json!([]), "nothing was begun");
-    let (code, document) = house.json(&["run", "--plan", "plan.json", "--json"]);
+    let (code, document) = harness.json(&["run", "--plan", "plan.json", "--json"]);
     assert_eq!((code, &document["error"]["code"]), (2, &json!("usage")));
 }
 
 #[test]
 fn what_is_no_plan_file_is_told() {
-    let house = House::new();
-    house.file("broken.json", "{\"tasks\": [");
-    house.file("other.json", "{\"hello\": 1}");
-    insta::assert_snapshot!(house.told(&["run", "--plan", "nowhere.json"]), @r#"
+    let harness = Harness::new();
+    harness.file("broken.json", "{\"tasks\": [");
+    harness.file("other.json", "{\"hello\": 1}");
+    insta::assert_snapshot!(harness.told(&["run", "--plan", "nowhere.json"]), @r#"
 exit 2
 --- stdout
 --- stderr
@@ -218,7 +218,7 @@ error: cannot read the plan from `nowhere.json`: No such file or directory (os e
 
 hint: make one with `jarvis plan "…" --out plan.json`
 "#);
-    insta::assert_snapshot!(house.told(&["run", "--plan", "broken.json"]), @r#"
+    insta::assert_snapshot!(harness.told(&["run", "--plan", "broken.json"]), @r#"
 exit 2
 --- stdout
 --- stderr
@@ -226,7 +226,7 @@ error: the plan in `broken.json` is not valid JSON: EOF while parsing a list at 
 
 hint: a plan is what `jarvis plan` writes, for example with --out plan.json
 "#);
-    insta::assert_snapshot!(house.told(&["run", "--plan", "other.json"]), @r#"
+    insta::assert_snapshot!(harness.told(&["run", "--plan", "other.json"]), @r#"
 exit 2
 --- stdout
 --- stderr
@@ -234,45 +234,45 @@ error: the plan cannot be executed: `tasks`: there is no list of tasks
 
 hint: a plan is what `jarvis plan` prints: {"execution_config": {"tasks": […]}}
 "#);
-    let bare = house.run(&["run"]);
+    let bare = harness.run(&["run"]);
     assert!(bare.code == 2 && bare.stderr.contains("--plan"), "{}", bare.stderr);
 }
 
 /// A recording with these replies, one a stage and line.
-fn recorded(house: &House, replies: &[(&str, &str)]) -> String {
+fn recorded(harness: &Harness, replies: &[(&str, &str)]) -> String {
     let line = |(stage, reply): &(&str, &str)| json!({"stage": stage, "contains": [], "reply": reply}).to_string();
     let lines: Vec<String> = replies.iter().map(line).collect();
-    house.file("replies.jsonl", lines.join("\n"));
+    harness.file("replies.jsonl", lines.join("\n"));
     "replay:replies.jsonl".to_owned()
 }
 
 #[test]
 fn a_model_decides_and_is_never_drawn_into_conversation() {
-    let house = House::new();
+    let harness = Harness::new();
     let planned = r#"[{"task":"canny-control","id":0,"dep":[-1],"args":{"image":"park.jpg"}},
                       {"task":"summarization","id":1,"dep":[-1],"args":{"text":"long"}}]"#;
-    let llm = recorded(&house, &[("parse_task", planned)]);
-    let (code, plan) = house.json(&["plan", "edges and a summary", "--llm", &llm]);
+    let llm = recorded(&harness, &[("parse_task", planned)]);
+    let (code, plan) = harness.json(&["plan", "edges and a summary", "--llm", &llm]);
     let models: Vec<&Value> = (0..2).map(|at| &plan["execution_config"]["tasks"][at]["model_id"]).collect();
     assert_eq!((code, models), (0, vec![&json!("native/canny"), &json!("ChatGPT")]));
     assert_eq!(plan["execution_config"]["tasks"][0]["args"]["image"], "public/park.jpg");
 
-    let llm = recorded(&house, &[("parse_task", "[]")]);
-    let (code, plan) = house.json(&["plan", "how are you?", "--llm", &llm]);
+    let llm = recorded(&harness, &[("parse_task", "[]")]);
+    let (code, plan) = harness.json(&["plan", "how are you?", "--llm", &llm]);
     assert_eq!((code, &plan["execution_config"]["total_tasks"]), (1, &json!(0)));
 
-    let llm = recorded(&house, &[("parse_task", "Fine, and you?"), ("parse_task", "Really fine.")]);
-    let ended = house.run(&["plan", "how are you?", "--llm", &llm]);
+    let llm = recorded(&harness, &[("parse_task", "Fine, and you?"), ("parse_task", "Really fine.")]);
+    let ended = harness.run(&["plan", "how are you?", "--llm", &llm]);
     assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
     assert!(ended.stderr.contains("error: the planner's reply is no plan"), "{}", ended.stderr);
 }
 
 #[test]
 fn with_a_model_a_given_plan_is_not_planned_again_and_is_answered_by_it() {
-    let (house, plan) = planned();
-    write(&house, &plan);
-    let llm = recorded(&house, &[("response_results", "Here are the edges.")]);
-    let ended = house.run(&["run", "--plan", "plan.json", "--llm", &llm]);
+    let (harness, plan) = planned();
+    write(&harness, &plan);
+    let llm = recorded(&harness, &[("response_results", "Here are the edges.")]);
+    let ended = harness.run(&["run", "--plan", "plan.json", "--llm", &llm]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.starts_with("Here are the edges."), "{}", ended.stdout);
     assert!(ended.stdout.contains("— as the given plan says; done by native/graph-segmenter, native/canny"));
@@ -280,11 +280,11 @@ fn with_a_model_a_given_plan_is_not_planned_again_and_is_answered_by_it() {
 
 #[test]
 fn prompts_are_written_down_where_that_is_configured() {
-    let house = House::new();
-    house.file("c.yaml", "decisions: {save_prompts: true}");
-    let llm = recorded(&house, &[("parse_task", "[]")]);
-    house.run(&["plan", "how are you?", "--llm", &llm, "--config", "c.yaml"]);
-    let folder = std::fs::read_dir(house.data().join("prompt_logs")).expect("a folder").next().expect("one");
+    let harness = Harness::new();
+    harness.file("c.yaml", "decisions: {save_prompts: true}");
+    let llm = recorded(&harness, &[("parse_task", "[]")]);
+    harness.run(&["plan", "how are you?", "--llm", &llm, "--config", "c.yaml"]);
+    let folder = std::fs::read_dir(harness.data().join("prompt_logs")).expect("a folder").next().expect("one");
     let asked = folder.expect("readable").path().join("01_parse_task.json");
     let asked: Value = serde_json::from_str(&std::fs::read_to_string(asked).expect("readable")).expect("JSON");
     assert!(asked["messages"].to_string().contains("how are you?"));
@@ -292,12 +292,12 @@ fn prompts_are_written_down_where_that_is_configured() {
 
 #[test]
 fn the_first_prompt_can_be_seen_without_asking() {
-    let house = House::new();
+    let harness = Harness::new();
     let args = ["plan", "find the edges of /images/a.png", "--dry-run-prompts"];
     let nobody_is_there = ["--llm", "some-model", "--base-url", "http://127.0.0.1:1/v1"];
-    let (code, prompt) = house.json(&[&args[..], &nobody_is_there].concat());
+    let (code, prompt) = harness.json(&[&args[..], &nobody_is_there].concat());
     let messages = prompt["messages"].as_array().expect("messages");
     assert_eq!((code, &messages[0]["role"]), (0, &json!("system")));
     assert!(messages.last().expect("one")["content"].as_str().expect("text").contains("/images/a.png"));
-    assert_eq!(house.run(&args).code, 2, "the offline planner asks nobody");
+    assert_eq!(harness.run(&args).code, 2, "the offline planner asks nobody");
 }

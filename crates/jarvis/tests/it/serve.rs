@@ -7,7 +7,7 @@ use std::time::Duration;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::harness::Harness;
 
 /// How long a test waits for what must come; reached only when it does not.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -19,9 +19,9 @@ struct Server {
 }
 
 impl Server {
-    /// Starts one on a free port with the house's data folder.
-    fn start(house: &House, args: &[&str]) -> Server {
-        let mut child = house
+    /// Starts one on a free port with the harness's data folder.
+    fn start(harness: &Harness, args: &[&str]) -> Server {
+        let mut child = harness
             .command(&[&["serve", "--http", "127.0.0.1:0"], args].concat())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -68,8 +68,8 @@ impl Drop for Server {
 
 #[test]
 fn an_address_that_others_can_reach_needs_a_token() {
-    let house = House::new();
-    insta::assert_snapshot!(house.told(&["serve", "--http", "0.0.0.0:0"]), @r"
+    let harness = Harness::new();
+    insta::assert_snapshot!(harness.told(&["serve", "--http", "0.0.0.0:0"]), @r"
     exit 2
     --- stdout
     --- stderr
@@ -77,7 +77,7 @@ fn an_address_that_others_can_reach_needs_a_token() {
 
     hint: set a token in the environment variable JARVIS_TOKEN, or listen on 127.0.0.1
     ");
-    insta::assert_snapshot!(house.told(&["serve", "--http", "somewhere:80"]), @r"
+    insta::assert_snapshot!(harness.told(&["serve", "--http", "somewhere:80"]), @r"
     exit 2
     --- stdout
     --- stderr
@@ -90,23 +90,23 @@ fn an_address_that_others_can_reach_needs_a_token() {
 #[cfg(unix)]
 #[tokio::test]
 async fn it_serves_and_ends_when_told() {
-    let house = House::new();
-    let server = Server::start(&house, &[]);
+    let harness = Harness::new();
+    let server = Server::start(&harness, &[]);
     let (status, reply) = server.ask("tell the mood of: I love it").await;
     assert_eq!(status, 200, "{reply}");
     assert!(reply["message"].as_str().is_some_and(|text| text.contains("positive")), "{reply}");
     // Nothing of where files are on this machine's disk.
-    assert!(!reply.to_string().contains(&house.data().display().to_string()), "{reply}");
+    assert!(!reply.to_string().contains(&harness.data().display().to_string()), "{reply}");
     assert_eq!(server.end("-TERM"), Some(0));
-    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
     assert_eq!(runs[0]["status"], "done");
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn a_token_opens_a_server() {
-    let house = House::new().env("JARVIS_TOKEN", "a-long-token");
-    let server = Server::start(&house, &[]);
+    let harness = Harness::new().env("JARVIS_TOKEN", "a-long-token");
+    let server = Server::start(&harness, &[]);
     assert_eq!(server.get("/runs").await.0, 401);
     let with = server.client.get(format!("{}/runs", server.url)).bearer_auth("a-long-token").send().await;
     assert_eq!(with.expect("a reply").status().as_u16(), 200);
@@ -116,10 +116,10 @@ async fn a_token_opens_a_server() {
 #[tokio::test]
 async fn a_server_that_is_killed_leaves_a_whole_journal_and_marks_what_it_was_doing() {
     let chat = FakeChat::start(Script::new().on("parse_task", Reply::never())).await;
-    let house = House::new();
+    let harness = Harness::new();
     let url = chat.url();
     let args = ["--llm", "gpt-4", "--base-url", url.as_str()];
-    let server = Server::start(&house, &args);
+    let server = Server::start(&harness, &args);
     let asked: Vec<_> = (0..5)
         .map(|_| {
             let (client, url) = (server.client.clone(), server.url.clone());
@@ -128,7 +128,7 @@ async fn a_server_that_is_killed_leaves_a_whole_journal_and_marks_what_it_was_do
         })
         .collect();
     // All five are going on, and the journal on the disk knows.
-    let journal = jarvis_store::Journal::open(&house.data().join("runs.db")).expect("a journal");
+    let journal = jarvis_store::Journal::open(&harness.data().join("runs.db")).expect("a journal");
     let known = async {
         while journal.runs(10).expect("readable").len() < 5 || chat.requests_of("parse_task").len() < 5 {
             tokio::task::yield_now().await;
@@ -140,7 +140,7 @@ async fn a_server_that_is_killed_leaves_a_whole_journal_and_marks_what_it_was_do
     for asked in asked {
         assert!(asked.await.expect("no panic").is_err(), "nobody answers them any more");
     }
-    let server = Server::start(&house, &args);
+    let server = Server::start(&harness, &args);
     let (_, listed) = server.get("/runs").await;
     let runs = listed["runs"].as_array().expect("runs");
     assert_eq!(runs.len(), 5, "{listed}");
@@ -162,8 +162,8 @@ async fn a_broken_model_is_told_and_no_key_with_it() {
     for (url, code, state, ready) in
         [(refusing.as_str(), "unauthorized", "healthy", 200), (dead.as_str(), "unavailable", "degraded", 503)]
     {
-        let house = House::new().env("OPENAI_API_KEY", "sk-very-secret").env("JARVIS_LLM__MAX_RETRIES", "0");
-        let server = Server::start(&house, &["--llm", "gpt-4", "--base-url", url]);
+        let harness = Harness::new().env("OPENAI_API_KEY", "sk-very-secret").env("JARVIS_LLM__MAX_RETRIES", "0");
+        let server = Server::start(&harness, &["--llm", "gpt-4", "--base-url", url]);
         let (status, health) = server.get("/health").await;
         assert_eq!((status, health["status"].as_str()), (200, Some(state)), "{health}");
         assert_eq!(server.get("/ready").await.0, ready);

@@ -4,38 +4,38 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::house::House;
+use crate::harness::Harness;
 
-/// A house with a copy of a sample domain, without the figures of earlier runs.
-fn house(domain: &str) -> House {
-    let house = House::new();
+/// A harness with a copy of a sample domain, without the figures of earlier runs.
+fn harness(domain: &str) -> Harness {
+    let harness = Harness::new();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/taskbench").join(domain);
-    std::fs::create_dir_all(house.work().join(domain).join("predictions")).unwrap();
+    std::fs::create_dir_all(harness.work().join(domain).join("predictions")).unwrap();
     let files = ["tool_desc.json", "graph_desc.json", "data.json", "user_requests.json", "alignment_ids.json"];
     for file in files.into_iter().chain(["predictions/example-model.json"]) {
-        house.file(&format!("{domain}/{file}"), std::fs::read(from.join(file)).unwrap());
+        harness.file(&format!("{domain}/{file}"), std::fs::read(from.join(file)).unwrap());
     }
-    house
+    harness
 }
 
-fn json(house: &House, path: &str) -> Value {
-    serde_json::from_slice(&std::fs::read(house.work().join(path)).unwrap()).unwrap()
+fn json(harness: &Harness, path: &str) -> Value {
+    serde_json::from_slice(&std::fs::read(harness.work().join(path)).unwrap()).unwrap()
 }
 
-fn bytes(house: &House, path: &str) -> Vec<u8> {
-    std::fs::read(house.work().join(path)).unwrap()
+fn bytes(harness: &Harness, path: &str) -> Vec<u8> {
+    std::fs::read(harness.work().join(path)).unwrap()
 }
 
 const STUDIO: [&str; 6] = ["taskbench", "evaluate", "--data-dir", "data_studio", "--llm", "example-model"];
 
-fn studio(house: &House, more: &[&str]) -> crate::house::Ended {
-    house.run(&[&STUDIO, more].concat())
+fn studio(harness: &Harness, more: &[&str]) -> crate::harness::Ended {
+    harness.run(&[&STUDIO, more].concat())
 }
 
 #[test]
 fn both_profiles_are_printed_and_kept() {
-    let house = house("data_studio");
-    insta::assert_snapshot!(house.told(&[&STUDIO[..], &["-s", "all", "-m", "f1", "-m", "ed,link"]].concat()), @r##"
+    let harness = harness("data_studio");
+    insta::assert_snapshot!(harness.told(&[&STUDIO[..], &["-s", "all", "-m", "f1", "-m", "ed,link"]].concat()), @r##"
 exit 0
 --- stdout
 example-model, legacy (the original's rules) -> data_studio/metrics/example-model.json
@@ -57,45 +57,45 @@ times 100: n: nodes; exact: plans with just the gold tools; e: links; t, v: argu
 example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
   the legacy figures leave 1 of these out: `task_nodes` is not a list (1)
 "##);
-    let kept = json(&house, "data_studio/metrics/example-model.json");
+    let kept = json(&harness, "data_studio/metrics/example-model.json");
     let keys: Vec<&String> = kept["overall_overall"].as_object().unwrap().keys().collect();
     insta::assert_snapshot!(format!("{keys:?}"), @r##"["all_samples", "step_supports", "node_supports", "link_supports", "argument_supports", "node_micro_precision_no_matching", "node_micro_recall_no_matching", "node_micro_f1_no_matching", "node_macro_precision_no_matching", "node_macro_recall_no_matching", "node_macro_f1_no_matching", "node_per_type_no_matchcing", "argument_task_argname_binary_f1_no_matching", "argument_task_argname_value_binary_f1_no_matching", "edit_distance", "link_binary_f1"]"##);
     assert!(kept["chain_overall"].is_object() && kept["overall_1"].is_null());
-    let log = String::from_utf8(bytes(&house, "data_studio/metrics/example-model.log")).unwrap();
+    let log = String::from_utf8(bytes(&harness, "data_studio/metrics/example-model.log")).unwrap();
     assert!(log.contains("  edit_distance: 0.1") && log.contains("macro"), "{log}");
 }
 
 #[test]
 fn groups_that_are_not_run_stay_and_those_that_are_are_new() {
-    let house = house("data_studio");
-    std::fs::create_dir(house.work().join("data_studio/metrics")).unwrap();
-    house.file(
+    let harness = harness("data_studio");
+    std::fs::create_dir(harness.work().join("data_studio/metrics")).unwrap();
+    harness.file(
         "data_studio/metrics/example-model.json",
         r#"{"dag_4": {"kept": true}, "chain_overall": {"old": 1, "link_binary_f1": 9}}"#,
     );
-    assert_eq!(studio(&house, &["-s", "chain", "-m", "link", "--profile", "legacy"]).code, 0);
-    let kept = json(&house, "data_studio/metrics/example-model.json");
+    assert_eq!(studio(&harness, &["-s", "chain", "-m", "link", "--profile", "legacy"]).code, 0);
+    let kept = json(&harness, "data_studio/metrics/example-model.json");
     assert_eq!(kept["dag_4"]["kept"], Value::Bool(true));
     let chain = kept["chain_overall"].as_object().unwrap();
     assert!(!chain.contains_key("old") && chain.len() == 6, "{chain:?}");
-    assert!(!house.work().join("data_studio/metrics/example-model.strict.json").exists());
+    assert!(!harness.work().join("data_studio/metrics/example-model.strict.json").exists());
     // A file that is no metrics file is not written over.
-    house.file("data_studio/metrics/example-model.json", "{\"half\": ");
-    let ended = studio(&house, &["--profile", "legacy"]);
+    harness.file("data_studio/metrics/example-model.json", "{\"half\": ");
+    let ended = studio(&harness, &["--profile", "legacy"]);
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("example-model.json is not JSON"), "{}", ended.stderr);
-    assert_eq!(bytes(&house, "data_studio/metrics/example-model.json"), b"{\"half\": ");
+    assert_eq!(bytes(&harness, "data_studio/metrics/example-model.json"), b"{\"half\": ");
 }
 
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    let house = house("data_studio");
+    let harness = harness("data_studio");
     let files = ["data_studio/a/example-model.json", "data_studio/a/example-model.strict.json", "samples.jsonl"];
     let all =
         ["--splits", "all", "--n_tools", "all", "--save_dir", "a", "--per-sample", "samples.jsonl", "--intervals"];
     let run = |threads: &str| {
-        assert_eq!(studio(&house, &[&all[..], &["--threads", threads]].concat()).code, 0);
-        files.map(|file| bytes(&house, file))
+        assert_eq!(studio(&harness, &[&all[..], &["--threads", threads]].concat()).code, 0);
+        files.map(|file| bytes(&harness, file))
     };
     let one = run("1");
     assert_eq!(one, run("3"));
@@ -121,9 +121,9 @@ fn any_number_of_threads_gives_the_same_bytes() {
 
 #[test]
 fn every_file_of_predictions_is_scored_once() {
-    let house = house("data_errands");
+    let harness = harness("data_errands");
     let run = |more: &[&str]| {
-        house.told(&[&["taskbench", "evaluate", "--data_dir", "data_errands", "-m", "link"], more].concat())
+        harness.told(&[&["taskbench", "evaluate", "--data_dir", "data_errands", "-m", "link"], more].concat())
     };
     insta::assert_snapshot!(run(&["--splits", "overall", "--profile", "strict"]), @r##"
 exit 0
@@ -145,7 +145,7 @@ example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
     assert!(again.contains("newer than predictions") && again.contains("overall_overall"), "{again}");
     assert!(!run(&["--splits", "overall", "--profile", "strict", "--force"]).contains("newer"));
     // Figures of other options are no answer: of fewer samples, or of other figures.
-    house.file("ids.json", "[\"12840357\"]");
+    harness.file("ids.json", "[\"12840357\"]");
     for other in [&["--ids", "ids.json"][..], &["-m", "f1"], &["--use-demos", "1"], &["--intervals", "10"], &[]] {
         let options = [&["--splits", "overall", "--profile", "strict"], other].concat();
         assert!(!run(&options).contains("newer"), "{other:?}");
@@ -155,9 +155,9 @@ example-model: 13 of 14 gold plans have a prediction, 2 predictions without gold
 
 #[test]
 fn samples_are_chosen_by_alignment_ids_and_examples() {
-    let house = house("data_studio");
+    let harness = harness("data_studio");
     let samples = |more: &[&str]| {
-        let ended = studio(&house, &[&["--json", "-m", "f1", "--profile", "both"], more].concat());
+        let ended = studio(&harness, &[&["--json", "-m", "f1", "--profile", "both"], more].concat());
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let document: Value = serde_json::from_str(&ended.stdout).unwrap();
         let count = |profile: &str, key: &str| document[profile]["overall_overall"][key].as_u64().unwrap();
@@ -168,20 +168,20 @@ fn samples_are_chosen_by_alignment_ids_and_examples() {
     assert_eq!(samples(&["--alignment", "none"]), whole);
     let aligned = samples(&["--alignment", "all"]);
     assert!(aligned.1 < whole.1 && aligned.1 > 0, "{aligned:?}");
-    assert!(house.work().join("data_studio/metrics_alignment_all/example-model.json").exists());
-    let some: Vec<Value> = String::from_utf8(bytes(&house, "data_studio/data.json"))
+    assert!(harness.work().join("data_studio/metrics_alignment_all/example-model.json").exists());
+    let some: Vec<Value> = String::from_utf8(bytes(&harness, "data_studio/data.json"))
         .unwrap()
         .lines()
         .take(3)
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone())
         .collect();
-    house.file("ids.json", Value::from(some).to_string());
+    harness.file("ids.json", Value::from(some).to_string());
     assert_eq!(samples(&["--ids", "ids.json"]).1, 3);
 }
 
 #[test]
 fn faults_say_what_to_do() {
-    let house = house("data_studio");
+    let harness = harness("data_studio");
     let cases: [(&[&str], &str); 11] = [
         (&["--llm", "gpt-5"], "predictions in this folder: example-model"),
         (&["--llm", "example-model", "-s", "chains"], "`chains` is no split"),
@@ -199,16 +199,16 @@ fn faults_say_what_to_do() {
         (&["--llm", "example-model", "--bert-model", "nowhere"], "BERTScore"),
     ];
     for (args, told) in cases {
-        let ended = house.run(&[&["taskbench", "evaluate", "--data-dir", "data_studio"], args].concat());
+        let ended = harness.run(&[&["taskbench", "evaluate", "--data-dir", "data_studio"], args].concat());
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
         assert!(ended.stderr.contains(told), "{args:?}: {}", ended.stderr);
     }
     // Lines that are none are told, and the others count.
     let predictions = "data_studio/predictions/example-model.json";
-    let mut broken = bytes(&house, predictions);
+    let mut broken = bytes(&harness, predictions);
     broken.extend(b"{\"id\": \"1\", \"result\": \n[1]\n{\"result\": {}}\n");
-    house.file(predictions, broken);
-    let ended = studio(&house, &["-m", "f1"]);
+    harness.file(predictions, broken);
+    let ended = studio(&harness, &["-m", "f1"]);
     assert_eq!(ended.code, 0);
     for told in ["line 16: not JSON", "line 17: it is a list, not an object", "line 18: it has no `id`"] {
         assert!(ended.stderr.contains(told), "{}", ended.stderr);
@@ -217,10 +217,10 @@ fn faults_say_what_to_do() {
 
 #[test]
 fn nothing_to_compare_is_told() {
-    let house = house("data_studio");
-    let said = |lines: &str| house.file("data_studio/predictions/m.json", lines);
+    let harness = harness("data_studio");
+    let said = |lines: &str| harness.file("data_studio/predictions/m.json", lines);
     let run = |more: &[&str]| {
-        house.run(&[&["taskbench", "evaluate", "--data-dir", "data_studio", "--llm", "m", "-m", "f1"], more].concat())
+        harness.run(&[&["taskbench", "evaluate", "--data-dir", "data_studio", "--llm", "m", "-m", "f1"], more].concat())
     };
     let cases = [
         (r#"{"id": "1", "result": {"task_nodes": []}}"#, 0, "is it of another domain?"),
@@ -234,32 +234,32 @@ fn nothing_to_compare_is_told() {
         assert_eq!(ended.code, code, "{lines}: {}", ended.stderr);
         assert!(ended.stderr.contains(told), "{lines}: {}", ended.stderr);
     }
-    house.file("ids.json", "[\"none\"]");
+    harness.file("ids.json", "[\"none\"]");
     let ended = run(&["--ids", "ids.json"]);
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("none of the ids in ids.json is in data_studio/data.json"), "{}", ended.stderr);
-    house.file("data_studio/data.json", "");
+    harness.file("data_studio/data.json", "");
     let ended = run(&[]);
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("data_studio/data.json holds no gold plan"), "{}", ended.stderr);
     // Without an answer nothing is written.
-    assert!(!house.work().join("data_studio/metrics_ids_ids").exists());
+    assert!(!harness.work().join("data_studio/metrics_ids_ids").exists());
 }
 
 #[test]
 fn several_runs_are_compared() {
-    let house = house("data_studio");
+    let harness = harness("data_studio");
     std::fs::copy(
-        house.work().join("data_studio/predictions/example-model.json"),
-        house.work().join("data_studio/predictions/again.json"),
+        harness.work().join("data_studio/predictions/example-model.json"),
+        harness.work().join("data_studio/predictions/again.json"),
     )
     .unwrap();
-    let ended = house.run(&["taskbench", "evaluate", "--data-dir", "data_studio", "-m", "f1"]);
+    let ended = harness.run(&["taskbench", "evaluate", "--data-dir", "data_studio", "-m", "f1"]);
     let rows: Vec<&str> =
         ended.stdout.lines().filter(|line| line.starts_with(" again") || line.starts_with(" ex")).collect();
     assert_eq!((ended.code, rows.len()), (0, 4), "{}", ended.stdout);
     assert!(ended.stderr.contains("all groups are in data_studio/metrics"), "{}", ended.stderr);
-    let ended = house.run(&["taskbench", "evaluate", "--data-dir", "data_studio", "-m", "f1", "--json", "-q"]);
+    let ended = harness.run(&["taskbench", "evaluate", "--data-dir", "data_studio", "-m", "f1", "--json", "-q"]);
     let document: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(document.as_array().map(Vec::len), Some(2));
     assert!(document[1]["strict"]["overall_10"].is_object());
@@ -267,16 +267,16 @@ fn several_runs_are_compared() {
 
 #[test]
 fn what_inference_left_is_known() {
-    let house = house("data_studio");
+    let harness = harness("data_studio");
     // The second request shows an example of the sample domain, and one reply holds no plan.
     let examples = "t - m - INFO - settings: planner=m; examples=41720963; reformat=false\n";
-    house.file("data_studio/predictions/m.log", examples);
-    house.file("data_studio/predictions/m.json", "{\"id\": \"27649031\", \"result\": {\"task_nodes\": []}}\n");
+    harness.file("data_studio/predictions/m.log", examples);
+    harness.file("data_studio/predictions/m.json", "{\"id\": \"27649031\", \"result\": {\"task_nodes\": []}}\n");
     let errors = "{\"id\": \"49087315\", \"kind\": \"ContentFormat\", \"message\": \"no JSON\"}\n";
-    house.file("data_studio/predictions/m.errors.jsonl", errors);
+    harness.file("data_studio/predictions/m.errors.jsonl", errors);
     let strict = |more: &[&str]| {
         let args = ["taskbench", "evaluate", "--data-dir", "data_studio", "--llm", "m", "--json", "-m", "f1"];
-        let ended = house.run(&[&args, more].concat());
+        let ended = harness.run(&[&args, more].concat());
         let document: Value = serde_json::from_str(&ended.stdout).unwrap();
         let overall = &document["strict"]["overall_overall"];
         (overall["samples"].as_u64(), overall["missing"].as_u64(), overall["malformed"].to_string())

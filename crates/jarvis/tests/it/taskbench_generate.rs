@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::harness::Harness;
 use crate::taskbench_graph::example;
 
 fn reply(id: &str, check: bool) -> String {
@@ -20,8 +20,8 @@ fn reply(id: &str, check: bool) -> String {
     reply.to_string()
 }
 
-fn read(house: &House, name: &str) -> String {
-    std::fs::read_to_string(house.work().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+fn read(harness: &Harness, name: &str) -> String {
+    std::fs::read_to_string(harness.work().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// `generate` into the folder `run` with the tools of the sample domain.
@@ -44,7 +44,7 @@ fn samples_are_made_kept_and_formatted() {
             Reply::text(format!("```json\n{}\n```", reply("Narrator", true))),
         ],
     ));
-    let house = House::new().env("OPENAI_API_KEY", "sk-very-secret").env("OPENAI_BASE_URL", &chat.url());
+    let harness = Harness::new().env("OPENAI_API_KEY", "sk-very-secret").env("OPENAI_BASE_URL", &chat.url());
     let args = in_run(&[
         "--llm",
         "some/model",
@@ -58,45 +58,45 @@ fn samples_are_made_kept_and_formatted() {
         "--save_figure",
         "true",
     ]);
-    let first = house.run(&args);
+    let first = harness.run(&args);
     assert_eq!((first.code, first.stdout.as_str()), (1, "3 samples in run/data_raw.json\n"), "{}", first.stderr);
     assert!(first.stderr.contains("ContentFormat") && first.stderr.contains("to go on"), "{}", first.stderr);
-    let kept: Value = serde_json::from_str(&read(&house, "run/data_raw.errors.jsonl")).expect("one line");
+    let kept: Value = serde_json::from_str(&read(&harness, "run/data_raw.errors.jsonl")).expect("one line");
     assert_eq!((&kept["kind"], &kept["raw"]), (&json!("ContentFormat"), &json!("I would rather not.")), "{kept}");
     assert!(first.stderr.contains("what failed and why: run/data_raw.errors.jsonl"), "{}", first.stderr);
-    let second = house.run(&args);
+    let second = harness.run(&args);
     assert_eq!((second.code, second.stdout.as_str()), (0, "4 samples in run/data_raw.json\n"), "{}", second.stderr);
     assert!(second.stderr.contains("has its own description files"), "{}", second.stderr);
     assert_eq!(chat.requests_of("generate").len(), 5);
-    assert_eq!(read(&house, "run/data_raw.json").lines().count(), 4);
-    assert_eq!(std::fs::read_dir(house.work().join("run/task_graphs")).expect("pictures").count(), 4);
-    for entry in std::fs::read_dir(house.work().join("run")).expect("a folder").flatten() {
+    assert_eq!(read(&harness, "run/data_raw.json").lines().count(), 4);
+    assert_eq!(std::fs::read_dir(harness.work().join("run/task_graphs")).expect("pictures").count(), 4);
+    for entry in std::fs::read_dir(harness.work().join("run")).expect("a folder").flatten() {
         if entry.path().is_file() {
             let text = std::fs::read_to_string(entry.path()).expect("text");
             assert!(!text.contains("very-secret"), "{}", entry.path().display());
         }
     }
     let statistics: Value =
-        serde_json::from_str(read(&house, "run/statistics.json").lines().next().expect("a line")).expect("JSON");
+        serde_json::from_str(read(&harness, "run/statistics.json").lines().next().expect("a line")).expect("JSON");
     assert_eq!(
         (&statistics["options"]["seed"], &statistics["options"]["run"]["llm"]),
         (&json!(1), &json!("some/model"))
     );
 
-    let (code, formatted) = house.json(&["taskbench", "format", "--data-dir", "run", "--require-check", "--json"]);
+    let (code, formatted) = harness.json(&["taskbench", "format", "--data-dir", "run", "--require-check", "--json"]);
     assert_eq!((code, &formatted["accepted"], &formatted["total"]), (0, &json!(4), &json!(4)), "{formatted}");
-    assert!(read(&house, "run/data.json").contains("\"task\":\"Narrator\""));
-    assert_eq!(read(&house, "run/user_requests.json").lines().count(), 4);
-    let alignment: Value = serde_json::from_str(&read(&house, "run/alignment_ids.json")).expect("JSON");
+    assert!(read(&harness, "run/data.json").contains("\"task\":\"Narrator\""));
+    assert_eq!(read(&harness, "run/user_requests.json").lines().count(), 4);
+    let alignment: Value = serde_json::from_str(&read(&harness, "run/alignment_ids.json")).expect("JSON");
     assert_eq!(alignment["self-check_alignment_id"]["single"].as_array().map(Vec::len), Some(4));
 }
 
 #[test]
 fn what_cannot_be_drawn_or_would_be_mixed_is_said_first() {
     let chat = FakeChat::spawn(Script::always(reply("Narrator", false)));
-    let house = House::new().env("OPENAI_BASE_URL", &chat.url());
+    let harness = Harness::new().env("OPENAI_BASE_URL", &chat.url());
     let studio = example("data_studio");
-    let generate = |args: &[&str]| house.run(&[&["taskbench", "generate", "--llm", "m"], args].concat());
+    let generate = |args: &[&str]| harness.run(&[&["taskbench", "generate", "--llm", "m"], args].concat());
     for (args, said) in [
         (&["--tool-number", "30"][..], "error: no graph of 30 tools can be drawn: there are 13\n"),
         (&["--tool-number", "14", "--method", "chain"], "no graph of 14 tools can be drawn: there are 13"),
@@ -149,21 +149,21 @@ fn many_samples_are_counted() {
                 .collect::<Vec<_>>(),
         ),
     );
-    let house = House::new().env("OPENAI_BASE_URL", &chat.url());
+    let harness = Harness::new().env("OPENAI_BASE_URL", &chat.url());
     let args = in_run(&["--llm", "m", "--number-of-samples", "60", "--method", "single", "--multiworker", "4"]);
-    let ended = house.run(&args);
+    let ended = harness.run(&args);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     let counts = ended.stderr.lines().filter(|line| line.contains(" a second, ")).count();
     assert_eq!(counts, 19, "{}", ended.stderr);
     assert_eq!(ended.stderr.matches("ContentFormat: ").count(), 5, "{}", ended.stderr);
     assert!(ended.stderr.contains("further failures are only in run/data_raw.errors.jsonl"), "{}", ended.stderr);
-    assert_eq!(read(&house, "run/data_raw.errors.jsonl").lines().count(), 10);
+    assert_eq!(read(&harness, "run/data_raw.errors.jsonl").lines().count(), 10);
 }
 
 #[test]
 fn a_recorded_run_repeats_and_a_try_keeps_nothing() {
     let chat = FakeChat::spawn(Script::always(reply("Narrator", false)));
-    let house = House::new().env("OPENAI_BASE_URL", &chat.url());
+    let harness = Harness::new().env("OPENAI_BASE_URL", &chat.url());
     let studio = example("data_studio");
     let play = [
         "taskbench",
@@ -181,20 +181,20 @@ fn a_recorded_run_repeats_and_a_try_keeps_nothing() {
         "--record",
         "calls.jsonl",
     ];
-    let (code, live) = house.json(&[&play[..], &["--llm", "m"]].concat());
+    let (code, live) = harness.json(&[&play[..], &["--llm", "m"]].concat());
     assert_eq!((code, &live["record"]["number_of_tools"]), (0, &json!(2)));
     assert!(live["prompt"].as_str().is_some_and(|prompt| prompt.contains("Edge: ")));
     let replay = [&play[..12], &["--llm", "replay:calls.jsonl"]].concat();
-    assert_eq!(house.json(&replay), (0, live));
+    assert_eq!(harness.json(&replay), (0, live));
     assert_eq!(chat.requests().len(), 1);
-    let left: Vec<_> = std::fs::read_dir(house.work()).expect("a folder").flatten().map(|e| e.file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(harness.work()).expect("a folder").flatten().map(|e| e.file_name()).collect();
     assert_eq!(left, ["calls.jsonl"]);
 }
 
 #[test]
 fn wrong_use_is_told_with_a_hint() {
-    let house = House::new();
-    house.file("empty.jsonl", "");
+    let harness = Harness::new();
+    harness.file("empty.jsonl", "");
     let studio = example("data_studio");
     let cases: [(&[&str], &str); 5] = [
         (&["generate", "--data-dir", &studio], "none is configured"),
@@ -204,34 +204,34 @@ fn wrong_use_is_told_with_a_hint() {
         (&["format", "--data-dir", &studio], "data_raw.json"),
     ];
     for (args, words) in cases {
-        let ended = house.run(&[&["taskbench"], args].concat());
+        let ended = harness.run(&[&["taskbench"], args].concat());
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
         assert!(ended.stderr.contains(words), "{args:?}: {}", ended.stderr);
     }
-    assert_eq!(std::fs::read_dir(house.work()).expect("a folder").count(), 1, "nothing is left behind");
+    assert_eq!(std::fs::read_dir(harness.work()).expect("a folder").count(), 1, "nothing is left behind");
 }
 
 #[test]
 fn the_sample_recording_makes_a_domain() {
-    let house = House::new();
+    let harness = Harness::new();
     let studio = example("data_studio");
     let llm = format!("replay:{studio}/generate.jsonl");
     let args = in_run(&["--number-of-samples", "4", "--seed", "5", "--check", "--llm", &llm, "--json"]);
-    let (code, summary) = house.json(&args);
+    let (code, summary) = harness.json(&args);
     assert_eq!((code, &summary["made"], &summary["aligned"]), (0, &json!(4), &json!(3)), "{summary}");
-    let formatted = house.run(&["taskbench", "format", "--data-dir", "run"]);
+    let formatted = harness.run(&["taskbench", "format", "--data-dir", "run"]);
     assert_eq!(
         (formatted.code, formatted.stdout.as_str()),
         (0, "accepted 4 of 4: gold plans in run/data.json, requests in run/user_requests.json\n"),
         "{}",
         formatted.stderr
     );
-    let lists: Value = serde_json::from_str(&read(&house, "run/alignment_ids.json")).expect("JSON");
+    let lists: Value = serde_json::from_str(&read(&harness, "run/alignment_ids.json")).expect("JSON");
     assert_eq!(
         lists["all_alignment_id"],
         json!({"single": [], "chain": ["90485548", "48756885"], "dag": ["55299559"]})
     );
-    assert!(read(&house, "run/data.json").contains(r#"{"task":"Noise Cleaner","arguments":["<node-0>"]}"#));
+    assert!(read(&harness, "run/data.json").contains(r#"{"task":"Noise Cleaner","arguments":["<node-0>"]}"#));
 }
 
 /// Ctrl-C ends a run cleanly: what was made is whole, and the way to go on is told.
@@ -240,9 +240,9 @@ fn the_sample_recording_makes_a_domain() {
 async fn an_interrupted_run_says_how_to_go_on() {
     use std::process::{Command, Stdio};
     let chat = FakeChat::spawn(Script::new().on("generate", [Reply::text(reply("Narrator", false)), Reply::never()]));
-    let house = House::new().env("OPENAI_BASE_URL", &chat.url());
+    let harness = Harness::new().env("OPENAI_BASE_URL", &chat.url());
     let args = in_run(&["--llm", "m", "--number-of-samples", "9"]);
-    let mut command = house.command(&args);
+    let mut command = harness.command(&args);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
     assert!(chat.wait_requests(2).await);
     let id = child.id().to_string();
@@ -251,7 +251,7 @@ async fn an_interrupted_run_says_how_to_go_on() {
     let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("interrupted") && stderr.contains("--data-dir run"), "{stderr}");
-    assert_eq!(read(&house, "run/data_raw.json").lines().count(), 1);
-    assert!(read(&house, "run/data_raw.json").ends_with('\n'));
+    assert_eq!(read(&harness, "run/data_raw.json").lines().count(), 1);
+    assert!(read(&harness, "run/data_raw.json").ends_with('\n'));
     assert!(chat.wait_aborted(1).await);
 }

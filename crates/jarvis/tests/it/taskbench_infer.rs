@@ -6,47 +6,47 @@ use std::process::{Command, Stdio};
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::harness::Harness;
 
 const GOOD: &str =
     r#"{"task_steps": ["Step 1: read it"], "task_nodes": [{"task": "Image-to-Text", "arguments": ["a.png"]}]}"#;
 
-/// A house with a small domain `data_studio`: three requests and two gold plans.
-fn house() -> House {
-    let house = House::new();
-    std::fs::create_dir(house.work().join("data_studio")).unwrap();
+/// A harness with a small domain `data_studio`: three requests and two gold plans.
+fn harness() -> Harness {
+    let harness = Harness::new();
+    std::fs::create_dir(harness.work().join("data_studio")).unwrap();
     let tools = json!({"nodes": [
         {"id": "Image-to-Text", "desc": "Extracts text from an image.", "input-type": ["image"], "output-type": ["text"]},
         {"id": "Text Translator", "desc": "Translates a text.", "input-type": ["text"], "output-type": ["text"]},
     ]});
-    house.file("data_studio/tool_desc.json", tools.to_string());
+    harness.file("data_studio/tool_desc.json", tools.to_string());
     let requests = ["Extract the text from a.png", "Translate the text in b.png", "Translate 'hello'"];
     let line = |(at, text): (usize, &&str)| format!("{}\n", json!({"id": (at + 1).to_string(), "user_request": text}));
-    house.file("data_studio/user_requests.json", requests.iter().enumerate().map(line).collect::<String>());
+    harness.file("data_studio/user_requests.json", requests.iter().enumerate().map(line).collect::<String>());
     let gold = |id: &str, text: &str| {
         let plan = json!({"id": id, "user_request": text, "task_steps": ["Step 1: read"],
             "task_nodes": [{"task": "Image-to-Text", "arguments": ["c.png"]}], "task_links": []});
         format!("{plan}\n")
     };
-    house.file("data_studio/data.json", gold("3", "Translate 'hello'") + &gold("9", "Read c.png"));
-    house
+    harness.file("data_studio/data.json", gold("3", "Translate 'hello'") + &gold("9", "Read c.png"));
+    harness
 }
 
-fn lines(house: &House, path: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(house.work().join("data_studio").join(path)).unwrap_or_default();
+fn lines(harness: &Harness, path: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(harness.work().join("data_studio").join(path)).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// What the command told, without the time it took.
-fn told(house: &House, args: &[&str]) -> String {
-    let text = house.told(&[&["taskbench", "infer", "--data-dir", "data_studio"], args].concat());
+fn told(harness: &Harness, args: &[&str]) -> String {
+    let text = harness.told(&[&["taskbench", "infer", "--data-dir", "data_studio"], args].concat());
     regex::Regex::new(r"\d+\.\d s\b").unwrap().replace_all(&text, "[S]").into_owned()
 }
 
 #[test]
 fn the_offline_planner_plans_a_domain() {
-    let house = house();
-    insta::assert_snapshot!(told(&house, &[]), @r#"
+    let harness = harness();
+    insta::assert_snapshot!(told(&harness, &[]), @r#"
 exit 0
 --- stdout
 all completed: 3 predictions in data_studio/predictions/offline.json
@@ -54,17 +54,17 @@ all completed: 3 predictions in data_studio/predictions/offline.json
 asking the offline planner for 3 plans
 completed 3, failed 0 in [S]
 "#);
-    insta::assert_snapshot!(told(&house, &[]), @r#"
+    insta::assert_snapshot!(told(&harness, &[]), @r#"
 exit 0
 --- stdout
 all completed: 3 predictions in data_studio/predictions/offline.json
 --- stderr
 "#);
-    assert_eq!(lines(&house, "predictions/offline.json").len(), 3);
-    assert!(house.work().join("data_studio/predictions/offline.log").exists());
+    assert_eq!(lines(&harness, "predictions/offline.json").len(), 3);
+    assert!(harness.work().join("data_studio/predictions/offline.log").exists());
     // Quiet means quiet, and the summary is one document.
     let ended =
-        house.run(&["taskbench", "infer", "--data_dir", "data_studio", "--prediction_dir", "p", "-q", "--json"]);
+        harness.run(&["taskbench", "infer", "--data_dir", "data_studio", "--prediction_dir", "p", "-q", "--json"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!((&summary["llm"], &summary["completed"], &summary["calls"]), (&json!("offline"), &json!(3), &json!(0)));
@@ -72,7 +72,7 @@ all completed: 3 predictions in data_studio/predictions/offline.json
 
 #[test]
 fn a_recording_is_asked_again_for_what_failed() {
-    let house = house();
+    let harness = harness();
     let line = |stage: &str, contains: &str, reply: &str| {
         format!("{}\n", json!({"stage": stage, "contains": [contains], "reply": reply}))
     };
@@ -81,8 +81,8 @@ fn a_recording_is_asked_again_for_what_failed() {
         + &line("plan", "#: Translate 'hello'", "{\"steps\": []}")
         + &line("reformat", "Step 1: read b.png", GOOD)
         + &line("reformat", "{\"steps\": []}", "{\"steps\": []}");
-    house.file("answers.jsonl", first);
-    insta::assert_snapshot!(told(&house, &["--llm", "replay:answers.jsonl", "--reformat"]), @r#"
+    harness.file("answers.jsonl", first);
+    insta::assert_snapshot!(told(&harness, &["--llm", "replay:answers.jsonl", "--reformat"]), @r#"
 exit 1
 --- stdout
 2 of 3 requests have a prediction in data_studio/predictions/replay-answers.json
@@ -94,12 +94,12 @@ what failed and why: data_studio/predictions/replay-answers.errors.jsonl; log: d
 
 hint: run the same command again to ask for what is missing
 "#);
-    assert_eq!(lines(&house, "predictions/replay-answers.json").len(), 2);
-    let errors = lines(&house, "predictions/replay-answers.errors.jsonl");
+    assert_eq!(lines(&harness, "predictions/replay-answers.json").len(), 2);
+    let errors = lines(&harness, "predictions/replay-answers.errors.jsonl");
     assert_eq!((errors.len(), &errors[0]["id"], &errors[0]["kind"]), (1, &json!("3"), &json!("Schema")));
 
-    house.file("answers.jsonl", line("plan", "#: Translate 'hello'", GOOD));
-    insta::assert_snapshot!(told(&house, &["--llm", "replay:answers.jsonl"]), @r#"
+    harness.file("answers.jsonl", line("plan", "#: Translate 'hello'", GOOD));
+    insta::assert_snapshot!(told(&harness, &["--llm", "replay:answers.jsonl"]), @r#"
 exit 0
 --- stdout
 all completed: 3 predictions in data_studio/predictions/replay-answers.json
@@ -108,19 +108,19 @@ warning: predictions in data_studio/predictions/replay-answers.json were made wi
 asking replay:answers.jsonl for 1 plan; there already: 2
 completed 1, failed 0 in [S]; 1 call
 "#);
-    assert!(!house.work().join("data_studio/predictions/replay-answers.errors.jsonl").exists());
+    assert!(!harness.work().join("data_studio/predictions/replay-answers.errors.jsonl").exists());
 }
 
 #[test]
 fn the_original_options_and_payload() {
-    let house = house();
+    let harness = harness();
     let fake = FakeChat::spawn(
         Script::new()
             .on("plan", Reply::text("no plan").usage(1000, 100))
             .on("reformat", Reply::text(GOOD).usage(20, 10)),
     );
     let port = fake.origin().rsplit(':').next().unwrap().to_owned();
-    let ended = house.run(&[
+    let ended = harness.run(&[
         "taskbench",
         "infer",
         "--data_dir",
@@ -178,7 +178,7 @@ fn the_original_options_and_payload() {
         );
     }
     let written: Vec<PathBuf> =
-        std::fs::read_dir(house.work().join("data_studio/predictions_use_demos_1_reformat_by_small"))
+        std::fs::read_dir(harness.work().join("data_studio/predictions_use_demos_1_reformat_by_small"))
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .collect();
@@ -192,10 +192,10 @@ fn the_original_options_and_payload() {
 
 #[test]
 fn wrong_use_is_told() {
-    let house = house();
-    std::fs::create_dir(house.work().join("data_dailylifeapis")).unwrap();
-    house.file("data_dailylifeapis/tool_desc.json", "{\"nodes\": []}");
-    house.file("ids.txt", "\n");
+    let harness = harness();
+    std::fs::create_dir(harness.work().join("data_dailylifeapis")).unwrap();
+    harness.file("data_dailylifeapis/tool_desc.json", "{\"nodes\": []}");
+    harness.file("ids.txt", "\n");
     let cases: [&[&str]; 7] = [
         &["--data-dir", "data_dailylifeapis"],
         &["--data-dir", "nowhere"],
@@ -208,9 +208,9 @@ fn wrong_use_is_told() {
     let told: Vec<String> = cases
         .iter()
         .map(|args| {
-            let ended = house.run(&[&["taskbench", "infer"], *args].concat());
+            let ended = harness.run(&[&["taskbench", "infer"], *args].concat());
             assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
-            house.filtered(&ended.stderr)
+            harness.filtered(&ended.stderr)
         })
         .collect();
     insta::assert_snapshot!(told.join("---\n"), @r#"
@@ -247,14 +247,14 @@ hint: write one id a line, or a JSON list of ids
 
 #[test]
 fn ids_and_limits_choose() {
-    let house = house();
-    house.file("ids.json", "{\"test_ids\": {\"chain\": [\"2\", 3, \"77\"]}}");
-    house.file("ids.txt", "1\n\n3\n");
+    let harness = harness();
+    harness.file("ids.json", "{\"test_ids\": {\"chain\": [\"2\", 3, \"77\"]}}");
+    harness.file("ids.txt", "1\n\n3\n");
     let chosen = |args: &[&str]| -> Vec<Value> {
         let dir = args.join("_").replace(['-', '.'], "");
         let all = [&["taskbench", "infer", "--data-dir", "data_studio", "--prediction-dir", &dir], args].concat();
-        assert_eq!(house.run(&all).code, 0);
-        lines(&house, &format!("{dir}/offline.json")).iter().map(|line| line["id"].clone()).collect()
+        assert_eq!(harness.run(&all).code, 0);
+        lines(&harness, &format!("{dir}/offline.json")).iter().map(|line| line["id"].clone()).collect()
     };
     assert_eq!(chosen(&["--limit", "2"]), ["1", "2"]);
     assert_eq!(chosen(&["--ids", "ids.txt"]), ["1", "3"]);
@@ -265,13 +265,13 @@ fn ids_and_limits_choose() {
 #[cfg(unix)]
 #[tokio::test]
 async fn ctrl_c_stops_in_good_order_and_the_next_run_goes_on() {
-    let house = house();
+    let harness = harness();
     let fake =
         FakeChat::spawn(Script::new().on_containing("plan", &["#: Translate the"], Reply::never()).otherwise(GOOD));
     let url = fake.url();
     let args = ["taskbench", "infer", "--data-dir", "data_studio", "--llm", "m", "--base-url", &url];
     let child =
-        house.command(&args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        harness.command(&args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     assert!(fake.wait_requests(2).await);
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
@@ -279,21 +279,21 @@ async fn ctrl_c_stops_in_good_order_and_the_next_run_goes_on() {
     let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(stdout, "1 of 3 requests have a prediction in data_studio/predictions/m.json\n");
     assert!(stderr.contains("stopped; left: 2 requests\n\nhint: run the same command again"), "{stderr}");
-    assert_eq!(lines(&house, "predictions/m.json").len(), 1);
+    assert_eq!(lines(&harness, "predictions/m.json").len(), 1);
 
     drop(fake);
     let fake = FakeChat::spawn(Script::always(GOOD));
     let ended =
-        house.run(&["taskbench", "infer", "--data-dir", "data_studio", "--llm", "m", "--base-url", &fake.url()]);
+        harness.run(&["taskbench", "infer", "--data-dir", "data_studio", "--llm", "m", "--base-url", &fake.url()]);
     assert_eq!((ended.code, fake.requests().len()), (0, 2), "{}", ended.stderr);
     assert_eq!(ended.stdout, "all completed: 3 predictions in data_studio/predictions/m.json\n");
 }
 
 #[test]
 fn nothing_to_ask_is_no_success() {
-    let house = house();
-    let run = |more: &[&str]| house.run(&[&["taskbench", "infer", "--data-dir", "data_studio"], more].concat());
-    house.file("ids.json", "[\"77\"]");
+    let harness = harness();
+    let run = |more: &[&str]| harness.run(&[&["taskbench", "infer", "--data-dir", "data_studio"], more].concat());
+    harness.file("ids.json", "[\"77\"]");
     let cases: [(&str, &[&str], &str); 4] = [
         ("", &[], "user_requests.json holds no request"),
         ("id,user_request\n1,x\n", &[], "holds no request: line 1: not JSON"),
@@ -305,25 +305,25 @@ fn nothing_to_ask_is_no_success() {
         ("{\"id\": 1, \"user_request\": \"x\"}", &["--llm", " "], "--llm is empty"),
     ];
     for (requests, args, told) in cases {
-        house.file("data_studio/user_requests.json", requests);
+        harness.file("data_studio/user_requests.json", requests);
         let ended = run(args);
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{requests}");
         assert!(ended.stderr.contains(told), "{requests}: {}", ended.stderr);
     }
-    assert!(!house.work().join("data_studio/predictions").exists());
+    assert!(!harness.work().join("data_studio/predictions").exists());
 }
 
 #[test]
 fn an_endpoint_that_lets_nobody_in_is_left() {
-    let house = house();
+    let harness = harness();
     let requests = (0..9).map(|at| format!("{}\n", json!({"id": at, "user_request": "x"}))).collect::<String>();
-    house.file("data_studio/user_requests.json", requests);
+    harness.file("data_studio/user_requests.json", requests);
     let chat = FakeChat::spawn(Script::new().on("plan", Reply::error(401, "who are you?")));
     let args = ["taskbench", "infer", "--data-dir", "data_studio", "--llm", "m", "--base-url", &chat.url()];
-    let ended = house.run(&args);
+    let ended = harness.run(&args);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
     assert!(ended.stderr.contains("gave up") && ended.stderr.contains("hint: check the address"), "{}", ended.stderr);
     assert_eq!(chat.requests().len(), 3);
     // No file of predictions is left that would count as a run that says nothing.
-    assert!(!house.work().join("data_studio/predictions/m.json").exists());
+    assert!(!harness.work().join("data_studio/predictions/m.json").exists());
 }

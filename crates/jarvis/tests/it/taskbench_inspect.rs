@@ -1,10 +1,10 @@
 //! `jarvis taskbench inspect`, as people and programs see it.
 
-use crate::house::House;
+use crate::harness::Harness;
 
 /// A small domain: two tools, three gold plans with something odd each, and a prediction file cut short.
-fn domain(house: &House) {
-    let folder = house.work().join("data_tiny");
+fn domain(harness: &Harness) {
+    let folder = harness.work().join("data_tiny");
     std::fs::create_dir_all(folder.join("predictions")).expect("a folder");
     let write = |name: &str, text: String| std::fs::write(folder.join(name), text).expect("writable");
     let tools = r#"[{"id": "Read", "desc": "reads", "input-type": ["image"], "output-type": ["text"]}, {"id": "Draw", "desc": "draws", "input-type": ["text"], "output-type": ["Image"]}]"#;
@@ -30,9 +30,9 @@ fn domain(house: &House) {
 
 #[test]
 fn a_folder_is_told_in_words() {
-    let house = House::new();
-    domain(&house);
-    insta::assert_snapshot!(house.told(&["taskbench", "inspect", "data_tiny"]), @r"
+    let harness = Harness::new();
+    domain(&harness);
+    insta::assert_snapshot!(harness.told(&["taskbench", "inspect", "data_tiny"]), @r"
     exit 0
     --- stdout
     tiny: resource plans (tools say what they take and give)
@@ -95,23 +95,23 @@ fn a_folder_is_told_in_words() {
 
 #[test]
 fn the_folder_is_named_either_way() {
-    let house = House::new();
-    domain(&house);
-    let bare = house.run(&["taskbench", "inspect", "data_tiny"]);
-    let named = house.run(&["taskbench", "inspect", "--data-dir", "data_tiny"]);
+    let harness = Harness::new();
+    domain(&harness);
+    let bare = harness.run(&["taskbench", "inspect", "data_tiny"]);
+    let named = harness.run(&["taskbench", "inspect", "--data-dir", "data_tiny"]);
     assert_eq!((named.code, &named.stdout), (0, &bare.stdout));
-    assert_eq!(house.run(&["taskbench", "inspect", "data_tiny", "--data-dir", "data_tiny"]).code, 2);
-    assert_eq!(house.run(&["taskbench", "inspect"]).code, 2);
-    let above = house.run(&["taskbench", "inspect", "."]);
+    assert_eq!(harness.run(&["taskbench", "inspect", "data_tiny", "--data-dir", "data_tiny"]).code, 2);
+    assert_eq!(harness.run(&["taskbench", "inspect"]).code, 2);
+    let above = harness.run(&["taskbench", "inspect", "."]);
     assert_eq!(above.code, 2);
     assert!(above.stderr.contains("hint: name the folder of one domain; below it: data_tiny\n"), "{}", above.stderr);
 }
 
 #[test]
 fn a_folder_is_told_as_a_document() {
-    let house = House::new();
-    domain(&house);
-    let (code, found) = house.json(&["taskbench", "inspect", "data_tiny", "--json"]);
+    let harness = Harness::new();
+    domain(&harness);
+    let (code, found) = harness.json(&["taskbench", "inspect", "data_tiny", "--json"]);
     assert_eq!(code, 0);
     let gold = &found["files"]["data.json"];
     assert_eq!((&found["dependency_type"], &gold["plans"]), (&"resource".into(), &13.into()));
@@ -123,8 +123,8 @@ fn a_folder_is_told_as_a_document() {
 
 #[test]
 fn what_is_no_domain_is_wrong_use() {
-    let house = House::new();
-    insta::assert_snapshot!(house.told(&["taskbench", "inspect", "."]), @r"
+    let harness = Harness::new();
+    insta::assert_snapshot!(harness.told(&["taskbench", "inspect", "."]), @r"
     exit 2
     --- stdout
     --- stderr
@@ -132,8 +132,8 @@ fn what_is_no_domain_is_wrong_use() {
 
     hint: name the folder of one domain, such as data_huggingface
     ");
-    let nowhere = house.run(&["taskbench", "inspect", "nowhere"]);
+    let nowhere = harness.run(&["taskbench", "inspect", "nowhere"]);
     assert!(nowhere.code == 2 && nowhere.stderr.contains("hint: "), "{nowhere:?}");
-    let help = house.run(&["taskbench", "inspect", "--help"]);
+    let help = harness.run(&["taskbench", "inspect", "--help"]);
     assert!(help.code == 0 && help.stdout.contains("Example"), "{help:?}");
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::house::House;
+use crate::harness::Harness;
 
 /// A domain folder with two tools, two gold plans and a run `own` that has one of them right.
-fn studio(house: &House, name: &str) {
-    let dir = house.work().join(name);
+fn studio(harness: &Harness, name: &str) {
+    let dir = harness.work().join(name);
     std::fs::create_dir_all(dir.join("predictions")).unwrap();
     let tool = |id: &str| json!({"id": id, "desc": "", "input-type": ["audio"], "output-type": ["audio"]});
     write(&dir, "tool_desc.json", &json!({"nodes": [tool("Trim"), tool("Mix")]}).to_string());
@@ -31,10 +31,10 @@ fn write(dir: &Path, name: &str, text: &str) {
 
 #[test]
 fn prints_a_table_and_writes_a_page() {
-    let house = House::new();
-    studio(&house, "data_studio");
+    let harness = Harness::new();
+    studio(&harness, "data_studio");
     let report = ["taskbench", "report", "--data_dir", "data_studio", "--html", "out/page.html"];
-    insta::assert_snapshot!(house.told(&report), @r"
+    insta::assert_snapshot!(harness.told(&report), @r"
     exit 0
     --- stdout
      model  source    n      R1    R2   n-F1  e-F1   t-F1   v-F1  strict  strict  strict  strict
@@ -48,15 +48,15 @@ fn prints_a_table_and_writes_a_page() {
     --- stderr
     wrote out/page.html
     ");
-    let page = std::fs::read_to_string(house.work().join("out/page.html")).unwrap();
+    let page = std::fs::read_to_string(harness.work().join("out/page.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("missed tool Mix"));
     assert!(!page.contains("gpt-4"), "this is no published domain");
 
     let csv = ["taskbench", "report", "--data-dir", "data_studio", "-m", "f1", "--format", "csv", "--out", "runs.csv"];
-    let ended = house.run(&csv);
+    let ended = harness.run(&csv);
     assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{}", ended.stderr);
     assert!(ended.stderr.contains("wrote runs.csv"), "{}", ended.stderr);
-    let written = std::fs::read_to_string(house.work().join("runs.csv")).unwrap();
+    let written = std::fs::read_to_string(harness.work().join("runs.csv")).unwrap();
     assert!(
         written.starts_with("model,source,n,of,n-F1,t-F1,v-F1,strict n-F1,strict t-F1,strict v-F1\nown,run,2,2,"),
         "{written}"
@@ -65,10 +65,10 @@ fn prints_a_table_and_writes_a_page() {
 
 #[test]
 fn folders_need_no_option_and_programs_get_json() {
-    let house = House::new();
-    studio(&house, "data_studio");
-    studio(&house, "data_other");
-    let (code, document) = house.json(&["taskbench", "report", "data_studio", "data_other", "--format", "json"]);
+    let harness = Harness::new();
+    studio(&harness, "data_studio");
+    studio(&harness, "data_other");
+    let (code, document) = harness.json(&["taskbench", "report", "data_studio", "data_other", "--format", "json"]);
     let rows = document["rows"].as_array().unwrap();
     let told: Vec<_> = rows.iter().map(|row| (&row["model"], &row["domain"], &row["figures"]["n-F1"])).collect();
     let (own, half) = (json!("own"), json!(50.0));
@@ -78,25 +78,25 @@ fn folders_need_no_option_and_programs_get_json() {
 
 #[test]
 fn stands_beside_the_leaderboard_unless_told_not_to() {
-    let house = House::new();
-    studio(&house, "data_multimedia");
+    let harness = Harness::new();
+    studio(&harness, "data_multimedia");
     let run = ["taskbench", "report", "--run", "data_multimedia/predictions/own.json", "--format", "markdown"];
-    let ended = house.run(&run);
+    let ended = harness.run(&run);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!(ended.stdout.matches("| published |").count(), 17, "{}", ended.stdout);
     assert!(ended.stdout.contains("| **own**") && ended.stdout.contains("(multimedia 5584)"), "{}", ended.stdout);
-    let ended = house.run(&[&run[..], &["--no-leaderboard"]].concat());
+    let ended = harness.run(&[&run[..], &["--no-leaderboard"]].concat());
     assert_eq!(ended.stdout.matches("| published |").count(), 0);
 }
 
 #[test]
 fn says_what_is_missing() {
-    let house = House::new();
-    studio(&house, "data_studio");
-    let bare = house.work().join("data_bare");
+    let harness = Harness::new();
+    studio(&harness, "data_studio");
+    let bare = harness.work().join("data_bare");
     std::fs::create_dir(&bare).unwrap();
-    house.file("data_studio/predictions/broken.json", "{\n");
-    house.file("alone.json", "{}\n");
+    harness.file("data_studio/predictions/broken.json", "{\n");
+    harness.file("alone.json", "{}\n");
     for (args, code, said) in [
         (
             &["--data-dir", "data_studio"][..],
@@ -118,7 +118,7 @@ fn says_what_is_missing() {
         (&["--data-dir", "data_studio", "--out", "data_studio/data.json"], 2, "would be overwritten"),
         (&["--data-dir", "data_studio", "--html", "data_studio"], 1, "cannot write data_studio"),
     ] {
-        let ended = house.run(&[&["taskbench", "report"], args].concat());
+        let ended = harness.run(&[&["taskbench", "report"], args].concat());
         assert_eq!(ended.code, code, "{args:?}: {}", ended.stderr);
         assert!(ended.stderr.contains(said), "{args:?}: {}", ended.stderr);
         assert_eq!(ended.stdout.is_empty(), code == 2, "{args:?}");

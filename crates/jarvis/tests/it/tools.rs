@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
 
-use crate::house::{House, outcomes};
+use crate::harness::{Harness, outcomes};
 
 struct Adder;
 
@@ -42,11 +42,11 @@ fn math_server() -> SocketAddr {
     receiver.recv().expect("the server starts")
 }
 
-/// A house whose configuration names the sample service.
-fn house() -> House {
-    let house = House::new();
+/// A harness whose configuration names the sample service.
+fn harness() -> Harness {
+    let harness = Harness::new();
     let address = math_server();
-    house.file(
+    harness.file(
         "jarvis.yaml",
         format!(
             "tools:\n  \
@@ -60,15 +60,15 @@ fn house() -> House {
              - native: plot\n"
         ),
     );
-    house
+    harness
 }
 
 const CONFIG: [&str; 2] = ["--config", "jarvis.yaml"];
 
 #[test]
 fn tools_are_listed_shown_and_called() {
-    let house = house();
-    let (code, list) = house.json(&[&["tools", "list", "--json"], &CONFIG[..]].concat());
+    let harness = harness();
+    let (code, list) = harness.json(&[&["tools", "list", "--json"], &CONFIG[..]].concat());
     assert_eq!(code, 0);
     let tools = list["tools"].as_array().expect("tools");
     let row = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("{name}"));
@@ -80,7 +80,7 @@ fn tools_are_listed_shown_and_called() {
     assert_eq!((&row("add")["source"], &row("add")["planned"]), (&json!("grpc"), &json!(true)));
     assert_eq!((&row("plot")["planned"], &row("calculator")["planned"]), (&json!(true), &json!(false)));
 
-    let call = |name: &str, input: &str| house.told(&[&["tools", "call", name, input], &CONFIG[..]].concat());
+    let call = |name: &str, input: &str| harness.told(&[&["tools", "call", name, input], &CONFIG[..]].concat());
     insta::assert_snapshot!(call("add", r#"{"a":5,"b":10}"#), @r"
     exit 0
     --- stdout
@@ -96,51 +96,51 @@ fn tools_are_listed_shown_and_called() {
     assert!(call("add", r#"{"a":5,"c":10}"#).starts_with("exit 2\n"));
     assert!(call("ad", "{}").starts_with("exit 2\n"));
     assert!(call("add", "{a").contains("the input is not JSON"));
-    let ended = house.run(&["tools", "call", "plot", r#"{"x": ["a"], "y": [1]}"#, "--out", "chart.png"]);
+    let ended = harness.run(&["tools", "call", "plot", r#"{"x": ["a"], "y": [1]}"#, "--out", "chart.png"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "Plot generated successfully.\n"));
-    assert!(image::open(house.work().join("chart.png")).is_ok());
-    house.file("fruits.txt", "pear,pear,fig");
-    let ended = house.run(&["tools", "call", "count", "{}", "--file", "fruits.txt"]);
+    assert!(image::open(harness.work().join("chart.png")).is_ok());
+    harness.file("fruits.txt", "pear,pear,fig");
+    let ended = harness.run(&["tools", "call", "count", "{}", "--file", "fruits.txt"]);
     assert!(ended.stdout.starts_with("pear: 2, fig: 1"), "{}", ended.stdout);
     // The same in UTF-16.
     let wide: Vec<u8> = "\u{feff}груша,груша,fig".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    house.file("wide.txt", wide);
-    let ended = house.run(&["tools", "call", "count", "{}", "--file", "wide.txt"]);
+    harness.file("wide.txt", wide);
+    let ended = harness.run(&["tools", "call", "count", "{}", "--file", "wide.txt"]);
     assert!(ended.stdout.starts_with("груша: 2, fig: 1"), "{}{}", ended.stdout, ended.stderr);
-    house.file("letter.pdf", "%PDF-1.7\n");
-    let ended = house.run(&["tools", "call", "count", "{}", "--file", "letter.pdf"]);
+    harness.file("letter.pdf", "%PDF-1.7\n");
+    let ended = harness.run(&["tools", "call", "count", "{}", "--file", "letter.pdf"]);
     assert!(ended.code == 2 && ended.stderr.contains("the document is a PDF"), "{}", ended.stderr);
-    let shown = house.run(&["tools", "show", "plot"]).stdout;
+    let shown = harness.run(&["tools", "show", "plot"]).stdout;
     assert!(shown.contains("Use it when:") && shown.contains("Example: jarvis tools call plot '"), "{shown}");
 }
 
 #[test]
 fn methods_of_a_server_are_listed() {
-    let (house, address) = (House::new(), math_server().to_string());
-    let (code, listed) = house.json(&["tools", "methods", &address, "--json"]);
+    let (harness, address) = (Harness::new(), math_server().to_string());
+    let (code, listed) = harness.json(&["tools", "methods", &address, "--json"]);
     let add = &listed["methods"][0];
     assert_eq!((code, &add["name"], &add["streams"]), (0, &json!("Math/Add"), &json!(false)), "{listed}");
     assert_eq!(add["input_schema"]["properties"]["a"], json!({"type": "integer"}));
-    let told = house.run(&["tools", "methods", &address]).stdout;
+    let told = harness.run(&["tools", "methods", &address]).stdout;
     assert!(told.starts_with("Math/Add\n  {") && told.contains("\"b\""), "{told}");
-    assert_eq!(house.run(&["tools", "methods", "ftp://x"]).code, 2);
+    assert_eq!(harness.run(&["tools", "methods", "ftp://x"]).code, 2);
 }
 
 #[test]
 fn a_changed_tool_is_shown_in_both_versions_and_approved_as_shown() {
-    let house = House::new();
+    let harness = Harness::new();
     let address = math_server();
-    house.file(
+    harness.file(
         "jarvis.yaml",
         format!(
             "tools:\n  - name: add\n    description: Adds.\n    when: sums are needed\n    \
              grpc: {{endpoint: '{address}', method: Math/Add}}\n"
         ),
     );
-    let run = |args: &[&str]| house.run(&[args, &CONFIG[..]].concat());
+    let run = |args: &[&str]| harness.run(&[args, &CONFIG[..]].concat());
     assert_eq!(run(&["tools", "list"]).code, 0);
     // As if the service had been another one when it was approved, and another one again when it was shown.
-    let path = house.data().join("approved_tools.json");
+    let path = harness.data().join("approved_tools.json");
     let mut kept: Value = serde_json::from_slice(&std::fs::read(&path).expect("approvals")).expect("JSON");
     let tool = &mut kept["sources"]["grpc:add"]["tools"]["add"];
     let described = |field: &str| Described {
@@ -175,7 +175,7 @@ fn a_changed_tool_is_shown_in_both_versions_and_approved_as_shown() {
 
 #[test]
 fn a_tool_that_is_not_wholly_described_is_refused() {
-    let house = House::new();
+    let harness = Harness::new();
     let entry = |without: &str| {
         let lines = [
             "name: add",
@@ -188,15 +188,15 @@ fn a_tool_that_is_not_wholly_described_is_refused() {
         format!("tools:\n  - {}\n    grpc: {{endpoint: '127.0.0.1:1', method: Math/Add}}\n", kept.join("\n    "))
     };
     for without in ["name", "description", "when", "example"] {
-        house.file("jarvis.yaml", entry(&format!("{without}:")));
-        let ended = house.run(&["tools", "list", "--config", "jarvis.yaml"]);
+        harness.file("jarvis.yaml", entry(&format!("{without}:")));
+        let ended = harness.run(&["tools", "list", "--config", "jarvis.yaml"]);
         assert_eq!(ended.code, 2, "without {without}: {}", ended.stderr);
         assert!(ended.stderr.contains(&format!("lacks `{without}`")), "{}", ended.stderr);
     }
     // What cannot be reached is no fault of the configuration, and is told when it is called.
-    house.file("jarvis.yaml", entry("nothing"));
-    assert_eq!(house.run(&["tools", "list", "--config", "jarvis.yaml"]).code, 0);
-    let ended = house.run(&["tools", "call", "add", "{\"a\": 1}", "--config", "jarvis.yaml"]);
+    harness.file("jarvis.yaml", entry("nothing"));
+    assert_eq!(harness.run(&["tools", "list", "--config", "jarvis.yaml"]).code, 0);
+    let ended = harness.run(&["tools", "call", "add", "{\"a\": 1}", "--config", "jarvis.yaml"]);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
 }
 
@@ -206,10 +206,10 @@ fn an_agent_calls_a_remote_procedure() {
         "<Thought>: Add.\n<Action>: add\n<Action Input>: {\"a\": 5, \"b\": 10}",
         "<Thought>: known\n<Final Answer>: Fifteen.",
     ]));
-    let house = house();
-    house.file("numbers.txt", "5 and 10");
+    let harness = harness();
+    harness.file("numbers.txt", "5 and 10");
     let args = ["ask", "What is their sum?", "--file", "numbers.txt", "--llm", "gpt-4o", "--base-url", &chat.url()];
-    let (code, document) = house.json(&[&args[..], &["--json"], &CONFIG[..]].concat());
+    let (code, document) = harness.json(&[&args[..], &["--json"], &CONFIG[..]].concat());
     assert_eq!((code, &document["steps"][0]["observation"]), (0, &json!("Addition Result: 15")), "{document}");
 }
 
@@ -221,9 +221,9 @@ fn a_plan_uses_the_tools_of_the_configuration() {
     ]);
     let script = Script::new().on("parse_task", plan.to_string()).otherwise("Fifteen, and a chart.");
     let chat = FakeChat::spawn(script);
-    let house = house();
+    let harness = harness();
     let args = ["run", "add 5 and 10, and draw a chart", "--llm", "gpt-4o", "--base-url", &chat.url(), "--json"];
-    let (code, document) = house.json(&[&args[..], &CONFIG[..]].concat());
+    let (code, document) = harness.json(&[&args[..], &CONFIG[..]].concat());
     assert_eq!(code, 0, "{document}");
     assert_eq!(outcomes(&document), ["0 add succeeded add", "1 plot succeeded plot"]);
     let host = |at: usize| document["outcomes"][at]["host"].clone();
@@ -235,18 +235,18 @@ fn a_plan_uses_the_tools_of_the_configuration() {
     assert!(prompt.contains("add") && prompt.contains("Adds two whole numbers"), "{prompt}");
     // A decision names the tool too, and runs as it stands.
     let (_, decided) =
-        house.json(&[&["plan", "add 5 and 10", "--llm", "gpt-4o", "--base-url", &chat.url()], &CONFIG[..]].concat());
+        harness.json(&[&["plan", "add 5 and 10", "--llm", "gpt-4o", "--base-url", &chat.url()], &CONFIG[..]].concat());
     assert_eq!(decided.pointer("/execution_config/tasks/0/model_id"), Some(&json!("add")), "{decided}");
-    house.file("plan.json", decided.to_string());
-    let (code, document) = house.json(&[&["run", "--plan", "plan.json", "--json"], &CONFIG[..]].concat());
+    harness.file("plan.json", decided.to_string());
+    let (code, document) = harness.json(&[&["run", "--plan", "plan.json", "--json"], &CONFIG[..]].concat());
     assert_eq!((code, outcomes(&document)[0].as_str()), (0, "0 add succeeded add"), "{document}");
 }
 
 #[test]
 fn a_tool_serves_a_task_type() {
-    let house = House::new();
+    let harness = Harness::new();
     let address = math_server();
-    house.file(
+    harness.file(
         "jarvis.yaml",
         format!(
             "tools:\n  - name: adder\n    description: Adds.\n    when: sums are needed\n    \
@@ -260,13 +260,13 @@ fn a_tool_serves_a_task_type() {
         Script::new().on("parse_task", plan.to_string()).otherwise("{\"id\": \"adder\", \"reason\": \"r\"}"),
     );
     let args = ["run", "do it", "--llm", "gpt-4o", "--base-url", &chat.url(), "--json"];
-    let (_, document) = house.json(&[&args[..], &CONFIG[..]].concat());
+    let (_, document) = harness.json(&[&args[..], &CONFIG[..]].concat());
     let models: Vec<Value> =
         document["outcomes"].as_array().expect("outcomes").iter().map(|o| o["status"].clone()).collect();
     assert_eq!(models, [json!("succeeded")], "{document}");
     assert_eq!(outcomes(&document), ["0 token-classification succeeded adder"]);
-    house.file("wrong.yaml", "tools:\n  - native: plot\n    serves: nonsense\n");
-    let ended = house.run(&["run", "do it", "--config", "wrong.yaml"]);
+    harness.file("wrong.yaml", "tools:\n  - native: plot\n    serves: nonsense\n");
+    let ended = harness.run(&["run", "do it", "--config", "wrong.yaml"]);
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("a tool is to serve `nonsense`"), "{}", ended.stderr);
 }
@@ -283,10 +283,10 @@ fn questions_with_tools_use_the_registry() {
             .on("answer_check", json!({"Choice": "Yes"}).to_string())
             .otherwise("The sum is 15."),
     );
-    let house = house();
-    house.file("questions.json", json!([{"query": "What is 5 + 10?", "query_id": 1}]).to_string());
+    let harness = harness();
+    harness.file("questions.json", json!([{"query": "What is 5 + 10?", "query_id": 1}]).to_string());
     let args = ["easytool", "toolbench", "--group", "G3", "--data", "questions.json", "--registry"];
-    let ended = house.run(&[&args[..], &["--llm", "gpt-4o", "--base-url", &chat.url()], &CONFIG[..]].concat());
+    let ended = harness.run(&[&args[..], &["--llm", "gpt-4o", "--base-url", &chat.url()], &CONFIG[..]].concat());
     assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
     let offered = chat.requests_of("choose_tool")[0].prompt();
     assert!(offered.contains("Adds two whole numbers") && offered.contains("Draws a chart"), "{offered}");

@@ -134,7 +134,7 @@ async fn carry_out(args: InstructArgs, global: &Global, printer: Printer) -> Res
         }
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     } else {
-        tell(&report, shape, printer);
+        report_summary(&report, shape, printer);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -208,7 +208,7 @@ fn failed(error: InstructError, kept: bool) -> Failure {
     }
 }
 
-fn tell(report: &InstructReport, shape: Shape, printer: Printer) {
+fn report_summary(report: &InstructReport, shape: Shape, printer: Printer) {
     for fallback in &report.fallbacks {
         let what = if fallback.api.is_empty() { &fallback.tool } else { &fallback.api };
         printer.warning(&format!(

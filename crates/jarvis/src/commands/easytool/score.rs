@@ -57,7 +57,7 @@ fn unusable_log(error: LogError) -> Failure {
 }
 
 /// What was left out of a log when it was read.
-fn tell_notes(log: &Path, notes: &[String], printer: Printer) {
+fn warn_of_notes(log: &Path, notes: &[String], printer: Printer) {
     for note in notes.iter().take(NAMED) {
         printer.warning(&format!("{}: {note}", log.display()));
     }
@@ -67,7 +67,7 @@ fn tell_notes(log: &Path, notes: &[String], printer: Printer) {
 }
 
 /// What did not fit between log and data.
-fn tell_fit(log: &Path, missing: &[usize], unmatched: &[Unmatched], repeated: usize, printer: Printer) {
+fn warn_of_gaps(log: &Path, missing: &[usize], unmatched: &[Unmatched], repeated: usize, printer: Printer) {
     let log = log.display();
     if !missing.is_empty() {
         let questions = several(missing.len(), "question");

@@ -255,7 +255,7 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         if evaluation.coverage.gold == 0 {
             no_gold(args, &domain, printer)?;
         }
-        show::tell(job, &evaluation, args, &domain, printer);
+        show::basis(job, &evaluation, args, &domain, printer);
         // Figures of nothing are what the original gives, too; but that they are is said.
         if evaluation.coverage.gold > 0 && evaluation.coverage.predicted == 0 {
             show::no_overlap(job, &gold, &predictions, printer);

@@ -132,7 +132,7 @@ pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printe
     let cancel = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
     let mut shown = Shown::new(printer, &dir, &llm, &errors);
-    let ended = generator.run(|told| shown.tell(&told), cancel).await;
+    let ended = generator.run(|event| shown.show(&event), cancel).await;
     interrupt.abort();
     shown.clear();
     finish(&ended.map_err(failed)?, &args, &dir, &errors, printer)
@@ -355,8 +355,8 @@ impl<'a> Shown<'a> {
         Shown { printer, bar: None, dir, llm, errors, since: Instant::now(), todo: 0, done: 0, failed: 0 }
     }
 
-    fn tell(&mut self, told: &Told) {
-        match told {
+    fn show(&mut self, event: &Told) {
+        match event {
             Told::Began { found, todo, torn, bad } => {
                 self.todo = *todo;
                 if *torn {

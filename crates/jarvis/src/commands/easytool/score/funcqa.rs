@@ -43,9 +43,9 @@ pub(super) fn run(args: &FuncqaArgs, printer: Printer) -> Result<ExitCode, Failu
     let mut scores: Vec<(&Path, FuncqaScore)> = Vec::new();
     for log in &args.log {
         let logged = read_answers(log).map_err(super::unusable_log)?;
-        super::tell_notes(log, &logged.notes, printer);
+        super::warn_of_notes(log, &logged.notes, printer);
         let score = score(&questions, &logged.rows);
-        super::tell_fit(log, &score.missing, &score.unmatched, score.repeated, printer);
+        super::warn_of_gaps(log, &score.missing, &score.unmatched, score.repeated, printer);
         if !score.no_gold.is_empty() {
             printer.warning(&format!(
                 "{}: there is no number in the gold answer of: {}",

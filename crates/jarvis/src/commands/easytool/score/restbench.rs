@@ -57,14 +57,14 @@ pub(super) fn run(args: &RestbenchArgs, printer: Printer) -> Result<ExitCode, Fa
     let mut scores: Vec<(&Path, RestbenchScore)> = Vec::new();
     for log in &args.log {
         let logged = read_paths(log).map_err(super::unusable_log)?;
-        super::tell_notes(log, &logged.notes, printer);
+        super::warn_of_notes(log, &logged.notes, printer);
         if tools.is_none() && logged.rows.iter().all(|row| row.path.is_none()) {
             return Err(Failure::usage(format!("{} has plans and no paths (`tool_choice_ls`)", log.display()))
                 .hint("add --tools FILE, from which the numbers of the plans are read"));
         }
         let score = score(&questions, &logged.rows, tools.as_ref());
-        super::tell_notes(log, &score.warnings, printer);
-        super::tell_fit(log, &score.missing, &score.unmatched, score.repeated, printer);
+        super::warn_of_notes(log, &score.warnings, printer);
+        super::warn_of_gaps(log, &score.missing, &score.unmatched, score.repeated, printer);
         scores.push((log, score));
     }
     if let Some(file) = &args.per_question {

@@ -69,9 +69,9 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     let (data, log, reference) = (args.data.clone(), args.log.clone(), args.reference.clone());
     let files = tokio::task::spawn_blocking(move || read(data.as_deref(), &log, reference.as_deref()));
     let files = files.await.map_err(Failure::work)??;
-    super::tell_notes(&args.log, &files.log.notes, printer);
+    super::warn_of_notes(&args.log, &files.log.notes, printer);
     if let (Some(path), Some(reference)) = (&args.reference, &files.reference) {
-        super::tell_notes(path, &reference.notes, printer);
+        super::warn_of_notes(path, &reference.notes, printer);
     }
     let judge = match model {
         Some(model) => Some(ChatJudge::new(Ask::new(model, &Events::unread())).map_err(Failure::work)?),
@@ -93,7 +93,7 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     let reference = files.reference.as_ref().map(|reference| reference.rows.as_slice());
     let score = Box::pin(score(files.data.as_deref(), &files.log.rows, reference, judging.as_ref())).await;
     let score = score.map_err(|error| Failure::work(error).hint("check the judge: --llm, --base-url and the key"))?;
-    super::tell_fit(&args.log, &score.missing, &score.unmatched, score.repeated, printer);
+    super::warn_of_gaps(&args.log, &score.missing, &score.unmatched, score.repeated, printer);
     if let (Some(file), Some(judged)) = (&args.per_question, &score.judged) {
         super::write_questions(file, &[(args.log.as_path(), judged.questions.as_slice())])?;
     }

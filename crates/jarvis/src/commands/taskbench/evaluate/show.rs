@@ -23,8 +23,8 @@ const LEGEND: [(&[&str], &str); 7] = [
     (&["ED"], "ED: edit distance, 0 to 1, 0 is best"),
 ];
 
-/// Says on what the figures rest.
-pub(super) fn tell(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, domain: &Domain, printer: Printer) {
+/// Prints what the figures rest on.
+pub(super) fn basis(job: &Job, evaluation: &Evaluation, args: &EvaluateArgs, domain: &Domain, printer: Printer) {
     if let (Some(why), Some(_)) = (&evaluation.no_bertscore, &args.bert_model) {
         printer.warning(&format!("BERTScore is left out: {why}"));
     }

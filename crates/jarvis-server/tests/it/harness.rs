@@ -115,7 +115,7 @@ impl Scripted {
     }
 }
 
-pub(crate) struct House {
+pub(crate) struct Harness {
     pub(crate) url: String,
     /// Where gRPC is served: host and port.
     pub(crate) grpc: String,
@@ -181,7 +181,7 @@ impl Builder {
         self
     }
 
-    pub(crate) async fn start(self) -> House {
+    pub(crate) async fn start(self) -> Harness {
         let folder = tempfile::tempdir().expect("a folder");
         let media = Arc::new(Media::open(&folder.path().join("public")).expect("a public folder"));
         let journal = self.journal.then(|| Arc::new(Journal::open(&folder.path().join("runs.db")).expect("a journal")));
@@ -230,7 +230,7 @@ impl Builder {
         let served = tokio::spawn(async move { serving.await.expect("it serves") });
         #[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
         let client = Client::builder().timeout(PATIENCE).build().expect("a client");
-        House { url, grpc: grpc_address, client, worker, go, chat, stop, served, folder }
+        Harness { url, grpc: grpc_address, client, worker, go, chat, stop, served, folder }
     }
 }
 
@@ -278,7 +278,7 @@ fn pipeline(chat: Option<Arc<dyn ChatModel>>, worker: Arc<Scripted>) -> HuggingG
     }
 }
 
-impl House {
+impl Harness {
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }

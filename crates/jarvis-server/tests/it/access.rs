@@ -1,14 +1,14 @@
-//! Who is let in: token and cookie, names and origins; and what the server says of itself.
+//! Authentication, allowed hosts and origins, and what the server reports of itself.
 
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use crate::house::{self, Reply, ask};
+use crate::harness::{self, Reply, ask};
 
 const TOKEN: &str = "a-long-token";
 
-async fn with_header(house: &house::House, method: Method, path: &str, headers: &[(&str, &str)]) -> Reply {
-    let mut request = house.request(method.clone(), path);
+async fn with_header(harness: &harness::Harness, method: Method, path: &str, headers: &[(&str, &str)]) -> Reply {
+    let mut request = harness.request(method.clone(), path);
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
@@ -20,15 +20,15 @@ async fn with_header(house: &house::House, method: Method, path: &str, headers: 
 
 #[tokio::test]
 async fn with_a_token_nothing_but_the_front_is_open() {
-    let house = house::offline()
+    let harness = harness::offline()
         .options(|options| options.token = jarvis_net::Secret::new(TOKEN))
         .check("chat model", Some("refused at http://10.0.0.7/"))
         .start()
         .await;
     for path in ["/", "/docs", "/health", "/openapi.json"] {
-        assert_eq!(house.get(path).await.status, 200, "{path}");
+        assert_eq!(harness.get(path).await.status, 200, "{path}");
     }
-    assert_eq!(house.get("/ready").await.status, 503);
+    assert_eq!(harness.get("/ready").await.status, 503);
     let closed = [
         "/runs",
         "/runs/x",
@@ -41,12 +41,12 @@ async fn with_a_token_nothing_but_the_front_is_open() {
         "/plans/x",
     ];
     for path in closed {
-        let reply = house.get(path).await;
+        let reply = harness.get(path).await;
         assert_eq!((reply.told().as_str(), reply.header("www-authenticate")), ("401 unauthorized", "Bearer"), "{path}");
     }
     for path in ["/hugginggpt", "/hugginggpt/stream", "/decisions", "/v1/chat/completions", "/upload", "/admin/refresh"]
     {
-        assert_eq!(house.post(path, ask("x")).await.told(), "401 unauthorized", "{path}");
+        assert_eq!(harness.post(path, ask("x")).await.told(), "401 unauthorized", "{path}");
     }
     for (value, want) in [
         (format!("Bearer {TOKEN}"), 200),
@@ -56,32 +56,32 @@ async fn with_a_token_nothing_but_the_front_is_open() {
         ("Bearer".to_owned(), 401),
         ("Bearer ".to_owned(), 401),
     ] {
-        let reply = with_header(&house, Method::GET, "/runs", &[("authorization", &value)]).await;
+        let reply = with_header(&harness, Method::GET, "/runs", &[("authorization", &value)]).await;
         assert_eq!(reply.status, want, "{value}");
     }
     // What was found is for those who are let in.
-    assert_eq!(house.get("/health").await.json["checks"], json!([{"name": "chat model", "ok": false}]));
+    assert_eq!(harness.get("/health").await.json["checks"], json!([{"name": "chat model", "ok": false}]));
     let bearer = format!("Bearer {TOKEN}");
-    let known = with_header(&house, Method::GET, "/health", &[("authorization", &bearer)]).await;
+    let known = with_header(&harness, Method::GET, "/health", &[("authorization", &bearer)]).await;
     assert_eq!(known.json["checks"][0]["detail"], "refused at http://10.0.0.7/");
 }
 
 #[tokio::test]
 async fn a_browser_trades_the_token_for_a_cookie() {
-    let house = house::offline().options(|options| options.token = jarvis_net::Secret::new(TOKEN)).start().await;
-    assert_eq!(house.post("/session", json!({"token": "wrong"})).await.told(), "401 unauthorized");
-    let reply = house.post("/session", json!({"token": TOKEN})).await;
+    let harness = harness::offline().options(|options| options.token = jarvis_net::Secret::new(TOKEN)).start().await;
+    assert_eq!(harness.post("/session", json!({"token": "wrong"})).await.told(), "401 unauthorized");
+    let reply = harness.post("/session", json!({"token": TOKEN})).await;
     assert_eq!(reply.status, 204);
     let cookie = reply.header("set-cookie").to_owned();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && !cookie.contains(TOKEN), "{cookie}");
     let pair = cookie.split(';').next().expect("a pair");
-    assert_eq!(with_header(&house, Method::GET, "/runs", &[("cookie", pair)]).await.status, 200);
-    assert_eq!(with_header(&house, Method::GET, "/runs", &[("cookie", "a=b; jarvis_session=00")]).await.status, 401);
-    let out = house.request(Method::DELETE, "/session").header("cookie", pair).send().await.expect("a reply");
+    assert_eq!(with_header(&harness, Method::GET, "/runs", &[("cookie", pair)]).await.status, 200);
+    assert_eq!(with_header(&harness, Method::GET, "/runs", &[("cookie", "a=b; jarvis_session=00")]).await.status, 401);
+    let out = harness.request(Method::DELETE, "/session").header("cookie", pair).send().await.expect("a reply");
     assert_eq!(out.status(), StatusCode::NO_CONTENT);
     assert!(out.headers()["set-cookie"].to_str().is_ok_and(|cookie| cookie.contains("Max-Age=0")));
     assert_eq!(
-        with_header(&house, Method::GET, "/runs", &[("cookie", pair)]).await.status,
+        with_header(&harness, Method::GET, "/runs", &[("cookie", pair)]).await.status,
         401,
         "a copy is no good either"
     );
@@ -89,14 +89,14 @@ async fn a_browser_trades_the_token_for_a_cookie() {
 
 #[tokio::test]
 async fn names_and_origins_are_checked() {
-    let house = house::offline()
+    let harness = harness::offline()
         .options(|options| {
             options.allowed_hosts = ["jarvis.example.org".to_owned()].into();
             options.cors_origins = vec!["https://tools.example.org".into()];
         })
         .start()
         .await;
-    let port = house.url.rsplit(':').next().expect("a port").to_owned();
+    let port = harness.url.rsplit(':').next().expect("a port").to_owned();
     for (host, want) in [
         ("localhost".to_owned(), 200),
         (format!("localhost:{port}"), 200),
@@ -110,7 +110,7 @@ async fn names_and_origins_are_checked() {
         ("localhost.evil.example.org".to_owned(), 421),
         ("10.0.0.7".to_owned(), 421),
     ] {
-        let reply = with_header(&house, Method::GET, "/health", &[("host", &host)]).await;
+        let reply = with_header(&harness, Method::GET, "/health", &[("host", &host)]).await;
         assert_eq!(reply.status, want, "{host}");
     }
     let own = format!("http://127.0.0.1:{port}");
@@ -123,12 +123,12 @@ async fn names_and_origins_are_checked() {
         ("null", 403),
         ("", 403),
     ] {
-        let reply = with_header(&house, Method::POST, "/hugginggpt", &[("origin", origin)]).await;
+        let reply = with_header(&harness, Method::POST, "/hugginggpt", &[("origin", origin)]).await;
         assert_eq!(reply.status, want, "{origin}");
         let shared = reply.header("access-control-allow-origin");
         assert_eq!(shared, if origin == "https://tools.example.org" { origin } else { "" }, "{origin}");
     }
-    let preflight = house
+    let preflight = harness
         .request(Method::OPTIONS, "/hugginggpt")
         .header("origin", "https://tools.example.org")
         .header("access-control-request-method", "POST")
@@ -172,13 +172,13 @@ fn a_server_that_others_can_reach_needs_a_token() {
 
 #[tokio::test]
 async fn the_server_says_how_it_is() {
-    let house = house::offline().start().await;
-    let health = house.get("/health").await;
+    let harness = harness::offline().start().await;
+    let health = harness.get("/health").await;
     assert_eq!((health.json["status"].as_str(), health.json["planner"].as_str()), (Some("healthy"), Some("offline")));
-    assert_eq!(house.get("/ready").await.status, 200);
-    house.post("/hugginggpt", ask("tell the mood of: I love it")).await;
-    house.settled().await;
-    let metrics = house.get("/metrics").await;
+    assert_eq!(harness.get("/ready").await.status, 200);
+    harness.post("/hugginggpt", ask("tell the mood of: I love it")).await;
+    harness.settled().await;
+    let metrics = harness.get("/metrics").await;
     for line in [
         r#"jarvis_http_requests_total{method="POST",route="/hugginggpt",status="200"} 1"#,
         r#"jarvis_runs_total{status="done"} 1"#,
@@ -187,27 +187,27 @@ async fn the_server_says_how_it_is() {
     ] {
         assert!(metrics.text.contains(line), "{line}\n{}", metrics.text);
     }
-    let models = house.get("/models").await;
+    let models = harness.get("/models").await;
     assert!(
         models.json["models"].as_array().is_some_and(|models| models.iter().any(|model| model["id"] == "native/canny"))
     );
     assert!(
         models.json["tasks"].as_array().is_some_and(|tasks| tasks.iter().any(|task| task["name"] == "canny-control"))
     );
-    let degraded = house::offline().check("run journal", Some("gone")).start().await;
+    let degraded = harness::offline().check("run journal", Some("gone")).start().await;
     assert_eq!(degraded.get("/health").await.json["status"], "degraded");
     assert_eq!(degraded.get("/ready").await.status, 503);
 }
 
 #[tokio::test]
 async fn the_page_is_served_with_its_rules() {
-    let house = house::offline().start().await;
-    let page = house.get("/").await;
+    let harness = harness::offline().start().await;
+    let page = harness.get("/").await;
     assert!(page.header("content-type").starts_with("text/html"));
     assert!(page.header("content-security-policy").starts_with("default-src 'none'"));
-    let again = with_header(&house, Method::GET, "/", &[("if-none-match", page.header("etag"))]).await;
+    let again = with_header(&harness, Method::GET, "/", &[("if-none-match", page.header("etag"))]).await;
     assert_eq!(again.status, 304);
-    let api = house.get("/openapi.json").await;
+    let api = harness.get("/openapi.json").await;
     assert_eq!(api.json["openapi"].as_str().map(|version| version.starts_with("3.1")), Some(true));
     let paths = api.json["paths"].as_object().expect("paths");
     for path in [

@@ -2,7 +2,7 @@
 
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 
-use crate::house::{House, outcomes};
+use crate::harness::{Harness, outcomes};
 
 const PLAN: &str = r#"[{"task":"canny-control","id":0,"dep":[-1],"args":{"image":"photo.png"}}]"#;
 
@@ -15,9 +15,9 @@ fn script() -> Script {
 
 #[test]
 fn a_model_plans_and_answers() {
-    let house = House::new();
+    let harness = Harness::new();
     let chat = FakeChat::spawn(script());
-    let ended = house.run(&["run", "hi", "--llm", "some-model", "--base-url", &chat.url(), "--json", "-q"]);
+    let ended = harness.run(&["run", "hi", "--llm", "some-model", "--base-url", &chat.url(), "--json", "-q"]);
     let document: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
     assert_eq!(document["planner"], "llm");
     assert_eq!(document["model"], "some-model");
@@ -31,64 +31,64 @@ fn a_model_plans_and_answers() {
 
 #[test]
 fn the_answer_is_printed_as_it_comes_and_once() {
-    let house = House::new();
+    let harness = Harness::new();
     let chat = FakeChat::spawn(
         Script::new().on("parse_task", Reply::text("[]")).on("chitchat", Reply::pieces(["Hel", "lo."])),
     );
-    let ended = house.run(&["run", "hi", "--llm", "m", "--base-url", &chat.url(), "-q"]);
+    let ended = harness.run(&["run", "hi", "--llm", "m", "--base-url", &chat.url(), "-q"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (0, "Hello.\n— planned by m\n"));
 }
 
 #[test]
 fn an_answer_that_breaks_off_is_followed_by_a_whole_one() {
-    let house = House::new();
-    house.picture("photo.png");
+    let harness = Harness::new();
+    harness.picture("photo.png");
     let script = Script::new().on("parse_task", Reply::text(PLAN)).on("response_results", Reply::cut("Here are the"));
     let chat = FakeChat::spawn(script);
-    let ended = house.run(&["run", "edges, please", "--llm", "m", "--base-url", &chat.url()]);
+    let ended = harness.run(&["run", "edges, please", "--llm", "m", "--base-url", &chat.url()]);
     assert!(ended.stdout.contains("Here are the") && ended.stdout.contains("could not be done"), "{}", ended.stdout);
     assert!(ended.stderr.contains("the model could not write the answer"), "{}", ended.stderr);
 }
 
 #[test]
 fn a_run_that_fails_is_a_document_too() {
-    let house = House::new();
+    let harness = Harness::new();
     let chat = FakeChat::spawn(Script::always(Reply::error(403, "not for you")));
-    let (code, document) = house.json(&["run", "hi", "--llm", "m", "--base-url", &chat.url(), "--json", "-q"]);
+    let (code, document) = harness.json(&["run", "hi", "--llm", "m", "--base-url", &chat.url(), "--json", "-q"]);
     assert_eq!((code, &document["error"]["code"]), (1, &serde_json::json!("unauthorized")));
     assert!(document["run_id"].is_string() && document["error"]["message"].to_string().contains("not for you"));
 }
 
 #[test]
 fn what_is_recorded_replays_without_the_endpoint() {
-    let house = House::new();
-    house.picture("photo.png");
+    let harness = Harness::new();
+    harness.picture("photo.png");
     let request = &["run", "find the edges of photo.png", "--json", "-q"][..];
     let recorded = {
         let chat = FakeChat::spawn(script());
         let url = chat.url();
-        house.json(&[request, &["--llm", "m", "--base-url", &url, "--record", "r.jsonl"]].concat()).1
+        harness.json(&[request, &["--llm", "m", "--base-url", &url, "--record", "r.jsonl"]].concat()).1
     };
-    let lines = std::fs::read_to_string(house.work().join("r.jsonl")).expect("a recording");
+    let lines = std::fs::read_to_string(harness.work().join("r.jsonl")).expect("a recording");
     assert_eq!(lines.lines().count(), 2);
     for line in lines.lines() {
         let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
         assert!(line["stage"].is_string() && line["contains"].is_array() && line["reply"].is_string());
         assert!(line["request_sha256"].is_string() && line["sticky"] == false);
     }
-    let replayed = house.json(&[request, &["--llm", "replay:r.jsonl"]].concat()).1;
+    let replayed = harness.json(&[request, &["--llm", "replay:r.jsonl"]].concat()).1;
     assert_eq!(replayed["answer"]["text"], recorded["answer"]["text"]);
     assert_eq!(outcomes(&replayed), outcomes(&recorded));
 }
 
 #[test]
 fn a_replay_without_a_fitting_line_says_which_stage_and_what_was_asked() {
-    let house = House::new();
-    house.file(
+    let harness = Harness::new();
+    harness.file(
         "r.jsonl",
         "{\"stage\":\"parse_task\",\"contains\":[\"nothing like it\"],\"reply\":\"[]\",\"sticky\":false}\n",
     );
-    let ended = house.run(&["run", "hello there", "--llm", "replay:r.jsonl"]);
+    let ended = harness.run(&["run", "hello there", "--llm", "replay:r.jsonl"]);
     assert_eq!(ended.code, 1);
     assert!(ended.stderr.contains("ReplayMiss") && ended.stderr.contains("parse_task"), "{}", ended.stderr);
 }
@@ -96,20 +96,20 @@ fn a_replay_without_a_fitting_line_says_which_stage_and_what_was_asked() {
 #[test]
 fn keys_are_never_shown() {
     let key = "sk-very-secret-key-0123456789";
-    let house = House::new().env("OPENAI_API_KEY", key).env("JARVIS_LOG", "trace");
+    let harness = Harness::new().env("OPENAI_API_KEY", key).env("JARVIS_LOG", "trace");
     let refused = format!("Incorrect API key provided: {key}");
     let chat = FakeChat::spawn(Script::always(Reply::error(401, &refused)));
-    let ended = house.run(&["run", "hi", "--llm", "m", "--base-url", &chat.url(), "-vv", "--record", "r.jsonl"]);
+    let ended = harness.run(&["run", "hi", "--llm", "m", "--base-url", &chat.url(), "-vv", "--record", "r.jsonl"]);
     assert_eq!(chat.requests()[0].header("authorization"), format!("Bearer {key}"));
     assert_eq!(ended.code, 1);
-    let shown = house.run(&["runs", "list"]);
+    let shown = harness.run(&["runs", "list"]);
     let id = shown.stdout.split_whitespace().next().expect("a run").to_owned();
     let all = [
         ended.stdout,
         ended.stderr.clone(),
-        house.run(&["runs", "show", &id, "--json"]).stdout,
-        std::fs::read_to_string(house.data().join("logs/log_fail.jsonl")).unwrap_or_default(),
-        std::fs::read_to_string(house.work().join("r.jsonl")).unwrap_or_default(),
+        harness.run(&["runs", "show", &id, "--json"]).stdout,
+        std::fs::read_to_string(harness.data().join("logs/log_fail.jsonl")).unwrap_or_default(),
+        std::fs::read_to_string(harness.work().join("r.jsonl")).unwrap_or_default(),
     ];
     assert!(all.iter().all(|text| !text.contains(key)), "{all:#?}");
     assert!(ended.stderr.contains("hint: check the API key"), "{}", ended.stderr);
@@ -127,9 +127,9 @@ fn the_log_tells_the_story_of_a_run() {
 
 #[test]
 fn an_endpoint_that_is_not_there_is_told_with_what_to_try() {
-    let house = House::new().env("JARVIS_LLM__MAX_RETRIES", "0");
-    let ended = house.run(&["run", "hi", "--llm", "m", "--base-url", "http://127.0.0.1:1/v1", "-q"]);
-    insta::assert_snapshot!(house.filtered(&ended.stderr), @r"
+    let harness = Harness::new().env("JARVIS_LLM__MAX_RETRIES", "0");
+    let ended = harness.run(&["run", "hi", "--llm", "m", "--base-url", "http://127.0.0.1:1/v1", "-q"]);
+    insta::assert_snapshot!(harness.filtered(&ended.stderr), @r"
     error: the model call of stage `parse_task` failed
       Caused by: cannot reach the chat endpoint at http://127.0.0.1:1/v1/chat/completions: Connection refused (os error 111)
 
@@ -140,20 +140,20 @@ fn an_endpoint_that_is_not_there_is_told_with_what_to_try() {
 
 #[test]
 fn runs_are_listed_and_shown_with_their_replies() {
-    let house = House::new();
+    let harness = Harness::new();
     let chat = FakeChat::spawn(
         Script::new().on("parse_task", Reply::text("[ ]")).on("chitchat", Reply::text("Hello to you.")),
     );
-    house.run(&["run", "good day", "--llm", "m", "--base-url", &chat.url(), "-q"]);
-    insta::assert_snapshot!(house.told(&["runs", "list"]), @r"
+    harness.run(&["run", "good day", "--llm", "m", "--base-url", &chat.url(), "-q"]);
+    insta::assert_snapshot!(harness.told(&["runs", "list"]), @r"
     exit 0
     --- stdout
     [RUN]  [TIME]  done         0 of 0 tasks [MS]  good day
     --- stderr
     ");
-    let listed = house.run(&["runs", "list"]).stdout;
+    let listed = harness.run(&["runs", "list"]).stdout;
     let id = listed.split_whitespace().next().expect("a run");
-    let told = house.told(&["runs", "show", &id[..13], "--reply"]);
+    let told = harness.told(&["runs", "show", &id[..13], "--reply"]);
     assert!(told.contains("request: good day") && told.contains("| [ ]") && told.contains("Hello to you."), "{told}");
-    assert_eq!(house.run(&["runs", "show", "zzz"]).code, 1);
+    assert_eq!(harness.run(&["runs", "show", "zzz"]).code, 1);
 }

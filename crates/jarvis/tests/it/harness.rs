@@ -7,7 +7,7 @@ use image::{Rgb, RgbImage};
 use serde_json::Value;
 
 /// A person's machine: a folder to work in and a place where jarvis keeps its things.
-pub(crate) struct House {
+pub(crate) struct Harness {
     work: tempfile::TempDir,
     data: tempfile::TempDir,
     env: Vec<(String, String)>,
@@ -20,16 +20,16 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-impl House {
-    pub(crate) fn new() -> House {
-        House {
+impl Harness {
+    pub(crate) fn new() -> Harness {
+        Harness {
             work: tempfile::tempdir().expect("a folder"),
             data: tempfile::tempdir().expect("a folder"),
             env: Vec::new(),
         }
     }
 
-    pub(crate) fn env(mut self, name: &str, value: &str) -> House {
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Harness {
         self.env.push((name.to_owned(), value.to_owned()));
         self
     }
