@@ -300,12 +300,12 @@ impl Fields {
             () if shares(senses, &bag.earlier_senses) => weights.context * weights.sense,
             () => 0.0,
         };
-        let parts: Vec<f32> = self.name_words.iter().map(spoken_of).collect();
+        let name_shares: Vec<f32> = self.name_words.iter().map(spoken_of).collect();
         for ((entry, name), does) in found.iter_mut().zip(&self.names).zip(&self.does) {
             let (mut spoken, mut whole) = (0.0, 0.0);
             for word in name {
                 whole += word.weight;
-                spoken += word.weight * parts.get(word.place).copied().unwrap_or_default();
+                spoken += word.weight * name_shares.get(word.place).copied().unwrap_or_default();
             }
             if whole > 0.0 {
                 entry.name = spoken / whole;
