@@ -1,4 +1,4 @@
-//! The tests from outside: Python clients and the web page against the real binary. Quiet unless something fails.
+//! Python clients and the web page against the real binary. Quiet unless something fails.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-/// How long the server may take to say where it listens.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the server may take to print its address.
+const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Makes the environment of the Python tests, anew where the pinned packages changed.
+/// Creates the environment of the Python tests, again after the pinned packages changed.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be created.
 pub(crate) fn python_environment(root: &Path) -> Result<()> {
     let wanted = root.join("tests/python/requirements.txt");
     let folder = root.join("target/python");
@@ -38,8 +38,7 @@ pub(crate) fn python_environment(root: &Path) -> Result<()> {
     std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))
 }
 
-/// Installs the pinned packages that the tests of MCP speak with, anew where they changed. Where they cannot be had that is
-/// told, and the tests that need them are skipped.
+/// Installs the pinned npm packages of the MCP tests, again after they changed. Without them, those tests are skipped.
 ///
 /// # Errors
 /// When the folder cannot be written.
@@ -52,15 +51,15 @@ pub(crate) fn node_packages(root: &Path) -> Result<()> {
         return Ok(());
     }
     println!("setup: installing the packages of tests/node/package.json into target/node");
-    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be created", folder.display()))?;
     for name in ["package.json", "package-lock.json"] {
         let (from, to) = (wanted.join(name), folder.join(name));
         std::fs::copy(&from, &to).with_context(|| format!("{} cannot be written", to.display()))?;
     }
-    // What is installed is only started by tests: nothing of it runs now.
+    // Tests start the packages; no code of them runs at installation.
     let line = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
     if let Err(error) = quiet(Command::new("npm").args(line).current_dir(&folder)) {
-        println!("setup: {error:#}; the tests that speak with them are skipped");
+        println!("setup: {error:#}; the tests that need them are skipped");
         return Ok(());
     }
     std::fs::write(&noted, text).with_context(|| format!("{} cannot be written", noted.display()))
@@ -71,13 +70,13 @@ pub(crate) fn node_packages(root: &Path) -> Result<()> {
 /// # Errors
 /// When a test fails; its report has been printed.
 pub(crate) fn python(root: &Path) -> Result<()> {
-    let told = quiet(
+    let output = quiet(
         Command::new(root.join("target/python/bin/python"))
             .args(["-B", "-m", "pytest", "tests/python"])
             .env("JARVIS_BINARY", binary(root))
             .current_dir(root),
     )?;
-    println!("{}", told.lines().next_back().unwrap_or_default());
+    println!("{}", output.lines().next_back().unwrap_or_default());
     Ok(())
 }
 
@@ -109,18 +108,18 @@ fn binary(root: &Path) -> PathBuf {
     root.join("target/debug/jarvis")
 }
 
-/// Runs a command and gives what it printed; prints that when it fails.
+/// Runs a command and returns its stdout; prints its output when it fails.
 fn quiet(command: &mut Command) -> Result<String> {
     let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::display).collect();
     let line = words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("`{line}` does not start"))?;
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("`{line}` cannot start"))?;
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
-        print!("{told}");
+        print!("{stdout}");
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
         bail!("`{line}` failed ({})", output.status);
     }
-    Ok(told)
+    Ok(stdout)
 }
 
 /// `jarvis serve` on a free port; killed when dropped.
@@ -133,7 +132,7 @@ struct Server {
 impl Server {
     fn start(root: &Path) -> Result<Server> {
         let data = root.join("target/tmp").join(format!("web-{}", std::process::id()));
-        std::fs::create_dir_all(&data).with_context(|| format!("{} cannot be made", data.display()))?;
+        std::fs::create_dir_all(&data).with_context(|| format!("{} cannot be created", data.display()))?;
         let mut child = Command::new(binary(root))
             .args(["serve", "--http", "127.0.0.1:0", "--llm", "offline", "--data-dir"])
             .arg(&data)
@@ -141,34 +140,34 @@ impl Server {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .context("jarvis does not start; build it: cargo build")?;
+            .context("jarvis cannot start; build it: cargo build")?;
         let stderr = child.stderr.take().context("a child without stderr")?;
         let mut server = Server { child, url: String::new(), data };
-        let (tell, told) = mpsc::channel();
-        // Reads on to the end, so that the server never waits for a reader.
+        let (sender, lines) = mpsc::channel();
+        // Reads to the end, so that the server never waits for a reader.
         std::thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                // Nobody listens any more once the address is known.
-                let _ = tell.send(line);
+                // Fails once the address is known.
+                let _ = sender.send(line);
             }
         });
-        let mut said = String::new();
-        while let Ok(line) = told.recv_timeout(PATIENCE) {
+        let mut seen = String::new();
+        while let Ok(line) = lines.recv_timeout(DEADLINE) {
             if let Some((_, rest)) = line.split_once("http://") {
                 let address = rest.split(|c: char| c == '/' || c.is_whitespace()).next().unwrap_or_default();
                 server.url = format!("http://{address}");
                 return Ok(server);
             }
-            said.push_str(&line);
-            said.push('\n');
+            seen.push_str(&line);
+            seen.push('\n');
         }
-        bail!("jarvis serve does not say where it listens:\n{said}")
+        bail!("jarvis serve does not print its address:\n{seen}")
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself, and the folder is only for cleanliness.
+        // The server may have ended by itself, and a folder that stays does no harm.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.data);

