@@ -1,29 +1,23 @@
 //! Many questions: several at once, each with its record in the log, until all are done or the run is stopped.
 
 use std::future::Future;
-use std::time::Instant;
 
-use futures::stream::{self, StreamExt};
+use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch};
+use jarvis_chat::TokenUsage;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::log::{LogFile, LogFileError, RestRecord, SolveRecord, StageCall, Status};
 
-/// So many questions in a row from the first on without any reply of the model end a run: every further one would end so.
-const HOPELESS: usize = 3;
+/// The name under which a run counts calls of tools.
+pub const TOOL_CALLS: &str = "tool_calls";
 
 /// A record, as far as a batch looks at it.
 pub trait Recorded: Serialize {
     /// The question's number.
     fn id(&self) -> u64;
     /// How it ended.
-    fn status(&self) -> Status;
-    /// Every call of the model.
-    fn stages(&self) -> &[StageCall];
-    /// How many calls of tools there were.
-    fn calls(&self) -> usize;
-    /// What went wrong on the way.
-    fn errors(&self) -> &[String];
+    fn ended(&self) -> Ended;
 }
 
 macro_rules! recorded {
@@ -33,20 +27,8 @@ macro_rules! recorded {
                 self.id
             }
 
-            fn status(&self) -> Status {
-                self.status
-            }
-
-            fn stages(&self) -> &[StageCall] {
-                &self.stage_trace
-            }
-
-            fn calls(&self) -> usize {
-                self.calls.len()
-            }
-
-            fn errors(&self) -> &[String] {
-                &self.errors
+            fn ended(&self) -> Ended {
+                ended(self.id, self.status, &self.stage_trace, self.calls.len(), &self.errors)
             }
         }
     )*};
@@ -54,66 +36,23 @@ macro_rules! recorded {
 
 recorded!(SolveRecord, RestRecord);
 
-/// Sees a run. Called from the task that runs it: it must not block.
-pub trait Watch: Send + Sync {
-    /// A question has ended.
-    fn ended(&self, _summary: &Summary, _id: u64, _status: Status, _errors: &[String]) {}
-}
-
-/// Sees nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Quiet;
-
-impl Watch for Quiet {}
-
-/// How a run ended, or how far it is.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Summary {
-    /// Questions of the run.
-    pub questions: usize,
-    /// Those that were in the log before.
-    pub already: usize,
-    /// Those whose every subtask has an accepted answer.
-    pub succeeded: usize,
-    /// Those answered although something failed.
-    pub partial: usize,
-    /// Those without an answer.
-    pub failed: usize,
-    /// Those not asked to the end.
-    pub left: usize,
-    /// Whether the run was stopped.
-    pub interrupted: bool,
-    /// Whether it stopped by itself, since nobody answered.
-    pub gave_up: bool,
-    /// Calls of the model.
-    pub model_calls: usize,
-    /// Calls of tools.
-    pub tool_calls: usize,
-    /// Tokens sent, as the endpoint reported them.
-    pub prompt_tokens: u64,
-    /// Tokens received.
-    pub completion_tokens: u64,
-    /// How long the run took, in seconds.
-    pub seconds: f64,
-}
-
-impl Summary {
-    /// True when every question has an answer.
-    pub fn is_complete(&self) -> bool {
-        self.failed == 0 && self.left == 0
-    }
-
-    fn count(&mut self, record: &impl Recorded) {
-        match record.status() {
-            Status::Succeeded => self.succeeded += 1,
-            Status::Partial => self.partial += 1,
-            Status::Failed => self.failed += 1,
-        }
-        self.left = self.left.saturating_sub(1);
-        self.model_calls += record.stages().len();
-        self.tool_calls += record.calls();
-        self.prompt_tokens += record.stages().iter().map(|call| call.prompt_tokens).sum::<u64>();
-        self.completion_tokens += record.stages().iter().map(|call| call.completion_tokens).sum::<u64>();
+fn ended(id: u64, status: Status, stages: &[StageCall], tool_calls: usize, errors: &[String]) -> Ended {
+    Ended {
+        id: id.to_string(),
+        outcome: match status {
+            Status::Succeeded => Outcome::Done,
+            Status::Partial => Outcome::Partial,
+            Status::Failed => Outcome::Failed,
+        },
+        message: errors.join("; "),
+        kind: None,
+        hopeless: status == Status::Failed && !stages.is_empty() && stages.iter().all(|call| call.hopeless),
+        calls: stages.len(),
+        usage: TokenUsage {
+            prompt: stages.iter().map(|call| call.prompt_tokens).sum(),
+            completion: stages.iter().map(|call| call.completion_tokens).sum(),
+        },
+        counts: vec![(TOOL_CALLS, tool_calls)],
     }
 }
 
@@ -134,43 +73,12 @@ where
     R: Recorded,
     F: Future<Output = R>,
 {
-    let since = Instant::now();
     let all = questions.len();
     let pending: Vec<(u64, Q)> = questions.into_iter().filter(|(id, _)| !log.done().contains(id)).collect();
-    let mut summary =
-        Summary { questions: all, already: all - pending.len(), left: pending.len(), ..Summary::default() };
-    let mut hopeless = 0;
-    {
-        let asked = stream::iter(pending).map(|(id, question)| answer(id, question)).buffer_unordered(at_once.max(1));
-        let mut asked = std::pin::pin!(asked);
-        loop {
-            let record = tokio::select! {
-                biased;
-                () = stop.cancelled() => {
-                    summary.interrupted = true;
-                    break;
-                }
-                record = asked.next() => record,
-            };
-            let Some(record) = record else { break };
-            log.write(record.id(), &record)?;
-            summary.count(&record);
-            watch.ended(&summary, record.id(), record.status(), record.errors());
-            // Once the model has said anything, later silence is a passing trouble.
-            hopeless = match record.stages().iter().any(|call| call.parsed.is_some() || call.prompt_tokens > 0) {
-                true => usize::MAX,
-                false if hopeless == usize::MAX => hopeless,
-                false if record.status() == Status::Failed => hopeless + 1,
-                false => hopeless,
-            };
-            if hopeless == HOPELESS {
-                summary.gave_up = true;
-                break;
-            }
-        }
-    }
-    summary.seconds = since.elapsed().as_secs_f64();
-    Ok(summary)
+    let mut batch = Batch::begin(all, pending.len(), Vec::new(), watch, stop);
+    let keep = |record: R, _: &Summary| log.write(record.id(), &record).map(|()| record.ended());
+    batch.run(pending, at_once, |(id, question)| answer(id, question), keep).await?;
+    Ok(batch.end())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jarvis_ask::{Ask, AskError, PromptTable as _};
+use jarvis_batch::is_hopeless;
 use jarvis_chat::ChatError;
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::reader::without_reasoning;
@@ -98,15 +99,7 @@ impl StageError {
     /// Whether the endpoint is unreachable or unusable, so that the next question would fail in the same way.
     pub fn is_unreachable(&self) -> bool {
         match self {
-            StageError::Chat { error, .. } => match error {
-                ChatError::Unreachable { .. } | ChatError::Unauthorized { .. } | ChatError::Config(_) => true,
-                ChatError::Api { status, .. } => *status == 404,
-                ChatError::Timeout { .. }
-                | ChatError::RateLimited { .. }
-                | ChatError::BadReply { .. }
-                | ChatError::ReplayMiss { .. }
-                | ChatError::Recording { .. } => false,
-            },
+            StageError::Chat { error, .. } => is_hopeless(error),
             StageError::Exhausted { .. } | StageError::Prompt { .. } => false,
         }
     }
@@ -212,6 +205,7 @@ impl Desk<'_> {
                 prompt_tokens: 0,
                 completion_tokens: 0,
                 ms: millis(begun),
+                hopeless: false,
             };
             let goes_on = match reply {
                 Ok(reply) => {
@@ -235,7 +229,9 @@ impl Desk<'_> {
                     }
                 }
                 Err(error) => {
-                    entry.error = Some(ChatError::from(error.clone()).to_string());
+                    let why = ChatError::from(error.clone());
+                    entry.hopeless = is_hopeless(&why);
+                    entry.error = Some(why.to_string());
                     self.note_stage(entry);
                     asking.failed(error)
                 }

@@ -15,4 +15,4 @@ pub use format::{FormatError, FormatOptions, Formatted, Reject, Rejected, format
 pub use job::{Job, SampleSpec, sample_id};
 pub use prompt::{Prompts, Shown};
 pub use reply::{ReplyError, read_reply};
-pub use run::{Done, GenerateError, Generator, STAGE, Settings, Summary, Told};
+pub use run::{ALIGNED, Done, GenerateError, Generator, STAGE, Settings};

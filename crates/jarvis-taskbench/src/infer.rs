@@ -16,7 +16,6 @@ mod prompt;
 mod reply;
 mod shape;
 mod traces;
-mod watch;
 
 use std::sync::Arc;
 
@@ -33,7 +32,11 @@ pub use prompt::Prompts;
 pub use reply::{NoPlan, ReadPlan, read_plan};
 pub use shape::{check_plan, reply_schema};
 pub use traces::Traces;
-pub use watch::{Begun, Progress, Quiet, Summary, Watch};
+
+/// The name under which a run counts predictions whose reply was not plain JSON and was mended.
+pub const MENDED: &str = "mended";
+/// The same for predictions that took a second call.
+pub const REFORMATTED: &str = "reformatted";
 
 /// Who plans.
 #[derive(Clone)]

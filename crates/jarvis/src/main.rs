@@ -1,5 +1,6 @@
 //! The binary: flags, wiring, rendering, exit codes. What jarvis does is in the crates below.
 
+mod batch_progress;
 mod cli;
 mod commands;
 mod config;

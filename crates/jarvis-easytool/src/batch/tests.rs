@@ -18,6 +18,7 @@ fn record(id: u64, status: Status, said: bool) -> SolveRecord {
         prompt_tokens: 0,
         completion_tokens: 0,
         ms: 0,
+        hopeless: !said,
     };
     SolveRecord { status, stage_trace: vec![stage], ..empty_record(id, "q") }
 }
@@ -39,7 +40,7 @@ async fn ran(outcomes: &[(Status, bool)], done: &[u64], stop_at: Option<u64>) ->
         }
         async move { record(id, status, said) }
     };
-    let summary = run(questions, 1, answer, &mut log, &Quiet, &stop).await.unwrap();
+    let summary = run(questions, 1, answer, &mut log, &(), &stop).await.unwrap();
     (summary, asked.into_inner().unwrap())
 }
 
@@ -48,8 +49,8 @@ async fn what_is_in_the_log_is_not_asked_again() {
     let (summary, asked) =
         ran(&[(Status::Succeeded, true), (Status::Partial, true), (Status::Failed, true)], &[2], None).await;
     assert_eq!(asked, [1, 3]);
-    let Summary { questions, already, succeeded, partial, failed, left, .. } = summary;
-    assert_eq!([questions, already, succeeded, partial, failed, left], [3, 1, 1, 0, 1, 0]);
+    let Summary { items, already, done, partial, failed, left, .. } = summary;
+    assert_eq!([items, already, done, partial, failed, left], [3, 1, 1, 0, 1, 0]);
 }
 
 #[tokio::test]
@@ -66,5 +67,5 @@ async fn a_run_that_nobody_answers_gives_up() {
 async fn a_stopped_run_says_what_is_left() {
     let good = (Status::Succeeded, true);
     let (summary, asked) = ran(&[good, good, good], &[], Some(2)).await;
-    assert!(summary.interrupted && asked == [1, 2] && summary.left + summary.succeeded == 3, "{summary:?}");
+    assert!(summary.interrupted && asked == [1, 2] && summary.left + summary.done == 3, "{summary:?}");
 }

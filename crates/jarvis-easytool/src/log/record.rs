@@ -101,6 +101,9 @@ pub struct StageCall {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
     pub ms: u64,
+    /// It failed for a reason for which every other call would.
+    #[serde(skip)]
+    pub hopeless: bool,
 }
 
 /// One question of FuncQA or ToolBench.

@@ -31,6 +31,20 @@ impl Critics {
         self.node && self.link
     }
 
+    /// The verdicts in words.
+    pub fn verdict(self) -> String {
+        let graph = match (self.node, self.link) {
+            (true, true) => "aligned",
+            (false, _) => "other tools than sampled",
+            (true, false) => "other links than sampled",
+        };
+        match self.self_check {
+            Some(true) => format!("{graph}; the teacher agrees"),
+            Some(false) => format!("{graph}; the teacher does not agree"),
+            None => graph.to_owned(),
+        }
+    }
+
     /// Rules and teacher.
     pub fn all(self) -> bool {
         self.both() && self.self_check == Some(true)

@@ -161,9 +161,9 @@ pub(super) struct RawFile {
     /// The whole records that were there.
     pub(super) records: Vec<Value>,
     /// A torn last line was dropped.
-    pub(super) torn: bool,
+    torn: bool,
     /// Lines that are no records; they stay.
-    pub(super) bad: usize,
+    bad: usize,
 }
 
 impl RawFile {
@@ -180,6 +180,17 @@ impl RawFile {
             }
         }
         Ok(RawFile { file, records, torn: held.torn, bad })
+    }
+
+    /// What is odd about the file.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let torn = self.torn.then(|| "the last line was cut off by an earlier stop; it is made again".to_owned());
+        let bad = match self.bad {
+            0 => None,
+            1 => Some("1 line of data_raw.json is no sample; it stays".to_owned()),
+            bad => Some(format!("{bad} lines of data_raw.json are no samples; they stay")),
+        };
+        torn.into_iter().chain(bad).collect()
     }
 
     /// The ids that are taken.

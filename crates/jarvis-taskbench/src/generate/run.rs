@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::StreamExt;
-use indexmap::IndexMap;
 use jarvis_ask::{Ask, Events};
+use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch, is_hopeless};
 use jarvis_chat::{ChatError, ChatModel, Message};
 use jarvis_prompt::template::TemplateError;
 use serde_json::{Value, json};
@@ -32,9 +31,8 @@ const MAX_TOKENS: u32 = 2500;
 /// Samples between two lines of statistics.
 const STATISTICS_EVERY: usize = 100;
 
-/// How many samples may fail, from the first on, because nobody is there to answer, before the run gives up: each takes the
-/// time of its repeats, and the next thousands would too.
-const HOPELESS: usize = 20;
+/// The name under which a run counts samples that passed the rule critic.
+pub const ALIGNED: &str = "aligned";
 
 /// How a run asks and what it keeps.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,59 +103,6 @@ impl GenerateError {
     }
 }
 
-/// What a run tells while it works.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Told {
-    /// What was found in the folder.
-    Began {
-        /// Samples that are there already.
-        found: usize,
-        /// Samples to make.
-        todo: usize,
-        /// The last line was torn and is made again.
-        torn: bool,
-        /// Lines that are no samples.
-        bad: usize,
-    },
-    /// A sample was made and kept.
-    Made {
-        /// Its id.
-        id: String,
-        /// The verdicts.
-        critics: Critics,
-    },
-    /// A sample failed.
-    Failed {
-        /// Its id.
-        id: String,
-        /// Why.
-        kind: FailureKind,
-        /// In words.
-        message: String,
-    },
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Summary {
-    /// Samples that were there before.
-    pub found: usize,
-    /// Samples made now.
-    pub made: usize,
-    /// Samples that failed now.
-    pub failed: usize,
-    /// Samples that the folder still lacks.
-    pub missing: usize,
-    /// How many failed for each reason.
-    pub failures: IndexMap<&'static str, usize>,
-    /// Samples made now that passed the rule critic.
-    pub aligned: usize,
-    /// It was interrupted.
-    pub interrupted: bool,
-    /// It stopped by itself, since nobody was there to answer.
-    pub gave_up: bool,
-}
-
 /// Makes samples.
 pub struct Generator {
     ask: Ask,
@@ -224,7 +169,7 @@ impl Generator {
     ///
     /// # Errors
     /// When a file cannot be written, or the endpoint refuses the credentials.
-    pub async fn run(&self, mut tell: impl FnMut(Told), cancel: CancellationToken) -> Result<Summary, GenerateError> {
+    pub async fn run(&self, watch: &dyn Watch, cancel: &CancellationToken) -> Result<Summary, GenerateError> {
         let mut raw = RawFile::open(&self.folder.raw())?;
         let found = raw.records.len();
         let taken = raw.ids();
@@ -233,69 +178,55 @@ impl Generator {
             .filter(|number| !taken.contains(&super::job::sample_id(self.settings.spec.seed, *number)))
             .take(lacking)
             .collect();
-        tell(Told::Began { found, todo: todo.len(), torn: raw.torn, bad: raw.bad });
         let mut statistics = Statistics::open(self.folder.dir.join("statistics.json"))?;
         if !todo.is_empty() {
             statistics.write(self.options())?;
         }
-        let mut summary = Summary { found, ..Summary::default() };
-        let began = Instant::now();
-        let (mut refused, mut told_of) = (None, 0);
-        let mut unreached = 0;
-        {
-            let jobs = futures::stream::iter(todo).map(|number| self.attempt(number));
-            let mut ended = jobs.buffer_unordered(self.settings.workers.max(1));
-            loop {
-                let next = tokio::select! {
-                    biased;
-                    () = cancel.cancelled() => {
-                        summary.interrupted = true;
-                        break;
-                    }
-                    next = ended.next() => next,
-                };
-                match next {
-                    None => break,
-                    Some((id, Ok(done))) => {
-                        if self.settings.save_figure {
-                            self.save_figure(&id, &done.record)?;
-                        }
-                        raw.append(done.record)?;
-                        summary.made += 1;
-                        summary.aligned += usize::from(done.critics.both());
-                        tell(Told::Made { id, critics: done.critics });
-                    }
-                    Some((id, Err(failed))) => {
-                        summary.failed += 1;
-                        keep_failure(&self.folder.errors(), &id, &failed)?;
-                        *summary.failures.entry(failed.kind.as_str()).or_default() += 1;
-                        tell(Told::Failed { id, kind: failed.kind, message: failed.error.to_string() });
-                        if matches!(failed.error, GenerateError::Refused(_)) && summary.made == 0 {
-                            refused = Some(failed.error);
-                            break;
-                        }
-                        unreached += usize::from(failed.kind == FailureKind::Transport);
-                        if summary.made == 0 && unreached == summary.failed && unreached >= HOPELESS {
-                            summary.gave_up = true;
-                            break;
-                        }
-                    }
-                }
-                let ended = summary.made + summary.failed;
-                if ended.is_multiple_of(STATISTICS_EVERY) {
-                    statistics.write(counts(&summary, began.elapsed()))?;
-                    told_of = ended;
-                }
+        let (began, mut told_of) = (Instant::now(), 0);
+        let mut batch = Batch::begin(found + todo.len(), todo.len(), raw.notes(), watch, cancel);
+        let keep = |(id, attempt), so_far: &Summary| {
+            if so_far.ended().is_multiple_of(STATISTICS_EVERY) && so_far.ended() > told_of {
+                statistics.write(counts(so_far, began.elapsed()))?;
+                told_of = so_far.ended();
             }
-        }
-        summary.missing = self.settings.target.saturating_sub(raw.records.len());
-        if summary.made + summary.failed > told_of {
+            self.keep(id, attempt, so_far, &mut raw)
+        };
+        let ended = batch.run(todo, self.settings.workers, |number| self.attempt(number), keep).await;
+        let summary = batch.end();
+        if summary.ended() > told_of {
             statistics.write(counts(&summary, began.elapsed()))?;
         }
         write_alignment(&self.folder.dir.join("alignment_ids.json"), &raw.records, self.folder.dependency)?;
-        match refused {
-            Some(error) => Err(error),
-            None => Ok(summary),
+        ended.map(|()| summary)
+    }
+
+    /// Writes down how a sample ended.
+    fn keep(
+        &self,
+        id: String,
+        attempt: Result<Done, Failed>,
+        so_far: &Summary,
+        raw: &mut RawFile,
+    ) -> Result<Ended, GenerateError> {
+        match attempt {
+            Ok(Done { record, critics, .. }) => {
+                if self.settings.save_figure {
+                    self.save_figure(&id, &record)?;
+                }
+                raw.append(record)?;
+                let counts = vec![(ALIGNED, usize::from(critics.both()))];
+                Ok(Ended { id, message: critics.verdict(), counts, ..Ended::default() })
+            }
+            Err(failed) => {
+                keep_failure(&self.folder.errors(), &id, &failed)?;
+                let Failed { kind, error, hopeless } = failed;
+                let message = format!("{kind}: {error}");
+                if matches!(error, GenerateError::Refused(_)) && so_far.done == 0 {
+                    return Err(error);
+                }
+                let kind = Some(kind.as_str());
+                Ok(Ended { id, outcome: Outcome::Failed, message, kind, hopeless, ..Ended::default() })
+            }
         }
     }
 
@@ -309,7 +240,7 @@ impl Generator {
             Err(error) => error.to_string(),
         };
         let kind = FailureKind::NotReachable;
-        Err(Failed { kind, error: GenerateError::Sample { kind, message, raw: None } })
+        Err(Failed { kind, error: GenerateError::Sample { kind, message, raw: None }, hopeless: false })
     }
 
     async fn attempt(&self, number: u64) -> (String, Result<Done, Failed>) {
@@ -330,10 +261,11 @@ impl Generator {
             seed: job.prompt_seed,
             check: self.settings.check,
         };
-        let messages = self
-            .prompts
-            .messages(&shown)
-            .map_err(|error| Failed { kind: FailureKind::Config, error: GenerateError::Prompt(error) })?;
+        let messages = self.prompts.messages(&shown).map_err(|error| Failed {
+            kind: FailureKind::Config,
+            error: GenerateError::Prompt(error),
+            hopeless: false,
+        })?;
         let prompt = messages.iter().map(Message::joined_text).collect::<Vec<_>>().join("\n");
         let question = self.ask.stage(STAGE).messages(messages).timeout(Some(TIMEOUT)).verbatim().request(|request| {
             request.temperature = Some(self.settings.temperature);
@@ -347,7 +279,7 @@ impl Generator {
             tracing::debug!(id = job.id, reply = reply.text, "a reply that is no result");
             let kind = FailureKind::ContentFormat;
             let raw = Some(reply.text.clone());
-            Failed { kind, error: GenerateError::Sample { kind, message: error.to_string(), raw } }
+            Failed { kind, error: GenerateError::Sample { kind, message: error.to_string(), raw }, hopeless: false }
         })?;
         let mut record = json!({
             "id": job.id,
@@ -405,11 +337,13 @@ impl Generator {
 struct Failed {
     kind: FailureKind,
     error: GenerateError,
+    /// Every other sample would fail for the same reason.
+    hopeless: bool,
 }
 
 impl Failed {
     fn of(error: ChatError) -> Failed {
-        let kind = FailureKind::of(&error);
+        let (kind, hopeless) = (FailureKind::of(&error), is_hopeless(&error));
         let error = match error {
             ChatError::Unauthorized { .. } => GenerateError::Refused(error),
             ChatError::Unreachable { .. }
@@ -421,7 +355,7 @@ impl Failed {
             | ChatError::Recording { .. }
             | ChatError::Config(_) => GenerateError::Sample { kind, message: error.to_string(), raw: None },
         };
-        Failed { kind, error }
+        Failed { kind, error, hopeless }
     }
 }
 
@@ -442,12 +376,12 @@ fn plain(number: f32) -> Value {
 }
 
 fn counts(summary: &Summary, time: Duration) -> Value {
-    let average = time.as_secs_f64() / summary.made.max(1) as f64;
+    let average = time.as_secs_f64() / summary.done.max(1) as f64;
     json!({
-        "total": summary.made + summary.failed,
-        "success": summary.made,
+        "total": summary.ended(),
+        "success": summary.done,
         "fail": summary.failed,
-        "avg_time_cost": if summary.made == 0 { Value::Null } else { json!((average * 1000.0).round() / 1000.0) },
+        "avg_time_cost": if summary.done == 0 { Value::Null } else { json!((average * 1000.0).round() / 1000.0) },
         "errors": summary.failures,
     })
 }

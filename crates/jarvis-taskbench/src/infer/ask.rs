@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jarvis_ask::Ask;
+use jarvis_batch::is_hopeless;
 use jarvis_chat::{ChatError, Message, ReplySchema, TokenUsage};
 use serde::Serialize;
 use serde_json::Value;
@@ -40,32 +41,9 @@ pub struct Failed {
     pub calls: usize,
     /// When, in UTC.
     pub time: String,
-}
-
-impl Failed {
-    /// Whether the endpoint lets nobody in, or has no such model; asking again would end the same way.
-    pub(super) fn is_refused(&self) -> bool {
-        self.kind == FailureKind::HttpStatus && matches!(self.status, None | Some(404))
-    }
-
-    /// Whether the endpoint is unreachable, refuses the credentials, or has no such model.
-    pub(super) fn is_unreachable(&self) -> bool {
-        match self.kind {
-            FailureKind::Transport => true,
-            // Refused credentials come without a status.
-            FailureKind::HttpStatus => matches!(self.status, None | Some(404)),
-            FailureKind::RateLimit
-            | FailureKind::Timeout
-            | FailureKind::BadReply
-            | FailureKind::ContentFormat
-            | FailureKind::Schema
-            | FailureKind::ReplayMiss
-            | FailureKind::Recording
-            | FailureKind::Config
-            | FailureKind::Planner
-            | FailureKind::NotReachable => false,
-        }
-    }
+    /// Whether every other request would fail for the same reason.
+    #[serde(skip)]
+    pub(super) hopeless: bool,
 }
 
 /// How a request ended.
@@ -213,6 +191,7 @@ fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
         error => error.to_string(),
     };
     let mut failed = failed(id, FailureKind::of(error), stage, message);
+    failed.hopeless = is_hopeless(error);
     match error {
         ChatError::Api { status, .. } => failed.status = Some(*status),
         ChatError::RateLimited { .. } => failed.status = Some(429),
@@ -230,7 +209,18 @@ fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
 /// A failure without a reply.
 pub(super) fn failed(id: &SampleId, kind: FailureKind, stage: &'static str, message: String) -> Failed {
     let time = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
-    Failed { id: id.clone(), kind, stage, status: None, message, raw: None, raw_reformat: None, calls: 0, time }
+    Failed {
+        id: id.clone(),
+        kind,
+        stage,
+        status: None,
+        message,
+        raw: None,
+        raw_reformat: None,
+        calls: 0,
+        time,
+        hopeless: false,
+    }
 }
 
 /// The line of a prediction.

@@ -1,12 +1,12 @@
 //! A run: which requests are asked, in what order they end up in files, and when it stops.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures::stream::{self, StreamExt};
 use indexmap::IndexMap;
 use jarvis_ask::{Ask, Events};
+use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch};
 use jarvis_chat::{ChatModel, ReplySchema, TokenUsage};
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
@@ -15,21 +15,13 @@ use super::ask::{Answered, Asker, PLAN_STAGE, failed, prediction_line};
 use super::log::{Level, SETTINGS};
 use super::reply::ReadPlan;
 use super::{
-    Begun, Demo, Failed, InferError, InferOptions, OfflinePlans, Outputs, PlanBy, Progress, Prompts, Summary, Watch,
-    demos, reply_schema,
+    Demo, InferError, InferOptions, MENDED, OfflinePlans, Outputs, PlanBy, Prompts, REFORMATTED, demos, reply_schema,
 };
 use crate::FailureKind;
 use crate::data::{DependencyType, Domain, Requests, SampleId, ToolGraph, ToolList, UserRequest};
 
 /// How many requests the offline planner takes between two looks at whether the run was stopped.
 const BATCH: usize = 256;
-
-/// How many requests may fail in a row from the first on because nobody is there to answer, before the run gives up:
-/// every one takes the time of its repeats, and the next thousands would too.
-const HOPELESS: usize = 8;
-
-/// The same where the endpoint answers that it lets nobody in, or has no such model.
-const REFUSED: usize = 3;
 
 /// Lines of the request file that are no requests: so many are named.
 const NAMED: usize = 5;
@@ -125,6 +117,11 @@ impl Job {
         &self.requests
     }
 
+    /// The samples shown as examples.
+    pub fn demos(&self) -> &[Demo] {
+        &self.demos
+    }
+
     /// The prompts.
     pub fn prompts(&self) -> &Prompts {
         &self.prompts
@@ -157,31 +154,30 @@ impl Job {
                 difference(&other, &settings)
             ));
         }
-        let mut run = Run::new(pending.len(), outputs, watch);
         for note in &notes {
-            run.outputs.log.line(Level::Warning, note);
+            outputs.log.line(Level::Warning, note);
         }
-        let (pending_now, of) = (run.of, self.requests.len());
-        run.outputs.log.line(Level::Info, &format!("{pending_now} of {of} requests to ask"));
-        run.outputs.log.line(Level::Info, &format!("{SETTINGS}{settings}"));
-        watch.begun(&Begun { pending: run.of, already: self.requests.len() - run.of, notes });
+        let (all, of) = (self.requests.len(), pending.len());
+        outputs.log.line(Level::Info, &format!("{of} of {all} requests to ask"));
+        outputs.log.line(Level::Info, &format!("{SETTINGS}{settings}"));
+        let mut batch = Batch::begin(all, of, notes, watch, stop);
         let result = match by {
-            PlanBy::Model(model) => self.ask_all(model, &pending, &mut run, stop).await,
-            PlanBy::Offline => self.plan_all(&pending, &mut run, stop).await,
+            PlanBy::Model(model) => self.ask_all(model, &pending, &mut batch, outputs).await,
+            PlanBy::Offline => self.plan_all(&pending, &mut batch, outputs).await,
         };
-        run.outputs.settle()?;
+        outputs.settle()?;
         result?;
-        let summary = run.summary(self);
-        let Summary { completed, failed, left, .. } = summary;
-        let message = match (run.of, left) {
+        let summary = batch.end();
+        let Summary { done, failed, left, .. } = summary;
+        let how = match (of, left) {
             (0, _) => "all completed".to_owned(),
-            (_, 0) => format!("completed: {completed}, failed: {failed}"),
-            (_, left) if summary.gave_up => {
-                format!("gave up; completed: {completed}, failed: {failed}, left: {left}")
+            (_, 0) => format!("completed: {done}, failed: {failed}"),
+            (_, left) => {
+                let how = if summary.gave_up { "gave up" } else { "stopped" };
+                format!("{how}; completed: {done}, failed: {failed}, left: {left}")
             }
-            (_, left) => format!("stopped; completed: {completed}, failed: {failed}, left: {left}"),
         };
-        run.outputs.log.line(Level::Info, &message);
+        outputs.log.line(Level::Info, &how);
         Ok(summary)
     }
 
@@ -203,8 +199,8 @@ impl Job {
         &self,
         model: &Arc<dyn ChatModel>,
         pending: &[&UserRequest],
-        run: &mut Run<'_>,
-        stop: &CancellationToken,
+        batch: &mut Batch<'_>,
+        outputs: &mut Outputs,
     ) -> Result<(), InferError> {
         let schema: Option<ReplySchema> =
             self.options.structured.then(|| reply_schema(&self.tools, self.options.dependency));
@@ -212,23 +208,11 @@ impl Job {
         let asker = Asker { ask, prompts: &self.prompts, schema: schema.as_ref(), options: &self.options };
         // The one that is logged whole goes alone.
         let (first, rest) = pending.split_at(usize::from(self.options.log_first_detail).min(pending.len()));
-        for (requests, keep, workers) in [(first, true, 1), (rest, false, self.options.workers.max(1))] {
-            let asked = stream::iter(requests).map(|request| asker.ask(request, keep)).buffer_unordered(workers);
-            let mut asked = std::pin::pin!(asked);
-            loop {
-                let answered = tokio::select! {
-                    biased;
-                    () = stop.cancelled() => return Ok(()),
-                    answered = asked.next() => answered,
-                };
-                match answered {
-                    Some(answered) => run.note(answered)?,
-                    None => break,
-                }
-                if run.is_hopeless() {
-                    return Ok(());
-                }
-            }
+        for (requests, whole, workers) in [(first, true, 1), (rest, false, self.options.workers)] {
+            let requests = requests.iter().copied();
+            batch
+                .run(requests, workers, |request| asker.ask(request, whole), |answered, _| keep(answered, outputs))
+                .await?;
         }
         Ok(())
     }
@@ -236,8 +220,8 @@ impl Job {
     async fn plan_all(
         &self,
         pending: &[&UserRequest],
-        run: &mut Run<'_>,
-        stop: &CancellationToken,
+        batch: &mut Batch<'_>,
+        outputs: &mut Outputs,
     ) -> Result<(), InferError> {
         if pending.is_empty() {
             return Ok(());
@@ -245,20 +229,47 @@ impl Job {
         let (tools, graph, dependency) = (self.tools.clone(), self.graph.clone(), self.options.dependency);
         let planner = tokio::task::spawn_blocking(move || OfflinePlans::new(&tools, graph.as_ref(), dependency)).await;
         let planner = Arc::new(planner.map_err(|_| InferError::Stopped)?);
-        for batch in pending.chunks(BATCH) {
-            if stop.is_cancelled() {
-                return Ok(());
-            }
-            let batch: Vec<UserRequest> = batch.iter().map(|request| (*request).clone()).collect();
+        let planned = stream::iter(pending.chunks(BATCH)).then(|chunk| {
+            let chunk: Vec<UserRequest> = chunk.iter().map(|request| (*request).clone()).collect();
             let planner = Arc::clone(&planner);
             let planned = tokio::task::spawn_blocking(move || {
-                batch.into_par_iter().map(|request| plan(&planner, request)).collect::<Vec<Answered>>()
+                chunk.into_par_iter().map(|request| Ok(plan(&planner, request))).collect::<Vec<_>>()
             });
-            for answered in planned.await.map_err(|_| InferError::Stopped)? {
-                run.note(answered)?;
-            }
+            async move { stream::iter(planned.await.unwrap_or_else(|_| vec![Err(InferError::Stopped)])) }
+        });
+        batch.drain(planned.flatten(), |answered, _| keep(answered?, outputs)).await
+    }
+}
+
+/// Writes down how a request ended.
+fn keep(answered: Answered, outputs: &mut Outputs) -> Result<Ended, InferError> {
+    let Answered { id, request, outcome, calls, usage, said, cut: _ } = answered;
+    for (stage, said) in said {
+        outputs.log.line(Level::Info, &format!("request {id}: {stage} {said}"));
+    }
+    let ended = Ended { id: id.to_string(), calls, usage, ..Ended::default() };
+    match outcome {
+        Ok(ReadPlan { result, notes }) => {
+            outputs.predict(&id, &prediction_line(&id, &request, &result))?;
+            let how = if notes.is_empty() { String::new() } else { format!(": {}", notes.join("; ")) };
+            outputs.log.line(Level::Info, &format!("request {id}: completed{how}"));
+            let mended = calls < 2 && !notes.is_empty();
+            let counts = vec![(REFORMATTED, usize::from(calls > 1)), (MENDED, usize::from(mended))];
+            Ok(Ended { counts, ..ended })
         }
-        Ok(())
+        Err(failure) => {
+            let line = serde_json::to_string(&failure).expect("a failure is texts and numbers");
+            outputs.fail(&id, line)?;
+            let message = format!("request {id}: {} at stage {}: {}", failure.kind, failure.stage, failure.message);
+            outputs.log.line(Level::Error, &message);
+            Ok(Ended {
+                outcome: Outcome::Failed,
+                message: format!("{}: {}", failure.kind, failure.message),
+                kind: Some(failure.kind.as_str()),
+                hopeless: failure.hopeless,
+                ..ended
+            })
+        }
     }
 }
 
@@ -286,109 +297,4 @@ fn difference(before: &str, now: &str) -> String {
 
 fn shown(value: &str) -> &str {
     if value.is_empty() { "none" } else { value }
-}
-
-/// A run's counts, and where it writes.
-struct Run<'a> {
-    outputs: &'a mut Outputs,
-    watch: &'a dyn Watch,
-    of: usize,
-    completed: usize,
-    failures: BTreeMap<FailureKind, usize>,
-    failed: usize,
-    /// Of these, by an endpoint that would refuse all others.
-    refused: usize,
-    mended: usize,
-    reformatted: usize,
-    calls: usize,
-    usage: TokenUsage,
-    /// Whether anybody has answered.
-    reached: bool,
-    since: Instant,
-}
-
-impl<'a> Run<'a> {
-    fn new(of: usize, outputs: &'a mut Outputs, watch: &'a dyn Watch) -> Run<'a> {
-        Run {
-            outputs,
-            watch,
-            of,
-            completed: 0,
-            failures: BTreeMap::new(),
-            failed: 0,
-            refused: 0,
-            mended: 0,
-            reformatted: 0,
-            calls: 0,
-            usage: TokenUsage::default(),
-            reached: false,
-            since: Instant::now(),
-        }
-    }
-
-    /// Writes how a request ended.
-    fn note(&mut self, answered: Answered) -> Result<(), InferError> {
-        let Answered { id, request, outcome, calls, usage, said, cut: _ } = answered;
-        self.calls += calls;
-        self.usage.prompt += usage.prompt;
-        self.usage.completion += usage.completion;
-        for (stage, said) in said {
-            self.outputs.log.line(Level::Info, &format!("request {id}: {stage} {said}"));
-        }
-        self.reached |= !outcome.as_ref().is_err_and(Failed::is_unreachable);
-        let failure: Option<Failed> = match outcome {
-            Ok(ReadPlan { result, notes }) => {
-                self.outputs.predict(&id, &prediction_line(&id, &request, &result))?;
-                self.completed += 1;
-                self.reformatted += usize::from(calls > 1);
-                self.mended += usize::from(calls < 2 && !notes.is_empty());
-                let how = if notes.is_empty() { String::new() } else { format!(": {}", notes.join("; ")) };
-                self.outputs.log.line(Level::Info, &format!("request {id}: completed{how}"));
-                None
-            }
-            Err(failure) => {
-                let line = serde_json::to_string(&failure).unwrap_or_default();
-                self.outputs.fail(&id, line)?;
-                self.failed += 1;
-                self.refused += usize::from(failure.is_refused());
-                *self.failures.entry(failure.kind).or_default() += 1;
-                let message = format!("request {id}: {} at stage {}: {}", failure.kind, failure.stage, failure.message);
-                self.outputs.log.line(Level::Error, &message);
-                Some(failure)
-            }
-        };
-        let (completed, failed) = (self.completed, self.failed);
-        let progress = Progress { completed, failed, of: self.of, usage: self.usage, failure: failure.as_ref() };
-        self.watch.answered(&progress);
-        Ok(())
-    }
-
-    /// Whether so many requests failed from the first on that the endpoint must be down.
-    fn is_hopeless(&self) -> bool {
-        !self.reached && (self.failed >= HOPELESS || self.refused >= REFUSED)
-    }
-
-    fn summary(&self, job: &Job) -> Summary {
-        let left = self.of - self.completed - self.failed;
-        Summary {
-            dependency_type: job.options.dependency.as_str(),
-            predictions: self.outputs.path().to_owned(),
-            errors: self.outputs.has_errors().then(|| self.outputs.errors_path().to_owned()),
-            requests: job.requests.len(),
-            already: job.requests.len() - self.of,
-            completed: self.completed,
-            failed: self.failed,
-            left,
-            interrupted: left > 0,
-            gave_up: left > 0 && self.is_hopeless(),
-            failures: self.failures.clone(),
-            mended: self.mended,
-            reformatted: self.reformatted,
-            demos: job.demos.iter().map(|demo| demo.id.to_string()).collect(),
-            calls: self.calls,
-            prompt_tokens: self.usage.prompt,
-            completion_tokens: self.usage.completion,
-            seconds: (self.since.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
-        }
-    }
 }

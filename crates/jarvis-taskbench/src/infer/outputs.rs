@@ -15,15 +15,14 @@ use super::InferError;
 use super::log::Log;
 use crate::data::SampleId;
 use crate::json::{Look, parse};
-use jarvis_store::files::{self, Growing};
+use jarvis_store::files;
 
 /// The files of a run, open.
 #[derive(Debug)]
 pub struct Outputs {
-    predictions: Growing,
+    predictions: jarvis_batch::Log<SampleId>,
     errors: Errors,
     pub(super) log: Log,
-    done: HashSet<SampleId>,
     notes: Vec<String>,
 }
 
@@ -35,23 +34,18 @@ impl Outputs {
     pub fn open(dir: &Path, name: &str) -> Result<Outputs, InferError> {
         std::fs::create_dir_all(dir).map_err(|error| InferError::write(dir, error))?;
         let path = dir.join(format!("{name}.json"));
-        let (predictions, held) = Growing::open(&path, |tail| id_of(tail).is_some())?;
-        let (mut done, mut notes) = (HashSet::new(), Vec::new());
-        for (number, line) in lines(&held.bytes) {
-            match id_of(line) {
-                Some(id) => drop(done.insert(id)),
-                None if line.trim_ascii().is_empty() => {}
-                None => {
-                    notes.push(format!("line {number} of {} is no prediction; it is left as it is", path.display()))
-                }
-            }
-        }
-        if held.torn {
+        let predictions = jarvis_batch::Log::open(&path, id_of)?;
+        let mut notes: Vec<String> = predictions
+            .bad
+            .iter()
+            .map(|number| format!("line {number} of {} is no prediction; it is left as it is", path.display()))
+            .collect();
+        if predictions.torn {
             notes.push(format!("the last line of {} was cut off; its request is asked again", path.display()));
         }
-        let errors = Errors::open(dir.join(format!("{name}.errors.jsonl")), &done)?;
+        let errors = Errors::open(dir.join(format!("{name}.errors.jsonl")), predictions.done())?;
         let log = Log::open(dir.join(format!("{name}.log")), name)?;
-        Ok(Outputs { predictions, errors, log, done, notes })
+        Ok(Outputs { predictions, errors, log, notes })
     }
 
     /// The predictions file.
@@ -71,12 +65,12 @@ impl Outputs {
 
     /// Whether there is a prediction for a request.
     pub fn is_done(&self, id: &SampleId) -> bool {
-        self.done.contains(id)
+        self.predictions.done().contains(id)
     }
 
     /// How many requests have a prediction.
     pub fn done(&self) -> usize {
-        self.done.len()
+        self.predictions.done().len()
     }
 
     /// Whether the last attempt at a request failed.
@@ -85,7 +79,7 @@ impl Outputs {
     }
 
     /// Whether requests are known to have failed.
-    pub(super) fn has_errors(&self) -> bool {
+    pub fn has_errors(&self) -> bool {
         !self.errors.known.is_empty()
     }
 
@@ -96,11 +90,8 @@ impl Outputs {
 
     /// Writes a prediction; nothing when there is one already.
     pub(super) fn predict(&mut self, id: &SampleId, line: &str) -> Result<(), InferError> {
-        if !self.done.insert(id.clone()) {
-            return Ok(());
-        }
         self.errors.forget(id);
-        Ok(self.predictions.append(line)?)
+        Ok(self.predictions.write(id.clone(), line)?)
     }
 
     /// Writes an error, in place of what was known of the request.
@@ -114,11 +105,6 @@ impl Outputs {
         self.predictions.remove_if_empty();
         self.errors.settle()
     }
-}
-
-/// The lines with their ends, numbered from 1.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    bytes.split_inclusive(|byte| *byte == b'\n').enumerate().map(|(at, line)| (at + 1, line))
 }
 
 fn id_of(line: &[u8]) -> Option<SampleId> {
@@ -144,7 +130,7 @@ impl Errors {
             Err(error) => return Err(InferError::write(&path, error)),
         };
         let mut errors = Errors { path, known: IndexMap::new(), file: None, stale: false };
-        for (_, line) in lines(&bytes) {
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let text = String::from_utf8_lossy(line.trim_ascii()).into_owned();
             match id_of(line) {
                 Some(id) if !done.contains(&id) => {

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
+use jarvis_batch::{Begun, Ended, Summary, Watch};
 use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, OpenAi, OpenAiConfig, Retries, Secret};
 use jarvis_taskbench::FailureKind;
 use jarvis_taskbench::data::{Alignment, AlignmentIds, DependencyType, Domain, Gold, Requests, SampleId};
 use jarvis_taskbench::generate::{
-    Folder, FormatOptions, GenerateError, Generator, Job, Prompts, SampleSpec, Settings, Shown, Summary, Told, format,
-    prepare, sample_id,
+    Folder, FormatOptions, GenerateError, Generator, Job, Prompts, SampleSpec, Settings, Shown, format, prepare,
+    sample_id,
 };
 use jarvis_taskbench::graph::{Dice, Method, Sampler};
 use jarvis_taskbench::json::Look;
@@ -175,11 +176,26 @@ fn settings(target: usize) -> Settings {
     }
 }
 
-async fn run(dir: &Path, domain: &str, model: Arc<dyn ChatModel>, settings: Settings) -> (Summary, Vec<Told>) {
-    let mut told = Vec::new();
+/// What a run tells, a line each.
+#[derive(Default)]
+struct Told(std::sync::Mutex<Vec<String>>);
+
+impl Watch for Told {
+    fn begun(&self, begun: &Begun) {
+        let Begun { pending, already, notes } = begun;
+        self.0.lock().unwrap().push(format!("{already} there, {pending} to make; {}", notes.join("; ")));
+    }
+
+    fn ended(&self, _: &Summary, ended: &Ended) {
+        self.0.lock().unwrap().push(ended.id.clone());
+    }
+}
+
+async fn run(dir: &Path, domain: &str, model: Arc<dyn ChatModel>, settings: Settings) -> (Summary, Vec<String>) {
+    let told = Told::default();
     let generator = Generator::new(model, folder(dir, domain), settings).unwrap();
-    let summary = generator.run(|what| told.push(what), CancellationToken::new()).await.unwrap();
-    (summary, told)
+    let summary = generator.run(&told, &CancellationToken::new()).await.unwrap();
+    (summary, told.0.into_inner().unwrap())
 }
 
 /// The records of a folder by their ids.
@@ -248,7 +264,10 @@ async fn samples_do_not_depend_on_the_number_of_workers() {
     let (dirs, workers) = ([one.path().join("a"), many.path().join("b")], [1, 8]);
     for (dir, workers) in dirs.iter().zip(workers) {
         let (summary, _) = run(dir, "data_studio", Pupil::good(), Settings { workers, ..settings(60) }).await;
-        assert_eq!((summary.made, summary.aligned, summary.failed, summary.missing), (60, 60, 0, 0));
+        assert_eq!(
+            (summary.done, summary.counted("aligned"), summary.failed, summary.failed + summary.left),
+            (60, 60, 0, 0)
+        );
     }
     assert_eq!(records(&dirs[0]), records(&dirs[1]));
     let first = records(&dirs[0]).into_values().next().unwrap();
@@ -265,14 +284,14 @@ async fn what_is_generated_becomes_gold() {
         let dir = dir.path().join("run");
         let figures = Settings { check: true, save_figure: true, ..settings(40) };
         let (summary, _) = run(&dir, domain, Pupil::failing(7), figures).await;
-        assert!(summary.failed > 0 && summary.made + summary.failed == 40, "{summary:?}");
+        assert!(summary.failed > 0 && summary.done + summary.failed == 40, "{summary:?}");
         assert_eq!(summary.failures.iter().collect::<Vec<_>>(), [(&"ContentFormat", &summary.failed)]);
-        assert_eq!(summary.missing, summary.failed);
-        assert_eq!(std::fs::read_dir(dir.join("task_graphs")).unwrap().count(), summary.made);
+        assert_eq!(summary.failed + summary.left, summary.failed);
+        assert_eq!(std::fs::read_dir(dir.join("task_graphs")).unwrap().count(), summary.done);
 
         let domain = Domain::open(&dir).unwrap();
         let formatted = format(&domain, FormatOptions { require_check: true, ..FormatOptions::default() }).unwrap();
-        assert_eq!((formatted.total, formatted.accepted), (summary.made, summary.made), "{:?}", formatted.rejected);
+        assert_eq!((formatted.total, formatted.accepted), (summary.done, summary.done), "{:?}", formatted.rejected);
         let gold = Gold::read(&dir.join("data.json")).unwrap();
         let raw = records(&dir);
         for record in gold.records() {
@@ -297,7 +316,7 @@ async fn what_is_generated_becomes_gold() {
             }
         }
         let requests = Requests::read(&dir.join("user_requests.json")).unwrap();
-        assert_eq!((requests.requests.len(), requests.bad.len()), (summary.made, 0));
+        assert_eq!((requests.requests.len(), requests.bad.len()), (summary.done, 0));
         assert!(requests.requests[0].text.contains("\"all\" of this:\n"));
         let passing = AlignmentIds::read(&dir.join("alignment_ids.json")).unwrap();
         let all = passing.passing(Alignment::All).unwrap().unwrap();
@@ -316,18 +335,19 @@ async fn a_stopped_run_is_continued() {
     let cancel = CancellationToken::new();
     let pupil = Pupil { calls: AtomicUsize::new(0), fails_every: usize::MAX, stop: Some((12, cancel.clone())) };
     let generator = Generator::new(Arc::new(pupil), folder(&dir, "data_studio"), settings(30)).unwrap();
-    let summary = generator.run(|_| {}, cancel).await.unwrap();
-    assert!(summary.interrupted && summary.made > 0 && summary.made < 12, "{summary:?}");
-    assert_eq!(summary.missing, 30 - summary.made);
+    let summary = generator.run(&(), &cancel).await.unwrap();
+    assert!(summary.interrupted && summary.done > 0 && summary.done < 12, "{summary:?}");
+    assert_eq!(summary.failed + summary.left, 30 - summary.done);
 
     // The last line is torn by a crash.
     let raw = dir.join("data_raw.json");
     let bytes = std::fs::read(&raw).unwrap();
     std::fs::write(&raw, &bytes[..bytes.len() - 20]).unwrap();
     let (second, told) = run(&dir, "data_studio", Pupil::good(), settings(30)).await;
-    let began = Told::Began { found: summary.made - 1, todo: 31 - summary.made, torn: true, bad: 0 };
-    assert_eq!(told[0], began);
-    assert_eq!((second.made, second.missing), (31 - summary.made, 0));
+    let (found, todo) = (summary.done - 1, 31 - summary.done);
+    let torn = "the last line was cut off by an earlier stop; it is made again";
+    assert_eq!(told[0], format!("{found} there, {todo} to make; {torn}"));
+    assert_eq!((second.done, second.failed + second.left), (31 - summary.done, 0));
     assert_eq!(records(&dir), records(&whole));
 
     // A last line that only lacks its line end is whole.
@@ -335,10 +355,10 @@ async fn a_stopped_run_is_continued() {
     std::fs::write(&raw, &bytes[..bytes.len() - 1]).unwrap();
     let pupil = Pupil::good();
     let (third, _) = run(&dir, "data_studio", pupil.clone(), settings(30)).await;
-    assert_eq!((third.found, third.made, pupil.calls.load(Ordering::SeqCst)), (30, 0, 0));
+    assert_eq!((third.already, third.done, pupil.calls.load(Ordering::SeqCst)), (30, 0, 0));
     // A higher target makes only what is missing.
     let (fourth, _) = run(&dir, "data_studio", Pupil::good(), settings(33)).await;
-    assert_eq!((fourth.found, fourth.made), (30, 3));
+    assert_eq!((fourth.already, fourth.done), (30, 3));
     assert_eq!(records(&dir).len(), 33);
 }
 
@@ -381,8 +401,8 @@ async fn failures_are_counted_and_do_not_stop_the_run() {
     assert_eq!(summary.failures["RateLimit"], 1, "{summary:?}");
     assert_eq!((summary.failures["HttpStatus"], summary.failures.contains_key("BadReply")), (1, true), "{summary:?}");
     assert_eq!(summary.failures["ContentFormat"], 3);
-    assert_eq!(summary.made + summary.failed, 9);
-    assert_eq!(records(&dir).len(), summary.made);
+    assert_eq!(summary.done + summary.failed, 9);
+    assert_eq!(records(&dir).len(), summary.done);
 
     let request = &chat.requests_of("generate")[0];
     let body = &request.body;
@@ -410,7 +430,7 @@ async fn refused_credentials_end_the_run() {
     let dir = temp.path().join("run");
     let generator =
         Generator::new(openai(&chat), folder(&dir, "data_studio"), Settings { workers: 1, ..settings(50) }).unwrap();
-    let error = generator.run(|_| {}, CancellationToken::new()).await.unwrap_err();
+    let error = generator.run(&(), &CancellationToken::new()).await.unwrap_err();
     assert!(matches!(error, GenerateError::Refused(_)), "{error}");
     assert_eq!(chat.requests().len(), 1);
 }
@@ -419,9 +439,9 @@ async fn refused_credentials_end_the_run() {
 async fn a_run_that_nobody_answers_gives_up() {
     let dir = tempfile::tempdir().unwrap();
     let (summary, told) = run(dir.path(), "data_studio", Arc::new(Nobody), settings(200)).await;
-    assert_eq!((summary.made, summary.failed, summary.missing, summary.gave_up), (0, 20, 200, true));
-    assert_eq!(summary.failures.get("Transport"), Some(&20));
-    assert_eq!(told.len(), 21);
+    assert_eq!((summary.done, summary.failed, summary.failed + summary.left, summary.gave_up), (0, 3, 200, true));
+    assert_eq!(summary.failures.get("Transport"), Some(&3));
+    assert_eq!(told.len(), 4);
 }
 
 #[tokio::test]
@@ -468,6 +488,6 @@ async fn two_runs_do_not_share_a_folder() {
     let held = std::fs::File::create(dir.join("data_raw.json")).unwrap();
     held.lock().unwrap();
     let generator = Generator::new(Pupil::good(), folder(&dir, "data_studio"), settings(1)).unwrap();
-    let error = generator.run(|_| {}, CancellationToken::new()).await.unwrap_err();
+    let error = generator.run(&(), &CancellationToken::new()).await.unwrap_err();
     assert!(error.to_string().contains("another run"), "{error}");
 }

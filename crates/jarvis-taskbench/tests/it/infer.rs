@@ -110,7 +110,7 @@ async fn the_wire_carries_what_the_original_sends() {
     let options = InferOptions { reformat: true, log_first_detail: true, ..InferOptions::default() };
     let job = Job::prepare(&domain, options).unwrap();
     let summary = run(&job, &by, dir.path()).await;
-    assert_eq!((summary.completed, summary.calls, summary.reformatted), (1, 2, 1));
+    assert_eq!((summary.done, summary.calls, summary.counted("reformatted")), (1, 2, 1));
     assert_eq!(fake.stages(), ["plan", "reformat"]);
     for (request, model) in fake.requests().iter().zip(["gpt-4", "small"]) {
         assert_eq!(request.header("authorization"), "Bearer sk-secret-of-mine");
@@ -141,7 +141,7 @@ async fn structured_output_names_the_tools() {
     let fake = FakeChat::start(Script::always(Reply::refusing(&["response_format"], GOOD))).await;
     let by = PlanBy::Model(Arc::new(OpenAi::new(OpenAiConfig::new(fake.url(), "m")).unwrap()));
     let job = Job::prepare(&domain, InferOptions { structured: true, ..InferOptions::default() }).unwrap();
-    assert_eq!(run(&job, &by, dir.path()).await.completed, 1);
+    assert_eq!(run(&job, &by, dir.path()).await.done, 1);
     let schema = &fake.requests()[0].body["response_format"]["json_schema"];
     let names = &schema["schema"]["properties"]["task_nodes"]["items"]["properties"]["task"]["enum"];
     assert_eq!(*names, json!(["Image-to-Text", "Text Translator", "Audio Splicer"]));
@@ -164,7 +164,7 @@ async fn ends(plan: Result<&str, ChatError>, reformat: Option<Result<&str, ChatE
     let summary = run(&job, &PlanBy::Model(model.clone()), dir.path()).await;
     let (predictions, errors) = (lines(&dir.path().join("m.json")), lines(&dir.path().join("m.errors.jsonl")));
     assert_eq!(predictions.len() + errors.len(), 1);
-    assert_eq!((summary.completed, summary.failed), (predictions.len(), errors.len()));
+    assert_eq!((summary.done, summary.failed), (predictions.len(), errors.len()));
     assert_eq!(summary.calls, model.stages().len());
     let end = match errors.first() {
         None => "plan".to_owned(),
@@ -272,7 +272,7 @@ async fn over_a_socket_every_kind_of_trouble_ends_as_it_should() {
     }
     let expected = said.iter().map(|(name, end, _)| ((*name).to_owned(), end.map_err(str::to_owned)));
     assert_eq!(ended, expected.collect());
-    assert_eq!((summary.completed, summary.failed), (4, 11));
+    assert_eq!((summary.done, summary.failed), (4, 11));
 }
 
 #[tokio::test(start_paused = true)]
@@ -302,11 +302,11 @@ async fn requests_are_chosen_once_and_without_the_examples() {
     let job = Job::prepare(&domain, demos).unwrap();
     let by = PlanBy::Model(Scripted::new(|_: &str, _: &str| Ok(GOOD.to_owned())));
     let summary = run(&job, &by, dir.path()).await;
-    assert_eq!((summary.requests, summary.completed, summary.demos), (4, 4, vec!["d1".to_owned()]));
+    assert_eq!((summary.items, summary.done, job.demos().len(), job.demos()[0].id.as_str()), (4, 4, 1, "d1"));
     let ids: HashSet<String> = lines(&dir.path().join("m.json")).iter().map(|line| line["id"].to_string()).collect();
     assert_eq!(ids, ["\"1\"", "1", "\"2\"", "\"d2\""].map(str::to_owned).into());
     let again = run(&job, &by, dir.path()).await;
-    assert_eq!((again.already, again.completed, again.calls, again.is_complete()), (4, 0, 0, true));
+    assert_eq!((again.already, again.done, again.calls, again.is_complete()), (4, 0, 0, true));
 }
 
 #[test]
@@ -394,7 +394,7 @@ async fn requests_are_read_from_the_gold_plans_where_nothing_else_holds_them() {
     let options = InferOptions { dependency: DependencyType::Temporal, ..InferOptions::default() };
     let summary = run(&Job::prepare(&domain, options.clone()).unwrap(), &PlanBy::Offline, dir.path()).await;
     let told = lines(&dir.path().join("m.json"));
-    assert!(summary.completed > 0 && told.iter().all(|line| line["user_request"] != "not read"), "{told:?}");
+    assert!(summary.done > 0 && told.iter().all(|line| line["user_request"] != "not read"), "{told:?}");
     std::fs::remove_file(domain.path("data.json")).unwrap();
     assert!(Job::prepare(&domain, options).is_err());
 }
@@ -409,7 +409,7 @@ async fn the_offline_planner_writes_the_benchmark_format() {
     let (dir, domain) = studio(&requests);
     let job = Job::prepare(&domain, InferOptions::default()).unwrap();
     let summary = run(&job, &PlanBy::Offline, dir.path()).await;
-    assert_eq!((summary.completed, summary.calls), (3, 0));
+    assert_eq!((summary.done, summary.calls), (3, 0));
     let told: Vec<String> =
         lines(&dir.path().join("m.json")).iter().map(|line| format!("{} {}", line["id"], line["result"])).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use jarvis_batch::{Ended, Summary, Watch};
 use jarvis_chat::ChatError;
 use jarvis_taskbench::FailureKind;
-use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy, Progress, Quiet, Watch};
+use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::Value;
@@ -54,7 +55,7 @@ impl After {
 }
 
 impl Watch for After {
-    fn answered(&self, _: &Progress<'_>) {
+    fn ended(&self, _: &Summary, _: &Ended) {
         if self.0.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.1.notify_one();
         }
@@ -118,7 +119,7 @@ async fn nothing_is_lost_and_nothing_comes_twice() {
         drop(outputs);
         check_files(dir.path());
         if let Some(summary) = summary {
-            assert_eq!(summary.already + summary.completed + summary.failed + summary.left, REQUESTS);
+            assert_eq!(summary.already + summary.done + summary.failed + summary.left, REQUESTS);
             if summary.left == 0 {
                 assert!(!summary.interrupted);
                 break;
@@ -155,7 +156,7 @@ async fn nothing_is_lost_and_nothing_comes_twice() {
     *mended.lock().unwrap() = true;
     let before = model.stages().len();
     let summary = run(&job, &by, dir.path()).await;
-    assert_eq!((summary.already, summary.completed, summary.failed), (good.len(), bad.len(), 0));
+    assert_eq!((summary.already, summary.done, summary.failed), (good.len(), bad.len(), 0));
     assert_eq!(model.stages().len() - before, bad.len());
     check_files(dir.path());
     assert_eq!(lines(&path).len(), REQUESTS);
@@ -227,8 +228,8 @@ async fn files_of_others_are_gone_on_with() {
     let by = PlanBy::Model(Scripted::new(|_: &str, _: &str| Ok(GOOD.to_owned())));
     let mut outputs = Outputs::open(dir.path(), "m").unwrap();
     assert_eq!(outputs.notes().len(), 1, "{:?}", outputs.notes());
-    let summary = job.run(&by, &mut outputs, &Quiet, &CancellationToken::new()).await.unwrap();
-    assert_eq!((summary.already, summary.completed), (2, 2));
+    let summary = job.run(&by, &mut outputs, &(), &CancellationToken::new()).await.unwrap();
+    assert_eq!((summary.already, summary.done), (2, 2));
     let after = std::fs::read_to_string(&path).unwrap();
     let added = after.strip_prefix(&format!("{before}\n")).unwrap();
     assert_eq!(added.lines().count(), 2);
@@ -243,12 +244,12 @@ async fn a_run_without_an_endpoint_gives_up() {
     let job = Job::prepare(&domain, InferOptions::default()).unwrap();
     let gone = || ChatError::Unreachable { url: "http://h/".into(), reason: "no".into() };
     let summary = run(&job, &PlanBy::Model(Scripted::new(move |_: &str, _: &str| Err(gone()))), dir.path()).await;
-    assert_eq!((summary.failed, summary.left, summary.gave_up, summary.is_complete()), (8, 52, true, false));
+    assert_eq!((summary.failed, summary.left, summary.gave_up, summary.is_complete()), (3, 57, true, false));
     // One that answers at all is asked to the end.
     let some = Scripted::new(move |_: &str, prompt: &str| match number(prompt) {
-        Some(12) => Ok(GOOD.to_owned()),
+        Some(0..16) => Ok(GOOD.to_owned()),
         Some(_) | None => Err(gone()),
     });
     let summary = run(&job, &PlanBy::Model(some), dir.path()).await;
-    assert_eq!((summary.completed, summary.failed, summary.gave_up), (1, 59, false));
+    assert_eq!((summary.done, summary.failed, summary.gave_up), (16, 44, false));
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
+use jarvis_batch::Summary;
 use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
 use jarvis_taskbench::data::Domain;
-use jarvis_taskbench::infer::{Job, Outputs, PlanBy, Quiet, Summary};
+use jarvis_taskbench::infer::{Job, Outputs, PlanBy};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -141,7 +142,7 @@ impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for
 
 pub(crate) async fn run(job: &Job, by: &PlanBy, dir: &Path) -> Summary {
     let mut outputs = Outputs::open(dir, "m").unwrap();
-    job.run(by, &mut outputs, &Quiet, &CancellationToken::new()).await.unwrap()
+    job.run(by, &mut outputs, &(), &CancellationToken::new()).await.unwrap()
 }
 
 pub(crate) fn lines(path: &Path) -> Vec<Value> {

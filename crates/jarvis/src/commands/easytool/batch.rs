@@ -2,20 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use jarvis_batch::Summary;
 use jarvis_chat::ChatModel;
-use jarvis_easytool::batch::{Summary, Watch};
-use jarvis_easytool::log::{LogFile, LogFileError, Status};
+use jarvis_easytool::batch::TOOL_CALLS;
+use jarvis_easytool::log::{LogFile, LogFileError};
 use jarvis_easytool::stage::Limits;
 use serde_json::{Value, json};
 
+use crate::batch_progress::BatchProgress;
 use crate::cli::Global;
 use crate::failure::Failure;
-use crate::printer::{Printer, Verbosity, harmless};
+use crate::printer::Printer;
 use crate::wiring::{Special, build_special, load_config};
 
 /// Flags of every pipeline.
@@ -105,38 +106,40 @@ impl BatchArgs {
         Ok(log)
     }
 
+    /// Shows a run.
+    pub(super) fn shown(&self, asked: &Asked, log: &LogFile, printer: Printer) -> BatchProgress {
+        BatchProgress::new(printer, &asked.name, ("question", "answer"), log.path())
+    }
+
     /// Says how a run ended, and chooses the exit status.
-    pub(super) fn end(&self, summary: &Summary, log: &Path, printer: Printer) -> Result<ExitCode, Failure> {
-        let Summary { succeeded, partial, failed, left, already, .. } = *summary;
-        let Summary { model_calls, tool_calls, seconds, .. } = *summary;
-        let mut line = format!(
-            "succeeded {succeeded}, partial {partial}, failed {failed} in {seconds:.1} s; {model_calls} calls of the model, \
-             {tool_calls} of tools"
-        );
-        if summary.prompt_tokens + summary.completion_tokens > 0 {
-            line.push_str(&format!(", {} + {} tokens", summary.prompt_tokens, summary.completion_tokens));
+    pub(super) fn end(
+        &self,
+        summary: &Summary,
+        shown: &BatchProgress,
+        log: &Path,
+        printer: Printer,
+    ) -> Result<ExitCode, Failure> {
+        let Summary { items, already, done, partial, failed, left, seconds, calls: model_calls, .. } = *summary;
+        let (succeeded, tool_calls) = (done - partial, summary.counted(TOOL_CALLS));
+        if done + failed > 0 {
+            printer.progress(&format!(
+                "succeeded {succeeded}, partial {partial}, failed {failed} in {seconds:.1} s; {model_calls} calls of the \
+                 model, {tool_calls} of tools{}",
+                shown.used(summary)
+            ));
         }
-        if succeeded + partial + failed > 0 {
-            printer.progress(&line);
-        }
-        if summary.gave_up {
-            printer.progress("gave up, since the model answered none of the first questions");
-            printer.progress(
-                "hint: check the address (--base-url), the model's name, the key, and whether the server runs",
-            );
-        } else if !summary.is_complete() {
-            printer.progress("hint: run the same command with --resume to ask for what is missing");
-        }
+        shown.end(summary, "run the same command with --resume to ask for what is missing");
         if self.json {
-            let mut document = serde_json::to_value(summary).map_err(Failure::work)?;
-            if let Some(fields) = document.as_object_mut() {
-                fields.insert("log".into(), log.display().to_string().into());
-            }
+            let document = json!({
+                "questions": items, "already": already, "succeeded": succeeded, "partial": partial, "failed": failed,
+                "left": left, "interrupted": summary.interrupted, "gave_up": summary.gave_up,
+                "model_calls": model_calls, "tool_calls": tool_calls, "prompt_tokens": summary.usage.prompt,
+                "completion_tokens": summary.usage.completion, "seconds": seconds, "log": log.display().to_string(),
+            });
             printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
         } else {
-            let answered = already + succeeded + partial;
             let left = if left > 0 { format!(", {left} left") } else { String::new() };
-            printer.out(&format!("{answered} of {} questions answered{left}: {}", summary.questions, log.display()));
+            printer.out(&format!("{} of {items} questions answered{left}: {}", already + done, log.display()));
         }
         Ok(if summary.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(1) })
     }
@@ -149,72 +152,5 @@ pub(super) fn failed(error: LogFileError) -> Failure {
         }
         LogFileError::File(_) => Failure::work(error).hint("name another file with --out"),
         LogFileError::Record { .. } => Failure::work(error),
-    }
-}
-
-/// The longest time without a plain line while questions end.
-const SILENCE: Duration = Duration::from_secs(30);
-
-/// A run on stderr: a bar on a terminal, plain lines elsewhere.
-pub(super) struct Shown {
-    printer: Printer,
-    bar: Option<ProgressBar>,
-    last: Mutex<Instant>,
-}
-
-impl Shown {
-    pub(super) fn new(printer: Printer, pending: usize, name: &str) -> Shown {
-        if pending > 0 {
-            let s = if pending == 1 { "" } else { "s" };
-            printer.progress(&format!("answering {pending} question{s} with {name}"));
-        }
-        let bar = printer.draws().then(|| {
-            let bar = ProgressBar::new(pending as u64);
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} eta {eta} {msg}") {
-                bar.set_style(style);
-            }
-            bar
-        });
-        Shown { printer, bar, last: Mutex::new(Instant::now()) }
-    }
-
-    pub(super) fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl Watch for Shown {
-    fn ended(&self, summary: &Summary, id: u64, status: Status, errors: &[String]) {
-        let told = match status {
-            Status::Failed => true,
-            Status::Partial | Status::Succeeded => self.printer.verbosity() >= Verbosity::Verbose && !errors.is_empty(),
-        };
-        let line = told.then(|| {
-            let what = match status {
-                Status::Failed => "failed",
-                Status::Partial => "is partial",
-                Status::Succeeded => "succeeded, with notes",
-            };
-            format!("question {id} {what}: {}", errors.join("; "))
-        });
-        if let Some(bar) = &self.bar {
-            if let Some(line) = line {
-                bar.println(harmless(&line));
-            }
-            bar.inc(1);
-            bar.set_message(format!("{} failed", summary.failed));
-            return;
-        }
-        if let Some(line) = line {
-            self.printer.progress(&line);
-        }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() > SILENCE && summary.left > 0 {
-            *last = Instant::now();
-            let done = summary.questions - summary.already - summary.left;
-            self.printer.progress(&format!("{done}/{}, {} failed", done + summary.left, summary.failed));
-        }
     }
 }

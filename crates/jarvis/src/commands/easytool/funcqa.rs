@@ -16,7 +16,7 @@ use jarvis_tools::local::HubFunction;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::batch::{BatchArgs, Shown, asked, failed};
+use super::batch::{BatchArgs, asked, failed};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -83,8 +83,7 @@ pub(super) async fn run(args: FuncqaArgs, global: &Global, printer: Printer) -> 
     let stem = format!("FuncQA_{}_{{model}}_easytool", args.kind.data_type());
     let mut log = args.batch.log(&stem, &asked, settings, printer)?;
     let numbered = args.batch.numbered(questions);
-    let pending = numbered.iter().filter(|(id, _)| !log.done().contains(id)).count();
-    let shown = Shown::new(printer, pending, &asked.name);
+    let shown = args.batch.shown(&asked, &log, printer);
     let stop = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
     let (pipeline, kind) = (&pipeline, args.kind);
@@ -94,5 +93,5 @@ pub(super) async fn run(args: FuncqaArgs, global: &Global, printer: Printer) -> 
     let ended = batch::run(numbered, args.batch.at_once(&asked), answer, &mut log, &shown, &stop).await;
     interrupt.abort();
     shown.clear();
-    args.batch.end(&ended.map_err(failed)?, log.path(), printer)
+    args.batch.end(&ended.map_err(failed)?, &shown, log.path(), printer)
 }

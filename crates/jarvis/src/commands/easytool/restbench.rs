@@ -16,7 +16,7 @@ use jarvis_easytool::stage::{Limits, Untraced};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::batch::{BatchArgs, Shown, asked, failed};
+use super::batch::{BatchArgs, asked, failed};
 use super::source::{ApiArgs, document, instructions};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -130,8 +130,7 @@ pub(super) async fn run(args: RestbenchArgs, global: &Global, printer: Printer) 
     });
     let mut log = args.batch.log("restbench_{model}_Easytool", &asked, settings, printer)?;
     let numbered = args.batch.numbered(questions);
-    let pending = numbered.iter().filter(|(id, _)| !log.done().contains(id)).count();
-    let shown = Shown::new(printer, pending, &asked.name);
+    let shown = args.batch.shown(&asked, &log, printer);
     let stop = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
     let pipeline = &pipeline;
@@ -139,7 +138,7 @@ pub(super) async fn run(args: RestbenchArgs, global: &Global, printer: Printer) 
     let ended = batch::run(numbered, args.batch.at_once(&asked), answer, &mut log, &shown, &stop).await;
     interrupt.abort();
     shown.clear();
-    args.batch.end(&ended.map_err(failed)?, log.path(), printer)
+    args.batch.end(&ended.map_err(failed)?, &shown, log.path(), printer)
 }
 
 /// How paths are carried out: by the document where there is one, else by the endpoints' lines alone.

@@ -18,7 +18,7 @@ use jarvis_tools::{RapidConfig, RapidServer, Registry};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::batch::{BatchArgs, Shown, asked, failed};
+use super::batch::{BatchArgs, asked, failed};
 use super::embedder::EmbedderArgs;
 use super::source::{ApiArgs, address_of, document, instructions, key_of};
 use crate::cli::Global;
@@ -150,8 +150,7 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     let stem = format!("{}_{{model}}{retrieve}_Easytool", args.group.name());
     let mut log = args.batch.log(&stem, &asked, settings, printer)?;
     let numbered = args.batch.numbered(queries);
-    let pending = numbered.iter().filter(|(id, _)| !log.done().contains(id)).count();
-    let shown = Shown::new(printer, pending, &asked.name);
+    let shown = args.batch.shown(&asked, &log, printer);
     let stop = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
     let running = &pipeline;
@@ -164,7 +163,7 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     {
         printer.warning(&format!("the vectors of the subtasks are not kept: {error}"));
     }
-    args.batch.end(&ended.map_err(failed)?, log.path(), printer)
+    args.batch.end(&ended.map_err(failed)?, &shown, log.path(), printer)
 }
 
 /// Gives items without tools the tools of their `api_list`, or all tools if they have no such list.

@@ -2,24 +2,25 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
-use indicatif::{ProgressBar, ProgressStyle};
+use jarvis_batch::Summary;
 use jarvis_taskbench::data::{DependencyType, file_stem};
 use jarvis_taskbench::generate::{
-    Critics, Folder, FolderError, GenerateError, Generator, SampleSpec, Settings, Summary, Told, prepare,
+    ALIGNED, Folder, FolderError, GenerateError, Generator, SampleSpec, Settings, prepare,
 };
 use jarvis_taskbench::graph::Method;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::endpoint::EndpointArgs;
+use crate::batch_progress::{BatchProgress, kinds, several};
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::printer::{Printer, harmless};
+use crate::printer::Printer;
 use crate::session::cancel_on_interrupt;
 use crate::wiring::{build_special, load_config};
 
@@ -131,11 +132,12 @@ pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printe
     }
     let cancel = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
-    let mut shown = Shown::new(printer, &dir, &llm, &errors);
-    let ended = generator.run(|event| shown.show(&event), cancel).await;
+    let mut shown = BatchProgress::new(printer, llm, ("sample", "sample"), &errors);
+    shown.tells_all = true;
+    let ended = generator.run(&shown, &cancel).await;
     interrupt.abort();
     shown.clear();
-    finish(&ended.map_err(failed)?, &args, &dir, &errors, printer)
+    finish(&ended.map_err(failed)?, &shown, &args, &dir, &errors, printer)
 }
 
 /// What becomes of a number of tools that the method does not take.
@@ -246,81 +248,49 @@ async fn play(generator: &Generator, args: &GenerateArgs, printer: Printer) -> R
         printer.out(&done.prompt);
         printer.out(&serde_json::to_string_pretty(&done.record).map_err(Failure::work)?);
     }
-    printer.progress(&verdict(done.critics));
+    printer.progress(&done.critics.verdict());
     Ok(ExitCode::SUCCESS)
-}
-
-fn verdict(critics: Critics) -> String {
-    let graph = match (critics.node, critics.link) {
-        (true, true) => "aligned",
-        (false, _) => "other tools than sampled",
-        (true, false) => "other links than sampled",
-    };
-    match critics.self_check {
-        Some(true) => format!("{graph}; the teacher agrees"),
-        Some(false) => format!("{graph}; the teacher does not agree"),
-        None => graph.to_owned(),
-    }
 }
 
 fn finish(
     summary: &Summary,
+    shown: &BatchProgress,
     args: &GenerateArgs,
     dir: &Path,
     errors: &Path,
     printer: Printer,
 ) -> Result<ExitCode, Failure> {
-    let raw = dir.join("data_raw.json");
+    let Summary { already: found, done: made, failed, left, interrupted, gave_up, .. } = *summary;
+    let (raw, aligned, missing) = (dir.join("data_raw.json"), summary.counted(ALIGNED), failed + left);
+    if summary.pending() == 0 {
+        printer.progress(&format!("nothing to make: {} has {}", dir.display(), several(found, "sample")));
+    }
     if args.json {
         let document = json!({
-            "data_raw": raw, "found": summary.found, "made": summary.made, "failed": summary.failed,
-            "missing": summary.missing, "aligned": summary.aligned, "failures": summary.failures,
-            "interrupted": summary.interrupted, "gave_up": summary.gave_up,
-            "errors": (summary.failed > 0).then_some(errors),
+            "data_raw": raw, "found": found, "made": made, "failed": failed, "missing": missing, "aligned": aligned,
+            "failures": summary.failures, "interrupted": interrupted, "gave_up": gave_up,
+            "errors": (failed > 0).then_some(errors),
         });
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     } else {
-        let have = summary.found + summary.made;
-        printer.out(&format!("{} in {}", samples(have), raw.display()));
+        printer.out(&format!("{} in {}", several(found + made, "sample"), raw.display()));
     }
-    printer.progress(&format!(
-        "made {} ({} aligned with their graph), failed {}{}",
-        summary.made,
-        summary.aligned,
-        summary.failed,
-        reasons(summary),
-    ));
-    if summary.failed > 0 {
+    let kinds = kinds(summary);
+    printer.progress(&format!("made {made} ({aligned} aligned with their graph), failed {failed}{kinds}"));
+    if failed > 0 {
         printer.progress(&format!("what failed and why: {}", errors.display()));
     }
-    if summary.missing == 0 {
+    if missing == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    if summary.interrupted {
+    if interrupted {
         printer.progress("interrupted; what is made is kept");
     }
-    if summary.gave_up {
-        printer.progress(&format!("gave up: the model answered none of the first {} calls", summary.failed));
+    if gave_up {
+        shown.end(summary, "");
     }
-    printer.progress(&format!(
-        "{} missing; to go on, run the same command with --data-dir {}",
-        summary.missing,
-        dir.display()
-    ));
+    printer.progress(&format!("{missing} missing; to go on, run the same command with --data-dir {}", dir.display()));
     Ok(ExitCode::from(1))
-}
-
-/// `1 sample`, `2 samples`.
-fn samples(count: usize) -> String {
-    format!("{count} sample{}", if count == 1 { "" } else { "s" })
-}
-
-fn reasons(summary: &Summary) -> String {
-    if summary.failures.is_empty() {
-        return String::new();
-    }
-    let list: Vec<String> = summary.failures.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-    format!(" ({})", list.join(", "))
 }
 
 fn failed(error: GenerateError) -> Failure {
@@ -329,126 +299,5 @@ fn failed(error: GenerateError) -> Failure {
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure,
-    }
-}
-
-/// With more samples to make than this, they are counted and not printed one by one.
-const LISTED: usize = 50;
-/// The number of failures printed one by one then.
-const TOLD: usize = 5;
-
-/// A run on stderr: a bar on a terminal, lines elsewhere, nothing when quiet.
-struct Shown<'a> {
-    printer: Printer,
-    bar: Option<ProgressBar>,
-    dir: &'a Path,
-    llm: &'a str,
-    errors: &'a Path,
-    since: Instant,
-    todo: usize,
-    done: usize,
-    failed: usize,
-}
-
-impl<'a> Shown<'a> {
-    fn new(printer: Printer, dir: &'a Path, llm: &'a str, errors: &'a Path) -> Shown<'a> {
-        Shown { printer, bar: None, dir, llm, errors, since: Instant::now(), todo: 0, done: 0, failed: 0 }
-    }
-
-    fn show(&mut self, event: &Told) {
-        match event {
-            Told::Began { found, todo, torn, bad } => {
-                self.todo = *todo;
-                if *torn {
-                    self.line("the last line was cut off by an earlier stop; it is made again");
-                }
-                if *bad > 0 {
-                    let lines = match bad {
-                        1 => "1 line of data_raw.json is no sample; it stays".to_owned(),
-                        bad => format!("{bad} lines of data_raw.json are no samples; they stay"),
-                    };
-                    self.line(&format!("warning: {lines}"));
-                }
-                let there = if *found > 0 { format!("; there already: {found}") } else { String::new() };
-                if *todo == 0 {
-                    self.line(&format!("nothing to make: {} has {}", self.dir.display(), samples(*found)));
-                } else {
-                    self.line(&format!("asking {} for {}{there}", self.llm, samples(*todo)));
-                }
-                if self.printer.draws() && *todo > 0 {
-                    let bar = ProgressBar::new(*todo as u64);
-                    if let Ok(style) =
-                        ProgressStyle::with_template("{bar:30} {pos}/{len} samples, {elapsed}, {eta} left")
-                    {
-                        bar.set_style(style);
-                    }
-                    self.bar = Some(bar);
-                }
-            }
-            Told::Made { id, critics } => {
-                self.step();
-                let line = format!("{}/{} {id}: {}", self.done, self.todo, verdict(*critics));
-                if self.bar.is_none() && self.todo <= LISTED {
-                    self.printer.progress(&line);
-                } else {
-                    self.note(&line);
-                    self.count();
-                }
-            }
-            Told::Failed { id, kind, message } => {
-                self.step();
-                self.failed += 1;
-                let line = format!("{}/{} {id}: {}: {message}", self.done, self.todo, kind.as_str());
-                if self.failed <= TOLD || self.todo <= LISTED {
-                    self.line(&line);
-                } else {
-                    self.note(&line);
-                }
-                if self.failed == TOLD && self.todo > LISTED {
-                    self.line(&format!("further failures are only in {}", self.errors.display()));
-                }
-                self.count();
-            }
-        }
-    }
-
-    /// Of many samples a line for each twentieth, with the rate and the time that is left.
-    fn count(&self) {
-        let twentieths = |done: usize| (done * 20).checked_div(self.todo).unwrap_or_default();
-        let due = twentieths(self.done) > twentieths(self.done.saturating_sub(1)) && self.done < self.todo;
-        if self.bar.is_some() || self.todo <= LISTED || !due {
-            return;
-        }
-        let rate = self.done as f64 / self.since.elapsed().as_secs_f64().max(0.001);
-        let left = Duration::from_secs(((self.todo - self.done) as f64 / rate.max(0.001)) as u64);
-        let (done, todo, failed) = (self.done, self.todo, self.failed);
-        let left = humantime::format_duration(left);
-        self.printer.progress(&format!("{done}/{todo}, {failed} failed, {rate:.1} a second, {left} left"));
-    }
-
-    fn step(&mut self) {
-        self.done += 1;
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
-        }
-    }
-
-    fn line(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.println(harmless(text)),
-            None => self.printer.progress(text),
-        }
-    }
-
-    fn note(&self, text: &str) {
-        if self.printer.verbosity() >= crate::printer::Verbosity::Verbose {
-            self.line(text);
-        }
-    }
-
-    fn clear(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
     }
 }

@@ -1,26 +1,27 @@
 //! `jarvis taskbench infer`: asks a planner for a plan for each request of a domain.
 
-mod shown;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
+use jarvis_batch::Summary;
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
-use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy, Sampling, prediction_dir};
-use serde_json::Value;
+use jarvis_taskbench::infer::{
+    InferError, InferOptions, Job, MENDED, Outputs, PlanBy, REFORMATTED, Sampling, prediction_dir,
+};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::endpoint::EndpointArgs;
+use crate::batch_progress::{BatchProgress, Prices, kinds, several};
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::cancel_on_interrupt;
 use crate::wiring::{build_special, load_config};
-use shown::{Prices, Shown};
 
 /// `jarvis taskbench infer`.
 #[derive(Debug, Args)]
@@ -148,26 +149,47 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
     let stop = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
     let prices = Prices::new(args.price_in, args.price_out);
-    let shown = Shown::new(printer, llm.to_owned(), prices);
+    let who = if llm == "offline" { "the offline planner" } else { llm };
+    let mut shown = BatchProgress::new(printer, who, ("request", "plan"), outputs.errors_path());
+    shown.prices = prices;
     let ended = job.run(&by, &mut outputs, &shown, &stop).await;
     interrupt.abort();
     shown.clear();
     let summary = ended.map_err(failed)?;
 
-    shown.end(&summary, outputs.log_path());
-    let path = summary.predictions.display();
-    let have = summary.already + summary.completed;
-    if args.json {
-        let mut document = serde_json::to_value(&summary).map_err(Failure::work)?;
-        if let Some(fields) = document.as_object_mut() {
-            fields.insert("llm".into(), llm.into());
-            fields.insert("cost".into(), prices.map_or(Value::Null, |prices| prices.of_summary(&summary).into()));
+    let Summary { items, already, done, failed, left, calls, seconds, .. } = summary;
+    let (mended, reformatted) = (summary.counted(MENDED), summary.counted(REFORMATTED));
+    if summary.pending() > 0 {
+        let mut line = format!("completed {done}, failed {failed}{} in {seconds:.1} s", kinds(&summary));
+        if mended + reformatted > 0 {
+            line.push_str(&format!("; mended {mended}, reformatted {reformatted}"));
         }
+        if calls > 0 {
+            line.push_str(&format!("; {}{}", several(calls, "call"), shown.used(&summary)));
+        }
+        printer.progress(&line);
+        let (errors, log) = (outputs.errors_path().display(), outputs.log_path().display());
+        if failed > 0 {
+            printer.progress(&format!("what failed and why: {errors}; log: {log}"));
+        }
+        shown.end(&summary, "run the same command again to ask for what is missing");
+    }
+    let have = already + done;
+    if args.json {
+        let demos: Vec<&str> = job.demos().iter().map(|demo| demo.id.as_str()).collect();
+        let document = json!({
+            "dependency_type": args.dependency_type.as_str(), "predictions": outputs.path(),
+            "errors": outputs.has_errors().then(|| outputs.errors_path()), "requests": items, "already": already,
+            "completed": done, "failed": failed, "left": left, "interrupted": left > 0, "gave_up": summary.gave_up,
+            "failures": summary.failures, "mended": mended, "reformatted": reformatted, "demos": demos, "calls": calls,
+            "prompt_tokens": summary.usage.prompt, "completion_tokens": summary.usage.completion, "seconds": seconds,
+            "llm": llm, "cost": prices.map_or(Value::Null, |prices| prices.of(&summary).into()),
+        });
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     } else if summary.is_complete() {
-        printer.out(&format!("all completed: {have} predictions in {path}"));
+        printer.out(&format!("all completed: {have} predictions in {}", outputs.path().display()));
     } else {
-        printer.out(&format!("{have} of {} requests have a prediction in {path}", summary.requests));
+        printer.out(&format!("{have} of {items} requests have a prediction in {}", outputs.path().display()));
     }
     Ok(if summary.is_complete() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
