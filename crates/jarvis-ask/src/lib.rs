@@ -32,6 +32,7 @@ mod error;
 mod fit;
 mod prompts;
 mod question;
+mod spoken;
 
 use std::sync::Arc;
 

@@ -4,12 +4,13 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use jarvis_chat::{ChatError, ChatReply, ChatRequest, Message, ReplySchema, ToolOffer};
-use jarvis_plan::{Level, Role};
-use jarvis_prompt::reader::{Want, read_typed};
+use jarvis_plan::{EventKind, Level, Role};
+use jarvis_prompt::reader::{Want, read_typed, without_reasoning};
 use jarvis_prompt::template::TemplateError;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
+use crate::spoken::Spoken;
 use crate::{Ask, AskError, call, fit};
 
 /// How much of a reply that cannot be read is sent back to the model, in characters.
@@ -218,6 +219,34 @@ impl<'a> Question<'a> {
         self.request.labels.attempt = Some(1);
         let reply = call::call(self.ask.model.as_ref(), &self.ask.events, &self.request, Some(&mut piece)).await;
         self.finished(reply)
+    }
+
+    /// Asks once for text that a person reads, without the reasoning before it. With `stream`, the text is also reported in
+    /// pieces as it is written, as [`EventKind::Token`].
+    ///
+    /// # Errors
+    /// When the call fails or the reply is empty.
+    pub async fn prose(self, stream: bool) -> Result<String, AskError> {
+        let stage = self.stage;
+        let reply = if stream {
+            let events = self.ask.events.clone();
+            let mut spoken = Spoken::default();
+            let piece = |text: &str| {
+                let text = spoken.hear(text);
+                if !text.is_empty() {
+                    events.emit(EventKind::Token { text });
+                }
+            };
+            self.stream(piece).await?
+        } else {
+            self.call().await?
+        };
+        let text = without_reasoning(&reply.text).trim().to_owned();
+        if text.is_empty() {
+            let source = ChatError::BadReply { reason: "the reply is empty".into(), body: reply.text };
+            return Err(AskError::Model { stage, source });
+        }
+        Ok(text)
     }
 
     /// Asks until `read` takes a reply. Its error says what is wrong, in words that are sent to the model.

@@ -98,6 +98,17 @@ impl Engine {
         }
     }
 
+    /// Who performs tasks.
+    pub fn worker(&self) -> &Arc<dyn Worker> {
+        &self.worker
+    }
+
+    /// The same engine with another worker, such as one that performs some tasks itself and passes on the rest.
+    #[must_use]
+    pub fn with_worker(self, worker: Arc<dyn Worker>) -> Engine {
+        Engine { worker, ..self }
+    }
+
     /// Who chooses the candidates of each task.
     #[must_use]
     pub fn selector(self, selector: Arc<dyn Selector>) -> Engine {

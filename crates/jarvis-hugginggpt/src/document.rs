@@ -7,8 +7,8 @@ use jarvis_plan::{Language, Outcome, TaskError, Usage, export};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::pipeline::Run;
 use crate::results::{reason, results_map};
+use jarvis_pipeline::Run;
 
 /// What the document is made from, beside the run itself.
 #[derive(Debug, Clone)]

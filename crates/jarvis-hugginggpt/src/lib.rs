@@ -9,7 +9,6 @@ mod attached;
 mod choose;
 pub mod decisions;
 mod document;
-mod error;
 mod fit;
 mod logs;
 mod paths;
@@ -26,8 +25,8 @@ mod template;
 mod untrusted;
 
 pub use document::{About, RunDocument};
-pub use error::RunError;
+pub use jarvis_pipeline::{Run, RunError};
 pub use logs::RequestLogs;
-pub use pipeline::{HuggingGpt, Planned, Run, text_of};
+pub use pipeline::{HuggingGpt, NAME, Planned, text_of};
 pub use settings::Settings;
 pub use source::{CHAT_MODEL_ID, Candidates, FileSource, Found, ModelSource, NativeCheck, Records, Sources, Tasks};

@@ -8,20 +8,21 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use jarvis_ask::{Ask, AskError, Events};
 use jarvis_catalogue::TaskType;
 use jarvis_catalogue::{Output, TaskOutput};
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Limits, Selector, Worker};
+use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end, resources};
 use jarvis_plan::{
-    Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Status, Tool, Vocabulary, check, export,
+    Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, check, export,
 };
 use jarvis_planner::Planner;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::choose::Chooser;
-use crate::error::RunError;
 use crate::logs::RequestLogs;
 use crate::plan::ask_for_plan;
 use crate::prompts::Prompts;
@@ -56,6 +57,9 @@ pub struct HuggingGpt {
     pub settings: Settings,
 }
 
+/// Name of the pipeline.
+pub const NAME: &str = "hugginggpt";
+
 /// The least time the answer gets, however late it is.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
@@ -68,25 +72,16 @@ pub enum Planned {
     Conversation(Answer, Plan),
 }
 
-/// A finished run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// The plan; empty when the request was conversation.
-    pub plan: Plan,
-    /// How each task ended, in ascending id.
-    pub outcomes: Vec<Outcome>,
-    /// The answer.
-    pub answer: Answer,
-    /// Whether it was answered as conversation, without tasks.
-    pub conversation: bool,
-    /// Whether it was cancelled; the outcomes and the answer tell how far it came.
-    pub cancelled: bool,
-}
+/// The chat model, the tools and the limits are those it was built with; of the context it takes the events and the
+/// cancellation.
+#[async_trait]
+impl Pipeline for HuggingGpt {
+    fn name(&self) -> &str {
+        NAME
+    }
 
-impl Run {
-    /// True when an answer stands that is worth something: conversation, or at least one task that succeeded.
-    pub fn ok(&self) -> bool {
-        !self.cancelled && (self.conversation || self.outcomes.iter().any(Outcome::succeeded))
+    async fn run(&self, request: Arc<Request>, cx: &RunContext) -> Result<Run, RunError> {
+        HuggingGpt::run(self, request, &cx.events, cx.cancel.clone()).await
     }
 }
 
@@ -115,7 +110,7 @@ impl HuggingGpt {
         let began = Instant::now();
         self.tell_start(&request, events);
         let ended = self.run_stages(&request, events, &cancel, began).await;
-        tell_end(ended, events, began)
+        report_end(ended, events, began)
     }
 
     /// Says that a run begins.
@@ -380,33 +375,6 @@ impl HuggingGpt {
 /// Answers as conversation: the chat model gets the original messages.
 async fn converse(stages: &Stages, request: &Request) -> Result<Answer, RunError> {
     Ok(Answer { text: answer::converse(stages, request).await?, ..Answer::default() })
-}
-
-/// Tells how a run ended.
-pub(crate) fn tell_end(ended: Result<Run, RunError>, events: &Events, began: Instant) -> Result<Run, RunError> {
-    match &ended {
-        Ok(run) => {
-            let ms = began.elapsed().as_millis() as u64;
-            events.emit(EventKind::Answer { answer: run.answer.clone() });
-            events.emit(EventKind::Done { ok: run.ok(), cancelled: run.cancelled, usage: events.usage(), ms });
-        }
-        Err(error) => events.emit(error.event(began)),
-    }
-    ended
-}
-
-/// The files that the tasks made, in task order, each once.
-fn resources(outcomes: &[Outcome]) -> Vec<AnswerResource> {
-    let mut found: Vec<AnswerResource> = Vec::new();
-    for outcome in outcomes.iter().filter(|outcome| outcome.status == Status::Succeeded) {
-        for output in TaskOutput::of(outcome).iter().flat_map(TaskOutput::outputs) {
-            let Some(url) = output.url() else { continue };
-            if !found.iter().any(|resource| resource.url == url) {
-                found.push(AnswerResource { kind: output.kind(), url: url.to_owned(), from: outcome.id });
-            }
-        }
-    }
-    found
 }
 
 /// Every media path the model may truthfully name: what the request brought, what the plan took, what tasks made.

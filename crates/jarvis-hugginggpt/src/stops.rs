@@ -7,8 +7,8 @@ use jarvis_engine::Events;
 use jarvis_plan::{EventKind, Outcome, Request};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::RunError;
 use crate::pipeline::{HuggingGpt, Planned};
+use jarvis_pipeline::RunError;
 
 impl HuggingGpt {
     /// Stage 1 alone, with the events of a run.

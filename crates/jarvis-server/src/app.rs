@@ -34,6 +34,8 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
     let json = OpenApiRouter::new()
         .routes(routes!(pipeline::answer))
         .routes(routes!(pipeline::stream))
+        .routes(routes!(pipeline::run_named))
+        .routes(routes!(pipeline::stream_named))
         .routes(routes!(pipeline::tasks))
         .routes(routes!(pipeline::results))
         .routes(routes!(decisions::decide))

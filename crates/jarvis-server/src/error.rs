@@ -206,13 +206,16 @@ impl From<RunError> for ApiError {
             RunError::Planner(_) | RunError::Prompt { .. } => StatusCode::INTERNAL_SERVER_ERROR,
             RunError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             RunError::Cancelled => StatusCode::CONFLICT,
+            RunError::NoModel { .. } => StatusCode::NOT_IMPLEMENTED,
         };
         let (code, hint) = (error.code(), error.hint());
         let message = match &error {
             RunError::Model { source, .. } => format!("{error}: {source}"),
-            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Timeout { .. } | RunError::Cancelled => {
-                error.to_string()
-            }
+            RunError::Planner(_)
+            | RunError::Prompt { .. }
+            | RunError::Timeout { .. }
+            | RunError::Cancelled
+            | RunError::NoModel { .. } => error.to_string(),
         };
         let api_error = ApiError::new(status, code, message);
         match hint {

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 pub use grpc::{GrpcOptions, GrpcTls};
 pub use listen::bind;
 pub use options::{CallerPolicy, Options};
-pub use state::{CallerModel, Check, Parts};
+pub use state::{CallerModel, Check, MakeContext, MakePipeline, Named, Parts};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {

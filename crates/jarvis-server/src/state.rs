@@ -4,12 +4,16 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use jarvis_chat::ChatModel;
+use jarvis_engine::Events;
 use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::{Decisions, Format};
 use jarvis_net::Secret;
+use jarvis_pipeline::{Pipeline, RunContext};
 use jarvis_react::Agent;
 use jarvis_store::{Journal, Media};
 use serde::Serialize;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 use utoipa::ToSchema;
 
@@ -22,6 +26,10 @@ use crate::sessions::Sessions;
 #[derive(Clone)]
 pub struct Parts {
     pub pipeline: Arc<HuggingGpt>,
+    /// Every pipeline that callers may choose by name; the first is the default.
+    pub pipelines: Vec<Named>,
+    /// Makes the context of a run of a pipeline.
+    pub context: MakeContext,
     pub agent: Arc<Agent>,
     /// Decides, with the configured catalogue.
     pub decisions: Decisions,
@@ -38,6 +46,21 @@ pub struct Parts {
     /// Looks whether what the pipeline needs can be reached.
     pub checks: Arc<dyn Fn() -> BoxFuture<'static, Vec<Check>> + Send + Sync>,
 }
+
+/// A pipeline that callers may choose by name.
+#[derive(Clone)]
+pub struct Named {
+    /// Its name.
+    pub name: &'static str,
+    /// Makes it beside the HuggingGPT pipeline of the server, or of a caller with a model of their own.
+    pub make: MakePipeline,
+}
+
+/// Makes a pipeline beside a configured HuggingGPT pipeline.
+pub type MakePipeline = Arc<dyn Fn(&Arc<HuggingGpt>) -> Result<Arc<dyn Pipeline>, String> + Send + Sync>;
+
+/// Makes the context of a run: with this chat model or without one, for these events, until it is cancelled.
+pub type MakeContext = Arc<dyn Fn(Option<Arc<dyn ChatModel>>, &Events, CancellationToken) -> RunContext + Send + Sync>;
 
 /// A chat endpoint and key that a caller brings.
 #[derive(Debug, Clone)]

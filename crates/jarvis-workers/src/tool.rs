@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
-use jarvis_plan::{ErrorCode, Kind, Param, TaskError, Tool};
+use jarvis_plan::{ErrorCode, Kind, Param, Source, TaskError, Tool};
 use jarvis_prompt::reader::{Want, read_json};
 use jarvis_store::Media;
 use jarvis_store::blocking;
@@ -88,7 +88,11 @@ impl ToolWorker {
                 .hint("Add it to `tools` or `mcp_servers` in the configuration; `jarvis tools list` names those that there are")
         })?;
         let input = self.input(spec, job).await?;
-        let scope = Scope { cancel: job.cancel.clone(), ..Scope::default() };
+        let document = job.request.attachments.iter().find_map(|file| match &file.source {
+            Source::Inline(text) => Some(Arc::from(text.as_str())),
+            Source::Public(_) | Source::Url(_) => None,
+        });
+        let scope = Scope { cancel: job.cancel.clone(), document };
         let observation = self.registry.call(name, &input, &scope).await.map_err(|error| call_failed(&error))?;
         inference_of(observation, self.inputs.media()).await
     }

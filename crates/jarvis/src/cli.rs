@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -10,6 +11,7 @@ use crate::commands::easytool::EasytoolCommand;
 use crate::commands::taskbench::TaskbenchCommand;
 use crate::commands::tools::ToolsCommand;
 use crate::config::env_vars;
+use crate::wiring::pipelines::PIPELINES;
 
 /// Plans a request into a task graph, chooses a model for each task, runs the graph in parallel, and answers.
 #[derive(Debug, Parser)]
@@ -71,6 +73,7 @@ pub(crate) enum Command {
         jarvis run \"tell the mood of review.txt and list the names in it\" --json\n  \
         jarvis run \"разбей фото photo.jpg на области и найди контуры результата\"\n  \
         echo \"read this aloud: hello\" | jarvis run -\n  \
+        jarvis run \"(17 + 4) * 2, in words\" --pipeline rewoo --llm gpt-4o-mini\n  \
         jarvis plan \"find the edges of photo.jpg\" --out plan.json && jarvis run --plan plan.json\n\n\
         Exit status: 0 when there is an answer and at least one task succeeded, 1 when the work failed, 2 for wrong use.")]
     Run(RunArgs),
@@ -175,6 +178,9 @@ pub(crate) struct RunArgs {
     /// Execute this plan, as `jarvis plan` writes it or as you edited it; `-` reads it from standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+    /// The pipeline that carries the request out
+    #[arg(long, value_name = "NAME", value_parser = pipelines(), default_value = jarvis_hugginggpt::NAME, conflicts_with = "plan")]
+    pub(crate) pipeline: String,
     /// A picture, sound, video or text the request is about; may be repeated
     #[arg(short, long = "file", value_name = "PATH")]
     pub(crate) files: Vec<PathBuf>,
@@ -187,6 +193,11 @@ pub(crate) struct RunArgs {
     /// Print every event as a line of JSON while it happens, instead of the answer
     #[arg(long)]
     pub(crate) events: bool,
+}
+
+/// The names of the pipelines, with what each does.
+fn pipelines() -> PossibleValuesParser {
+    PossibleValuesParser::new(PIPELINES.iter().map(|entry| PossibleValue::new(entry.name).help(entry.about)))
 }
 
 /// `jarvis chat`.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jarvis_engine::Events;
 use jarvis_hugginggpt::decisions::Executable;
-use jarvis_hugginggpt::{Run, RunError};
+use jarvis_pipeline::{Pipeline, Run, RunError};
 use jarvis_plan::{Event, EventKind, Request, RunId, Usage};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
@@ -35,8 +35,8 @@ pub(crate) struct Finished {
 }
 
 pub(crate) enum Work {
-    /// A request, planned first.
-    Request(Request),
+    /// A request, by the pipeline that carries it out.
+    Request(Request, Arc<dyn Pipeline>),
     /// A plan that was made before, for a request.
     Plan(Request, Box<Executable>),
 }
@@ -44,7 +44,10 @@ pub(crate) enum Work {
 /// Runs one request. The first Ctrl-C cancels the run in good order; the second ends the process.
 pub(crate) async fn run(app: &App, work: Work, live: Live, printer: Printer) -> Result<Finished, Failure> {
     let watched = watch(app, live, printer, async |events, cancel| match work {
-        Work::Request(request) => app.pipeline.run(Arc::new(request), events, cancel).await,
+        Work::Request(request, pipeline) => {
+            let cx = app.contexts.of(app.pipeline.chat.clone(), events, cancel);
+            pipeline.run(Arc::new(request), &cx).await
+        }
         Work::Plan(request, plan) => app.pipeline.run_plan(Arc::new(request), &plan, events, cancel).await,
     });
     let Watched { run_id, ended, usage, ms, streamed_text } = watched.await;

@@ -7,6 +7,7 @@ mod decisions;
 mod experts;
 #[cfg(feature = "pdf")]
 pub(crate) mod pdf;
+pub(crate) mod pipelines;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ use crate::printer::Printer;
 pub(crate) use chat::{Special, build_special, embeddings_config};
 pub(crate) use checks::checks;
 pub(crate) use experts::{Experts, hub_url, secret, token};
+use pipelines::Contexts;
 pub(crate) use tools::{Tools, changed_tools, look_at_tools, open_tools};
 
 /// Where `models refresh` and probing ask unless configured otherwise.
@@ -50,6 +52,8 @@ pub(crate) struct App {
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) pipeline: Arc<HuggingGpt>,
     pub(crate) agent: Arc<Agent>,
+    /// Makes the contexts in which pipelines run.
+    pub(crate) contexts: Contexts,
     /// The endpoint of the chat model, when it is at one.
     pub(crate) endpoint: Option<Arc<OpenAi>>,
     /// What further pipelines are built from.
@@ -96,9 +100,11 @@ impl App {
         }
         let base = Base { config, media, logs, prompts, catalogue, naming, tools };
         let pipeline = Arc::new(base.pipeline(model)?);
+        let inputs = experts::inputs(&base.config, &base.media)?;
+        let contexts = Contexts::new(&base.tools.registry, inputs, &pipeline.settings);
         let endpoint = chat.and_then(|chat| chat.endpoint);
         let (config, media) = (base.config.clone(), Arc::clone(&base.media));
-        Ok(App { config, media, journal, pipeline, agent, endpoint, base: Arc::new(base) })
+        Ok(App { config, media, journal, pipeline, agent, contexts, endpoint, base: Arc::new(base) })
     }
 
     /// Makes the pipeline of a caller who brings a chat endpoint and a key.

@@ -6,7 +6,7 @@ use jarvis_ask::AskError;
 use jarvis_chat::ChatError;
 use jarvis_plan::{ErrorCode, TaskError};
 
-use crate::error::RunError;
+use jarvis_pipeline::RunError;
 
 /// Characters of a model's reply that an error quotes.
 const QUOTED: usize = 400;
@@ -124,6 +124,7 @@ impl From<RunError> for DecisionError {
             RunError::Prompt { stage, reason } => DecisionError::Prompt { stage, reason },
             RunError::Timeout { after } => DecisionError::Timeout { after },
             RunError::Cancelled => DecisionError::Cancelled,
+            error @ RunError::NoModel { .. } => DecisionError::Planner(error.to_string()),
         }
     }
 }

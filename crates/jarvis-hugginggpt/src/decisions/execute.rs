@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use jarvis_engine::{Events, Selector};
+use jarvis_pipeline::{Run, RunError, report_end};
 use jarvis_plan::{EventKind, Level, Request, Selection, Task, TaskError};
 use tokio_util::sync::CancellationToken;
 
 use super::Executable;
-use crate::error::RunError;
-use crate::pipeline::{HuggingGpt, Run, tell_end};
+use crate::pipeline::HuggingGpt;
 
 impl HuggingGpt {
     /// Executes a plan with the models it names, their alternatives as fallbacks, and answers. Told as
@@ -37,7 +37,7 @@ impl HuggingGpt {
         }
         let selector = Pinned { pins: plan.pins.clone(), other: Arc::new(self.chooser(&request, events)) };
         let ended = self.carry_out(&request, plan.plan.clone(), Arc::new(selector), events, &cancel, began).await;
-        tell_end(ended, events, began)
+        report_end(ended, events, began)
     }
 }
 

@@ -15,17 +15,22 @@ use jarvis_plan::{AnswerResource, Kind, Usage};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::ApiJson;
 use crate::guard;
-use crate::routes::pipeline::{Asked, wait};
+use crate::routes::pipeline::{Asked, named, wait};
 use crate::runs::CancelOnDrop;
 use crate::sse;
-use crate::state::Server;
+use crate::state::{Named, Server};
 use crate::wire::openai::{
     AssistantMessage, ChatCompletion, ChatCompletionRequest, Choice, ModelCard, ModelList, Tokens,
 };
 use crate::wire::reply::SseEvent;
 
-const MODELS: [ModelCard; 1] =
-    [ModelCard { id: "jarvis/hugginggpt", object: "model", created: 1_767_225_600, owned_by: "jarvis" }];
+/// The creation time that every model is listed with, 2026-01-01.
+const CREATED: u64 = 1_767_225_600;
+
+/// A pipeline as a model.
+fn card(name: &str) -> ModelCard {
+    ModelCard { id: format!("jarvis/{name}"), object: "model", created: CREATED, owned_by: "jarvis" }
+}
 
 /// Chat completion
 ///
@@ -41,7 +46,8 @@ pub(crate) async fn complete(
     headers: HeaderMap,
     ApiJson(body): ApiJson<ChatCompletionRequest>,
 ) -> Result<Response, ApiError> {
-    let model = known(&body.model)?;
+    let named = known(&server, &body.model)?.clone();
+    let model = card(named.name).id;
     intake::check(&body)?;
     let (streams, progress) = (body.stream == Some(true), body.stream_progress == Some(true));
     let usage = body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
@@ -49,7 +55,7 @@ pub(crate) async fn complete(
     let request = intake::request(&server, body, &links).await?;
     let pipeline = Arc::clone(&server.parts.pipeline);
     let asked = Asked { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
-    let started = asked.start(&server)?;
+    let started = asked.start_with(&server, &named)?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     if streams {
         let head = pieces::Head { id: id(&started.live.run_id.0), model, created };
@@ -66,7 +72,7 @@ pub(crate) async fn complete(
         id: id(&run_id),
         object: "chat.completion",
         created,
-        model: model.to_owned(),
+        model,
         choices: vec![Choice {
             index: 0,
             message: AssistantMessage { role: "assistant", content, refusal: () },
@@ -82,28 +88,31 @@ pub(crate) async fn complete(
 #[utoipa::path(get, path = "/v1/models", tag = "openai",
     responses((status = 200, description = "The pipelines", body = ModelList),
         (status = "4XX", description = "A key is needed", body = ErrorBody)))]
-pub(crate) async fn models() -> Json<ModelList> {
-    Json(ModelList { object: "list", data: MODELS.to_vec() })
+pub(crate) async fn models(State(server): State<Server>) -> Json<ModelList> {
+    let data = server.parts.pipelines.iter().map(|named| card(named.name)).collect();
+    Json(ModelList { object: "list", data })
 }
 
 /// One of the models that can be asked
-pub(crate) async fn model(Path(id): Path<String>) -> Result<Json<ModelCard>, ApiError> {
-    let known = known(&id)?;
-    MODELS.into_iter().find(|model| model.id == known).map(Json).ok_or_else(|| ApiError::not_found("no such model"))
+pub(crate) async fn model(State(server): State<Server>, Path(id): Path<String>) -> Result<Json<ModelCard>, ApiError> {
+    known(&server, &id).map(|named| Json(card(named.name)))
 }
 
 /// The same for an id written without escape.
-pub(crate) async fn model_of_owner(Path((owner, name)): Path<(String, String)>) -> Result<Json<ModelCard>, ApiError> {
-    model(Path(format!("{owner}/{name}"))).await
+pub(crate) async fn model_of_owner(
+    server: State<Server>,
+    Path((owner, name)): Path<(String, String)>,
+) -> Result<Json<ModelCard>, ApiError> {
+    model(server, Path(format!("{owner}/{name}"))).await
 }
 
-fn known(given: &str) -> Result<&'static str, ApiError> {
-    let names = MODELS.iter().map(|model| model.id);
-    let short = |id: &str| id.split_once('/').is_some_and(|(_, name)| name == given);
-    names.clone().find(|id| *id == given || short(id)).ok_or_else(|| {
+/// The pipeline that a model's id or its name alone means.
+fn known<'a>(server: &'a Server, given: &str) -> Result<&'a Named, ApiError> {
+    named(server, given.strip_prefix("jarvis/").unwrap_or(given)).ok_or_else(|| {
         let shown: String = given.chars().take(100).collect();
+        let names: Vec<String> = server.parts.pipelines.iter().map(|named| card(named.name).id).collect();
         ApiError::new(StatusCode::NOT_FOUND, "model_not_found", format!("there is no model `{shown}` here"))
-            .hint(format!("the models are: {}", names.collect::<Vec<_>>().join(", ")))
+            .hint(format!("the models are: {}", names.join(", ")))
             .param("model")
     })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::response::Response;
 use futures::FutureExt;
 use jarvis_hugginggpt::results::results_map;
@@ -17,7 +17,7 @@ use crate::extract::ApiJson;
 use crate::routes::decisions;
 use crate::runs::{CancelOnDrop, Ended, Keep, Started, Work};
 use crate::sse;
-use crate::state::Server;
+use crate::state::{Named, Server};
 use crate::wire::ask::Ask;
 use crate::wire::reply::SseEvent;
 use crate::wire::reply::{AnswerOrDecisions, AnswerReply, ResultsReply, Said, TasksReply};
@@ -58,6 +58,62 @@ pub(crate) async fn stream(State(server): State<Server>, ApiJson(ask): ApiJson<A
         return Ok(streamed(&server, decisions::start_only(&server, &asked)?, ask.detached));
     }
     Ok(streamed(&server, asked.start(&server)?, ask.detached))
+}
+
+/// Do what is asked with a pipeline of your choice, and answer
+///
+/// `/v1/models` lists the pipelines as `jarvis/NAME`. Closing the connection cancels the run.
+#[utoipa::path(post, path = "/pipelines/{name}/runs", tag = "pipeline", request_body = Ask,
+    params(("name" = String, Path, description = "The pipeline", example = "hugginggpt")),
+    responses((status = 200, description = "The answer", body = AnswerReply),
+        (status = "4XX", description = "The request is wrong, or there is no such pipeline", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn run_named(
+    State(server): State<Server>,
+    Path(name): Path<String>,
+    ApiJson(ask): ApiJson<Ask>,
+) -> Result<Json<AnswerReply>, ApiError> {
+    let asked = Asked::of(&server, &ask)?;
+    let (run_id, ended) = wait(start_named(&server, &name, &ask, &asked)?).await?;
+    Told { run_id, asked: &asked }.answer(ended).map(Json)
+}
+
+/// Do what is asked with a pipeline of your choice, and tell what happens as it happens
+///
+/// The events are those of `/hugginggpt/stream`. Closing the connection cancels the run, unless `detached` says otherwise.
+#[utoipa::path(post, path = "/pipelines/{name}/runs/stream", tag = "pipeline", request_body = Ask,
+    params(("name" = String, Path, description = "The pipeline", example = "hugginggpt")),
+    responses((status = 200, description = "The events of the run", content_type = "text/event-stream", body = SseEvent),
+        (status = "4XX", description = "The request is wrong, or there is no such pipeline", body = ErrorBody),
+        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+pub(crate) async fn stream_named(
+    State(server): State<Server>,
+    Path(name): Path<String>,
+    ApiJson(ask): ApiJson<Ask>,
+) -> Result<Response, ApiError> {
+    let asked = Asked::of(&server, &ask)?;
+    Ok(streamed(&server, start_named(&server, &name, &ask, &asked)?, ask.detached))
+}
+
+fn start_named(
+    server: &Server,
+    name: &str,
+    ask: &Ask,
+    asked: &Asked,
+) -> Result<Started<Result<Run, RunError>>, ApiError> {
+    let named = named(server, name).ok_or_else(|| {
+        let names: Vec<&str> = server.parts.pipelines.iter().map(|named| named.name).collect();
+        ApiError::not_found("there is no such pipeline").hint(format!("the pipelines are: {}", names.join(", ")))
+    })?;
+    if ask.return_decisions {
+        return Err(ApiError::invalid("only `/hugginggpt` answers with decisions").param("return_decisions"));
+    }
+    asked.start_with(server, named)
+}
+
+/// The pipeline of that name.
+pub(crate) fn named<'a>(server: &'a Server, name: &str) -> Option<&'a Named> {
+    server.parts.pipelines.iter().find(|named| named.name == name)
 }
 
 /// Only plan
@@ -128,6 +184,22 @@ impl Asked {
         let (pipeline, request) = (Arc::clone(&self.pipeline), Arc::clone(&self.request));
         let work: Work<Result<Run, RunError>> =
             Box::new(move |events, cancel| async move { pipeline.run(request, &events, cancel).await }.boxed());
+        server.runs.start(&self.request.text, Keep::Events, work)
+    }
+
+    /// Starts the run of a pipeline that was chosen by name.
+    pub(crate) fn start_with(
+        &self,
+        server: &Server,
+        named: &Named,
+    ) -> Result<Started<Result<Run, RunError>>, ApiError> {
+        let pipeline = (named.make)(&self.pipeline);
+        let pipeline = pipeline.map_err(|reason| ApiError::internal("the pipeline cannot be made", &reason))?;
+        let request = Arc::clone(&self.request);
+        let (context, chat) = (Arc::clone(&server.parts.context), self.pipeline.chat.clone());
+        let work: Work<Result<Run, RunError>> = Box::new(move |events, cancel| {
+            async move { pipeline.run(request, &context(chat, &events, cancel)).await }.boxed()
+        });
         server.runs.start(&self.request.text, Keep::Events, work)
     }
 }

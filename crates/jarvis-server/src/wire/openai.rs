@@ -219,7 +219,7 @@ pub(crate) struct ModelList {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ModelCard {
     /// Its id.
-    pub(crate) id: &'static str,
+    pub(crate) id: String,
     /// `model`.
     pub(crate) object: &'static str,
     /// When it was made, in seconds since the Unix epoch.

@@ -11,18 +11,20 @@ use futures::FutureExt;
 use jarvis_catalogue::TaskOutput;
 use jarvis_catalogue::{Catalogue, Deployment, InferenceMode, Wanted};
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
-use jarvis_engine::{Job, Worker};
+use jarvis_engine::{Engine, Job, Worker};
 use jarvis_hugginggpt::decisions::{DecisionSettings, Decisions, Format, PlanStore};
 use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{FileSource, HuggingGpt, Settings, Sources};
+use jarvis_pipeline::{Pipeline, RunContext};
 use jarvis_plan::{ErrorCode, TaskError};
 use jarvis_planner::Offline;
 use jarvis_react::Agent;
 use jarvis_react::document::NoPdf;
-use jarvis_server::{GrpcOptions, Listeners, Options, Parts};
+use jarvis_rewoo::Rewoo;
+use jarvis_server::{GrpcOptions, Listeners, MakeContext, Named, Options, Parts};
 use jarvis_store::{Journal, Media};
 use jarvis_testing::chat::{FakeChat, Script};
-use jarvis_tools::{Registry, local};
+use jarvis_tools::{Registry, Scope, local};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
@@ -204,6 +206,8 @@ impl Builder {
         };
         let (for_worker, checks) = (Arc::clone(&worker), self.checks);
         let parts = Parts {
+            pipelines: pipelines(),
+            context: context(&agent.registry),
             agent,
             pipeline,
             local_decisions: decisions.clone(),
@@ -232,6 +236,32 @@ impl Builder {
         let client = Client::builder().timeout(PATIENCE).build().expect("a client");
         Harness { url, grpc: grpc_address, client, worker, go, chat, stop, served, folder }
     }
+}
+
+/// HuggingGPT, and ReWOO beside it.
+fn pipelines() -> Vec<Named> {
+    let rewoo: Arc<dyn Pipeline> = Arc::new(Rewoo::new().expect("the prompts parse"));
+    vec![
+        Named { name: "hugginggpt", make: Arc::new(|configured| Ok(Arc::clone(configured) as Arc<dyn Pipeline>)) },
+        Named { name: "rewoo", make: Arc::new(move |_| Ok(Arc::clone(&rewoo))) },
+    ]
+}
+
+/// Contexts whose tools are called without media.
+fn context(tools: &Arc<Registry>) -> MakeContext {
+    let tools = Arc::clone(tools);
+    let called = Arc::clone(&tools);
+    let engine = Engine::new(move |job: Job| {
+        let tools = Arc::clone(&called);
+        async move {
+            let called = tools.call(job.name(), &job.object(), &Scope::default()).await;
+            called.map(|seen| TaskOutput::text(seen.text).into()).map_err(|error| jarvis_workers::call_failed(&error))
+        }
+    });
+    Arc::new(move |chat, events, cancel| {
+        let ask = chat.map(|chat| jarvis_ask::Ask::new(chat, events));
+        RunContext::new(ask, engine.clone(), Arc::clone(&tools), events, cancel, Default::default())
+    })
 }
 
 fn agent(chat: Option<Arc<dyn ChatModel>>, media: &Arc<Media>) -> Arc<Agent> {

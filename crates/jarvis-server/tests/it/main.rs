@@ -11,4 +11,5 @@ mod load;
 mod mcp;
 mod media;
 mod openai;
+mod pipelines;
 mod runs;

@@ -92,7 +92,7 @@ async fn turn(
         printer.out_piece("[ Jarvis ]: ");
     }
     let live = if json { Live::Nothing } else { Live::Tokens };
-    let finished = session::run(app, Work::Request(request), live, printer).await?;
+    let finished = session::run(app, Work::Request(request, app.pipeline.clone()), live, printer).await?;
     let planner = app.pipeline.planner_name();
     if json {
         let document = document(app, planner, text, &finished);

@@ -34,6 +34,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
         make_out(folder)?;
     }
     let app = App::build(global, printer).await?;
+    let pipeline = app.pipeline_named(&args.pipeline)?;
     let plan = given.map(|given| executable(&given, &app)).transpose()?;
     let of_plan = plan.as_ref().and_then(|plan| plan.request.clone());
     let text = asked.or(of_plan).unwrap_or_default();
@@ -45,7 +46,7 @@ async fn carry_out(args: &RunArgs, global: &Global, printer: Printer) -> Result<
         }
         None => {
             warnings.iter().for_each(|warning| printer.warning(warning));
-            Work::Request(request)
+            Work::Request(request, pipeline)
         }
     };
     let planner = if args.plan.is_some() { "plan" } else { app.pipeline.planner_name() };

@@ -58,7 +58,10 @@ pub(super) fn parts(app: App) -> Result<Parts, Failure> {
     let service = app.config.decisions.model_api_base_url.is_some();
     let checks = checks(&app, service.then(|| Arc::clone(&decisions.source)));
     let for_caller = Arc::new(app.for_caller());
+    let contexts = app.contexts.clone();
     Ok(Parts {
+        pipelines: App::pipelines_for_callers(),
+        context: Arc::new(move |chat, events, cancel| contexts.of(chat, events, cancel)),
         decisions,
         local_decisions: app.local_decisions()?,
         format: app.config.decisions.format,

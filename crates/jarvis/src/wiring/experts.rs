@@ -144,7 +144,8 @@ fn at_endpoint(id: &str, task: &str) -> Available {
     Available { model: Arc::new(model), host: Host::Llm }
 }
 
-fn inputs(config: &Config, media: &Arc<Media>) -> Result<Inputs, Failure> {
+/// Reads the inputs of tasks, within the configured limits.
+pub(super) fn inputs(config: &Config, media: &Arc<Media>) -> Result<Inputs, Failure> {
     let limits = InputLimits {
         max_bytes: config.limits.max_input_bytes,
         max_pixels: config.limits.max_pixels,

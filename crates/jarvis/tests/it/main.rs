@@ -17,6 +17,7 @@ mod models;
 mod offline;
 mod pipelines;
 mod plans;
+mod rewoo;
 mod serve;
 mod taskbench_evaluate;
 mod taskbench_generate;

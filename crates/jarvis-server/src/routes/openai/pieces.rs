@@ -17,7 +17,7 @@ use crate::wire::openai::{Chunk, ChunkChoice, Delta, Tokens};
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) id: String,
-    pub(super) model: &'static str,
+    pub(super) model: String,
     pub(super) created: u64,
 }
 
@@ -137,7 +137,7 @@ impl Writer {
             id: &self.head.id,
             object: "chat.completion.chunk",
             created: self.head.created,
-            model: self.head.model,
+            model: &self.head.model,
             choices,
             usage: self.want.usage.then_some(usage),
         })

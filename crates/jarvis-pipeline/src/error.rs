@@ -37,11 +37,17 @@ pub enum RunError {
     /// The run was cancelled before there was a plan.
     #[error("the run was cancelled")]
     Cancelled,
+    /// The pipeline works with a chat model only, and none is configured.
+    #[error("the pipeline `{pipeline}` needs a chat model, and none is configured")]
+    NoModel {
+        /// The pipeline's name.
+        pipeline: String,
+    },
 }
 
 impl RunError {
-    /// The event that tells of it, at the end of a run that began then.
-    pub(crate) fn event(&self, began: Instant) -> EventKind {
+    /// The last event of a run that began at `began` and ended with this error.
+    pub fn event(&self, began: Instant) -> EventKind {
         let mut message = self.to_string();
         if let RunError::Model { source, .. } = self {
             message.push_str(&format!(": {source}"));
@@ -62,6 +68,7 @@ impl RunError {
             RunError::Prompt { .. } => "prompt",
             RunError::Timeout { .. } => ErrorCode::Timeout.as_str(),
             RunError::Cancelled => ErrorCode::Cancelled.as_str(),
+            RunError::NoModel { .. } => ErrorCode::NotConfigured.as_str(),
         }
     }
 
@@ -70,7 +77,24 @@ impl RunError {
         match self {
             RunError::Model { source, .. } => source.hint(),
             RunError::Timeout { .. } => Some("raise `limits.run_timeout_s`, or use a faster model"),
+            RunError::NoModel { .. } => Some("name a chat model with --llm MODEL, or set `llm.model`"),
             RunError::Planner(_) | RunError::Prompt { .. } | RunError::Cancelled => None,
+        }
+    }
+
+    /// Whether the same request may succeed later without any change.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            RunError::Model { source, .. } => matches!(
+                source.code(),
+                ErrorCode::Unavailable
+                    | ErrorCode::Timeout
+                    | ErrorCode::RateLimited
+                    | ErrorCode::Upstream
+                    | ErrorCode::BadReply
+            ),
+            RunError::Timeout { .. } => true,
+            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Cancelled | RunError::NoModel { .. } => false,
         }
     }
 }

@@ -1,0 +1,103 @@
+//! What a run is given.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jarvis_ask::Ask;
+use jarvis_engine::{Engine, Limits as EngineLimits};
+use jarvis_events::Events;
+use jarvis_plan::{EventKind, Limits as PlanLimits, Request};
+use jarvis_tools::Registry;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Run, RunError, report_end};
+
+/// Bounds of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Size of the plan.
+    pub plan: PlanLimits,
+    /// Concurrency and time. `run_timeout` covers the run from its request to its answer.
+    pub engine: EngineLimits,
+}
+
+/// What a run may use. Made anew for each run; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct RunContext {
+    /// Asks the chat model and reports to this run. `None` where no model is configured: see [`RunContext::model`].
+    pub ask: Option<Ask>,
+    /// Runs task graphs. Its worker calls the tools of [`RunContext::tools`]; events, limits and cancellation are those of
+    /// this run.
+    pub engine: Engine,
+    /// Every tool, by name.
+    pub tools: Arc<Registry>,
+    /// The run's event stream.
+    pub events: Events,
+    /// Fires when the run is to end.
+    pub cancel: CancellationToken,
+    /// Bounds of the run.
+    pub limits: Limits,
+}
+
+impl RunContext {
+    /// A context whose parts report to the same run and end with it.
+    pub fn new(
+        ask: Option<Ask>,
+        engine: Engine,
+        tools: Arc<Registry>,
+        events: &Events,
+        cancel: CancellationToken,
+        limits: Limits,
+    ) -> RunContext {
+        RunContext {
+            ask: ask.map(|ask| ask.reporting_to(events)),
+            engine: engine.events(events.clone()).limits(limits.engine).cancelled_by(cancel.clone()),
+            tools,
+            events: events.clone(),
+            cancel,
+            limits,
+        }
+    }
+
+    /// The chat model, for a pipeline that cannot work without one.
+    ///
+    /// # Errors
+    /// [`RunError::NoModel`].
+    pub fn model(&self, pipeline: &str) -> Result<&Ask, RunError> {
+        self.ask.as_ref().ok_or_else(|| RunError::NoModel { pipeline: pipeline.to_owned() })
+    }
+
+    /// Does `work` as a whole run: reports the request first, and the answer or the error last.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub async fn report(
+        &self,
+        request: &Request,
+        work: impl Future<Output = Result<Run, RunError>>,
+    ) -> Result<Run, RunError> {
+        let began = Instant::now();
+        let (planner, model) = match &self.ask {
+            Some(ask) => ("llm", ask.model().model_name("")),
+            None => ("offline", "offline".to_owned()),
+        };
+        self.events.emit(EventKind::RunStarted { request: request.clone(), planner: planner.to_owned(), model });
+        report_end(work.await, &self.events, began)
+    }
+
+    /// Does a part of the run within `allowed`, unless the run is cancelled first.
+    ///
+    /// # Errors
+    /// [`RunError::Cancelled`], [`RunError::Timeout`], and those of `work`.
+    pub async fn within<T>(
+        &self,
+        allowed: Duration,
+        work: impl Future<Output = Result<T, RunError>>,
+    ) -> Result<T, RunError> {
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(RunError::Cancelled),
+            done = tokio::time::timeout(allowed, work) => done.unwrap_or(Err(RunError::Timeout { after: allowed })),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The three roles in turn: planner, workers, solver.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use jarvis_ask::{Ask, AskError, TemplateError};
+use jarvis_chat::{ChatReply, Message};
+use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, resources};
+use jarvis_plan::{Answer, EventKind, Level, Limits, Request, Role, Source};
+use serde_json::{Value, json};
+
+use crate::blueprint::{self, Blueprint};
+use crate::evidence::{ByEvidence, WithModel};
+use crate::{Offer, Prompt, Prompts, solve};
+
+/// Name of the pipeline.
+pub const NAME: &str = "rewoo";
+
+/// How often the planner is asked for a plan without faults.
+const ATTEMPTS: u32 = 2;
+
+/// The least time the solver gets, however late it is.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+/// Characters of an attached text that the planner sees.
+const PREVIEW: usize = 1_000;
+
+/// The pipeline. Cheap to clone; holds nothing of any one run.
+#[derive(Debug, Clone)]
+pub struct Rewoo {
+    prompts: Arc<Prompts>,
+}
+
+impl Rewoo {
+    /// The pipeline with its built-in prompts.
+    ///
+    /// # Errors
+    /// When a prompt does not parse; a test rules this out.
+    pub fn new() -> Result<Rewoo, TemplateError> {
+        Ok(Rewoo { prompts: Arc::new(Prompts::builtin()?) })
+    }
+
+    async fn carry_out(&self, request: &Arc<Request>, cx: &RunContext) -> Result<Run, RunError> {
+        let began = Instant::now();
+        let ask = cx.model(NAME)?;
+        let allowed = cx.limits.engine.run_timeout;
+        let offer = Offer::of(&cx.tools, request);
+        let planned = async { Ok(self.plan(ask, &offer, request, cx.limits.plan).await?) };
+        let blueprint = cx.within(allowed, planned).await?;
+        for fault in &blueprint.faults {
+            cx.events.note(Level::Warning, format!("the plan has a fault: {fault}"));
+        }
+        cx.events.emit(EventKind::Plan { plan: blueprint.plan.clone() });
+        let worker =
+            WithModel { ask: ask.clone(), prompts: Arc::clone(&self.prompts), tools: Arc::clone(cx.engine.worker()) };
+        let limits = jarvis_engine::Limits { run_timeout: allowed.saturating_sub(began.elapsed()), ..cx.limits.engine };
+        let engine = cx.engine.clone().with_worker(Arc::new(worker)).resolver(Arc::new(ByEvidence));
+        let outcomes = engine.request(Arc::clone(request)).limits(limits).run(&blueprint.plan).await.into_outcomes();
+        let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
+        let solved = async { Ok(solve::write(ask, &self.prompts, request, &blueprint, &outcomes).await) };
+        let text = match cx.within(left, solved).await {
+            Ok(Ok(text)) => text,
+            Ok(Err(error)) if error.is_replay_miss() => return Err(error.into()),
+            // What was found out is not lost with the solver.
+            Ok(Err(error)) => self.unsolved(cx, &blueprint, &outcomes, &error),
+            Err(error) => self.unsolved(cx, &blueprint, &outcomes, &error),
+        };
+        let answer = Answer { text, resources: resources(&outcomes), notes: Vec::new() };
+        let cancelled = cx.cancel.is_cancelled();
+        Ok(Run { plan: blueprint.plan, outcomes, answer, conversation: false, cancelled })
+    }
+
+    /// Asks for a plan, and once more with its faults. A second plan is carried out with the faults it has.
+    async fn plan(&self, ask: &Ask, offer: &Offer, request: &Request, limits: Limits) -> Result<Blueprint, AskError> {
+        let context = json!({"question": question(request), "files": files(request), "tools": offer.shown()});
+        let question = ask.stage("rewoo_plan").fitted(&[()], |()| self.prompts.turns(Prompt::Plan, &context))?;
+        let again = |messages: &mut Vec<Message>, refused: jarvis_ask::Refused<'_>| {
+            messages.push(Message::text(Role::Assistant, refused.reply.text.clone()));
+            messages.extend(self.prompts.messages(Prompt::Again, &json!({"error": refused.reason}))?);
+            Ok(())
+        };
+        let mut attempts = question.asking(ATTEMPTS).noted_as("the plan").again(again).attempts();
+        loop {
+            let reply: ChatReply = attempts.next().await?;
+            match blueprint::read(&reply.text, offer, limits) {
+                Ok(sound) if sound.faults.is_empty() => return Ok(sound),
+                Ok(faulty) => match attempts.refuse(&reply, &faulty.faults.join("; ")) {
+                    Ok(()) => {}
+                    Err(AskError::Unreadable { .. }) => return Ok(faulty),
+                    Err(error) => return Err(error),
+                },
+                Err(reason) => attempts.refuse(&reply, &reason)?,
+            }
+        }
+    }
+
+    fn unsolved(
+        &self,
+        cx: &RunContext,
+        blueprint: &Blueprint,
+        outcomes: &[jarvis_plan::Outcome],
+        why: &dyn std::error::Error,
+    ) -> String {
+        cx.events.note(Level::Warning, format!("the model could not write the answer ({why})"));
+        solve::unsolved(blueprint, outcomes)
+    }
+}
+
+#[async_trait]
+impl Pipeline for Rewoo {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    async fn run(&self, request: Arc<Request>, cx: &RunContext) -> Result<Run, RunError> {
+        cx.report(&request, self.carry_out(&request, cx)).await
+    }
+}
+
+/// The question with what was said before it.
+fn question(request: &Request) -> String {
+    let earlier = request.history.iter().map(|turn| {
+        let who = match turn.role {
+            Role::System => "Instructions",
+            Role::User => "Person",
+            Role::Assistant => "Assistant",
+        };
+        format!("{who}: {}\n", turn.content)
+    });
+    let earlier: String = earlier.collect();
+    if earlier.is_empty() {
+        return request.text.clone();
+    }
+    format!("{}\n\nSaid before:\n{}", request.text, earlier.trim_end())
+}
+
+/// The question with its files, for the solver.
+pub(crate) fn described(request: &Request) -> String {
+    let files = files(request).into_iter().map(|file| {
+        let text = |key: &str| file.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        format!("\nFile {}: {}", text("name"), text("about"))
+    });
+    std::iter::once(question(request)).chain(files).collect()
+}
+
+/// The attachments as the planner sees them.
+fn files(request: &Request) -> Vec<Value> {
+    let file = |file: &jarvis_plan::Resource| match &file.source {
+        Source::Inline(text) => {
+            let preview: String = text.chars().take(PREVIEW).collect();
+            let name = file.name.as_deref().unwrap_or("text");
+            json!({"name": name, "about": format!("a text of {} characters that begins: {preview}", text.chars().count())})
+        }
+        Source::Public(path) | Source::Url(path) => json!({"name": path, "about": file.kind.as_str()}),
+    };
+    request.attachments.iter().map(file).collect()
+}

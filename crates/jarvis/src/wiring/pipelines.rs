@@ -1,0 +1,109 @@
+//! The pipelines of this program, in one table: `jarvis run --pipeline`, the routes of the server and the models of its
+//! OpenAI door follow it.
+
+use std::sync::Arc;
+
+use jarvis_ask::Ask;
+use jarvis_chat::ChatModel;
+use jarvis_engine::{Engine, Events};
+use jarvis_hugginggpt::{HuggingGpt, RunError, Settings};
+use jarvis_pipeline::{Limits, Pipeline, RunContext};
+use jarvis_rewoo::Rewoo;
+use jarvis_server::Named;
+use jarvis_tools::Registry;
+use jarvis_workers::{Inputs, ToolWorker};
+use tokio_util::sync::CancellationToken;
+
+use super::App;
+use crate::failure::Failure;
+
+/// A pipeline and how it is made.
+pub(crate) struct Entry {
+    /// Its name, as [`Pipeline::name`] gives it.
+    pub(crate) name: &'static str,
+    /// What it does, in a line of help.
+    pub(crate) about: &'static str,
+    /// Whether it works with a chat model only.
+    pub(crate) needs_model: bool,
+    /// Makes it beside the HuggingGPT pipeline that is configured.
+    pub(crate) make: fn(&Arc<HuggingGpt>) -> Result<Arc<dyn Pipeline>, Failure>,
+}
+
+/// Every pipeline; the first is the default.
+pub(crate) const PIPELINES: &[Entry] = &[
+    Entry {
+        name: jarvis_hugginggpt::NAME,
+        about: "plan, choose a model for each task, execute, answer",
+        needs_model: false,
+        make: |configured| Ok(Arc::clone(configured) as Arc<dyn Pipeline>),
+    },
+    Entry {
+        name: jarvis_rewoo::NAME,
+        about: "plan every tool call at once, gather the evidence in parallel, answer; needs --llm",
+        needs_model: true,
+        make: |_| Ok(Arc::new(Rewoo::new().map_err(Failure::work)?)),
+    },
+];
+
+/// What the contexts of runs are made from.
+#[derive(Clone)]
+pub(crate) struct Contexts {
+    engine: Engine,
+    tools: Arc<Registry>,
+    limits: Limits,
+    reserve_tokens: usize,
+    structured: bool,
+}
+
+impl Contexts {
+    /// Contexts whose tools are those of a registry.
+    pub(super) fn new(tools: &Arc<Registry>, inputs: Inputs, settings: &Settings) -> Contexts {
+        Contexts {
+            engine: Engine::new(ToolWorker::new(Arc::clone(tools), Arc::new(inputs))),
+            tools: Arc::clone(tools),
+            limits: Limits { plan: settings.plan, engine: settings.engine },
+            reserve_tokens: settings.reserve_tokens,
+            structured: settings.structured,
+        }
+    }
+
+    /// The context of a run with this chat model, or without one.
+    pub(crate) fn of(
+        &self,
+        chat: Option<Arc<dyn ChatModel>>,
+        events: &Events,
+        cancel: CancellationToken,
+    ) -> RunContext {
+        let ask = chat.map(|chat| Ask::new(chat, events).reserving(self.reserve_tokens).structured(self.structured));
+        RunContext::new(ask, self.engine.clone(), Arc::clone(&self.tools), events, cancel, self.limits)
+    }
+}
+
+impl App {
+    /// The pipelines as the server offers them.
+    pub(crate) fn pipelines_for_callers() -> Vec<Named> {
+        let named = |entry: &Entry| {
+            let make = entry.make;
+            let make = move |configured: &_| make(configured).map_err(|failure| failure.error().to_string());
+            Named { name: entry.name, make: Arc::new(make) }
+        };
+        PIPELINES.iter().map(named).collect()
+    }
+
+    /// The pipeline of that name.
+    ///
+    /// # Errors
+    /// When there is none, or it needs a chat model that is not configured.
+    pub(crate) fn pipeline_named(&self, name: &str) -> Result<Arc<dyn Pipeline>, Failure> {
+        let entry = PIPELINES.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let names: Vec<&str> = PIPELINES.iter().map(|entry| entry.name).collect();
+            Failure::usage(format!("unknown pipeline `{name}`")).hint(format!("one of: {}", names.join(", ")))
+        })?;
+        if entry.needs_model && self.pipeline.chat.is_none() {
+            let error = RunError::NoModel { pipeline: entry.name.to_owned() };
+            let hint = error.hint().unwrap_or_default();
+            return Err(Failure::usage(error).hint(hint));
+        }
+        (entry.make)(&self.pipeline)
+    }
+}
