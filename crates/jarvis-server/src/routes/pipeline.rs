@@ -75,7 +75,7 @@ pub(crate) async fn run_named(
 ) -> Result<Json<AnswerReply>, ApiError> {
     let asked = Asked::of(&server, &ask)?;
     let (run_id, ended) = wait(start_named(&server, &name, &ask, &asked)?).await?;
-    Told { run_id, asked: &asked }.answer(ended).map(Json)
+    RunHeader { run_id, asked: &asked }.answer(ended).map(Json)
 }
 
 /// Do what is asked with a pipeline of your choice, and tell what happens as it happens

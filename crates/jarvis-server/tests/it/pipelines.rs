@@ -3,7 +3,7 @@
 use jarvis_testing::chat::{Reply as Said, Script};
 use serde_json::{Value, json};
 
-use crate::house::{self, ask};
+use crate::harness::{self, ask};
 
 const PLAN: &str = "Plan: Add.\n#E1 = calculator[17 + 25]\nPlan: Say it.\n#E2 = LLM[Say #E1 in words.]";
 
@@ -16,14 +16,14 @@ fn rewoo() -> Script {
 
 #[tokio::test]
 async fn a_pipeline_runs_by_its_name() {
-    let house = house::with_chat(rewoo()).start().await;
-    let reply = house.post("/pipelines/rewoo/runs", ask("what do both cost?")).await;
+    let harness = harness::with_chat(rewoo()).start().await;
+    let reply = harness.post("/pipelines/rewoo/runs", ask("what do both cost?")).await;
     assert_eq!((reply.status, &reply.json["message"]), (200, &json!("Both cost forty-two.")), "{}", reply.text);
     let outcomes = reply.json["run"]["outcomes"].as_array().expect("outcomes");
     let texts: Vec<&Value> = outcomes.iter().map(|outcome| &outcome["outputs"][0]["text"]).collect();
     assert_eq!(texts, [&json!("42"), &json!("forty-two")]);
 
-    let events = house.stream("/pipelines/rewoo/runs/stream", ask("what do both cost?")).await;
+    let events = harness.stream("/pipelines/rewoo/runs/stream", ask("what do both cost?")).await;
     let names: Vec<&str> = events.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!((names.first(), names.last()), (Some(&"run_started"), Some(&"done")), "{names:?}");
     assert!(["plan", "task_finished", "token", "answer"].iter().all(|name| names.contains(name)), "{names:?}");
@@ -31,28 +31,28 @@ async fn a_pipeline_runs_by_its_name() {
 
 #[tokio::test]
 async fn every_pipeline_is_a_model() {
-    let house = house::with_chat(rewoo()).start().await;
-    let models = house.get("/v1/models").await;
+    let harness = harness::with_chat(rewoo()).start().await;
+    let models = harness.get("/v1/models").await;
     let ids: Vec<&Value> = models.json["data"].as_array().expect("models").iter().map(|model| &model["id"]).collect();
     assert_eq!(ids, [&json!("jarvis/hugginggpt"), &json!("jarvis/rewoo")]);
     let mut body = ask("what do both cost?");
     body["model"] = json!("jarvis/rewoo");
-    let reply = house.post("/v1/chat/completions", body).await;
+    let reply = harness.post("/v1/chat/completions", body).await;
     assert_eq!(reply.json["model"], "jarvis/rewoo", "{}", reply.text);
     assert_eq!(reply.json["choices"][0]["message"]["content"], "Both cost forty-two.");
 }
 
 #[tokio::test]
 async fn what_cannot_be_run_is_refused() {
-    let house = house::offline().start().await;
+    let harness = harness::offline().start().await;
     for (path, body, told) in [
         ("/pipelines/none/runs", ask("x"), "404 not_found"),
         ("/pipelines/none/runs/stream", ask("x"), "404 not_found"),
         ("/pipelines/rewoo/runs", ask("x"), "501 not_configured"),
         ("/pipelines/rewoo/runs", json!({}), "400 invalid_request"),
     ] {
-        assert_eq!(house.post(path, body).await.told(), told, "{path}");
+        assert_eq!(harness.post(path, body).await.told(), told, "{path}");
     }
-    let reply = house.post("/pipelines/hugginggpt/runs", ask("tell the mood of: I love it")).await;
+    let reply = harness.post("/pipelines/hugginggpt/runs", ask("tell the mood of: I love it")).await;
     assert_eq!(reply.status, 200, "{}", reply.text);
 }

@@ -117,7 +117,7 @@ fn keys_are_never_shown() {
 
 #[test]
 fn the_log_tells_the_story_of_a_run() {
-    let house = House::new().env("JARVIS_LOG", "jarvis=debug");
+    let house = Harness::new().env("JARVIS_LOG", "jarvis=debug");
     let ended = house.run(&["run", "tell the mood of: I love it"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     for want in ["run{run_id=", "task finished", "task=text-classification", "status=\"succeeded\""] {

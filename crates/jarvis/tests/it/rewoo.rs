@@ -2,43 +2,43 @@
 
 use serde_json::json;
 
-use crate::house::{House, outcomes};
+use crate::harness::{Harness, outcomes};
 
 #[test]
 fn rewoo_plans_gathers_and_solves() {
-    let house = House::new();
+    let harness = Harness::new();
     let plan = "Plan: Add the prices.\n#E1 = calculator[17 + 25]\nPlan: Say it.\n#E2 = LLM[Say #E1 in words.]";
     let lines = [
         json!({"stage": "rewoo_plan", "contains": ["what do both cost"], "reply": plan}),
         json!({"stage": "rewoo_llm", "contains": ["Say 42 in words."], "reply": "forty-two"}),
         json!({"stage": "rewoo_solve", "contains": ["Evidence: forty-two"], "reply": "Both cost forty-two."}),
     ];
-    house.file("r.jsonl", lines.map(|line| line.to_string()).join("\n"));
+    harness.file("r.jsonl", lines.map(|line| line.to_string()).join("\n"));
     let run = ["run", "what do both cost?", "--pipeline", "rewoo", "--llm", "replay:r.jsonl", "-q"];
-    let (code, document) = house.json(&[&run[..], &["--json"]].concat());
+    let (code, document) = harness.json(&[&run[..], &["--json"]].concat());
     assert_eq!((code, document["answer"]["text"].as_str()), (0, Some("Both cost forty-two.")), "{document:#}");
     assert_eq!(outcomes(&document), ["0 calculator succeeded calculator", "1 LLM succeeded LLM"]);
     assert_eq!(document["plan"]["tasks"][1]["dep"], json!([0]));
     assert_eq!(document["usage"]["calls"], json!({"rewoo_plan": 1, "rewoo_llm": 1, "rewoo_solve": 1}));
 
-    let (_, runs) = house.json(&["runs", "list", "--json"]);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
     assert_eq!(runs[0]["run_id"], document["run_id"], "{runs}");
-    let told = house.told(&[&run[..], &[]].concat());
+    let told = harness.told(&[&run[..], &[]].concat());
     assert!(told.contains("Both cost forty-two."), "{told}");
 }
 
 #[test]
 fn wrong_choices_of_a_pipeline_are_wrong_use() {
-    let house = House::new();
+    let harness = Harness::new();
     for (args, said) in [
         (&["run", "x", "--pipeline", "none"][..], &["hugginggpt", "rewoo"][..]),
         (&["run", "x", "--pipeline", "rewoo"], &["`rewoo` needs a chat model", "--llm MODEL"]),
         (&["run", "--plan", "p.json", "--pipeline", "rewoo"], &["cannot be used with"]),
     ] {
-        let ended = house.run(args);
+        let ended = harness.run(args);
         assert_eq!(ended.code, 2, "{args:?}: {}", ended.stderr);
         assert!(said.iter().all(|word| ended.stderr.contains(word)), "{args:?}: {}", ended.stderr);
     }
-    let help = house.told(&["run", "--help"]);
+    let help = harness.told(&["run", "--help"]);
     assert!(help.contains("--pipeline <NAME>") && help.contains("rewoo:"), "{help}");
 }
