@@ -1,4 +1,4 @@
-//! What a model wrote, taken apart (`spec/react.md` §5): thought, calls of tools, final answer. Nothing is carried out here.
+//! What a model wrote, taken apart: thought, calls of tools, final answer. Nothing is carried out here.
 
 mod json;
 mod tags;

@@ -1,4 +1,4 @@
-//! Prompts of the agent (`spec/react.md` §3): in English and Chinese, one for each format. Values go in once, as they are.
+//! Prompts of the agent: in English and Chinese, one for each format. Values go in once, as they are.
 
 use jarvis_chat::Message;
 use jarvis_plan::Language;

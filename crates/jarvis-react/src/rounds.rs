@@ -41,7 +41,7 @@ impl Round {
     }
 }
 
-/// The rounds as the lines that follow the question (`spec/react.md` §3), from `skip` on.
+/// The rounds as the lines that follow the question, from `skip` on.
 pub(crate) fn scratchpad(rounds: &[Round], skip: usize) -> String {
     let mut text = String::new();
     if skip > 0 && !rounds.is_empty() {

@@ -1,4 +1,4 @@
-//! The rounds of one question (`spec/react.md` §4): think, call, observe, until there is an answer.
+//! The rounds of one question: think, call, observe, until there is an answer.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The contract tests of `spec/react.md` §7 that belong to the agent; those of the wire are the server's.
+//! The contract of the document agent: rounds, formats, answers and faults. What is on the wire is tested by the server.
 
 use std::collections::HashMap;
 

@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 use super::App;
 use crate::failure::Failure;
 
+type Make = fn(&Arc<HuggingGpt>) -> Result<Arc<dyn Pipeline>, Failure>;
+
 /// A pipeline and how it is made.
 pub(crate) struct Entry {
     /// Its name, as [`Pipeline::name`] gives it.
@@ -26,7 +28,7 @@ pub(crate) struct Entry {
     /// Whether it works with a chat model only.
     pub(crate) needs_model: bool,
     /// Makes it beside the HuggingGPT pipeline that is configured.
-    pub(crate) make: fn(&Arc<HuggingGpt>) -> Result<Arc<dyn Pipeline>, Failure>,
+    pub(crate) make: Make,
 }
 
 /// Every pipeline; the first is the default.
