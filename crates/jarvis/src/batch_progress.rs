@@ -181,7 +181,7 @@ impl Watch for BatchProgress {
         }
         let (done, of, failed) = (summary.ended(), summary.pending(), summary.failed);
         if ended.outcome == Outcome::Failed && failed == TOLD && of > LISTED {
-            self.line(&state, &format!("further failures are told in {} alone", self.failures));
+            self.line(&state, &format!("further failures are only in {}", self.failures));
         }
         let used = self.used(summary);
         if let Some(bar) = &state.bar {

@@ -11,6 +11,7 @@ mod progress;
 mod session;
 mod wiring;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -61,5 +62,7 @@ fn start_logs(verbose: u8) {
     let default = if verbose >= 2 { "warn,jarvis=debug" } else { "error,rmcp=off" };
     let filter = tracing_subscriber::EnvFilter::try_from_env(config::env_vars::LOG)
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let colours = std::io::stderr().is_terminal();
+    let _ =
+        tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).try_init();
 }

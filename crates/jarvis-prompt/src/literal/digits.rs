@@ -104,6 +104,7 @@ fn joined(digits: &[u8], powers: &[(usize, BigUint)]) -> BigUint {
             }
             None => joined(digits, rest),
         },
-        None => BigUint::parse_bytes(digits, 10).expect("only decimal digits were read"),
+        // A sign alone has no digits.
+        None => BigUint::parse_bytes(digits, 10).unwrap_or_default(),
     }
 }

@@ -117,10 +117,10 @@ fn keys_are_never_shown() {
 
 #[test]
 fn the_log_tells_the_story_of_a_run() {
-    let house = Harness::new().env("JARVIS_LOG", "jarvis=debug");
-    let ended = house.run(&["run", "tell the mood of: I love it"]);
+    let harness = Harness::new().env("JARVIS_LOG", "jarvis=debug");
+    let ended = harness.run(&["run", "tell the mood of: I love it"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    for want in ["run{run_id=", "task finished", "task=text-classification", "status=\"succeeded\""] {
+    for want in ["run{run_id=", "task finished", "task=\"text-classification\"", "status=\"succeeded\""] {
         assert!(ended.stderr.contains(want), "{want}: {}", ended.stderr);
     }
 }
