@@ -26,6 +26,7 @@
 //!
 //! Where more is needed, [`Ask::stage`] begins a [`Question`]: levels for the context budget, attempts, settings of the
 //! request, a reader of its own, streaming. [`prompts!`] declares a pipeline's prompts.
+#![warn(missing_docs)]
 
 mod call;
 mod error;

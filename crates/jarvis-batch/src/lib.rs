@@ -4,8 +4,6 @@
 //! through the items that it lacks, counts how they end, tells a [`Watch`], and stops when it is cancelled or when nobody
 //! answers.
 
-#![allow(missing_docs, reason = "most fields are told by their names")]
-
 mod log;
 mod watch;
 

@@ -4,7 +4,6 @@
 //! [`Catalogue`] says which models serve a task; a [`Prober`] says which of them can be reached now; [`openapi`] reads
 //! what an API offers. [`VectorIndex`] and [`Bm25Index`] find the texts of a list that fit a text. Nothing here performs a
 //! task.
-#![allow(missing_docs)]
 
 mod builtin;
 mod catalogue;

@@ -1,7 +1,6 @@
 //! Chat models behind one trait: OpenAI-compatible endpoints, recordings, a scripted model. Embeddings of texts behind another.
 //!
 //! Knows messages and tokens, not tasks: prompts are made elsewhere.
-#![allow(missing_docs)]
 #![allow(clippy::disallowed_methods, reason = "this crate defines the calls, and wraps and tests them")]
 
 mod config;

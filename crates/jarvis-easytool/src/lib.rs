@@ -6,8 +6,6 @@
 //! it, [`mock`] stands in for the services.
 //! Nothing here prints, and no reply is ever evaluated as code.
 
-#![allow(missing_docs, reason = "not an API of its own: fields say what they are by their names")]
-
 pub mod batch;
 pub mod data;
 pub mod funcqa;

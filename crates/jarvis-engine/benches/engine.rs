@@ -1,7 +1,6 @@
 //! What the engine itself costs: graphs of tasks that do nothing. Run with `cargo bench -p jarvis-engine`.
 //!
 //! The column `item/s` counts tasks, so 50,000 tasks a second are 20 µs a task.
-#![allow(missing_docs)]
 
 use std::sync::Arc;
 

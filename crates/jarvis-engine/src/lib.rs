@@ -4,6 +4,7 @@
 //! and how is a [`Worker`]'s business. It never shows one task another's error as if it were a result: see [`Resolver`].
 //!
 //! [`Engine`] has the shortest complete program.
+#![warn(missing_docs)]
 
 mod contract;
 mod drive;

@@ -2,7 +2,6 @@
 //! and text from outside.
 //!
 //! Knows no service, task or tool.
-#![allow(missing_docs)]
 
 pub mod http;
 pub mod policy;

@@ -6,6 +6,7 @@
 //!
 //! This crate has no async code, does no I/O and knows no wire format but its own record and the HuggingGPT dialect
 //! that models write ([`dialect`]).
+#![warn(missing_docs)]
 
 pub mod check;
 pub mod dialect;

@@ -8,8 +8,6 @@
 //! `slots` (values of named parameters). Word lists are in `data/`. No code or list names a tool: tools are found by the
 //! words with which they describe themselves. Checking a draft, choosing models and calling them are not done here.
 
-#![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
-
 mod candidate;
 mod clauses;
 mod data;

@@ -1,7 +1,7 @@
 //! The gRPC protocols of jarvis as Rust types: generated code and its descriptors, nothing else.
 
 /// `FileBasedQA`: questions about a document.
-#[allow(missing_docs, clippy::all, clippy::pedantic, clippy::unwrap_used, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, clippy::unwrap_used, unreachable_pub)]
 pub mod file_based_qa {
     include!(concat!(env!("OUT_DIR"), "/file_based_qa/_.rs"));
 
@@ -10,7 +10,7 @@ pub mod file_based_qa {
 }
 
 /// `Math`: the sample of a remote procedure as a tool.
-#[allow(missing_docs, clippy::all, clippy::pedantic, clippy::unwrap_used, unreachable_pub)]
+#[allow(clippy::all, clippy::pedantic, clippy::unwrap_used, unreachable_pub)]
 pub mod math {
     include!(concat!(env!("OUT_DIR"), "/math/_.rs"));
 

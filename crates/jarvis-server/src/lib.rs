@@ -3,8 +3,6 @@
 //! Each protocol turns what came over the wire into the types of `jarvis-plan`, calls a pipeline, and turns what comes
 //! back into its wire types. What a request means, and how it is carried out, is decided below.
 
-#![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
-
 mod app;
 mod error;
 mod extract;

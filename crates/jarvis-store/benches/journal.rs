@@ -1,7 +1,6 @@
 //! What journaling costs. Run with `cargo bench -p jarvis-store`.
 //!
 //! Four events make a task: chosen, started, finished, and a note. `item/s` counts tasks.
-#![allow(missing_docs)]
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

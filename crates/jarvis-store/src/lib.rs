@@ -1,8 +1,6 @@
 //! Media on disk under one confined folder, what their bytes are, the run journal in SQLite, and files that survive being
 //! stopped.
 
-#![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
-
 pub mod files;
 pub mod sniff;
 

@@ -5,7 +5,6 @@
 //! [`generate`] makes new samples (Back-Instruct). Nothing here executes a tool or prints.
 
 // Docs say what is not obvious; a doc comment that repeats a name helps nobody.
-#![allow(missing_docs)]
 
 pub mod data;
 pub mod error;

@@ -2,6 +2,7 @@
 //!
 //! A [`Tool`] is called with a JSON object and answers with an [`Observation`] (text, data, pictures) or with a [`ToolError`];
 //! a [`Registry`] holds all of them by name. Nothing here chooses a tool or performs the task of a plan.
+#![warn(missing_docs)]
 
 pub mod approvals;
 mod bodies;

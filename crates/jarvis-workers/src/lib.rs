@@ -2,8 +2,6 @@
 //!
 //! A worker performs a task that has been assigned to it; it chooses neither the task nor the model.
 
-#![allow(missing_docs, reason = "not a public API: docs stand where a name and a type do not say enough")]
-
 pub mod draw;
 pub mod native;
 
