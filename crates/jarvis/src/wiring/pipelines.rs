@@ -9,6 +9,7 @@ use jarvis_engine::{Engine, Events};
 use jarvis_hugginggpt::{HuggingGpt, RunError, Settings};
 use jarvis_pipeline::{Limits, Pipeline, RunContext};
 use jarvis_rewoo::Rewoo;
+#[cfg(feature = "serve")]
 use jarvis_server::Named;
 use jarvis_tools::Registry;
 use jarvis_workers::{Inputs, ToolWorker};
@@ -82,6 +83,7 @@ impl Contexts {
 }
 
 impl App {
+    #[cfg(feature = "serve")]
     /// The pipelines as the server offers them.
     pub(crate) fn pipelines_for_callers() -> Vec<Named> {
         let named = |entry: &Entry| {
