@@ -205,17 +205,15 @@ impl From<RunError> for ApiError {
             RunError::Model { source, .. } => status_of_chat(source),
             RunError::Planner(_) | RunError::Prompt { .. } => StatusCode::INTERNAL_SERVER_ERROR,
             RunError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+            RunError::InvalidRequest(_) => StatusCode::BAD_REQUEST,
+            RunError::NoAnswer(_) => StatusCode::UNPROCESSABLE_ENTITY,
             RunError::Cancelled => StatusCode::CONFLICT,
             RunError::NoModel { .. } => StatusCode::NOT_IMPLEMENTED,
         };
         let (code, hint) = (error.code(), error.hint());
         let message = match &error {
             RunError::Model { source, .. } => format!("{error}: {source}"),
-            RunError::Planner(_)
-            | RunError::Prompt { .. }
-            | RunError::Timeout { .. }
-            | RunError::Cancelled
-            | RunError::NoModel { .. } => error.to_string(),
+            other => other.to_string(),
         };
         let api_error = ApiError::new(status, code, message);
         match hint {
