@@ -191,6 +191,31 @@ fn the_original_options_and_payload() {
 }
 
 #[test]
+fn an_inference_is_a_run_of_the_journal() {
+    let harness = harness();
+    let script = Script::new().on_containing("plan", &["#: Extract the"], Reply::text("no plan").usage(30, 3));
+    let fake = FakeChat::spawn(script.otherwise(Reply::text(GOOD).usage(1000, 100)));
+    let infer = ["taskbench", "infer", "--data-dir", "data_studio", "--record", "calls.jsonl", "--llm", "m"];
+    let ended = harness.run(&[&infer[..], &["--base-url", &fake.url()]].concat());
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
+    let [run] = &runs.as_array().unwrap()[..] else { panic!("one run: {runs}") };
+    assert_eq!(
+        (&run["request"], &run["status"]),
+        (&json!("TaskBench inference: 3 requests of studio"), &json!("done"))
+    );
+    let (_, events) = harness.json(&["runs", "show", run["run_id"].as_str().unwrap(), "--json"]);
+    let names: Vec<&str> = events.as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(names, ["run_started", "model_call", "model_call", "model_call", "answer", "done"]);
+    assert_eq!((&events[0]["planner"], &events[0]["model"]), (&json!("llm"), &json!("m")));
+    assert_eq!(events[4]["answer"]["text"], "2 of 3 done; failed: 1, left: 0");
+    let usage = json!({"calls": {"plan": 3}, "prompt_tokens": 2030, "completion_tokens": 203});
+    assert_eq!(events[5]["usage"], usage);
+    let recorded = std::fs::read_to_string(harness.work().join("calls.jsonl")).unwrap();
+    assert_eq!(recorded.lines().count(), 3);
+}
+
+#[test]
 fn wrong_use_is_told() {
     let harness = harness();
     std::fs::create_dir(harness.work().join("data_dailylifeapis")).unwrap();

@@ -9,11 +9,10 @@ use clap::{ArgAction, Args};
 use jarvis_batch::Summary;
 use jarvis_taskbench::data::{DependencyType, file_stem};
 use jarvis_taskbench::generate::{
-    ALIGNED, Folder, FolderError, GenerateError, Generator, SampleSpec, Settings, prepare,
+    ALIGNED, Done, Folder, FolderError, GenerateError, Generator, SampleSpec, Settings, prepare,
 };
 use jarvis_taskbench::graph::Method;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::endpoint::EndpointArgs;
 use crate::batch_progress::{BatchProgress, kinds, several};
@@ -21,7 +20,7 @@ use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::session::cancel_on_interrupt;
+use crate::session::{self, BatchResult};
 use crate::wiring::{build_special, load_config};
 
 /// `jarvis taskbench generate`.
@@ -128,16 +127,25 @@ pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printe
         Failure::usage(error).hint(hint)
     })?;
     if args.play {
-        return play(&generator, &args, printer).await;
+        let request = format!("TaskBench generation: one sample in {}", dir.display());
+        let done = session::batch(&config, request, printer, async |events, stop| {
+            let generator = generator.reporting_to(events);
+            tokio::select! {
+                done = generator.play() => done.map_err(|error| unplayed(error, printer)),
+                () = stop.cancelled() => Err(Failure::work("interrupted")),
+            }
+        });
+        return show_sample(&done.await?, &args, printer);
     }
-    let cancel = CancellationToken::new();
-    let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
     let mut shown = BatchProgress::new(printer, llm, ("sample", "sample"), &errors);
     shown.tells_all = true;
-    let ended = generator.run(&shown, &cancel).await;
-    interrupt.abort();
+    let request = format!("TaskBench generation: {} in {}", several(args.number_of_samples, "sample"), dir.display());
+    let ended = session::batch(&config, request, printer, async |events, stop| {
+        generator.reporting_to(events).run(&shown, &stop).await.map_err(failed)
+    });
+    let ended = ended.await;
     shown.clear();
-    finish(&ended.map_err(failed)?, &shown, &args, &dir, &errors, printer)
+    finish(&ended?, &shown, &args, &dir, &errors, printer)
 }
 
 /// What becomes of a number of tools that the method does not take.
@@ -231,16 +239,25 @@ fn seed(args: &GenerateArgs, dir: &Path) -> u64 {
     })
 }
 
-async fn play(generator: &Generator, args: &GenerateArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let done = tokio::select! {
-        done = generator.play() => done.map_err(|error| {
-            if let GenerateError::Sample { raw: Some(raw), .. } = &error {
-                printer.progress(&format!("the reply:\n{raw}\n"));
-            }
-            failed(error)
-        })?,
-        _ = tokio::signal::ctrl_c() => return Err(Failure::work("interrupted")),
-    };
+impl BatchResult for Done {
+    fn ok(&self) -> bool {
+        true
+    }
+
+    fn text(&self) -> String {
+        self.critics.verdict()
+    }
+}
+
+/// Why there is no sample; the reply that cannot be used is shown whole.
+fn unplayed(error: GenerateError, printer: Printer) -> Failure {
+    if let GenerateError::Sample { raw: Some(raw), .. } = &error {
+        printer.progress(&format!("the reply:\n{raw}\n"));
+    }
+    failed(error)
+}
+
+fn show_sample(done: &Done, args: &GenerateArgs, printer: Printer) -> Result<ExitCode, Failure> {
     if args.json {
         let shown = json!({"prompt": done.prompt, "record": done.record});
         printer.out(&serde_json::to_string_pretty(&shown).map_err(Failure::work)?);
