@@ -10,9 +10,9 @@ mod lines;
 mod requests;
 mod tools;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
+
+use indexmap::IndexMap;
 
 pub use alignment::{Alignment, AlignmentIds};
 pub use gold::{Gold, GoldRecord, Release};
@@ -22,8 +22,9 @@ pub use requests::{Requests, UserRequest};
 pub use tools::{BenchTool, GraphLink, ToolGraph, ToolList, normalised};
 
 use crate::DataError;
+use crate::json::{Json, parse};
+use crate::words::words;
 
-/// What the links of a plan mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DependencyType {
     /// A task uses what another made: `<node-j>` in an argument is the link. Tools have typed inputs and outputs.
@@ -32,33 +33,7 @@ pub enum DependencyType {
     Temporal,
 }
 
-impl DependencyType {
-    /// `resource` or `temporal`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            DependencyType::Resource => "resource",
-            DependencyType::Temporal => "temporal",
-        }
-    }
-}
-
-impl fmt::Display for DependencyType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for DependencyType {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<DependencyType, String> {
-        match word {
-            "resource" => Ok(DependencyType::Resource),
-            "temporal" => Ok(DependencyType::Temporal),
-            other => Err(format!("`{other}` is no dependency type; it is `resource` or `temporal`")),
-        }
-    }
-}
+words!("dependency type", DependencyType: Resource = "resource", Temporal = "temporal");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domain {
@@ -66,10 +41,6 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// The domain in this folder.
-    ///
-    /// # Errors
-    /// When there is no such folder.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Domain, DataError> {
         let dir = dir.into();
         match std::fs::metadata(&dir) {
@@ -106,45 +77,37 @@ impl Domain {
         named(&own).or_else(|| named(&path))
     }
 
-    /// `tool_desc.json`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is not a tool list.
     pub fn tools(&self) -> Result<ToolList, DataError> {
         ToolList::read(&self.path("tool_desc.json"))
     }
 
-    /// `graph_desc.json`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is not a tool graph.
     pub fn graph(&self) -> Result<ToolGraph, DataError> {
         ToolGraph::read(&self.path("graph_desc.json"))
     }
 
-    /// `user_requests.json`.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn requests(&self) -> Result<Requests, DataError> {
         Requests::read(&self.path("user_requests.json"))
     }
 
-    /// `data.json`, unread but for its bytes.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn gold(&self) -> Result<Gold, DataError> {
         Gold::read(&self.path("data.json"))
     }
 
-    /// `alignment_ids.json`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is of another shape.
     pub fn alignment(&self) -> Result<AlignmentIds, DataError> {
         AlignmentIds::read(&self.path("alignment_ids.json"))
     }
+
+    /// The test ids of each method, which GNN4TaskPlan keeps in `split_ids.json`.
+    pub fn test_ids(&self) -> Result<IndexMap<String, Vec<SampleId>>, DataError> {
+        alignment::test_ids(&self.path("split_ids.json"))
+    }
+}
+
+/// A file of one JSON document.
+fn document(path: &Path) -> Result<Json<'static>, DataError> {
+    let bytes = std::fs::read(path).map_err(|error| DataError::read(path, error))?;
+    let read = parse(&bytes).map(Json::into_static);
+    read.map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })
 }
 
 /// The file name, without extension, of what a model said: `offline`; `replay-answers` for `replay:PATH/answers.jsonl`; else the

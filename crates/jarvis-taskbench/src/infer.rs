@@ -38,11 +38,9 @@ pub const MENDED: &str = "mended";
 /// The same for predictions that took a second call.
 pub const REFORMATTED: &str = "reformatted";
 
-/// Who plans.
 #[derive(Clone)]
 pub enum PlanBy {
     /// A chat model: stage `plan`, and `reformat` for the second call.
     Model(Arc<dyn ChatModel>),
-    /// The offline planner.
     Offline,
 }

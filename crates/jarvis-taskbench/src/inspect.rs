@@ -18,7 +18,7 @@ use crate::data::{
     AlignmentIds, BenchTool, DependencyType, Domain, Gold, Lines, Requests, SampleId, ToolGraph, ToolList, normalised,
 };
 use crate::evaluate::strict::Catalogue;
-use crate::json::{Look, parse};
+use crate::json::Look;
 
 /// The benchmark's words for kinds of resources.
 const KINDS: [&str; 5] = ["text", "image", "audio", "video", "url"];
@@ -91,7 +91,7 @@ pub fn inspect(domain: &Domain) -> Result<Inspection, DataError> {
     put("user_requests.json", FileReport::of(&requests, |requests| request_list(requests, plans)));
     put("data.json", FileReport::of(&gold, |plans| plans.contents.clone()));
     put("alignment_ids.json", FileReport::of(&domain.alignment(), |lists| alignment(lists, plans)));
-    match test_ids(domain) {
+    match domain.test_ids() {
         Err(DataError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
         read => {
             put("split_ids.json", FileReport::of(&read, |methods| split_ids(methods, plans)));
@@ -348,17 +348,6 @@ fn alignment(read: &AlignmentIds, plans: Option<&GoldPlans>) -> Contents {
         file.odd("gold plans in none of the lists", unlisted, Some(plans.ids.len()));
     }
     file
-}
-
-/// The test ids of each method in `split_ids.json`, which GNN4TaskPlan has.
-fn test_ids(domain: &Domain) -> Result<IndexMap<String, Vec<SampleId>>, DataError> {
-    let path = domain.path("split_ids.json");
-    let bytes = std::fs::read(&path).map_err(|error| DataError::read(&path, error))?;
-    let value = parse(&bytes).map_err(|error| DataError::shape(&path, format!("not JSON: {error}")))?;
-    let methods = value.look("test_ids").and_then(Look::pairs);
-    let methods = methods.ok_or_else(|| DataError::shape(&path, "it has no object under `test_ids`"))?;
-    let ids = |list: &crate::json::Json<'_>| list.list().into_iter().flatten().filter_map(SampleId::of).collect();
-    Ok(methods.iter().map(|(method, list)| (method.to_string(), ids(list))).collect())
 }
 
 fn split_ids(methods: &IndexMap<String, Vec<SampleId>>, plans: Option<&GoldPlans>) -> Contents {

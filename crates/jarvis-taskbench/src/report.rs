@@ -26,9 +26,7 @@ use crate::evaluate::Wanted;
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     pub short: &'static str,
-    /// Its name in metrics files.
     pub key: &'static str,
-    /// What it says.
     pub meaning: &'static str,
     /// Whether it is among what was asked for.
     wanted: fn(Wanted) -> bool,
@@ -70,32 +68,26 @@ pub const METRICS: [Metric; 7] = [
     },
 ];
 
-/// Everything that is compared.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The domains, in the order of their columns.
     pub domains: Vec<DomainReport>,
-    /// Whether published rows are shown.
     pub leaderboard: bool,
     pub wanted: Wanted,
 }
 
-/// One domain with its runs.
 #[derive(Debug, Clone)]
 pub struct DomainReport {
     /// Its name in headers; different from the other domains' of the report.
     pub name: String,
     /// The published domain that it is.
     pub known: Option<&'static str>,
-    /// What links mean.
     pub dependency: DependencyType,
     pub tools: ToolList,
-    /// The runs, in the order in which they were found.
     pub runs: Vec<Run>,
 }
 
 impl DomainReport {
-    /// The domain without runs yet.
     pub fn new(domain: &Domain, tools: ToolList, dependency: DependencyType) -> DomainReport {
         let name = clean(&domain.name());
         DomainReport { name, known: domain.known_as(), dependency, tools, runs: Vec::new() }

@@ -5,7 +5,6 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
-use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
@@ -13,48 +12,26 @@ use super::rouge::Rouge;
 use crate::DataError;
 use crate::data::{Domain, GoldRecord, Lines, SampleId, ToolGraph, ToolList};
 use crate::json::{Json, Look, entries, parse, printed};
+use crate::words::words;
 
 #[cfg(test)]
 mod tests;
 
-/// Which samples are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Chains of tools.
     #[default]
     Chain,
     /// Single tools; links mean nothing.
     Single,
 }
 
-impl Mode {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Mode::Chain => "chain",
-            Mode::Single => "single",
-        }
-    }
-}
+words!("split of GNN4TaskPlan", Mode: Chain = "chain", Single = "single");
 
-impl FromStr for Mode {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Mode, String> {
-        match word {
-            "chain" => Ok(Mode::Chain),
-            "single" => Ok(Mode::Single),
-            other => Err(format!("`{other}` is no split of GNN4TaskPlan; it is `chain` or `single`")),
-        }
-    }
-}
-
-/// What is scored and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     pub mode: Mode,
     /// Leave out samples without a prediction; otherwise they are empty plans.
     pub remove_non_pred: bool,
-    /// ROUGE of the steps too.
     pub steps: bool,
 }
 
@@ -107,9 +84,7 @@ pub struct Inputs<'v, 'a> {
     pub predictions: &'v HashMap<SampleId, &'v Json<'a>>,
     /// The samples to score, before those without a prediction are left out.
     pub ids: &'v [SampleId],
-    /// The tools that exist.
     pub tools: &'v ToolList,
-    /// The links that exist.
     pub graph: &'v ToolGraph,
 }
 
@@ -185,9 +160,6 @@ pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
 ///
 /// Where `split_ids.json` is missing, all gold samples of the mode's type are scored; where `data.json` is missing, only the
 /// figures of what exists are made. Both are noted.
-///
-/// # Errors
-/// When the predictions, the tools or the graph cannot be read, or `split_ids.json` is of another shape.
 pub fn evaluate_file(domain: &Domain, predictions: &Path, options: Options) -> Result<Figures, DataError> {
     let (tools, graph) = (domain.tools()?, domain.graph()?);
     let lines = Lines::read(predictions)?;
@@ -265,21 +237,13 @@ fn plan<'v, 'a>(line: &'v Json<'a>) -> &'v Json<'a> {
     }
 }
 
-/// `test_ids.{mode}` of `split_ids.json`; `None` where the file or the list is missing.
+/// The ids of the mode in `split_ids.json`; `None` where the file or the list is missing.
 fn split_ids(domain: &Domain, mode: Mode) -> Result<Option<Vec<SampleId>>, DataError> {
-    let path = domain.path("split_ids.json");
-    let bytes = match std::fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(DataError::read(&path, error)),
-    };
-    let value = parse(&bytes).map_err(|error| DataError::NotJson { path: path.clone(), reason: error.to_string() })?;
-    let lists = value.look("test_ids").ok_or_else(|| DataError::shape(&path, "it has no `test_ids`"))?;
-    let Some(ids) = lists.look(mode.as_str()) else { return Ok(None) };
-    let ids = ids.list().ok_or_else(|| {
-        DataError::shape(&path, format!("`test_ids.{}` is {}, not a list", mode.as_str(), ids.what()))
-    })?;
-    Ok(Some(ids.iter().filter_map(SampleId::of).collect()))
+    match domain.test_ids() {
+        Ok(mut methods) => Ok(methods.swap_remove(mode.as_str())),
+        Err(DataError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The names of a plan's nodes; repeats stay, what names none is left out.
@@ -332,7 +296,6 @@ fn step_number(end: &Json<'_>) -> Option<usize> {
     }
 }
 
-/// Steps as one text.
 fn step_list(steps: Option<&Json<'_>>) -> String {
     let items = steps.and_then(Look::list).unwrap_or_default();
     let described = items.first().is_some_and(|first| first.look("description").is_some());

@@ -57,17 +57,14 @@ impl Catalogue {
         catalogue
     }
 
-    /// How many tools there are.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// True when there are none.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// What links of plans mean here.
     pub fn dependency(&self) -> DependencyType {
         self.dependency
     }
@@ -98,9 +95,7 @@ impl Catalogue {
 #[derive(Debug, Clone)]
 pub struct StrictSample {
     pub id: SampleId,
-    /// True when there was no prediction for it.
     pub missing: bool,
-    /// Why the prediction is no plan.
     pub malformed: Option<Cause>,
     /// Sets of tools.
     pub nodes: Counts,

@@ -14,7 +14,6 @@ pub struct Table {
 /// A column of a table of groups: its header, and where its figure stands in a group.
 pub type Column<'a> = (&'a str, &'a str, Form);
 
-/// How a figure is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A whole number; of several by cause, their sum.
@@ -25,7 +24,6 @@ pub enum Form {
     Plain,
 }
 
-/// The columns for the original's figures.
 pub const LEGACY_COLUMNS: [Column<'static>; 12] = [
     ("samples", "all_samples", Form::Count),
     ("scored", "node_supports", Form::Count),
@@ -41,7 +39,6 @@ pub const LEGACY_COLUMNS: [Column<'static>; 12] = [
     ("ED", "edit_distance", Form::Plain),
 ];
 
-/// The columns for our figures.
 pub const STRICT_COLUMNS: [Column<'static>; 14] = [
     ("samples", "samples", Form::Count),
     ("missing", "missing", Form::Count),

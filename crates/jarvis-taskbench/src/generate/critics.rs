@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 use crate::DataError;
 use crate::data::{DependencyType, normalised};
 
-/// The verdicts on one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Critics {
     /// The generated tools are the sampled ones.
@@ -26,12 +25,10 @@ pub struct Critics {
 }
 
 impl Critics {
-    /// Both rule verdicts.
     pub fn both(self) -> bool {
         self.node && self.link
     }
 
-    /// The verdicts in words.
     pub fn verdict(self) -> String {
         let graph = match (self.node, self.link) {
             (true, true) => "aligned",
@@ -45,7 +42,6 @@ impl Critics {
         }
     }
 
-    /// Rules and teacher.
     pub fn all(self) -> bool {
         self.both() && self.self_check == Some(true)
     }

@@ -12,10 +12,8 @@ const DRAWS: usize = 30;
 /// Draws that fail before a size is found out of reach.
 const TRIES: u64 = 3;
 
-/// What samples are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSpec {
-    /// The run's seed.
     pub seed: u64,
     /// The method; drawn for each sample when not given.
     pub method: Option<Method>,
@@ -26,9 +24,6 @@ pub struct SampleSpec {
 impl SampleSpec {
     /// Whether samples of the wanted size can be drawn at all, in the wanted way or, where none is named, in one that gives
     /// more than a single tool.
-    ///
-    /// # Errors
-    /// Why none can be.
     pub fn check(&self, sampler: &Sampler) -> Result<(), SampleError> {
         let Some(size) = self.size else { return Ok(()) };
         let methods: &[Method] = match &self.method {
@@ -48,7 +43,6 @@ impl SampleSpec {
     }
 }
 
-/// A sample to be generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// Its number in the run, from 0.
@@ -57,7 +51,6 @@ pub struct Job {
     pub id: String,
     /// The number that the prompt shows.
     pub prompt_seed: u32,
-    /// How its tools were drawn.
     pub method: Method,
     /// Its tools and links, in alphabetical order.
     pub sampled: SampledGraph,
@@ -65,12 +58,9 @@ pub struct Job {
 
 impl Job {
     /// Draws the sample with this number.
-    ///
-    /// # Errors
-    /// When no such part of the graph can be reached.
     pub fn draw(spec: &SampleSpec, sampler: &Sampler, number: u64) -> Result<Job, SampleError> {
         let mut dice = Dice::new(spec.seed, number);
-        let prompt_seed = u32::try_from(dice.below(1_000_001)).unwrap_or_default();
+        let prompt_seed = u32::try_from(dice.below(1_000_001)).expect("at most a million");
         let mut draws = 0;
         let (method, sampled) = loop {
             let method = spec.method.unwrap_or_else(|| random_method(&mut dice));

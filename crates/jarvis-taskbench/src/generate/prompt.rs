@@ -15,7 +15,6 @@ pub struct Prompts {
     prompt: Prompt,
 }
 
-/// What a prompt shows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Shown<'a> {
     pub nodes: Vec<Value>,
@@ -29,9 +28,6 @@ pub struct Shown<'a> {
 
 impl Prompts {
     /// The built-in prompt for this kind of links.
-    ///
-    /// # Errors
-    /// Never: a test parses both.
     pub fn new(dependency: DependencyType) -> Result<Prompts, TemplateError> {
         let prompt = match dependency {
             DependencyType::Resource => Prompt::GenerateResource,
@@ -40,10 +36,6 @@ impl Prompts {
         Ok(Prompts { table: jarvis_ask::Prompts::builtin()?, prompt })
     }
 
-    /// The messages of one call.
-    ///
-    /// # Errors
-    /// Never, for the same reason.
     pub fn messages(&self, shown: &Shown<'_>) -> Result<Vec<Message>, TemplateError> {
         self.table.messages(self.prompt, shown)
     }

@@ -8,39 +8,25 @@ use serde_json::{Map, Value, json};
 use crate::DataError;
 use crate::data::{BenchTool, DependencyType, GraphLink, ToolGraph, ToolList};
 
-/// How a graph is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BuildOptions {
     /// Take kinds that differ only in case for the same, such as `Image` and `image`. The published graphs do not.
     pub ignore_case: bool,
 }
 
-/// Why a graph cannot be built or written.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A typed graph is wanted of tools without kinds.
     #[error("tool `{tool}` does not say which kinds it takes and gives, so nothing tells what can follow it")]
-    Untyped {
-        /// The first such tool.
-        tool: String,
-    },
-    /// The graph would overwrite what it is made from.
+    Untyped { tool: String },
     #[error("{} is the tool list itself; the graph needs a file of its own", .out.display())]
-    OverItself {
-        /// The file that was named for the graph.
-        out: PathBuf,
-    },
-    /// Another graph is there, which cannot always be built again.
+    OverItself { out: PathBuf },
     #[error("{} is there and {}", .out.display(), holds(*.found, *.links))]
     Differs {
-        /// The file that was named for the graph.
         out: PathBuf,
         /// The links of the graph that is there; `None` when it holds no graph.
         found: Option<usize>,
-        /// The links of the new one.
         links: usize,
     },
-    /// A file cannot be written.
     #[error(transparent)]
     Data(#[from] DataError),
 }

@@ -1,13 +1,12 @@
 //! Parts of a tool graph, drawn at random: a single tool, a chain, a graph without circles, a walk. Every draw ends.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::str::FromStr;
 
 use serde::Serialize;
 
 use super::dice::Dice;
 use crate::data::ToolGraph;
+use crate::words::words;
 
 /// Starts from another tool before a method gives up.
 const STARTS: usize = 400;
@@ -16,10 +15,8 @@ const SEARCH_STEPS: usize = 200_000;
 /// Of 1,000 steps of a walk with restarts, those that begin anew.
 const RESTART_PER_MILLE: usize = 150;
 
-/// How a part of the graph is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
-    /// One tool.
     Single,
     /// A path that grows at both ends.
     Chain,
@@ -31,21 +28,15 @@ pub enum Method {
     RandomWalkWithRestart,
 }
 
+words!("method", Method:
+    Single = "single",
+    Chain = "chain",
+    Dag = "dag",
+    RandomWalk = "random_walk",
+    RandomWalkWithRestart = "random_walk_with_restart",
+);
+
 impl Method {
-    /// All of them.
-    pub const ALL: [Method; 5] =
-        [Method::Single, Method::Chain, Method::Dag, Method::RandomWalk, Method::RandomWalkWithRestart];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Method::Single => "single",
-            Method::Chain => "chain",
-            Method::Dag => "dag",
-            Method::RandomWalk => "random_walk",
-            Method::RandomWalkWithRestart => "random_walk_with_restart",
-        }
-    }
-
     /// The number of tools drawn when `n` are asked for: one for a single tool, at least three for a dag.
     pub fn size(self, n: usize) -> usize {
         match self {
@@ -53,24 +44,6 @@ impl Method {
             Method::Dag => n.max(3),
             Method::Chain | Method::RandomWalk | Method::RandomWalkWithRestart => n,
         }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Method, String> {
-        let word = word.replace('-', "_");
-        Method::ALL.into_iter().find(|method| method.as_str() == word).ok_or_else(|| {
-            let all = Method::ALL.map(Method::as_str).join(", ");
-            format!("`{word}` is no method; it is one of {all}")
-        })
     }
 }
 
@@ -96,7 +69,6 @@ pub struct SampledLink {
 pub struct SampledGraph {
     /// The tools: a chain from head to tail, else as they were drawn.
     pub nodes: Vec<String>,
-    /// The links, as they were drawn.
     pub links: Vec<SampledLink>,
 }
 
@@ -109,24 +81,14 @@ impl SampledGraph {
     }
 }
 
-/// Why nothing was drawn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SampleError {
-    /// No tool was asked for.
     #[error("a sample needs at least one tool")]
     Nothing,
-    /// The graph has fewer tools.
     #[error("no graph of {n} tools can be drawn: there are {there}")]
     TooMany { n: usize, there: usize },
-    /// The graph has no such part, or none was found within the bounds of the search.
     #[error("no {method} of {n} tools can be reached: {reason}")]
-    NotReachable {
-        /// How it was drawn.
-        method: Method,
-        n: usize,
-        /// What is known about it.
-        reason: String,
-    },
+    NotReachable { method: Method, n: usize, reason: String },
 }
 
 impl SampleError {
@@ -355,14 +317,12 @@ fn in_a_row(path: &[usize]) -> Vec<(usize, usize)> {
     path.iter().copied().zip(path.iter().copied().skip(1)).collect()
 }
 
-/// What a search for a path found.
 enum Search {
     Found(Vec<usize>),
     None,
     Unknown,
 }
 
-/// A graph without circles while it grows.
 struct Dag<'s> {
     sampler: &'s Sampler,
     members: Vec<usize>,

@@ -21,16 +21,12 @@ pub const REFORMAT_STAGE: &str = "reformat";
 /// A request without a prediction: a line of the error file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Failed {
-    /// The request.
     pub id: SampleId,
-    /// Why it failed.
     pub kind: FailureKind,
-    /// The stage that failed.
     pub stage: &'static str,
     /// The HTTP status, where there was one to tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// What happened, in words.
     pub message: String,
     /// The model's reply, verbatim; null when there was none. For [`FailureKind::BadReply`] the start of the answer.
     pub raw: Option<String>,
@@ -46,7 +42,6 @@ pub struct Failed {
     pub(super) hopeless: bool,
 }
 
-/// How a request ended.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) id: SampleId,
@@ -61,14 +56,12 @@ pub(super) struct Answered {
 }
 
 impl Answered {
-    /// What is wrong with the last reply.
     fn told(&self, fault: &NoPlan) -> String {
         let cut = if self.cut { "; the reply was cut at its limit of tokens (--max-tokens)" } else { "" };
         format!("{fault}{cut}")
     }
 }
 
-/// What asking needs.
 pub(super) struct Asker<'a> {
     pub(super) ask: Ask,
     pub(super) prompts: &'a Prompts,
@@ -182,7 +175,6 @@ fn kind(fault: &NoPlan) -> FailureKind {
     }
 }
 
-/// A call that gave no reply.
 fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
     let message = match error {
         // The kind says the rest, and the start of the prompt is the same for all requests.
@@ -206,7 +198,6 @@ fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
     failed
 }
 
-/// A failure without a reply.
 pub(super) fn failed(id: &SampleId, kind: FailureKind, stage: &'static str, message: String) -> Failed {
     let time = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     Failed {
@@ -231,6 +222,5 @@ pub(super) fn prediction_line(id: &SampleId, request: &str, result: &Value) -> S
         user_request: &'a str,
         result: &'a Value,
     }
-    // Values have text keys, so nothing can fail.
-    serde_json::to_string(&Prediction { id, user_request: request, result }).unwrap_or_default()
+    serde_json::to_string(&Prediction { id, user_request: request, result }).expect("values have text keys")
 }

@@ -26,7 +26,6 @@ const BATCH: usize = 256;
 /// Lines of the request file that are no requests: so many are named.
 const NAMED: usize = 5;
 
-/// What is asked of a domain.
 #[derive(Debug, Clone)]
 pub struct Job {
     tools: ToolList,
@@ -112,17 +111,14 @@ impl Job {
         Job { events: events.clone(), ..self }
     }
 
-    /// The requests that need a prediction.
     pub fn requests(&self) -> &[UserRequest] {
         &self.requests
     }
 
-    /// The samples shown as examples.
     pub fn demos(&self) -> &[Demo] {
         &self.demos
     }
 
-    /// The prompts.
     pub fn prompts(&self) -> &Prompts {
         &self.prompts
     }
@@ -146,7 +142,7 @@ impl Job {
         let mut notes: Vec<String> = self.notes.iter().chain(outputs.notes()).cloned().collect();
         let settings = self.settings();
         if outputs.done() > 0
-            && let Some(other) = outputs.log.setting_before().filter(|before| *before != settings)
+            && let Some(other) = outputs.log.before.clone().filter(|before| *before != settings)
         {
             let path = outputs.path().display();
             notes.push(format!(
@@ -241,7 +237,6 @@ impl Job {
     }
 }
 
-/// Writes down how a request ended.
 fn keep(answered: Answered, outputs: &mut Outputs) -> Result<Ended, InferError> {
     let Answered { id, request, outcome, calls, usage, said, cut: _ } = answered;
     for (stage, said) in said {

@@ -42,9 +42,6 @@ impl OfflinePlans {
     }
 
     /// The plan for a request, in the form of a prediction's `result`; takes a fraction of a millisecond.
-    ///
-    /// # Errors
-    /// When the planner breaks down on the request.
     pub fn plan(&self, request: &str) -> Result<Value, String> {
         let request = Request::new(request);
         let draft =
@@ -126,10 +123,9 @@ fn written(arg: &Arg<DraftRef>, output: impl Fn(DraftRef) -> Option<String>) -> 
 }
 
 fn short(text: &str) -> String {
-    match text.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    let mut letters = text.chars();
+    let start: String = letters.by_ref().take(80).collect();
+    if letters.next().is_some() { format!("{start}…") } else { start }
 }
 
 /// A catalogue entry as the planner knows tools. A web address is text of its own name; a kind that occurs more than once

@@ -49,7 +49,6 @@ pub fn leaderboard() -> &'static [Published] {
     &ROWS
 }
 
-/// The published rows of one domain.
 pub fn published(domain: &str) -> impl Iterator<Item = &'static Published> {
     leaderboard().iter().filter(move |row| row.domain == domain)
 }

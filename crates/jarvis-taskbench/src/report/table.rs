@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{METRICS, Metric, Report, Run, leaderboard, left_out};
 use crate::evaluate::Wanted;
 use crate::evaluate::table::{Column, Form, Table};
+use crate::words::words;
 
 /// Figures beyond those of the published tables, shown for runs that have them: a header, and where the figure stands in
 /// a group (a path with `/` leads into objects).
@@ -16,28 +17,17 @@ pub const EXTRA_COLUMNS: &[Column<'static>] = &[
     ("strict v-F1", "strict/argument_values/f1", Form::Percent),
 ];
 
-/// Where a row comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     Run,
     Published,
 }
 
-impl Source {
-    /// Its word in tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Source::Run => "run",
-            Source::Published => "published",
-        }
-    }
-}
+words!(Source: Run = "run", Published = "published");
 
-/// A model in the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub name: String,
-    /// Where it comes from.
     pub source: Source,
     /// For each domain of the report what is known.
     pub cells: Vec<Option<Cells>>,
@@ -118,7 +108,6 @@ pub(crate) fn at<'v>(figures: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('/').try_fold(figures, |value, key| value.get(key))
 }
 
-/// How the table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// For a terminal: short headers in two lines, runs marked with `>`.
@@ -147,7 +136,6 @@ pub fn comparison(report: &Report, layout: Layout) -> Table {
     written(&rows, &prefixes, &Columns::of(report, &rows, layout), layout)
 }
 
-/// The columns of a domain.
 struct Columns {
     /// Published metrics with their places.
     metrics: Vec<(usize, &'static Metric)>,

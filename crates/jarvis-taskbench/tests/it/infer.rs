@@ -10,7 +10,7 @@ use jarvis_taskbench::infer::{InferOptions, Job, PlanBy, prediction_dir, reply_s
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::infer_support::{GOOD, Scripted, domain, everyday, lines, run, studio};
+use crate::support::{GOOD, Scripted, domain, everyday, lines, run, studio};
 
 fn id(text: &str) -> Value {
     text.into()

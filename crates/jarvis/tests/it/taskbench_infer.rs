@@ -105,7 +105,7 @@ exit 0
 all completed: 3 predictions in data_studio/predictions/replay-answers.json
 --- stderr
 warning: predictions in data_studio/predictions/replay-answers.json were made with other settings: reformat true → false; --tag or --prediction-dir keep runs apart
-asking replay:answers.jsonl for 1 plan; there already: 2
+asking replay:answers.jsonl for 1 plan; done before: 2
 completed 1, failed 0 in [S]; 1 call
 "#);
     assert!(!harness.work().join("data_studio/predictions/replay-answers.errors.jsonl").exists());
@@ -120,43 +120,12 @@ fn the_original_options_and_payload() {
             .on("reformat", Reply::text(GOOD).usage(20, 10)),
     );
     let port = fake.origin().rsplit(':').next().unwrap().to_owned();
-    let ended = harness.run(&[
-        "taskbench",
-        "infer",
-        "--data_dir",
-        "data_studio",
-        "--api_addr",
-        "127.0.0.1",
-        "--api_port",
-        &port,
-        "--api_key",
-        "sk-secret-of-mine",
-        "--llm",
-        "org/big",
-        "--use_demos",
-        "1",
-        "--demo_ids",
-        "3",
-        "--reformat",
-        "true",
-        "--reformat_by",
-        "small",
-        "--tag",
-        "True",
-        "--multiworker",
-        "2",
-        "--dependency_type",
-        "resource",
-        "--log_first_detail",
-        "true",
-        "--temperature",
-        "0.7",
-        "--price_in",
-        "2",
-        "--price_out",
-        "10",
-        "--json",
-    ]);
+    let args = format!(
+        "taskbench infer --data_dir data_studio --api_addr 127.0.0.1 --api_port {port} --api_key sk-secret-of-mine \
+         --llm org/big --use_demos 1 --demo_ids 3 --reformat true --reformat_by small --tag True --multiworker 2 \
+         --dependency_type resource --log_first_detail true --temperature 0.7 --price_in 2 --price_out 10 --json"
+    );
+    let ended = harness.run(&args.split(' ').collect::<Vec<_>>());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(summary["predictions"], "data_studio/predictions_use_demos_1_reformat_by_small/org_big.json");
@@ -248,7 +217,7 @@ error: cannot read nowhere
 
 hint: name a domain folder with tool_desc.json, graph_desc.json, user_requests.json and data.json
 ---
-error: invalid value 'causal' for '--dependency-type <TYPE>': `causal` is no dependency type; it is `resource` or `temporal`
+error: invalid value 'causal' for '--dependency-type <TYPE>': unknown dependency type `causal`; use `resource` or `temporal`
 
 For more information, try '--help'.
 ---

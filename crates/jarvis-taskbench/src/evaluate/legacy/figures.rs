@@ -7,23 +7,18 @@ use crate::evaluate::rouge::ROUGE_NAMES;
 use crate::evaluate::{Counts, Wanted, harmonic};
 
 /// The figures of one group. Those that were not wanted, or for which no sample was left, are `None`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LegacyFigures {
     /// Ids that both the gold plans and the predictions have.
     pub all_samples: u64,
-    /// Samples whose steps were compared.
     pub step_supports: u64,
-    /// Samples whose nodes were compared.
     pub node_supports: u64,
     /// Samples whose links were compared: the same.
     pub link_supports: u64,
-    /// Samples whose arguments could be read.
     pub argument_supports: u64,
-    /// Means of ROUGE F over the samples with steps.
     pub steps: Option<StepMeans>,
     /// Means of BERTScore over the samples with steps: precision, recall, F1.
     pub bertscore: Option<[f64; 3]>,
-    /// Tools chosen.
     pub nodes: Option<NodeFigures>,
     /// F1 of pairs of task and argument name.
     pub argument_name_f1: Option<f64>,
@@ -34,7 +29,6 @@ pub struct LegacyFigures {
     pub link_f1: Option<f64>,
 }
 
-/// Means of ROUGE F.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepMeans {
     /// In the order of [`ROUGE_NAMES`].
@@ -65,20 +59,7 @@ pub fn pool<'s>(
     catalogue: &Catalogue,
     wanted: Wanted,
 ) -> LegacyFigures {
-    let mut figures = LegacyFigures {
-        all_samples: 0,
-        step_supports: 0,
-        node_supports: 0,
-        link_supports: 0,
-        argument_supports: 0,
-        steps: None,
-        bertscore: None,
-        nodes: None,
-        argument_name_f1: None,
-        argument_value_f1: None,
-        edit_distance: None,
-        link_f1: None,
-    };
+    let mut figures = LegacyFigures::default();
     let mut rouge = [0.0; 4];
     let (mut bertscore, mut compared) = ([0.0; 3], 0u64);
     let mut tools = vec![Counts::default(); catalogue.ids().len()];

@@ -17,6 +17,7 @@ use super::steps::step_text;
 use crate::data::{DependencyType, GoldRecord, normalised};
 use crate::evaluate::kind_of;
 use crate::json::{Json, Look, entries};
+use crate::words::words;
 
 /// Plans with more nodes than this are malformed; the largest gold plans have ten.
 pub(crate) const MOST_NODES: usize = 500;
@@ -73,38 +74,27 @@ pub(crate) struct Plan {
     pub(crate) malformed: Option<(Cause, String)>,
 }
 
-/// Why a prediction is no plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
     /// The reply or the line holds nothing that could be a plan.
     Unreadable,
-    /// What stands for the plan is not an object.
     NotAnObject,
-    /// It has no `task_nodes`.
     NoNodes,
-    /// `task_nodes` is no list.
     NodesNotAList,
-    /// A node is no object.
     NodeNotAnObject,
-    /// A node has no text under `task`.
     NodeWithoutTask,
-    /// There are more nodes than any plan needs.
     TooManyNodes,
 }
 
-impl Cause {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Cause::Unreadable => "unreadable",
-            Cause::NotAnObject => "not_an_object",
-            Cause::NoNodes => "no_task_nodes",
-            Cause::NodesNotAList => "task_nodes_not_a_list",
-            Cause::NodeNotAnObject => "node_not_an_object",
-            Cause::NodeWithoutTask => "node_without_task",
-            Cause::TooManyNodes => "too_many_nodes",
-        }
-    }
-}
+words!(Cause:
+    Unreadable = "unreadable",
+    NotAnObject = "not_an_object",
+    NoNodes = "no_task_nodes",
+    NodesNotAList = "task_nodes_not_a_list",
+    NodeNotAnObject = "node_not_an_object",
+    NodeWithoutTask = "node_without_task",
+    TooManyNodes = "too_many_nodes",
+);
 
 impl Plan {
     pub(crate) fn of_gold(gold: &GoldRecord<'_>, catalogue: &Catalogue) -> Plan {
@@ -120,7 +110,6 @@ impl Plan {
         }
     }
 
-    /// An empty plan because there is none to read.
     pub(crate) fn malformed(cause: Cause, why: String) -> Plan {
         Plan { malformed: Some((cause, why)), ..Plan::default() }
     }
@@ -371,7 +360,6 @@ fn listed_link(item: &Json<'_>, counted: bool, plan: &mut Plan) -> Result<(Strin
     Ok(link)
 }
 
-/// The name at an end of a link.
 fn link_end(end: &Json<'_>, counted: bool, plan: &mut Plan) -> Result<String, String> {
     let name = end.text().map(normalised);
     let number = match (name, number_of(end)) {

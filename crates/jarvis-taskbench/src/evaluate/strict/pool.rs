@@ -21,16 +21,12 @@ pub struct Figure {
 /// Precision, recall and F1 over the sums of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prf {
-    /// The sums.
     pub common: u64,
     pub predicted: u64,
-    /// How many were wanted.
     pub gold: u64,
-    /// Precision, recall, F1.
     pub figures: [Figure; 3],
 }
 
-/// Precision, recall, F1 and support of one tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolFigures {
     pub tool: String,
@@ -38,8 +34,7 @@ pub struct ToolFigures {
     pub counts: Counts,
 }
 
-/// The figures of a group.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct StrictFigures {
     /// Gold samples, all of which count.
     pub samples: usize,
@@ -55,7 +50,6 @@ pub struct StrictFigures {
     pub dangling_references: u64,
     /// Predicted nodes that name no tool.
     pub unknown_tools: u64,
-    /// Repairs of predictions by kind.
     pub repaired: BTreeMap<&'static str, u64>,
     /// Gold plans that are malformed, gold nodes that name no tool, gold references to no other node.
     pub gold: [u64; 3],
@@ -229,25 +223,7 @@ pub fn pool<'s>(
 }
 
 fn counters<'s>(samples: impl Iterator<Item = &'s StrictSample>) -> StrictFigures {
-    let mut pooled = StrictFigures {
-        samples: 0,
-        missing: 0,
-        malformed: BTreeMap::new(),
-        malformed_links: 0,
-        malformed_arguments: 0,
-        dangling_references: 0,
-        unknown_tools: 0,
-        repaired: BTreeMap::new(),
-        gold: [0; 3],
-        nodes: None,
-        macro_nodes: None,
-        tools: Vec::new(),
-        links: None,
-        listed_links: None,
-        arguments: None,
-        edit_distance: None,
-        rouge: None,
-    };
+    let mut pooled = StrictFigures::default();
     for sample in samples {
         pooled.samples += 1;
         pooled.missing += usize::from(sample.missing);
@@ -318,18 +294,15 @@ impl StrictFigures {
     ///
     /// A figure with nothing to count is `null`. `X_interval` after a figure X is its 95 % interval, `[low, high]`.
     pub fn to_value(&self) -> Value {
-        let mut out = Map::new();
-        out.insert("samples".into(), self.samples.into());
-        out.insert("missing".into(), self.missing.into());
-        out.insert("malformed".into(), json!(self.malformed));
-        out.insert("malformed_links".into(), self.malformed_links.into());
-        out.insert("malformed_arguments".into(), self.malformed_arguments.into());
-        out.insert("dangling_references".into(), self.dangling_references.into());
-        out.insert("unknown_tools".into(), self.unknown_tools.into());
-        out.insert("repaired".into(), json!(self.repaired));
         let [malformed, unknown, dangling] = self.gold;
-        let gold = json!({"malformed": malformed, "unknown_tools": unknown, "dangling_references": dangling});
-        out.insert("gold".into(), gold);
+        let counts = json!({
+            "samples": self.samples, "missing": self.missing, "malformed": self.malformed,
+            "malformed_links": self.malformed_links, "malformed_arguments": self.malformed_arguments,
+            "dangling_references": self.dangling_references, "unknown_tools": self.unknown_tools,
+            "repaired": self.repaired,
+            "gold": {"malformed": malformed, "unknown_tools": unknown, "dangling_references": dangling},
+        });
+        let mut out = counts.as_object().cloned().expect("it is an object");
         if let Some((nodes, exact)) = &self.nodes {
             let mut map = nodes.to_map();
             exact.put("exact", &mut map);

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList};
 use jarvis_taskbench::evaluate::strict::Bootstrap;
 use jarvis_taskbench::evaluate::{Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity};
@@ -18,6 +17,7 @@ use serde_json::Value;
 
 use self::files::{file_for, jobs, save, write_samples};
 use super::{ids, same_file, unusable};
+use crate::batch_progress::bar;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -199,7 +199,7 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         let asked = args.metric.iter().any(|word| word == "bertscore");
         if asked { printer.warning(missing) } else { printer.progress(&format!("note: {missing}")) }
     }
-    let bar = bar(similarity.is_some() && printer.draws());
+    let bar = bar(printer, 0, "BERTScore ");
     let progress = |done: usize, of: usize| {
         bar.set_length(of as u64);
         bar.set_position(done as u64);
@@ -294,17 +294,6 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         show::groups(&runs, args, printer);
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-fn bar(drawn: bool) -> ProgressBar {
-    let bar = ProgressBar::hidden();
-    if drawn {
-        bar.set_draw_target(ProgressDrawTarget::stderr());
-    }
-    if let Ok(style) = ProgressStyle::with_template("BERTScore {bar:30} {pos}/{len} pairs, {eta} left") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 /// The type that was asked for, or else the one that the tools have.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, Subcommand};
+use jarvis_plan::export::plural;
 use jarvis_taskbench::data::{DependencyType, Domain, ToolGraph, ToolList};
 use jarvis_taskbench::graph::{
     BuildOptions, Dice, Drawing, GraphStats, MERMAID_LINKS, Method, SampledGraph, SampledLink, Sampler, build, draw,
@@ -74,7 +75,7 @@ pub(crate) struct BuildArgs {
 
 /// Where a graph is.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct GraphSource {
     /// The graph
     #[arg(long, visible_alias = "graph-desc", alias = "graph_desc", value_name = "FILE")]
@@ -88,12 +89,16 @@ pub(crate) struct GraphSource {
 }
 
 impl GraphSource {
+    fn path(&self) -> Option<PathBuf> {
+        let of_domain = self.data_dir.as_ref().or(self.dir.as_ref()).map(|dir| dir.join("graph_desc.json"));
+        self.graph.clone().or(of_domain)
+    }
+
     fn read(&self) -> Result<ToolGraph, Failure> {
-        match (&self.graph, self.data_dir.as_ref().or(self.dir.as_ref())) {
-            (Some(graph), _) => ToolGraph::read(graph),
-            (None, dir) => Domain::open(dir.cloned().unwrap_or_default()).and_then(|domain| domain.graph()),
-        }
-        .map_err(unusable)
+        let path = self.path().ok_or_else(|| {
+            Failure::usage("no graph is named").hint("name its file with --graph, or a domain folder")
+        })?;
+        ToolGraph::read(&path).map_err(unusable)
     }
 }
 
@@ -124,17 +129,9 @@ pub(crate) struct SampleArgs {
 
 /// `jarvis taskbench graph draw`.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("what").args(["graph", "data_dir", "dir", "subset"]).required(true).multiple(true)))]
 pub(crate) struct DrawArgs {
-    /// The graph
-    #[arg(long, visible_alias = "graph-desc", alias = "graph_desc", value_name = "FILE", conflicts_with_all = ["data_dir", "dir"])]
-    graph: Option<PathBuf>,
-    /// A domain folder: its graph_desc.json is read
-    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
-    data_dir: Option<PathBuf>,
-    /// A domain folder, as with --data-dir
-    #[arg(value_name = "DIR")]
-    dir: Option<PathBuf>,
+    #[command(flatten)]
+    source: GraphSource,
     /// `svg`, `dot` or `mermaid` [default: what the ending of --out says, else svg]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Drawing>,
@@ -192,8 +189,8 @@ fn build_graph(args: &BuildArgs, printer: Printer) -> Result<(), Failure> {
     printer.progress(&format!(
         "{}: {}, {} ({dependency})",
         out.display(),
-        counted(graph.nodes.tools.len(), "tool"),
-        counted(graph.links.len(), "link"),
+        plural(graph.nodes.tools.len(), "tool"),
+        plural(graph.links.len(), "link"),
     ));
     Ok(())
 }
@@ -244,17 +241,15 @@ fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
 fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     let drawing = drawing_of(out, args.format)?;
-    let of_domain = args.data_dir.as_ref().or(args.dir.as_ref()).map(|dir| dir.join("graph_desc.json"));
-    let mut read = args.graph.iter().chain(&of_domain).chain(&args.subset);
+    let source = args.source.path();
+    let mut read = source.iter().chain(&args.subset);
     if let Some(out) = out.filter(|out| read.any(|read| same_file(read, out))) {
         return Err(Failure::usage(format!("{} is what is drawn, and would be overwritten", out.display()))
             .hint("name another file with --out"));
     }
-    let source = GraphSource { graph: args.graph.clone(), data_dir: args.data_dir.clone(), dir: args.dir.clone() };
-    let named = args.graph.is_some() || of_domain.is_some();
-    let whole = if named { Some(source.read()?) } else { None };
-    let drawn = match (&args.subset, &whole) {
-        (Some(subset), whole) => {
+    let drawn = match &args.subset {
+        Some(subset) => {
+            let whole = source.is_some().then(|| args.source.read()).transpose()?;
             let part = read_part(subset)?;
             let unknown = |name: &&String| {
                 whole.as_ref().is_some_and(|graph| graph.nodes.tools.iter().all(|tool| tool.id != **name))
@@ -265,16 +260,16 @@ fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
             }
             draw_sample(&part, drawing)
         }
-        (None, Some(graph)) => {
+        None => {
+            let graph = args.source.read()?;
             if drawing == Drawing::Mermaid && graph.links.len() > MERMAID_LINKS {
                 printer.warning(&format!(
                     "{} links: Mermaid draws at most {MERMAID_LINKS} unless its page sets `maxEdges`",
                     graph.links.len()
                 ));
             }
-            draw(graph, drawing)
+            draw(&graph, drawing)
         }
-        (None, None) => return Err(Failure::usage("there is nothing to draw").hint("name a graph with --graph")),
     };
     match out {
         Some(path) => {
@@ -386,10 +381,6 @@ fn describe(args: &StatsArgs, printer: Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-fn counted(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
-}
-
 /// Which chains there are, where all up to some length are in few words.
 fn chains(found: &[Option<bool>], tools: usize) -> String {
     let all = found.iter().take_while(|found| **found == Some(true)).count();
@@ -431,8 +422,8 @@ fn described(stats: &GraphStats) -> String {
         format!("only targets   {}", names(&stats.sinks)),
         format!("isolated       {}", names(&stats.isolated)),
         format!("parts          {}", stats.components),
-        format!("largest circle {}, each reachable from each", counted(stats.largest_circle, "tool")),
-        format!("farthest apart {}", counted(stats.longest_shortest_path, "link")),
+        format!("largest circle {}, each reachable from each", plural(stats.largest_circle, "tool")),
+        format!("farthest apart {}", plural(stats.longest_shortest_path, "link")),
         format!("chains of      {}", chains(&stats.chains, stats.tools)),
     ];
     if !stats.types.is_empty() {

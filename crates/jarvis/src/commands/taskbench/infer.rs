@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
 use jarvis_batch::Summary;
+use jarvis_plan::export::plural;
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::infer::{
     InferError, InferOptions, Job, MENDED, Outputs, PlanBy, REFORMATTED, Sampling, prediction_dir,
@@ -14,7 +15,7 @@ use jarvis_taskbench::infer::{
 use serde_json::{Value, json};
 
 use super::endpoint::EndpointArgs;
-use crate::batch_progress::{BatchProgress, Prices, kinds, several};
+use crate::batch_progress::{BatchProgress, Prices, kinds};
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
@@ -111,10 +112,11 @@ pub(crate) struct InferArgs {
 pub(super) async fn run(args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let json = args.json;
     let ended = carry_out(args, global, printer).await;
-    if let (true, Err(failure)) = (json, &ended) {
-        printer.out(&failure.document().to_string());
-    }
-    ended
+    ended.inspect_err(|failure| {
+        if json {
+            printer.out(&failure.document().to_string());
+        }
+    })
 }
 
 async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -142,12 +144,12 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
         Some(dir) => domain.path(dir),
         None => domain.path(prediction_dir(args.tag, demos, reformat, &args.reformat_by)),
     };
-    let mut outputs = Outputs::open(&dir, &file_stem(llm)).map_err(failed)?;
+    let mut outputs = Outputs::open(&dir, &file_stem(llm)).map_err(|error| failed(error.into()))?;
     let prices = Prices::new(args.price_in, args.price_out);
     let who = if llm == "offline" { "the offline planner" } else { llm };
     let mut shown = BatchProgress::new(printer, who, ("request", "plan"), outputs.errors_path());
     shown.prices = prices;
-    let request = format!("TaskBench inference: {} of {}", several(job.requests().len(), "request"), domain.name());
+    let request = format!("TaskBench inference: {} of {}", plural(job.requests().len(), "request"), domain.name());
     let ended = session::batch(&config, request, printer, async |events, stop| {
         job.reporting_to(events).run(&by, &mut outputs, &shown, &stop).await.map_err(failed)
     });
@@ -163,7 +165,7 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
             line.push_str(&format!("; mended {mended}, reformatted {reformatted}"));
         }
         if calls > 0 {
-            line.push_str(&format!("; {}{}", several(calls, "call"), shown.used(&summary)));
+            line.push_str(&format!("; {}{}", plural(calls, "call"), shown.used(&summary)));
         }
         printer.progress(&line);
         let (errors, log) = (outputs.errors_path().display(), outputs.log_path().display());
@@ -253,17 +255,13 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
 
 pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("at least 1 is wanted".into()),
+        Ok(0) => Err("it must be at least 1".into()),
         Ok(number) => Ok(number),
-        Err(_) => Err("a whole number is wanted".into()),
+        Err(_) => Err("it must be a whole number".into()),
     }
 }
 
 fn failed(error: InferError) -> Failure {
     let hint = error.hint();
-    let failure = if error.is_usage() { Failure::usage(error) } else { Failure::work(error) };
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    if error.is_usage() { Failure::usage(error) } else { Failure::work(error) }.maybe_hint(hint)
 }

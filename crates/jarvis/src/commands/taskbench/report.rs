@@ -232,12 +232,7 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
         return Err(unusable(error));
     }
     for error in refused {
-        printer.warning(&format!("left out: {}", chain(&error)));
+        printer.warning(&format!("left out: {}", unusable(error).message()));
     }
     Ok(report)
-}
-
-/// An error with its cause, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
