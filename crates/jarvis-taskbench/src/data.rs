@@ -66,11 +66,11 @@ impl Domain {
         name.strip_prefix("data_").map_or(name.clone(), str::to_owned)
     }
 
-    /// The domain by the words in its path, as the original tells them: `huggingface`, `multimedia`, `dailylifeapis`,
+    /// The domain by the words in its path, as the original recognises them: `huggingface`, `multimedia`, `dailylifeapis`,
     /// and `ultratool` and `tmdb` beside them.
     pub fn known_as(&self) -> Option<&'static str> {
         let path = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone()).to_string_lossy().to_lowercase();
-        // The folder itself speaks louder than those above it.
+        // The folder's own name counts before those above it.
         let own = path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         const KNOWN: [&str; 5] = ["huggingface", "multimedia", "dailylifeapis", "ultratool", "tmdb"];
         let named = |text: &str| KNOWN.into_iter().find(|name| text.contains(name));
@@ -110,7 +110,7 @@ fn document(path: &Path) -> Result<Json<'static>, DataError> {
     read.map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// The file name, without extension, of what a model said: `offline`; `replay-answers` for `replay:PATH/answers.jsonl`; else the
+/// The file name, without extension, of a model's predictions: `offline`; `replay-answers` for `replay:PATH/answers.jsonl`; else the
 /// model's name with everything but letters, digits, `.`, `-` and `_` as `_`, so that no name leads out of its folder.
 pub fn file_stem(llm: &str) -> String {
     let llm = llm.trim();

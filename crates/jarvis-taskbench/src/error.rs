@@ -62,7 +62,7 @@ impl DataError {
                 "name a domain folder with tool_desc.json, graph_desc.json, user_requests.json and data.json"
             }
             DataError::Write { .. } => "check the folder's permissions and the free space of the disk",
-            DataError::Locked { .. } => "wait for it, or write into another folder",
+            DataError::Locked { .. } => "wait until it ends, or write into another folder",
             DataError::NotJson { .. } => {
                 "check that the file is whole; *_desc.json hold one document, data.json one a line"
             }

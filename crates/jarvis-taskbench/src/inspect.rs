@@ -1,7 +1,7 @@
 //! What a domain's folder holds, and what is odd about it.
 //!
-//! Nothing odd is an error: the published folders are full of it, and scoring copes. Whoever wonders about a figure can see
-//! here where it may come from.
+//! Oddities are no errors: the published folders are full of them, and scoring copes. The report shows where an unexpected
+//! figure may come from.
 
 mod plans;
 
@@ -107,7 +107,7 @@ pub fn inspect(domain: &Domain) -> Result<Inspection, DataError> {
         }
     }
     if nothing_read && files.values().all(|file| matches!(file, FileReport::Missing)) {
-        return Err(DataError::shape(domain.dir(), format!("nothing of a domain is here: no {wanted}")));
+        return Err(DataError::shape(domain.dir(), format!("this folder holds no domain: no {wanted}")));
     }
     let dependency_type = dependency.map(DependencyType::as_str);
     Ok(Inspection { dir: domain.dir().display().to_string(), name: domain.name(), dependency_type, because, files })
@@ -136,7 +136,7 @@ fn dependency(tools: Option<&ToolList>, gold: Option<&Gold>) -> (Option<Dependen
     }
     match listed {
         true => (Some(Temporal), "plans list their links, and no arguments"),
-        false => (None, "neither tools nor plans tell what links mean"),
+        false => (None, "neither tools nor plans show what links mean"),
     }
 }
 

@@ -46,7 +46,7 @@ pub struct AlignmentIds {
 impl AlignmentIds {
     pub fn read(path: &Path) -> Result<AlignmentIds, DataError> {
         let value = document(path)?;
-        let kinds = value.pairs().ok_or_else(|| DataError::shape(path, "an object of lists of ids is wanted"))?;
+        let kinds = value.pairs().ok_or_else(|| DataError::shape(path, "it is not an object of lists of ids"))?;
         let mut lists = IndexMap::new();
         for (kind, methods) in kinds {
             let methods = methods

@@ -89,7 +89,7 @@ impl ToolList {
         self.tools.iter().any(|tool| tool.inputs.is_some())
     }
 
-    /// What links mean where nobody says: resource where tools are typed, else temporal.
+    /// The dependency type unless one is given: resource where tools are typed, else temporal.
     pub fn dependency(&self) -> DependencyType {
         if self.is_typed() { DependencyType::Resource } else { DependencyType::Temporal }
     }
@@ -121,8 +121,9 @@ impl ToolGraph {
     pub fn read(path: &Path) -> Result<ToolGraph, DataError> {
         // Read as plans are, so that odd names are the same ones.
         let document = document(path)?.to_serde();
-        let links =
-            document.get("links").ok_or_else(|| DataError::shape(path, "it has no `links`; a tool graph is wanted"))?;
+        let links = document
+            .get("links")
+            .ok_or_else(|| DataError::shape(path, "it has no `links`, so it is not a tool graph"))?;
         let links = serde_json::from_value(links.clone())
             .map_err(|error| DataError::shape(path, format!("`links`: {error}")))?;
         Ok(ToolGraph { nodes: ToolList { tools: nodes(&document, path)? }, links })

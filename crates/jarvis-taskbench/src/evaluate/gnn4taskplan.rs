@@ -103,14 +103,14 @@ pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
             continue;
         }
         out.samples += 1;
-        let mut tell = |reason: String| out.errors.push(SampleError { id: id.clone(), reason });
+        let mut report = |reason: String| out.errors.push(SampleError { id: id.clone(), reason });
         let mut field = |key: &str| {
             let said = said?;
             let found = said.look(key);
             match found {
                 Some(Json::Array(_)) => {}
-                Some(other) => tell(format!("its `{key}` is {}, not a list", other.what())),
-                None => tell(format!("its prediction has no `{key}`")),
+                Some(other) => report(format!("its `{key}` is {}, not a list", other.what())),
+                None => report(format!("its prediction has no `{key}`")),
             }
             found
         };
@@ -127,7 +127,7 @@ pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
         }
         let Some(gold) = inputs.gold else { continue };
         let Some(gold) = gold.get(id) else {
-            tell("there is no gold plan for it".into());
+            report("there is no gold plan for it".into());
             continue;
         };
         with_gold += 1;
@@ -246,7 +246,7 @@ fn split_ids(domain: &Domain, mode: Mode) -> Result<Option<Vec<SampleId>>, DataE
     }
 }
 
-/// The names of a plan's nodes; repeats stay, what names none is left out.
+/// The names of a plan's nodes, repeats included; nodes without a name are left out.
 fn node_list(nodes: Option<&Json<'_>>) -> Vec<String> {
     let mut names = Vec::new();
     for node in nodes.and_then(Look::list).unwrap_or_default() {
@@ -262,7 +262,7 @@ fn node_list(nodes: Option<&Json<'_>>) -> Vec<String> {
     names
 }
 
-/// A plan's links as `source, target`; repeats stay, what is none is left out.
+/// A plan's links as `source, target`, repeats included; malformed ones are left out.
 fn link_list(links: Option<&Json<'_>>, nodes: &[String]) -> Vec<String> {
     let mut named = Vec::new();
     for link in links.and_then(Look::list).unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! What a model said: one line `{"id", "user_request", "result"}` for each request, in the order of completion.
+//! Files of predictions: one line `{"id", "user_request", "result"}` for each request, in the order of completion.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::json::{Json, Look, parse};
 
 #[derive(Debug)]
 pub struct Predictions<'a> {
-    /// The lines, in file order, those that are none left out.
+    /// The usable lines, in file order.
     pub lines: Vec<Prediction<'a>>,
     /// Lines that are not JSON objects with an id.
     pub bad: Vec<BadLine>,

@@ -113,9 +113,9 @@ pub struct StrictSample {
     pub edit_distance: [f64; 2],
     /// ROUGE of the steps, when asked for; `None` too where the gold steps hold no word ROUGE sees.
     pub rouge: Option<RougeF>,
-    /// Links of the prediction that are none.
+    /// Predicted links without a source and a target.
     pub malformed_links: u32,
-    /// Arguments of the prediction that are none.
+    /// Predicted arguments without a name and a value.
     pub malformed_arguments: u32,
     /// References of the prediction that lead to no other node.
     pub dangling_references: u32,

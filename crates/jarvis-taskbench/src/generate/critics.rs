@@ -1,5 +1,5 @@
-//! Who judges a generated sample: the rule critic compares its graph with the sampled one, the teacher is the model's
-//! own judgement.
+//! Critics of a generated sample: the rules compare its graph with the sampled one, the teacher is the model's own
+//! judgement.
 
 use std::collections::HashSet;
 use std::path::Path;

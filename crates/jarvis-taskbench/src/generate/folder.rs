@@ -113,7 +113,7 @@ impl Folder {
         self.dir.join("data_raw.errors.jsonl")
     }
 
-    /// The samples that were generated, in file order; lines that are none are left out.
+    /// The samples that were generated, in file order; other lines are left out.
     pub(super) fn records(&self) -> Result<Vec<Value>, DataError> {
         let read = |(_, line): (usize, &[u8])| serde_json::from_slice::<Value>(line).ok();
         Ok(Lines::read(&self.raw())?.iter().filter_map(read).filter(|record| record.get("id").is_some()).collect())

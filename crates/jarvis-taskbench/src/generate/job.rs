@@ -1,6 +1,6 @@
 //! One sample to be generated. All that chance decides about it follows from the run's seed and the sample's number.
 
-use crate::graph::{Dice, Method, SampleError, SampledGraph, Sampler, random_method, random_size};
+use crate::graph::{Method, SampleError, SampledGraph, Sampler, SeededRng, random_method, random_size};
 
 /// The ids that eight digits without a leading zero allow.
 const IDS: u64 = 90_000_000;
@@ -33,7 +33,7 @@ impl SampleSpec {
         let mut found = Ok(());
         for method in methods {
             for number in 0..TRIES {
-                found = sampler.sample(*method, size, &mut Dice::new(self.seed, number)).map(|_| ());
+                found = sampler.sample(*method, size, &mut SeededRng::new(self.seed, number)).map(|_| ());
                 if found.is_ok() {
                     return found;
                 }
@@ -59,14 +59,14 @@ pub struct Job {
 impl Job {
     /// Draws the sample with this number.
     pub fn draw(spec: &SampleSpec, sampler: &Sampler, number: u64) -> Result<Job, SampleError> {
-        let mut dice = Dice::new(spec.seed, number);
-        let prompt_seed = u32::try_from(dice.below(1_000_001)).expect("at most a million");
+        let mut rng = SeededRng::new(spec.seed, number);
+        let prompt_seed = u32::try_from(rng.below(1_000_001)).expect("at most a million");
         let mut draws = 0;
         let (method, sampled) = loop {
-            let method = spec.method.unwrap_or_else(|| random_method(&mut dice));
-            let size = spec.size.unwrap_or_else(|| random_size(&mut dice));
+            let method = spec.method.unwrap_or_else(|| random_method(&mut rng));
+            let size = spec.size.unwrap_or_else(|| random_size(&mut rng));
             draws += 1;
-            match sampler.sample(method, size, &mut dice) {
+            match sampler.sample(method, size, &mut rng) {
                 Ok(sampled) => break (method, sampled.sorted()),
                 Err(SampleError::NotReachable { .. } | SampleError::TooMany { .. })
                     if draws < DRAWS && (spec.method.is_none() || spec.size.is_none()) => {}
@@ -80,7 +80,7 @@ impl Job {
 /// The id of the sample with this number in the run with this seed: eight digits, and another for each of the first
 /// 90 million numbers.
 pub fn sample_id(seed: u64, number: u64) -> String {
-    let offset = Dice::new(seed, u64::MAX).below(IDS as usize) as u64;
+    let offset = SeededRng::new(seed, u64::MAX).below(IDS as usize) as u64;
     let place = ((number % IDS) * STRIDE + offset) % IDS;
     format!("{:08}", place + 10_000_000)
 }

@@ -1,4 +1,4 @@
-//! What the model is asked.
+//! The prompt of generation.
 
 use jarvis_chat::Message;
 use jarvis_prompt::template::TemplateError;

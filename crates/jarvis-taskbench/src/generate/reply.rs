@@ -1,4 +1,4 @@
-//! What the model wrote, as a result to keep: read tolerantly, then checked.
+//! Reads a model's reply tolerantly, then checks it.
 
 use jarvis_prompt::reader::{Want, read_json};
 use serde_json::Value;

@@ -16,7 +16,7 @@ pub struct BuildOptions {
 
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    #[error("tool `{tool}` does not say which kinds it takes and gives, so nothing tells what can follow it")]
+    #[error("tool `{tool}` does not say which kinds it takes and gives, so its followers are unknown")]
     Untyped { tool: String },
     #[error("{} is the tool list itself; the graph needs a file of its own", .out.display())]
     OverItself { out: PathBuf },

@@ -50,7 +50,7 @@ pub struct GraphStats {
     pub largest_circle: usize,
     /// The most links that the shortest way between two tools takes.
     pub longest_shortest_path: usize,
-    /// Whether there is a chain of 1, 2, … 10 distinct tools; `None` when the search was too long to tell.
+    /// Whether there is a chain of 1, 2, … 10 distinct tools; `None` when the search gave up.
     pub chains: Vec<Option<bool>>,
     pub odd: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! One request: asked, read, asked once more where that is wanted, and how it ended. Never more than two calls.
+//! One request: at most two calls, the plan and, with `reformat`, the repair of a reply that holds none.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub struct Failed {
     pub id: SampleId,
     pub kind: FailureKind,
     pub stage: &'static str,
-    /// The HTTP status, where there was one to tell.
+    /// The HTTP status of the reply, if the failure came with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     pub message: String,

@@ -15,7 +15,7 @@ pub enum InferError {
     Untyped { reason: String },
     #[error("no examples are known for the domain `{domain}`")]
     NoDemos { domain: String },
-    #[error("{wanted} examples are wanted, but there are {known} ids of examples")]
+    #[error("{wanted} examples were asked for, but only {known} ids are known")]
     FewDemos { wanted: usize, known: usize },
     #[error("{} has no sample {ids} to show as an example", .path.display())]
     MissingDemos {
@@ -39,7 +39,7 @@ impl InferError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             InferError::Data(DataError::Locked { .. }) => {
-                Some("wait for it, or write elsewhere with --prediction-dir DIR")
+                Some("wait until it ends, or write elsewhere with --prediction-dir DIR")
             }
             InferError::Data(error) => Some(error.hint()),
             InferError::Untyped { .. } => Some("use --dependency-type temporal"),
@@ -49,7 +49,7 @@ impl InferError {
                 Some("name samples of data.json with --demo-ids a,b,c, or ask for fewer with --use-demos")
             }
             InferError::NoRequests { .. } => {
-                Some("each line is one request, {\"id\": …, \"user_request\": …}; ids are compared as they stand there")
+                Some("each line is one request, {\"id\": …, \"user_request\": …}; ids match exactly")
             }
             InferError::Prompt(_) | InferError::Stopped => None,
         }

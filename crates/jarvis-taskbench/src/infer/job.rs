@@ -1,4 +1,4 @@
-//! A run: which requests are asked, in what order they end up in files, and when it stops.
+//! A run: chooses the requests, asks for the plans that are missing, and writes each result as it arrives.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::data::{DependencyType, Domain, Requests, SampleId, ToolGraph, ToolLis
 /// How many requests the offline planner takes between two looks at whether the run was stopped.
 const BATCH: usize = 256;
 
-/// Lines of the request file that are no requests: so many are named.
+/// How many unusable lines of the request file are listed.
 const NAMED: usize = 5;
 
 #[derive(Debug, Clone)]
@@ -69,12 +69,12 @@ impl Job {
             return Err(InferError::NoRequests { path: file, reason });
         }
         let named = read.bad.iter().take(NAMED);
-        let mut notes: Vec<String> = named.map(|bad| format!("{}, {bad}; it is passed over", file.display())).collect();
+        let mut notes: Vec<String> = named.map(|bad| format!("{}, {bad}; it is skipped", file.display())).collect();
         if borrowed {
-            notes.push(format!("there is no user_requests.json; the requests are those of {}", file.display()));
+            notes.push(format!("there is no user_requests.json; the requests are taken from {}", file.display()));
         }
         if read.bad.len() > NAMED {
-            notes.push(format!("{}: {} more lines are no requests", file.display(), read.bad.len() - NAMED));
+            notes.push(format!("{}: {} more lines are not requests", file.display(), read.bad.len() - NAMED));
         }
         let mut chosen: IndexMap<SampleId, String> = IndexMap::new();
         for request in read.requests {

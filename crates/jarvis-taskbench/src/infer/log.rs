@@ -1,5 +1,5 @@
-//! The log of a run: a line a message, with time, model and level. It never sees a key: those stay in the chat client,
-//! which takes them out of errors too.
+//! The log of a run: one line per message, with time, model and level. It holds no key: keys stay in the chat client,
+//! which removes them from errors too.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

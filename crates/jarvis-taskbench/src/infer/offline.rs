@@ -1,6 +1,4 @@
-//! Plans without a model: the offline planner on the domain's tools, its draft written as the benchmark writes plans.
-//!
-//! How well it plans is the planner's affair; here is only the way in (catalogue entries as tools) and out.
+//! Plans without a model: catalogue entries become tools of the offline planner, and its drafts become predictions.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -46,7 +44,7 @@ impl OfflinePlans {
         let request = Request::new(request);
         let draft =
             std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, &request, &self.weights)));
-        let draft = draft.map_err(|_| "the offline planner broke down on this request".to_owned())?;
+        let draft = draft.map_err(|_| "the offline planner panicked on this request".to_owned())?;
         Ok(match self.dependency {
             DependencyType::Resource => self.resource(&draft),
             DependencyType::Temporal => temporal(&draft),

@@ -1,7 +1,7 @@
 //! The files of a run: predictions, errors, log. They survive being stopped at any moment, and two runs at once are refused.
 //!
 //! Predictions are `{name}.json`, one line a request, each written whole by one write; nothing is buffered. Errors are
-//! `{name}.errors.jsonl` (not `.json`, which evaluators take for predictions) and tell the last attempt of each request
+//! `{name}.errors.jsonl` (not `.json`, which evaluators take for predictions) and hold the last attempt of each request
 //! that has no prediction. The lock is on the predictions file and ends with the process.
 
 use std::collections::HashSet;

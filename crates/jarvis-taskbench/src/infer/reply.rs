@@ -1,4 +1,4 @@
-//! From a model's reply to a plan, or to why there is none.
+//! Reads a plan out of a model's reply, or says why it holds none.
 //!
 //! Strict JSON first: the whole reply, then each balanced value in it, fenced or in prose; of several the last that fits
 //! the schema, else the partial ones put together. Only then is text mended. No backslash is deleted but before `_`.
@@ -158,7 +158,7 @@ fn mended(text: &str) -> (Vec<Value>, String) {
 enum Chosen {
     /// A plan, and what was done to get it.
     Plan(Value, Option<&'static str>),
-    /// Objects that are no plan, and why the likeliest is none.
+    /// Objects, none of them a plan, and what is wrong with the likeliest.
     Fault(String),
     /// No objects.
     Nothing,

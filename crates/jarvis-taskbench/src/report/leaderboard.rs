@@ -13,7 +13,7 @@ const CSV: &str = include_str!("../../data/leaderboard.csv");
 /// One model's published figures in one domain, times 100.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Published {
-    /// The domain as [`crate::data::Domain::known_as`] tells it.
+    /// As [`crate::data::Domain::known_as`] names it.
     pub domain: String,
     pub llm: String,
     #[serde(rename = "R1")]

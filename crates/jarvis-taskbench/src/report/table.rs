@@ -121,8 +121,8 @@ pub enum Layout {
 }
 
 /// The table of all rows: name, source, and for each domain the samples of runs and the figures of the published tables
-/// in their order, those that were wanted. What is not known is `-`, and in CSV empty. On a terminal several domains stand one below the
-/// other, and figures that nobody has are left out.
+/// in their order, as far as they were asked for. What is not known is `-`, and in CSV empty. On a terminal several domains stand one below the
+/// other, and columns without figures are left out.
 pub fn comparison(report: &Report, layout: Layout) -> Table {
     if layout == Layout::Terminal && report.domains.len() > 1 {
         return stacked(report);
@@ -144,7 +144,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// The metrics that were wanted, and the further figures that some row has; on a terminal no metric without figures.
+    /// The metrics asked for, and the further figures that some row has; on a terminal no metric without figures.
     fn of(report: &Report, rows: &[Row], layout: Layout) -> Columns {
         let known = || rows.iter().flat_map(|row| row.cells.iter().flatten());
         let mut metrics = wanted(report.wanted);
@@ -236,7 +236,7 @@ pub(crate) fn percent(figure: Option<f64>) -> String {
     figure.map_or("-".into(), |figure| Form::Percent.write(&(figure / 100.0).into()))
 }
 
-/// The metrics that were wanted, with their places.
+/// The metrics asked for, with their places.
 pub(crate) fn wanted(wanted: Wanted) -> Vec<(usize, &'static Metric)> {
     METRICS.iter().enumerate().filter(|(_, metric)| (metric.wanted)(wanted)).collect()
 }

@@ -14,7 +14,7 @@ use jarvis_taskbench::generate::{
     Folder, FormatOptions, GenerateError, Generator, Job, Prompts, SampleSpec, Settings, Shown, format, prepare,
     sample_id,
 };
-use jarvis_taskbench::graph::{Dice, Method, Sampler};
+use jarvis_taskbench::graph::{Method, Sampler, SeededRng};
 use jarvis_taskbench::json::Look;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
@@ -165,7 +165,7 @@ fn prompts_are_as_agreed() {
         [("data_studio", DependencyType::Resource, "tool"), ("data_errands", DependencyType::Temporal, "API")]
     {
         let graph = Domain::open(example(domain)).unwrap().graph().unwrap();
-        let sample = Sampler::new(&graph).sample(Method::Chain, 2, &mut Dice::new(0, 0)).unwrap();
+        let sample = Sampler::new(&graph).sample(Method::Chain, 2, &mut SeededRng::new(0, 0)).unwrap();
         let nodes: Vec<Value> = sample.nodes.iter().map(|name| graph.nodes.get(name).unwrap().entry.clone()).collect();
         let prompt = |check| {
             let shown = Shown { nodes: nodes.clone(), links: &sample.links, seed: 77, check };

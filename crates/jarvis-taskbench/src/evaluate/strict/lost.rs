@@ -126,7 +126,7 @@ fn firsts(names: &[String]) -> impl Iterator<Item = &str> {
     names.iter().map(String::as_str).filter(move |name| seen.insert(*name))
 }
 
-/// The start of what a model or a file says.
+/// The start of a text from a model or a file.
 fn cut(text: &str) -> String {
     const MOST: usize = 80;
     match text.char_indices().nth(MOST) {

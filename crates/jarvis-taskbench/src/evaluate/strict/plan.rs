@@ -34,9 +34,9 @@ pub(crate) struct Argument {
     pub(crate) value: String,
 }
 
-/// What stands for the name of an argument that refers to nothing.
+/// Placeholder name of an argument that refers to no other node.
 const DANGLING: &str = "dangling reference";
-/// What stands for the name of an argument that is none.
+/// Placeholder name of a malformed argument.
 const MALFORMED: &str = "malformed argument";
 
 impl Argument {
@@ -66,9 +66,9 @@ pub(crate) struct Plan {
     pub(crate) repaired: BTreeMap<&'static str, u32>,
     /// References to no node, as `reference` in an argument of `tool`.
     pub(crate) dangling: Vec<String>,
-    /// Links that are none, with why.
+    /// What is wrong with each malformed link.
     pub(crate) bad_links: Vec<String>,
-    /// Arguments that are none, with why.
+    /// What is wrong with each malformed argument.
     pub(crate) bad_arguments: Vec<String>,
     /// Why it is no plan: the cause's stable word and a sentence.
     pub(crate) malformed: Option<(Cause, String)>,
@@ -324,7 +324,7 @@ fn listed_links(links: &Json<'_>, plan: &mut Plan) -> Option<BTreeSet<(String, S
         }
     };
     let mut listed = BTreeSet::new();
-    // Where a step 0 is named, steps are counted from 0, or nobody knows from where.
+    // A step 0 shows that steps are not counted from 1, and then their base is unknown.
     let counted = !items.iter().filter_map(link_ends).flatten().any(|end| number_of(end) == Some(0));
     for item in items {
         match listed_link(item, counted, plan) {

@@ -42,9 +42,9 @@ pub struct StrictFigures {
     pub missing: usize,
     /// Of them with a prediction that is no plan, by cause.
     pub malformed: BTreeMap<&'static str, u64>,
-    /// Predicted links that are none.
+    /// Predicted links without a source and a target.
     pub malformed_links: u64,
-    /// Predicted arguments that are none.
+    /// Predicted arguments without a name and a value.
     pub malformed_arguments: u64,
     /// Predicted references to no other node.
     pub dangling_references: u64,

@@ -57,7 +57,7 @@ fn in_text(text: &str, found: &mut Vec<Reference>) {
     }
 }
 
-/// A place as plain digits; signs, and numbers too large for a place, are none.
+/// A place as plain digits; `None` for signs and for numbers too large.
 fn place(digits: &str) -> Option<usize> {
     let digits = digits.trim();
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

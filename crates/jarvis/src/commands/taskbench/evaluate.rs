@@ -324,7 +324,7 @@ fn no_gold(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> Result<(),
         }
         (None, Some(AlignmentArg(None)) | None) => {
             Err(Failure::usage(format!("{} holds no gold plan", gold.display()))
-                .hint("a line a plan is wanted; `jarvis taskbench inspect` lists what is there"))
+                .hint("each line is one plan; `jarvis taskbench inspect` lists what the folder holds"))
         }
     }
 }
@@ -348,7 +348,7 @@ fn only(args: &EvaluateArgs, domain: &Domain) -> Result<Option<HashSet<SampleId>
 }
 
 /// The samples that the prompt had as examples: as typed, else as the folder's name says, else as the log beside
-/// the predictions tells.
+/// the predictions says.
 fn demos(args: &EvaluateArgs, domain: &Domain, traces: &Traces, printer: Printer) -> HashSet<SampleId> {
     let of_folder = demos_of_folder(&args.prediction_dir.to_string_lossy());
     let of_log: Vec<&str> = traces.examples.iter().map(String::as_str).collect();

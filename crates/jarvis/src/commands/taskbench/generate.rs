@@ -59,7 +59,7 @@ pub(crate) struct GenerateArgs {
     /// Draw every sample with so many tools [default: 2 to 10, mostly 3 to 5]
     #[arg(long, value_name = "N")]
     tool_number: Option<usize>,
-    /// What chance starts from; -1 for the folder's earlier seed, or a new one
+    /// Seed of the random draws; -1 for the folder's earlier seed, or a new one
     #[arg(long, default_value_t = -1, allow_negative_numbers = true)]
     seed: i64,
     /// Have the model judge its own results as a strict teacher

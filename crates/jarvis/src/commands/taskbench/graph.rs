@@ -8,8 +8,8 @@ use clap::{ArgGroup, Args, Subcommand};
 use jarvis_plan::export::plural;
 use jarvis_taskbench::data::{DependencyType, Domain, ToolGraph, ToolList};
 use jarvis_taskbench::graph::{
-    BuildOptions, Dice, Drawing, GraphStats, MERMAID_LINKS, Method, SampledGraph, SampledLink, Sampler, build, draw,
-    draw_sample, stats, to_json, write,
+    BuildOptions, Drawing, GraphStats, MERMAID_LINKS, Method, SampledGraph, SampledLink, Sampler, SeededRng, build,
+    draw, draw_sample, stats, to_json, write,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -113,7 +113,7 @@ pub(crate) struct SampleArgs {
     /// Tools of a sample; `single` always has 1, `dag` at least 3
     #[arg(long, visible_aliases = ["tool-number", "number-of-tools"], aliases = ["tool_number", "number_of_tools"], value_name = "N", default_value_t = 3)]
     n: usize,
-    /// What chance starts from
+    /// Seed of the random draws
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// How many samples
@@ -122,7 +122,7 @@ pub(crate) struct SampleArgs {
     /// Print a JSON list of samples
     #[arg(long)]
     json: bool,
-    /// Also draw the sample into this file; its ending tells how: .svg, .dot, .mmd or .md
+    /// Also draw the sample into this file; its ending decides the format: .svg, .dot, .mmd or .md
     #[arg(long, value_name = "FILE")]
     draw: Option<PathBuf>,
 }
@@ -203,7 +203,7 @@ fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
     let sampler = Sampler::new(&args.source.read()?);
     let mut samples = Vec::new();
     for number in 0..args.count {
-        let drawn = sampler.sample(args.method, args.n, &mut Dice::new(args.seed, number)).map_err(|error| {
+        let drawn = sampler.sample(args.method, args.n, &mut SeededRng::new(args.seed, number)).map_err(|error| {
             let hint = error.hint();
             Failure::work(error).hint(hint)
         })?;
@@ -355,7 +355,7 @@ fn read_part(path: &Path) -> Result<SampledGraph, Failure> {
     };
     read.map_err(|error| wrong(format!("the sample cannot be read: {error}")))?;
     let parts: Parts = serde_json::from_str(&text)
-        .map_err(|_| wrong("a sample is wanted: an object with `nodes` and `links`, or a list of such".into()))?;
+        .map_err(|_| wrong("it is not a sample: an object with `nodes` and `links`, or a list of such".into()))?;
     let part = match parts {
         Parts::One(part) => part,
         Parts::Many(parts) if parts.len() > 1 => {
