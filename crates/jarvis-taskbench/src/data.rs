@@ -97,10 +97,38 @@ impl Domain {
         AlignmentIds::read(&self.path("alignment_ids.json"))
     }
 
+    /// Every file of predictions: the `*.json` of the folders `predictions*`, by folder, then by name.
+    pub fn prediction_files(&self) -> Vec<PathBuf> {
+        let listed = |folder: &Path| -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            paths.sort();
+            paths
+        };
+        let is_folder = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("predictions")) && path.is_dir()
+        };
+        let is_file = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json") && path.is_file();
+        let folders = listed(&self.dir).into_iter().filter(is_folder);
+        folders.flat_map(|folder| listed(&folder)).filter(is_file).collect()
+    }
+
     /// The test ids of each method, which GNN4TaskPlan keeps in `split_ids.json`.
     pub fn test_ids(&self) -> Result<IndexMap<String, Vec<SampleId>>, DataError> {
         alignment::test_ids(&self.path("split_ids.json"))
     }
+}
+
+/// True when both paths lead to one file, through links of either kind.
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        if let (Ok(a), Ok(b)) = (std::fs::metadata(a), std::fs::metadata(b)) {
+            return (a.dev(), a.ino()) == (b.dev(), b.ino());
+        }
+    }
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// A file of one JSON document.

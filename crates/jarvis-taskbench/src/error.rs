@@ -51,6 +51,10 @@ impl DataError {
         DataError::Shape { path: path.to_owned(), reason: reason.into() }
     }
 
+    pub fn is_missing(&self) -> bool {
+        matches!(self, DataError::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// True when the command was used wrongly, false when the work failed.
     pub fn is_usage(&self) -> bool {
         matches!(self, DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. })

@@ -92,19 +92,16 @@ pub fn inspect(domain: &Domain) -> Result<Inspection, DataError> {
     put("data.json", FileReport::of(&gold, |plans| plans.contents.clone()));
     put("alignment_ids.json", FileReport::of(&domain.alignment(), |lists| alignment(lists, plans)));
     match domain.test_ids() {
-        Err(DataError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) if error.is_missing() => {}
         read => {
             put("split_ids.json", FileReport::of(&read, |methods| split_ids(methods, plans)));
         }
     }
     let nothing_read = files.values().all(|file| matches!(file, FileReport::Missing));
     let wanted = files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-    for folder in entries(domain, "", |name| name.starts_with("predictions")) {
-        for name in entries(domain, &folder, |name| name.ends_with(".json")) {
-            let name = format!("{folder}/{name}");
-            let read = Lines::read(&domain.path(&name));
-            files.insert(name, FileReport::of(&read, |lines| plans::predictions(lines, &catalogue, plans)));
-        }
+    for file in domain.prediction_files() {
+        let name = file.strip_prefix(domain.dir()).expect("it is in the folder").display().to_string();
+        files.insert(name, FileReport::of(&Lines::read(&file), |lines| plans::predictions(lines, &catalogue, plans)));
     }
     if nothing_read && files.values().all(|file| matches!(file, FileReport::Missing)) {
         return Err(DataError::shape(domain.dir(), format!("this folder holds no domain: no {wanted}")));
@@ -144,9 +141,7 @@ impl FileReport {
     fn of<T>(read: &Result<T, DataError>, inspect: impl FnOnce(&T) -> Contents) -> FileReport {
         let reason = match read {
             Ok(read) => return FileReport::Read(inspect(read)),
-            Err(DataError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                return FileReport::Missing;
-            }
+            Err(error) if error.is_missing() => return FileReport::Missing,
             Err(DataError::Read { source, .. } | DataError::Write { source, .. }) => source.to_string(),
             Err(error @ DataError::Locked { .. }) => error.to_string(),
             Err(DataError::NotJson { reason, .. }) => format!("not JSON: {reason}"),
@@ -208,16 +203,6 @@ fn by_frequency(counts: &HashMap<String, usize>) -> Vec<String> {
 
 fn names(tools: &ToolList, fits: impl Fn(&BenchTool) -> bool) -> Vec<String> {
     tools.tools.iter().filter(|tool| fits(tool)).map(|tool| tool.id.clone()).collect()
-}
-
-/// The sorted names of a folder's entries that fit: of folders at the top, of files below.
-fn entries(domain: &Domain, inside: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
-    let entries = std::fs::read_dir(domain.path(inside)).into_iter().flatten().flatten();
-    let entries = entries.filter(|entry| entry.path().is_dir() == inside.is_empty());
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| fits(name)).collect();
-    names.sort();
-    names
 }
 
 fn tool_list(list: &ToolList, unused: Option<Vec<String>>) -> Contents {

@@ -9,7 +9,7 @@ mod measure;
 mod page;
 pub mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jarvis_plan::export::text::clean;
 
@@ -128,23 +128,6 @@ impl Report {
         let at = self.domains.iter().take_while(|other| place(other) <= place(&domain)).count();
         self.domains.insert(at, domain);
     }
-}
-
-/// Every file of predictions of a domain: the `*.json` of its folders `predictions*`, by folder, then by name.
-pub fn prediction_files(domain: &Domain) -> Vec<PathBuf> {
-    let listed = |folder: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        paths.sort();
-        paths
-    };
-    let is_folder = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.starts_with("predictions") && path.is_dir()
-    };
-    let is_file = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json") && path.is_file();
-    let folders = listed(domain.dir()).into_iter().filter(is_folder);
-    folders.flat_map(|folder| listed(&folder)).filter(is_file).collect()
 }
 
 /// The name of the run in this file: `predictions_use_demos_2/gpt-4.json` is `gpt-4 (use_demos_2)`.

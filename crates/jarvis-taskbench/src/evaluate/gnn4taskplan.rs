@@ -3,7 +3,6 @@
 //! sample that cannot be read is reported and counts as an empty plan.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -76,29 +75,24 @@ pub struct Figures {
     pub errors: Vec<SampleError>,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub struct Inputs<'v, 'a> {
-    /// The gold plans; `None` where there are none, when only the four figures of what exists are made.
-    pub gold: Option<&'v HashMap<SampleId, GoldRecord<'a>>>,
-    /// The predictions: plans with `task_steps`, `task_nodes`, `task_links` at the top.
-    pub predictions: &'v HashMap<SampleId, &'v Json<'a>>,
-    /// The samples to score, before those without a prediction are left out.
-    pub ids: &'v [SampleId],
-    pub tools: &'v ToolList,
-    pub graph: &'v ToolGraph,
-}
-
-pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
-    let known: HashSet<&str> = inputs.tools.tools.iter().map(|tool| tool.id.as_str()).collect();
-    let linked: HashSet<String> =
-        inputs.graph.links.iter().map(|link| format!("{}, {}", link.source, link.target)).collect();
+/// Scores the samples with these ids. `gold` is `None` where there are no gold plans; then only the four figures of what
+/// exists are made.
+fn evaluate(
+    gold: Option<&HashMap<SampleId, GoldRecord<'_>>>,
+    predictions: &HashMap<SampleId, &Json<'_>>,
+    ids: &[SampleId],
+    (tools, graph): (&ToolList, &ToolGraph),
+    options: Options,
+) -> Figures {
+    let known: HashSet<&str> = tools.tools.iter().map(|tool| tool.id.as_str()).collect();
+    let linked: HashSet<String> = graph.links.iter().map(|link| format!("{}, {}", link.source, link.target)).collect();
     let rouge = options.steps.then(Rouge::new);
     let mut out = Figures { mode: options.mode, ..Figures::default() };
     let mut with_gold = 0_usize;
     let (mut nf, mut lf, mut acc, mut rouges) = (0.0, 0.0, 0.0, [0.0; 2]);
     let mut unknown = [0.0; 4];
-    for id in inputs.ids {
-        let said = inputs.predictions.get(id).copied();
+    for id in ids {
+        let said = predictions.get(id).copied();
         if said.is_none() && options.remove_non_pred {
             continue;
         }
@@ -125,7 +119,7 @@ pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
         for (sum, value) in unknown.iter_mut().zip([node_share, any(node_share), link_share, any(link_share)]) {
             *sum += value;
         }
-        let Some(gold) = inputs.gold else { continue };
+        let Some(gold) = gold else { continue };
         let Some(gold) = gold.get(id) else {
             report("there is no gold plan for it".into());
             continue;
@@ -187,7 +181,7 @@ pub fn evaluate_file(domain: &Domain, predictions: &Path, options: Options) -> R
     let plans: HashMap<SampleId, &Json<'_>> = said.iter().map(|(id, line)| (id.clone(), plan(line))).collect();
     let gold = match domain.gold() {
         Ok(gold) => Some(gold),
-        Err(DataError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+        Err(error) if error.is_missing() => {
             notes.push("there is no data.json: NF, LF and Acc need gold plans".into());
             None
         }
@@ -220,8 +214,7 @@ pub fn evaluate_file(domain: &Domain, predictions: &Path, options: Options) -> R
         }
     };
     let gold = gold.as_ref().map(|_| &records);
-    let inputs = Inputs { gold, predictions: &plans, ids: &ids, tools: &tools, graph: &graph };
-    let mut figures = evaluate(inputs, options);
+    let mut figures = evaluate(gold, &plans, &ids, (&tools, &graph), options);
     if figures.samples == 0 {
         notes.push("no sample was scored".into());
     }
@@ -241,7 +234,7 @@ fn plan<'v, 'a>(line: &'v Json<'a>) -> &'v Json<'a> {
 fn split_ids(domain: &Domain, mode: Mode) -> Result<Option<Vec<SampleId>>, DataError> {
     match domain.test_ids() {
         Ok(mut methods) => Ok(methods.swap_remove(mode.as_str())),
-        Err(DataError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.is_missing() => Ok(None),
         Err(error) => Err(error),
     }
 }

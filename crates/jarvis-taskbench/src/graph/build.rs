@@ -6,7 +6,7 @@ use jarvis_store::files;
 use serde_json::{Map, Value, json};
 
 use crate::DataError;
-use crate::data::{BenchTool, DependencyType, GraphLink, ToolGraph, ToolList};
+use crate::data::{BenchTool, DependencyType, GraphLink, ToolGraph, ToolList, same_file};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BuildOptions {
@@ -107,7 +107,7 @@ pub fn to_json(graph: &ToolGraph) -> String {
 /// [`BuildError::OverItself`] when `out` is the file at `made_from`, by whatever path; [`BuildError::Differs`] when something
 /// else is there; or when it cannot be written.
 pub fn write(graph: &ToolGraph, made_from: &Path, out: &Path, overwrite: bool) -> Result<(), BuildError> {
-    if is_same_file(made_from, out) {
+    if same_file(made_from, out) {
         return Err(BuildError::OverItself { out: out.to_owned() });
     }
     let text = to_json(graph);
@@ -122,20 +122,4 @@ pub fn write(graph: &ToolGraph, made_from: &Path, out: &Path, overwrite: bool) -
         }
     }
     Ok(files::replace(out, text.as_bytes()).map_err(DataError::from)?)
-}
-
-/// True when both paths lead to one file, through links of either kind.
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        if let (Ok(a), Ok(b)) = (std::fs::metadata(a), std::fs::metadata(b)) {
-            return (a.dev(), a.ino()) == (b.dev(), b.ino());
-        }
-    }
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
-        (Err(_), Err(_)) => a == b,
-    }
 }

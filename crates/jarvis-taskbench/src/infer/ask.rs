@@ -42,21 +42,29 @@ pub struct Failed {
     pub(super) hopeless: bool,
 }
 
+/// A request, and how it ended.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) id: SampleId,
     pub(super) request: String,
     pub(super) outcome: Result<ReadPlan, Failed>,
-    pub(super) calls: usize,
-    pub(super) usage: TokenUsage,
-    /// Prompts and replies, by stage.
-    pub(super) said: Vec<(&'static str, String)>,
-    /// Whether the last reply was cut at its limit of tokens.
-    pub(super) cut: bool,
+    pub(super) calls: Calls,
 }
 
-impl Answered {
-    fn told(&self, fault: &NoPlan) -> String {
+/// The calls for one request.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    pub(super) count: usize,
+    pub(super) usage: TokenUsage,
+    /// Prompts and replies by stage, where the log is to hold them.
+    pub(super) texts: Vec<(&'static str, String)>,
+    /// Whether the last reply was cut at its limit of tokens.
+    cut: bool,
+}
+
+impl Calls {
+    /// What is wrong with the last reply.
+    fn fault(&self, fault: &NoPlan) -> String {
         let cut = if self.cut { "; the reply was cut at its limit of tokens (--max-tokens)" } else { "" };
         format!("{fault}{cut}")
     }
@@ -70,31 +78,21 @@ pub(super) struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Asks for one plan. `keep` keeps what was said, for the log.
+    /// Asks for one plan. `keep` keeps prompts and replies for the log.
     pub(super) async fn ask(&self, request: &UserRequest, keep: bool) -> Answered {
-        let mut answered = Answered {
-            id: request.id.clone(),
-            request: request.text.clone(),
-            outcome: Err(failed(&request.id, FailureKind::Config, PLAN_STAGE, String::new())),
-            calls: 0,
-            usage: TokenUsage::default(),
-            said: Vec::new(),
-            cut: false,
-        };
-        answered.outcome = self.outcome(request, keep, &mut answered).await.map_err(|mut failed| {
-            failed.calls = answered.calls;
-            failed
-        });
-        answered
+        let mut calls = Calls::default();
+        let outcome = self.outcome(request, keep, &mut calls).await;
+        let outcome = outcome.map_err(|failed| Failed { calls: calls.count, ..failed });
+        Answered { id: request.id.clone(), request: request.text.clone(), outcome, calls }
     }
 
-    async fn outcome(&self, request: &UserRequest, keep: bool, answered: &mut Answered) -> Result<ReadPlan, Failed> {
+    async fn outcome(&self, request: &UserRequest, keep: bool, calls: &mut Calls) -> Result<ReadPlan, Failed> {
         let fail = |kind, stage, message| failed(&request.id, kind, stage, message);
         let unmade = |error| fail(FailureKind::Config, PLAN_STAGE, format!("the prompt cannot be made: {error}"));
         let dependency = self.options.dependency;
 
         let prompt = self.prompts.plan(&request.text).map_err(unmade)?;
-        let reply = match self.call(PLAN_STAGE, prompt, self.options.plan_timeout, keep, answered).await {
+        let reply = match self.call(PLAN_STAGE, prompt, self.options.plan_timeout, keep, calls).await {
             Ok(reply) => reply,
             Err(error) => return Err(refused(&request.id, PLAN_STAGE, &error)),
         };
@@ -103,12 +101,12 @@ impl Asker<'_> {
             Err(fault) => fault,
         };
         if !self.options.reformat {
-            return Err(Failed { raw: Some(reply), ..fail(kind(&fault), PLAN_STAGE, answered.told(&fault)) });
+            return Err(Failed { raw: Some(reply), ..fail(kind(&fault), PLAN_STAGE, calls.fault(&fault)) });
         }
 
-        let told = without_escaped_underscores(&reply);
-        let prompt = self.prompts.reformat(told.as_deref().unwrap_or(&reply)).map_err(unmade)?;
-        let again = match self.call(REFORMAT_STAGE, prompt, self.options.reformat_timeout, keep, answered).await {
+        let plain = without_escaped_underscores(&reply);
+        let prompt = self.prompts.reformat(plain.as_deref().unwrap_or(&reply)).map_err(unmade)?;
+        let again = match self.call(REFORMAT_STAGE, prompt, self.options.reformat_timeout, keep, calls).await {
             Ok(again) => again,
             Err(error) => return Err(Failed { raw: Some(reply), ..refused(&request.id, REFORMAT_STAGE, &error) }),
         };
@@ -120,7 +118,7 @@ impl Asker<'_> {
             Err(fault) => Err(Failed {
                 raw: Some(reply),
                 raw_reformat: Some(again),
-                ..fail(kind(&fault), REFORMAT_STAGE, answered.told(&fault))
+                ..fail(kind(&fault), REFORMAT_STAGE, calls.fault(&fault))
             }),
         }
     }
@@ -131,12 +129,12 @@ impl Asker<'_> {
         messages: Vec<Message>,
         timeout: Duration,
         keep: bool,
-        answered: &mut Answered,
+        calls: &mut Calls,
     ) -> Result<String, ChatError> {
         let sampling = &self.options.sampling;
         if keep {
             let prompt: Vec<String> = messages.iter().map(Message::joined_text).collect();
-            answered.said.push((stage, format!("prompt: {}", prompt.join("\n"))));
+            calls.texts.push((stage, format!("prompt: {}", prompt.join("\n"))));
         }
         let question = self.ask.stage(stage).messages(messages).timeout(Some(timeout)).verbatim().request(|request| {
             request.temperature = Some(sampling.temperature);
@@ -146,19 +144,19 @@ impl Asker<'_> {
             request.max_tokens = Some(sampling.max_tokens);
             request.schema = self.schema.cloned();
         });
-        answered.calls += 1;
+        calls.count += 1;
         let reply = question.call().await.map_err(ChatError::from);
         if keep {
             let said = match &reply {
                 Ok(reply) => format!("reply: {}", reply.text),
                 Err(error) => format!("no reply: {error}"),
             };
-            answered.said.push((stage, said));
+            calls.texts.push((stage, said));
         }
         let reply = reply?;
-        answered.usage.prompt += reply.usage.prompt;
-        answered.usage.completion += reply.usage.completion;
-        answered.cut = reply.finish_reason == "length";
+        calls.usage.prompt += reply.usage.prompt;
+        calls.usage.completion += reply.usage.completion;
+        calls.cut = reply.finish_reason == "length";
         Ok(reply.text)
     }
 }

@@ -7,11 +7,11 @@ use futures::stream::{self, StreamExt};
 use indexmap::IndexMap;
 use jarvis_ask::{Ask, Events};
 use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch};
-use jarvis_chat::{ChatModel, ReplySchema, TokenUsage};
+use jarvis_chat::{ChatModel, ReplySchema};
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Answered, Asker, PLAN_STAGE, failed, prediction_line};
+use super::ask::{Answered, Asker, Calls, PLAN_STAGE, failed, prediction_line};
 use super::log::{Level, SETTINGS};
 use super::reply::ReadPlan;
 use super::{
@@ -238,10 +238,11 @@ impl Job {
 }
 
 fn keep(answered: Answered, outputs: &mut Outputs) -> Result<Ended, InferError> {
-    let Answered { id, request, outcome, calls, usage, said, cut: _ } = answered;
-    for (stage, said) in said {
-        outputs.log.line(Level::Info, &format!("request {id}: {stage} {said}"));
+    let Answered { id, request, outcome, calls } = answered;
+    for (stage, text) in calls.texts {
+        outputs.log.line(Level::Info, &format!("request {id}: {stage} {text}"));
     }
+    let (calls, usage) = (calls.count, calls.usage);
     let ended = Ended { id: id.to_string(), calls, usage, ..Ended::default() };
     match outcome {
         Ok(ReadPlan { result, notes }) => {
@@ -271,8 +272,7 @@ fn keep(answered: Answered, outputs: &mut Outputs) -> Result<Ended, InferError> 
 fn plan(planner: &OfflinePlans, request: UserRequest) -> Answered {
     let outcome = planner.plan(&request.text).map(|result| ReadPlan { result, notes: Vec::new() });
     let outcome = outcome.map_err(|message| failed(&request.id, FailureKind::Planner, PLAN_STAGE, message));
-    let usage = TokenUsage::default();
-    Answered { id: request.id, request: request.text, outcome, calls: 0, usage, said: Vec::new(), cut: false }
+    Answered { id: request.id, request: request.text, outcome, calls: Calls::default() }
 }
 
 /// What differs between two settings: `temperature 0 → 1`.

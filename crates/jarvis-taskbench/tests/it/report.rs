@@ -6,8 +6,7 @@ use jarvis_taskbench::data::{DependencyType, Domain, Gold, ToolList};
 use jarvis_taskbench::evaluate::Wanted;
 use jarvis_taskbench::report::leaderboard::full_size;
 use jarvis_taskbench::report::{
-    Against, DomainReport, Layout, Report, Run, comparison, document, leaderboard, notes, page, prediction_files,
-    run_name,
+    Against, DomainReport, Layout, Report, Run, comparison, document, leaderboard, notes, page, run_name,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -64,7 +63,7 @@ fn report(domains: &[&Domain], published: bool) -> Report {
         let dependency = tools.dependency();
         let mut measured = DomainReport::new(domain, tools.clone(), dependency);
         let against = Against { worst: 20, intervals: true, ..against(&tools, &gold, dependency) };
-        for file in prediction_files(domain) {
+        for file in domain.prediction_files() {
             measured.add(Run::read(run_name(&file), &file, &against).unwrap());
         }
         report.add(measured);
@@ -407,7 +406,7 @@ fn runs_are_found_named_and_refused() {
     std::fs::copy(root.join("predictions/own.json"), root.join("predictions_use_demos_2/own.json")).unwrap();
     write(&root, "predictions/own.log", "not a run");
     write(&root, "metrics/own.json", "{}");
-    let files = prediction_files(&domain);
+    let files = domain.prediction_files();
     let found: Vec<String> = files.iter().map(|file| run_name(file)).collect();
     assert_eq!(found, ["own", "own (use_demos_2)"]);
 

@@ -93,11 +93,6 @@ fn unusable(error: DataError) -> Failure {
     if error.is_usage() { Failure::usage(error) } else { Failure::work(error) }.hint(hint)
 }
 
-/// True when both paths lead to one file.
-fn same_file(a: &Path, b: &Path) -> bool {
-    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-}
-
 /// The ids of a file: every text and number of a JSON document, or one a line.
 fn ids(path: &Path) -> Result<HashSet<String>, Failure> {
     fn collect(value: &Value, ids: &mut HashSet<String>) {

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList};
+use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList, same_file};
 use jarvis_taskbench::evaluate::strict::Bootstrap;
 use jarvis_taskbench::evaluate::{Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity};
 use jarvis_taskbench::infer::{Traces, demos_of_folder, demos_shown, known_demos};
 use serde_json::Value;
 
 use self::files::{file_for, jobs, save, write_samples};
-use super::{ids, same_file, unusable};
+use super::{ids, unusable};
 use crate::batch_progress::bar;
 use crate::failure::Failure;
 use crate::printer::Printer;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, Subcommand};
 use jarvis_plan::export::plural;
-use jarvis_taskbench::data::{DependencyType, Domain, ToolGraph, ToolList};
+use jarvis_taskbench::data::{DependencyType, Domain, ToolGraph, ToolList, same_file};
 use jarvis_taskbench::graph::{
     BuildOptions, Drawing, GraphStats, MERMAID_LINKS, Method, SampledGraph, SampledLink, Sampler, SeededRng, build,
     draw, draw_sample, stats, to_json, write,
@@ -14,7 +14,7 @@ use jarvis_taskbench::graph::{
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{same_file, unusable};
+use super::unusable;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
