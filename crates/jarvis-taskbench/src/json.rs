@@ -34,9 +34,9 @@ pub struct NotJson(String);
 
 impl NotJson {
     fn new(error: &JsonError, bytes: &[u8]) -> NotJson {
-        let said = error.description(bytes);
+        let text = error.description(bytes);
         // Of one line only the column says something.
-        NotJson(if bytes.contains(&b'\n') { said } else { said.replace(" at line 1 column ", " at column ") })
+        NotJson(if bytes.contains(&b'\n') { text } else { text.replace(" at line 1 column ", " at column ") })
     }
 }
 

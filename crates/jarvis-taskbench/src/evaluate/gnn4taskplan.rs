@@ -92,15 +92,15 @@ fn evaluate(
     let (mut nf, mut lf, mut acc, mut rouges) = (0.0, 0.0, 0.0, [0.0; 2]);
     let mut unknown = [0.0; 4];
     for id in ids {
-        let said = predictions.get(id).copied();
-        if said.is_none() && options.remove_non_pred {
+        let predicted = predictions.get(id).copied();
+        if predicted.is_none() && options.remove_non_pred {
             continue;
         }
         out.samples += 1;
         let mut report = |reason: String| out.errors.push(SampleError { id: id.clone(), reason });
         let mut field = |key: &str| {
-            let said = said?;
-            let found = said.look(key);
+            let predicted = predicted?;
+            let found = predicted.look(key);
             match found {
                 Some(Json::Array(_)) => {}
                 Some(other) => report(format!("its `{key}` is {}, not a list", other.what())),
@@ -131,8 +131,8 @@ fn evaluate(
         acc += f64::from(u8::from(node_f >= 0.99));
         lf += f1(&links, &link_list(gold.task_links.as_ref(), &gold_nodes));
         if let Some(rouge) = &rouge {
-            let predicted = match said {
-                Some(said) => step_list(said.look("task_steps")),
+            let predicted = match predicted {
+                Some(predicted) => step_list(predicted.look("task_steps")),
                 None => "...".into(),
             };
             let scored = rouge.score(&step_list(gold.task_steps.as_ref()), &predicted);
@@ -158,7 +158,7 @@ pub fn evaluate_file(domain: &Domain, predictions: &Path, options: Options) -> R
     let (tools, graph) = (domain.tools()?, domain.graph()?);
     let lines = Lines::read(predictions)?;
     let mut notes = Vec::new();
-    let mut said: HashMap<SampleId, Json<'_>> = HashMap::new();
+    let mut predicted: HashMap<SampleId, Json<'_>> = HashMap::new();
     let mut order = Vec::new();
     for (line, text) in lines.iter() {
         let value = match parse(text) {
@@ -171,14 +171,14 @@ pub fn evaluate_file(domain: &Domain, predictions: &Path, options: Options) -> R
         match value.look("id").and_then(SampleId::of) {
             Some(id) => {
                 order.push(id.clone());
-                if said.insert(id.clone(), value).is_some() {
+                if predicted.insert(id.clone(), value).is_some() {
                     notes.push(format!("{}: sample {id} is there again; the last counts", predictions.display()));
                 }
             }
             None => notes.push(format!("{}, line {line}: it has no `id`", predictions.display())),
         }
     }
-    let plans: HashMap<SampleId, &Json<'_>> = said.iter().map(|(id, line)| (id.clone(), plan(line))).collect();
+    let plans: HashMap<SampleId, &Json<'_>> = predicted.iter().map(|(id, line)| (id.clone(), plan(line))).collect();
     let gold = match domain.gold() {
         Ok(gold) => Some(gold),
         Err(error) if error.is_missing() => {

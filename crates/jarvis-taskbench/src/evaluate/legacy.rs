@@ -8,7 +8,7 @@ mod temporal;
 
 use std::collections::{BTreeSet, HashMap};
 
-pub use figures::{LegacyFigures, NodeFigures, PerTool, StepMeans, pool};
+pub use figures::{LegacyFigures, NodeFigures, pool};
 pub(crate) use steps::{gold_text as gold_steps, predicted_text as predicted_steps};
 
 use serde_json::{Map, Value};

@@ -162,11 +162,11 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
             });
             let counts = options.profile.strict() && kept && !options.examples.contains(&record.id);
             let strict = counts.then(|| {
-                let said = match prediction {
+                let predicted = match prediction {
                     Some(prediction) => Some(prediction.result.as_ref().ok_or("there is no `result`")),
                     None => options.no_plan.get(&record.id).map(|why| Err(why.as_str())),
                 };
-                strict::score(&record, said, &strict_catalogue, rouge.as_ref())
+                strict::score(&record, predicted, &strict_catalogue, rouge.as_ref())
             });
             let texts = legacy.as_ref().filter(|sample| similar && sample.steps.is_some()).and_then(|_| {
                 let predicted = prediction?.result.as_ref()?.look("task_steps")?;

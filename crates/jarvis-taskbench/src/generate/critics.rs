@@ -81,17 +81,17 @@ pub(super) fn teacher(record: &Value) -> Option<&Value> {
     record.pointer("/result/check_by_teacher").or_else(|| record.pointer("/result/invoking_graph/check_by_teacher"))
 }
 
-/// A verdict; a test sees that the pattern is valid.
-static VERDICT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)\b(executable|correct)[^a-z0-9]{0,6}(yes|no|true|false)\b").ok());
+static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(executable|correct)[^a-z0-9]{0,6}(yes|no|true|false)\b").expect("the pattern is valid")
+});
 
 /// What a teacher's text concludes: true when it ends with Executable yes and Correct yes, `None` when it does not say.
 pub fn teacher_says(text: &str) -> Option<bool> {
     let (mut executable, mut correct) = (None, None);
-    // The last of each counts: before the conclusion there may be talk.
-    for said in VERDICT.as_ref()?.captures_iter(text) {
+    // The last of each counts: models reason before they conclude.
+    for verdict in VERDICT.captures_iter(text) {
         let is = |group: usize, words: &[&str]| {
-            said.get(group).is_some_and(|said| words.iter().any(|word| said.as_str().eq_ignore_ascii_case(word)))
+            verdict.get(group).is_some_and(|found| words.iter().any(|word| found.as_str().eq_ignore_ascii_case(word)))
         };
         let verdict = Some(is(2, &["yes", "true"]));
         if is(1, &["executable"]) { executable = verdict } else { correct = verdict }

@@ -106,8 +106,8 @@ pub enum FormatError {
 }
 
 fn samples(count: usize, one: &str, more: &str) -> String {
-    let said = if count == 1 { format!("1 sample {one}") } else { format!("{count} samples {more}") };
-    said.trim_end().to_owned()
+    let text = if count == 1 { format!("1 sample {one}") } else { format!("{count} samples {more}") };
+    text.trim_end().to_owned()
 }
 
 impl FormatError {

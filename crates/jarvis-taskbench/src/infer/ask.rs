@@ -147,11 +147,11 @@ impl Asker<'_> {
         calls.count += 1;
         let reply = question.call().await.map_err(ChatError::from);
         if keep {
-            let said = match &reply {
+            let text = match &reply {
                 Ok(reply) => format!("reply: {}", reply.text),
                 Err(error) => format!("no reply: {error}"),
             };
-            calls.texts.push((stage, said));
+            calls.texts.push((stage, text));
         }
         let reply = reply?;
         calls.usage.prompt += reply.usage.prompt;

@@ -283,11 +283,11 @@ fn difference(before: &str, now: &str) -> String {
     };
     let (before, now) = (pairs(before), pairs(now));
     let differs = now.iter().filter(|(key, value)| before.get(*key) != Some(*value));
-    let told = differs.map(|(key, value)| {
+    let changes = differs.map(|(key, value)| {
         let was = before.get(key).map_or("-", String::as_str);
         format!("{} {} → {}", key.replace('_', " "), shown(was), shown(value))
     });
-    told.collect::<Vec<_>>().join(", ")
+    changes.collect::<Vec<_>>().join(", ")
 }
 
 fn shown(value: &str) -> &str {

@@ -69,7 +69,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
             put(&run.name, Source::Run, at, Cells { samples, ..Cells::of(&run.figures) });
         }
         for row in domain.published(report.leaderboard) {
-            let figures = row.figures().map(Some).to_vec();
+            let figures = row.figures.map(Some).to_vec();
             put(
                 &row.llm,
                 Source::Published,

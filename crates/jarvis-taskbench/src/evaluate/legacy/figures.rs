@@ -16,7 +16,8 @@ pub struct LegacyFigures {
     /// Samples whose links were compared: the same.
     pub link_supports: u64,
     pub argument_supports: u64,
-    pub steps: Option<StepMeans>,
+    /// Means of ROUGE F over the samples with steps, in the order of [`ROUGE_NAMES`].
+    pub steps: Option<[f64; 4]>,
     /// Means of BERTScore over the samples with steps: precision, recall, F1.
     pub bertscore: Option<[f64; 3]>,
     pub nodes: Option<NodeFigures>,
@@ -29,12 +30,6 @@ pub struct LegacyFigures {
     pub link_f1: Option<f64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct StepMeans {
-    /// In the order of [`ROUGE_NAMES`].
-    pub rouge: [f64; 4],
-}
-
 /// How well tools are chosen, over sets of tools.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeFigures {
@@ -42,15 +37,8 @@ pub struct NodeFigures {
     pub micro: [f64; 3],
     /// The plain means over all tools of the catalogue, those that never occur counting 0.
     pub macro_mean: [f64; 3],
-    /// For each tool, in catalogue order.
-    pub tools: Vec<PerTool>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct PerTool {
-    pub id: String,
-    /// Samples with it: predicted and gold.
-    pub counts: Counts,
+    /// For each tool, in catalogue order, the samples with it.
+    pub tools: Vec<(String, Counts)>,
 }
 
 #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
@@ -101,7 +89,7 @@ pub fn pool<'s>(
         return figures;
     }
     if wanted.rouge && figures.step_supports > 0 {
-        figures.steps = Some(StepMeans { rouge: rouge.map(|sum| sum / figures.step_supports as f64) });
+        figures.steps = Some(rouge.map(|sum| sum / figures.step_supports as f64));
     }
     if wanted.bertscore && compared > 0 {
         figures.bertscore = Some(bertscore.map(|sum| sum / compared as f64));
@@ -130,12 +118,7 @@ impl NodeFigures {
         NodeFigures {
             micro: [total.precision(), total.recall(), harmonic(total.precision(), total.recall())],
             macro_mean: sums.map(|sum| sum / of),
-            tools: catalogue
-                .ids()
-                .iter()
-                .zip(tools)
-                .map(|(id, counts)| PerTool { id: id.clone(), counts: *counts })
-                .collect(),
+            tools: catalogue.ids().iter().cloned().zip(tools.iter().copied()).collect(),
         }
     }
 }
@@ -153,7 +136,7 @@ impl LegacyFigures {
         put("link_supports", self.link_supports.into());
         put("argument_supports", self.argument_supports.into());
         if let Some(steps) = &self.steps {
-            for (name, value) in ROUGE_NAMES.into_iter().zip(steps.rouge) {
+            for (name, value) in ROUGE_NAMES.into_iter().zip(*steps) {
                 put(&format!("step_{name}"), value.into());
             }
         }
@@ -168,15 +151,10 @@ impl LegacyFigures {
                     put(&format!("node_{kind}_{name}_no_matching"), value.into());
                 }
             }
-            let tools = nodes.tools.iter().map(|tool| {
-                let counts = tool.counts;
-                let row = json!({
-                    "precision": counts.precision(),
-                    "recall": counts.recall(),
-                    "f1-score": counts.f1(),
-                    "support": counts.gold,
-                });
-                (tool.id.clone(), row)
+            let tools = nodes.tools.iter().map(|(id, counts)| {
+                let [precision, recall, f1] = [counts.precision(), counts.recall(), counts.f1()];
+                let row = json!({"precision": precision, "recall": recall, "f1-score": f1, "support": counts.gold});
+                (id.clone(), row)
             });
             put("node_per_type_no_matchcing", Value::Object(tools.collect()));
         }

@@ -297,7 +297,7 @@ fn temporal_argument(plan: &mut Plan, at: usize, name: &str, value: &Json<'_>) {
     plan.arguments.insert(Argument { task, name: name.to_owned(), value: value_text(value).into_owned() });
 }
 
-/// What is no `{name, value}` stands as said but agrees with nothing that is.
+/// A malformed argument keeps its value, under a name that no gold argument has.
 fn bad_argument(plan: &mut Plan, at: usize, value: &Json<'_>) {
     let Some(task) = plan.nodes.get(at).cloned() else { return };
     plan.bad_arguments.push(format!("an argument is {}, not a name with a value", value.what()));

@@ -21,17 +21,9 @@ pub struct Figure {
 /// Precision, recall and F1 over the sums of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prf {
-    pub common: u64,
-    pub predicted: u64,
-    pub gold: u64,
-    pub figures: [Figure; 3],
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolFigures {
-    pub tool: String,
-    /// Samples with it on both sides, in the prediction, in the gold plan.
     pub counts: Counts,
+    /// Precision, recall, F1.
+    pub figures: [Figure; 3],
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -58,7 +50,7 @@ pub struct StrictFigures {
     /// Means of precision, recall and F1 over the catalogue's tools that occur on either side.
     pub macro_nodes: Option<[f64; 3]>,
     /// Those tools, in catalogue order.
-    pub tools: Vec<ToolFigures>,
+    pub tools: Vec<(String, Counts)>,
     pub links: Option<Prf>,
     /// Listed links in resource mode: on how many samples both sides list them, and the figures there.
     pub listed_links: Option<(usize, Prf)>,
@@ -194,13 +186,12 @@ pub fn pool<'s>(
     let family = |at: usize| {
         let sum = |column: usize| sums.get(at * 3 + column).copied().expect("a row has five families") as u64;
         let figures = [figure(at * 3), figure(at * 3 + 1), figure(at * 3 + 2)];
-        Prf { common: sum(0), predicted: sum(1), gold: sum(2), figures }
+        Prf { counts: Counts { common: sum(0), predicted: sum(1), gold: sum(2) }, figures }
     };
     if wanted.nodes {
         pooled.nodes = Some((family(0), figure(17)));
         let occurring = tools.iter().zip(&catalogue.tools).filter(|(counts, _)| counts.predicted + counts.gold > 0);
-        pooled.tools =
-            occurring.map(|(counts, (tool, _))| ToolFigures { tool: tool.clone(), counts: *counts }).collect();
+        pooled.tools = occurring.map(|(counts, (tool, _))| (tool.clone(), *counts)).collect();
         pooled.macro_nodes = macro_mean(&pooled.tools);
     }
     if wanted.links {
@@ -245,13 +236,13 @@ fn counters<'s>(samples: impl Iterator<Item = &'s StrictSample>) -> StrictFigure
     pooled
 }
 
-fn macro_mean(tools: &[ToolFigures]) -> Option<[f64; 3]> {
+fn macro_mean(tools: &[(String, Counts)]) -> Option<[f64; 3]> {
     if tools.is_empty() {
         return None;
     }
     let mut sums = [0.0; 3];
-    for tool in tools {
-        for (sum, value) in sums.iter_mut().zip(of_counts(tool.counts).expect("the tools occur")) {
+    for (_, counts) in tools {
+        for (sum, value) in sums.iter_mut().zip(of_counts(*counts).expect("the tools occur")) {
             *sum += value;
         }
     }
@@ -274,9 +265,9 @@ impl Prf {
         for (name, figure) in ["precision", "recall", "f1"].into_iter().zip(self.figures) {
             figure.put(name, &mut map);
         }
-        map.insert("common".into(), self.common.into());
-        map.insert("predicted".into(), self.predicted.into());
-        map.insert("gold".into(), self.gold.into());
+        map.insert("common".into(), self.counts.common.into());
+        map.insert("predicted".into(), self.counts.predicted.into());
+        map.insert("gold".into(), self.counts.gold.into());
         map
     }
 }
@@ -309,7 +300,7 @@ impl StrictFigures {
             let [precision, recall, f1] = optional(self.macro_nodes);
             let mean = json!({"precision": precision, "recall": recall, "f1": f1, "tools": self.tools.len()});
             map.insert("macro".into(), mean);
-            map.insert("per_tool".into(), self.tools.iter().map(ToolFigures::entry).collect::<Map<_, _>>().into());
+            map.insert("per_tool".into(), self.tools.iter().map(of_tool).collect::<Map<_, _>>().into());
             out.insert("nodes".into(), map.into());
         }
         if let Some(links) = self.links {
@@ -344,11 +335,9 @@ impl StrictFigures {
     }
 }
 
-impl ToolFigures {
-    fn entry(&self) -> (String, Value) {
-        let [precision, recall, f1] = of_counts(self.counts).expect("only tools that occur have figures");
-        let figures = json!({"precision": precision, "recall": recall, "f1": f1,
-            "support": self.counts.gold, "predicted": self.counts.predicted});
-        (self.tool.clone(), figures)
-    }
+fn of_tool((tool, counts): &(String, Counts)) -> (String, Value) {
+    let [precision, recall, f1] = of_counts(*counts).expect("only tools that occur have figures");
+    let figures = json!({"precision": precision, "recall": recall, "f1": f1,
+        "support": counts.gold, "predicted": counts.predicted});
+    (tool.clone(), figures)
 }
