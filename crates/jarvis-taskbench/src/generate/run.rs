@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::critics::{Critics, judge, write_alignment};
 use super::folder::Folder;
 use super::job::{Job, SampleSpec, sample_id};
-use super::prompt::{Prompts, Shown, kept_tool, shown_tool};
+use super::prompt::{Prompts, Shown, tool_entry};
 use super::reply::read_reply;
 use crate::DataError;
 use crate::FailureKind;
@@ -236,7 +236,7 @@ impl Generator {
         let dependency = self.folder.dependency;
         let tools = || job.sampled.nodes.iter().filter_map(|name| self.folder.tools.get(name));
         let shown = Shown {
-            nodes: tools().map(|tool| shown_tool(tool, dependency)).collect(),
+            nodes: tools().map(|tool| tool_entry(tool, dependency, true)).collect(),
             links: &job.sampled.links,
             seed: job.prompt_seed,
             check: self.settings.check,
@@ -266,7 +266,7 @@ impl Generator {
             "seed": job.prompt_seed,
             "method": job.method.as_str(),
             "number_of_tools": job.sampled.nodes.len(),
-            "sampled_nodes": tools().map(|tool| kept_tool(tool, dependency)).collect::<Vec<_>>(),
+            "sampled_nodes": tools().map(|tool| tool_entry(tool, dependency, false)).collect::<Vec<_>>(),
             "sampled_links": job.sampled.links,
             "result": result,
         });

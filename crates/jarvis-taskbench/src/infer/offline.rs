@@ -168,7 +168,7 @@ fn parameter(entry: &Value) -> Option<Param> {
 /// What a tool does, as an order: the first part of a description that says it (`Extracts the audio track from …` →
 /// `Extract the audio track from …`), else `Perform` and its name.
 fn doing(tool: &BenchTool) -> String {
-    let first = tool.desc.split(['.', ',', ';', '(']).next().unwrap_or_default().trim();
+    let first = tool.desc.split(['.', ',', ';', '(']).next().expect("`split` gives a part").trim();
     let (verb, rest) = first.split_once(' ').unwrap_or((first, ""));
     let letters = verb.chars().all(char::is_alphabetic);
     let base = match verb {

@@ -10,6 +10,7 @@ mod inspect;
 mod report;
 
 use std::collections::HashSet;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -91,6 +92,22 @@ impl DomainArg {
 fn unusable(error: DataError) -> Failure {
     let hint = error.hint();
     if error.is_usage() { Failure::usage(error) } else { Failure::work(error) }.hint(hint)
+}
+
+/// Wrong use, with the hint of its error.
+fn wrong_use<E: Error + Send + Sync + 'static>(hint: fn(&E) -> &'static str) -> impl Fn(E) -> Failure {
+    move |error| {
+        let hint = hint(&error);
+        Failure::usage(error).hint(hint)
+    }
+}
+
+/// One document for one file, a list for several.
+fn one_or_list(mut documents: Vec<Value>, one: bool) -> Value {
+    match documents.pop() {
+        Some(only) if one => only,
+        last => Value::Array(documents.into_iter().chain(last).collect()),
+    }
 }
 
 /// The ids of a file: every text and number of a JSON document, or one a line.

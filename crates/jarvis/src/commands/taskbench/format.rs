@@ -6,10 +6,10 @@ use clap::Args;
 use clap::builder::BoolishValueParser;
 use jarvis_plan::export::plural;
 use jarvis_taskbench::data::DependencyType;
-use jarvis_taskbench::generate::{FormatOptions, format};
+use jarvis_taskbench::generate::{FormatError, FormatOptions, format};
 use serde_json::{Value, json};
 
-use super::DomainArg;
+use super::{DomainArg, wrong_use};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -52,10 +52,7 @@ pub(super) fn run(args: &FormatArgs, printer: Printer) -> Result<ExitCode, Failu
         require_check: args.require_check,
         overwrite: args.overwrite,
     };
-    let formatted = format(&domain, options).map_err(|error| {
-        let hint = error.hint();
-        Failure::usage(error).hint(hint)
-    })?;
+    let formatted = format(&domain, options).map_err(wrong_use(FormatError::hint))?;
     let named = |id: &Option<String>| id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
     for rejected in &formatted.rejected {
         printer.note(&format!("line {}{}: {}", rejected.line, named(&rejected.id), rejected.reason));

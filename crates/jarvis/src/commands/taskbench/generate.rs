@@ -9,11 +9,14 @@ use clap::{ArgAction, Args};
 use jarvis_batch::Summary;
 use jarvis_plan::export::plural;
 use jarvis_taskbench::data::{DependencyType, file_stem};
-use jarvis_taskbench::generate::{ALIGNED, Done, Folder, GenerateError, Generator, SampleSpec, Settings, prepare};
+use jarvis_taskbench::generate::{
+    ALIGNED, Done, Folder, FolderError, GenerateError, Generator, SampleSpec, Settings, prepare,
+};
 use jarvis_taskbench::graph::Method;
 use serde_json::{Value, json};
 
 use super::endpoint::EndpointArgs;
+use super::wrong_use;
 use crate::batch_progress::{BatchProgress, kinds};
 use crate::cli::Global;
 use crate::failure::Failure;
@@ -198,10 +201,8 @@ fn new_folder(args: &GenerateArgs, llm: &str, now: SystemTime) -> String {
 }
 
 fn open(args: &GenerateArgs, dir: &Path) -> Result<Folder, Failure> {
-    prepare(dir, args.graph_desc.as_deref(), args.tool_desc.as_deref(), args.dependency_type).map_err(|error| {
-        let hint = error.hint();
-        Failure::usage(error).hint(hint)
-    })
+    prepare(dir, args.graph_desc.as_deref(), args.tool_desc.as_deref(), args.dependency_type)
+        .map_err(wrong_use(FolderError::hint))
 }
 
 /// A try needs no folder of its own: it keeps nothing.

@@ -8,13 +8,13 @@ use clap::{ArgGroup, Args, Subcommand};
 use jarvis_plan::export::plural;
 use jarvis_taskbench::data::{DependencyType, Domain, ToolGraph, ToolList, same_file};
 use jarvis_taskbench::graph::{
-    BuildOptions, Drawing, GraphStats, MERMAID_LINKS, Method, SampledGraph, SampledLink, Sampler, SeededRng, build,
-    draw, draw_sample, stats, to_json, write,
+    BuildError, BuildOptions, Drawing, GraphStats, MERMAID_LINKS, Method, SampledGraph, SampledLink, Sampler,
+    SeededRng, build, draw, draw_sample, stats, to_json, write,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use super::unusable;
+use super::{unusable, wrong_use};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -173,11 +173,8 @@ fn build_graph(args: &BuildArgs, printer: Printer) -> Result<(), Failure> {
     };
     let list = ToolList::read(&tools).map_err(unusable)?;
     let dependency = args.dependency_type.unwrap_or_else(|| list.dependency());
-    let failed = |error: jarvis_taskbench::graph::BuildError| {
-        let hint = error.hint();
-        Failure::usage(error).hint(hint)
-    };
-    let graph = build(&list, dependency, BuildOptions { ignore_case: args.ignore_case }).map_err(failed)?;
+    let failed = wrong_use(BuildError::hint);
+    let graph = build(&list, dependency, BuildOptions { ignore_case: args.ignore_case }).map_err(&failed)?;
     let Some(out) = args.out.clone().or(folder) else {
         return Err(Failure::usage("the graph needs a file").hint("name one with --out"));
     };
