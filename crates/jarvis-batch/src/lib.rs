@@ -1,8 +1,8 @@
 //! Many items, several at once, that can be killed at any moment and gone on with.
 //!
 //! [`Log`] is the file of results: a whole line for each item, from which a later run knows what is done. [`Batch`] works
-//! through the items that it lacks, counts how they end, tells a [`Watch`], and stops when it is cancelled or when nobody
-//! answers.
+//! through the items that it lacks, counts how they end, informs a [`Watch`], and stops when it is cancelled or when the
+//! endpoint does not answer.
 
 mod log;
 mod watch;
@@ -20,8 +20,8 @@ pub use watch::{Begun, Ended, Outcome, Summary, Watch};
 /// client has repeated each call by then, and the next thousands would take as long.
 pub const HOPELESS: usize = 3;
 
-/// Whether every other call would fail for the same reason: nobody is there, nobody is let in, there is no such model, or
-/// the client is misconfigured.
+/// Whether every other call would fail for the same reason: the endpoint is unreachable, refuses the credentials or does
+/// not know the model, or the client is misconfigured.
 pub fn is_hopeless(error: &ChatError) -> bool {
     match error {
         ChatError::Unreachable { .. } | ChatError::Unauthorized { .. } | ChatError::Config(_) => true,

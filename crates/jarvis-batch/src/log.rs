@@ -38,9 +38,16 @@ impl<I: Eq + Hash> Log<I> {
         Ok(log)
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         self.file.path()
+    }
+
+    /// What is odd about the file, in words. `what` is a line of it, such as `prediction`.
+    pub fn notes(&self, what: &str) -> Vec<String> {
+        let path = self.path().display();
+        let bad = self.bad.iter().map(|number| format!("line {number} of {path} is no {what}; it is left as it is"));
+        let torn = self.torn.then(|| format!("the last line of {path} was cut off, and is dropped"));
+        bad.chain(torn).collect()
     }
 
     /// The items that are done.

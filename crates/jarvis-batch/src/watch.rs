@@ -1,4 +1,4 @@
-//! What a run tells while it goes on and when it ends.
+//! What a run reports while it goes on and when it ends.
 
 use indexmap::IndexMap;
 use jarvis_chat::TokenUsage;
@@ -67,7 +67,7 @@ pub struct Summary {
     pub left: usize,
     /// Whether the run was cancelled before its end.
     pub interrupted: bool,
-    /// Whether it stopped by itself, since nobody was there to answer the first items.
+    /// Whether it stopped by itself because the endpoint answered none of the first items.
     pub gave_up: bool,
     /// How often each kind of failure happened.
     pub failures: IndexMap<&'static str, usize>,

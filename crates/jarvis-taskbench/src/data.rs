@@ -10,9 +10,9 @@ mod lines;
 mod requests;
 mod tools;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
+
+use indexmap::IndexMap;
 
 pub use alignment::{Alignment, AlignmentIds};
 pub use gold::{Gold, GoldRecord, Release};
@@ -22,8 +22,9 @@ pub use requests::{Requests, UserRequest};
 pub use tools::{BenchTool, GraphLink, ToolGraph, ToolList, normalised};
 
 use crate::DataError;
+use crate::json::{Json, parse};
+use crate::words::words;
 
-/// What the links of a plan mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DependencyType {
     /// A task uses what another made: `<node-j>` in an argument is the link. Tools have typed inputs and outputs.
@@ -32,33 +33,7 @@ pub enum DependencyType {
     Temporal,
 }
 
-impl DependencyType {
-    /// `resource` or `temporal`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            DependencyType::Resource => "resource",
-            DependencyType::Temporal => "temporal",
-        }
-    }
-}
-
-impl fmt::Display for DependencyType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for DependencyType {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<DependencyType, String> {
-        match word {
-            "resource" => Ok(DependencyType::Resource),
-            "temporal" => Ok(DependencyType::Temporal),
-            other => Err(format!("`{other}` is no dependency type; it is `resource` or `temporal`")),
-        }
-    }
-}
+words!("dependency type", DependencyType: Resource = "resource", Temporal = "temporal");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domain {
@@ -66,10 +41,6 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// The domain in this folder.
-    ///
-    /// # Errors
-    /// When there is no such folder.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Domain, DataError> {
         let dir = dir.into();
         match std::fs::metadata(&dir) {
@@ -95,59 +66,79 @@ impl Domain {
         name.strip_prefix("data_").map_or(name.clone(), str::to_owned)
     }
 
-    /// The domain by the words in its path, as the original tells them: `huggingface`, `multimedia`, `dailylifeapis`,
+    /// The domain by the words in its path, as the original recognises them: `huggingface`, `multimedia`, `dailylifeapis`,
     /// and `ultratool` and `tmdb` beside them.
     pub fn known_as(&self) -> Option<&'static str> {
         let path = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone()).to_string_lossy().to_lowercase();
-        // The folder itself speaks louder than those above it.
+        // The folder's own name counts before those above it.
         let own = path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         const KNOWN: [&str; 5] = ["huggingface", "multimedia", "dailylifeapis", "ultratool", "tmdb"];
         let named = |text: &str| KNOWN.into_iter().find(|name| text.contains(name));
         named(&own).or_else(|| named(&path))
     }
 
-    /// `tool_desc.json`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is not a tool list.
     pub fn tools(&self) -> Result<ToolList, DataError> {
         ToolList::read(&self.path("tool_desc.json"))
     }
 
-    /// `graph_desc.json`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is not a tool graph.
     pub fn graph(&self) -> Result<ToolGraph, DataError> {
         ToolGraph::read(&self.path("graph_desc.json"))
     }
 
-    /// `user_requests.json`.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn requests(&self) -> Result<Requests, DataError> {
         Requests::read(&self.path("user_requests.json"))
     }
 
-    /// `data.json`, unread but for its bytes.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn gold(&self) -> Result<Gold, DataError> {
         Gold::read(&self.path("data.json"))
     }
 
-    /// `alignment_ids.json`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is of another shape.
     pub fn alignment(&self) -> Result<AlignmentIds, DataError> {
         AlignmentIds::read(&self.path("alignment_ids.json"))
     }
+
+    /// Every file of predictions: the `*.json` of the folders `predictions*`, by folder, then by name.
+    pub fn prediction_files(&self) -> Vec<PathBuf> {
+        let listed = |folder: &Path| -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            paths.sort();
+            paths
+        };
+        let is_folder = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("predictions")) && path.is_dir()
+        };
+        let is_file = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json") && path.is_file();
+        let folders = listed(&self.dir).into_iter().filter(is_folder);
+        folders.flat_map(|folder| listed(&folder)).filter(is_file).collect()
+    }
+
+    /// The test ids of each method, which GNN4TaskPlan keeps in `split_ids.json`.
+    pub fn test_ids(&self) -> Result<IndexMap<String, Vec<SampleId>>, DataError> {
+        alignment::test_ids(&self.path("split_ids.json"))
+    }
 }
 
-/// The file name, without extension, of what a model said: `offline`; `replay-answers` for `replay:PATH/answers.jsonl`; else the
+/// True when both paths lead to one file, through links of either kind.
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        if let (Ok(a), Ok(b)) = (std::fs::metadata(a), std::fs::metadata(b)) {
+            return (a.dev(), a.ino()) == (b.dev(), b.ino());
+        }
+    }
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// A file of one JSON document.
+fn document(path: &Path) -> Result<Json<'static>, DataError> {
+    let bytes = std::fs::read(path).map_err(|error| DataError::read(path, error))?;
+    let read = parse(&bytes).map(Json::into_static);
+    read.map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// The file name, without extension, of a model's predictions: `offline`; `replay-answers` for `replay:PATH/answers.jsonl`; else the
 /// model's name with everything but letters, digits, `.`, `-` and `_` as `_`, so that no name leads out of its folder.
 pub fn file_stem(llm: &str) -> String {
     let llm = llm.trim();

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use jarvis_store::files::FileError;
 
-/// A file that cannot be read or is not what it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     #[error("cannot read {}", .path.display())]
@@ -28,7 +27,6 @@ pub enum DataError {
         /// What is wrong and where.
         reason: String,
     },
-    /// It is JSON of another shape.
     #[error("{}: {reason}", .path.display())]
     Shape {
         path: PathBuf,
@@ -53,13 +51,22 @@ impl DataError {
         DataError::Shape { path: path.to_owned(), reason: reason.into() }
     }
 
+    pub fn is_missing(&self) -> bool {
+        matches!(self, DataError::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// True when the command was used wrongly, false when the work failed.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. })
+    }
+
     pub fn hint(&self) -> &'static str {
         match self {
             DataError::Read { .. } => {
                 "name a domain folder with tool_desc.json, graph_desc.json, user_requests.json and data.json"
             }
-            DataError::Write { .. } => "check the folder's permissions and the room on the disk",
-            DataError::Locked { .. } => "wait for it, or write into another folder",
+            DataError::Write { .. } => "check the folder's permissions and the free space of the disk",
+            DataError::Locked { .. } => "wait until it ends, or write into another folder",
             DataError::NotJson { .. } => {
                 "check that the file is whole; *_desc.json hold one document, data.json one a line"
             }

@@ -44,11 +44,8 @@ pub use run::{Coverage, Evaluation, Options, Profile, Sample, evaluate};
 pub struct Wanted {
     /// Nodes and arguments (`f1` and `argument` each mean both).
     pub nodes: bool,
-    /// Edit distance (`ed`).
     pub edit_distance: bool,
-    /// Links (`link`).
     pub links: bool,
-    /// ROUGE of the steps (`rouge`).
     pub rouge: bool,
     /// BERTScore of the steps (`bertscore`); only with an embedding model.
     pub bertscore: bool,
@@ -58,13 +55,9 @@ impl Wanted {
     /// Everything: `-m all`.
     pub const ALL: Wanted = Wanted { nodes: true, edit_distance: true, links: true, rouge: true, bertscore: true };
 
-    /// The words that `-m` takes.
     pub const WORDS: [&str; 7] = ["all", "f1", "ed", "link", "argument", "rouge", "bertscore"];
 
     /// What the words of `-m` mean. With a prompting other than `cot`, `all` has no figures about steps.
-    ///
-    /// # Errors
-    /// Names a word that means nothing.
     pub fn from_words<'w>(words: impl IntoIterator<Item = &'w str>, prompting: &str) -> Result<Wanted, String> {
         let mut wanted = Wanted { nodes: false, edit_distance: false, links: false, rouge: false, bertscore: false };
         for word in words {
@@ -79,7 +72,7 @@ impl Wanted {
                 "rouge" => wanted.rouge = true,
                 "bertscore" => wanted.bertscore = true,
                 other => {
-                    return Err(format!("`{other}` is no metric; they are {}", Wanted::WORDS.join(", ")));
+                    return Err(crate::words::unknown("metric", other, &Wanted::WORDS));
                 }
             }
         }
@@ -102,7 +95,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts two sets.
     pub(crate) fn of<T: Ord>(gold: &BTreeSet<T>, predicted: &BTreeSet<T>) -> Counts {
         Counts {
             common: gold.intersection(predicted).count() as u64,
@@ -140,7 +132,6 @@ fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// 2PR / (P + R), 0 when both are 0.
 pub(crate) fn harmonic(precision: f64, recall: f64) -> f64 {
     if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
 }
@@ -257,6 +248,9 @@ mod tests {
             ("'a.wav'", "audio"),
             ("https://x.org/v.mp4?t=1", "video"),
             ("www.movies.com", "video"),
+            ("x.audio.txt", "audio"),
+            ("clip.mpeg", "video"),
+            ("a.mp4 and b.jpg", "image"),
             ("X.JPG", "text"),
             ("", "text"),
             ("plain words", "text"),

@@ -1,20 +1,18 @@
 //! The kinds of failures that runs with a model count: one word for each, in every file and message.
 
-use std::fmt;
-
 use jarvis_chat::ChatError;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+
+use crate::words::words;
 
 /// Why a request has no prediction, or a sample was not made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum FailureKind {
     /// The endpoint limits the rate of calls (429), and repeats did not help.
     RateLimit,
     /// Another HTTP status than success.
     HttpStatus,
-    /// No reply in time.
     Timeout,
-    /// The endpoint cannot be reached.
     Transport,
     /// The endpoint's answer holds no text of a reply.
     BadReply,
@@ -24,35 +22,30 @@ pub enum FailureKind {
     Schema,
     /// The recording has no line for the call.
     ReplayMiss,
-    /// The recording cannot be written.
     Recording,
     /// The call cannot be made as configured.
     Config,
-    /// The offline planner broke down.
     Planner,
     /// The tool graph has no such part.
     NotReachable,
 }
 
-impl FailureKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FailureKind::RateLimit => "RateLimit",
-            FailureKind::HttpStatus => "HttpStatus",
-            FailureKind::Timeout => "Timeout",
-            FailureKind::Transport => "Transport",
-            FailureKind::BadReply => "BadReply",
-            FailureKind::ContentFormat => "ContentFormat",
-            FailureKind::Schema => "Schema",
-            FailureKind::ReplayMiss => "ReplayMiss",
-            FailureKind::Recording => "Recording",
-            FailureKind::Config => "Config",
-            FailureKind::Planner => "Planner",
-            FailureKind::NotReachable => "NotReachable",
-        }
-    }
+words!(FailureKind:
+    RateLimit = "RateLimit",
+    HttpStatus = "HttpStatus",
+    Timeout = "Timeout",
+    Transport = "Transport",
+    BadReply = "BadReply",
+    ContentFormat = "ContentFormat",
+    Schema = "Schema",
+    ReplayMiss = "ReplayMiss",
+    Recording = "Recording",
+    Config = "Config",
+    Planner = "Planner",
+    NotReachable = "NotReachable",
+);
 
-    /// The kind of a call that failed.
+impl FailureKind {
     pub(crate) fn of(error: &ChatError) -> FailureKind {
         match error {
             ChatError::RateLimited { .. } => FailureKind::RateLimit,
@@ -64,17 +57,5 @@ impl FailureKind {
             ChatError::Recording { .. } => FailureKind::Recording,
             ChatError::Config(_) => FailureKind::Config,
         }
-    }
-}
-
-impl fmt::Display for FailureKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for FailureKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }

@@ -1,5 +1,5 @@
-//! Back-Instruct: new samples from sampled parts of a tool graph. A chat model invents the request that such a part
-//! answers; critics judge; [`format()`] turns what was generated into gold plans and requests.
+//! Back-Instruct: new samples from random subgraphs of a tool graph. A chat model invents the request that a subgraph
+//! fulfils, critics judge the result, and [`format()`] turns it into gold plans and requests.
 
 mod critics;
 mod folder;

@@ -1,8 +1,8 @@
-//! TaskOutput: each request of a domain to a plan by a chat model or the offline planner, kept in the original's format.
+//! Inference: a chat model or the offline planner predicts a plan for each request of a domain, in the original's format.
 //!
-//! [`Job`] is what is asked, [`Outputs`] are the files it goes to, and [`Job::run`] does it: resumed where an earlier run
-//! stopped, so many requests at a time, one prediction or one error a request. Scoring is elsewhere; repeats of calls
-//! for passing troubles are the chat client's.
+//! [`Job`] holds the requests, [`Outputs`] the files, and [`Job::run`] continues where an earlier run stopped, several
+//! requests at a time, and writes one prediction or one error for each. Scoring is in [`crate::evaluate`]; transient
+//! failures of a call are retried by the chat client.
 
 mod ask;
 mod demos;
@@ -38,11 +38,9 @@ pub const MENDED: &str = "mended";
 /// The same for predictions that took a second call.
 pub const REFORMATTED: &str = "reformatted";
 
-/// Who plans.
 #[derive(Clone)]
 pub enum PlanBy {
     /// A chat model: stage `plan`, and `reformat` for the second call.
     Model(Arc<dyn ChatModel>),
-    /// The offline planner.
     Offline,
 }

@@ -1,7 +1,7 @@
 //! What a domain's folder holds, and what is odd about it.
 //!
-//! Nothing odd is an error: the published folders are full of it, and scoring copes. Whoever wonders about a figure can see
-//! here where it may come from.
+//! Oddities are no errors: the published folders are full of them, and scoring copes. The report shows where an unexpected
+//! figure may come from.
 
 mod plans;
 
@@ -18,7 +18,7 @@ use crate::data::{
     AlignmentIds, BenchTool, DependencyType, Domain, Gold, Lines, Requests, SampleId, ToolGraph, ToolList, normalised,
 };
 use crate::evaluate::strict::Catalogue;
-use crate::json::{Look, parse};
+use crate::json::Look;
 
 /// The benchmark's words for kinds of resources.
 const KINDS: [&str; 5] = ["text", "image", "audio", "video", "url"];
@@ -91,23 +91,20 @@ pub fn inspect(domain: &Domain) -> Result<Inspection, DataError> {
     put("user_requests.json", FileReport::of(&requests, |requests| request_list(requests, plans)));
     put("data.json", FileReport::of(&gold, |plans| plans.contents.clone()));
     put("alignment_ids.json", FileReport::of(&domain.alignment(), |lists| alignment(lists, plans)));
-    match test_ids(domain) {
-        Err(DataError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+    match domain.test_ids() {
+        Err(error) if error.is_missing() => {}
         read => {
             put("split_ids.json", FileReport::of(&read, |methods| split_ids(methods, plans)));
         }
     }
     let nothing_read = files.values().all(|file| matches!(file, FileReport::Missing));
     let wanted = files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-    for folder in entries(domain, "", |name| name.starts_with("predictions")) {
-        for name in entries(domain, &folder, |name| name.ends_with(".json")) {
-            let name = format!("{folder}/{name}");
-            let read = Lines::read(&domain.path(&name));
-            files.insert(name, FileReport::of(&read, |lines| plans::predictions(lines, &catalogue, plans)));
-        }
+    for file in domain.prediction_files() {
+        let name = file.strip_prefix(domain.dir()).expect("it is in the folder").display().to_string();
+        files.insert(name, FileReport::of(&Lines::read(&file), |lines| plans::predictions(lines, &catalogue, plans)));
     }
     if nothing_read && files.values().all(|file| matches!(file, FileReport::Missing)) {
-        return Err(DataError::shape(domain.dir(), format!("nothing of a domain is here: no {wanted}")));
+        return Err(DataError::shape(domain.dir(), format!("this folder holds no domain: no {wanted}")));
     }
     let dependency_type = dependency.map(DependencyType::as_str);
     Ok(Inspection { dir: domain.dir().display().to_string(), name: domain.name(), dependency_type, because, files })
@@ -136,7 +133,7 @@ fn dependency(tools: Option<&ToolList>, gold: Option<&Gold>) -> (Option<Dependen
     }
     match listed {
         true => (Some(Temporal), "plans list their links, and no arguments"),
-        false => (None, "neither tools nor plans tell what links mean"),
+        false => (None, "neither tools nor plans show what links mean"),
     }
 }
 
@@ -144,9 +141,7 @@ impl FileReport {
     fn of<T>(read: &Result<T, DataError>, inspect: impl FnOnce(&T) -> Contents) -> FileReport {
         let reason = match read {
             Ok(read) => return FileReport::Read(inspect(read)),
-            Err(DataError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                return FileReport::Missing;
-            }
+            Err(error) if error.is_missing() => return FileReport::Missing,
             Err(DataError::Read { source, .. } | DataError::Write { source, .. }) => source.to_string(),
             Err(error @ DataError::Locked { .. }) => error.to_string(),
             Err(DataError::NotJson { reason, .. }) => format!("not JSON: {reason}"),
@@ -208,16 +203,6 @@ fn by_frequency(counts: &HashMap<String, usize>) -> Vec<String> {
 
 fn names(tools: &ToolList, fits: impl Fn(&BenchTool) -> bool) -> Vec<String> {
     tools.tools.iter().filter(|tool| fits(tool)).map(|tool| tool.id.clone()).collect()
-}
-
-/// The sorted names of a folder's entries that fit: of folders at the top, of files below.
-fn entries(domain: &Domain, inside: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
-    let entries = std::fs::read_dir(domain.path(inside)).into_iter().flatten().flatten();
-    let entries = entries.filter(|entry| entry.path().is_dir() == inside.is_empty());
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| fits(name)).collect();
-    names.sort();
-    names
 }
 
 fn tool_list(list: &ToolList, unused: Option<Vec<String>>) -> Contents {
@@ -348,17 +333,6 @@ fn alignment(read: &AlignmentIds, plans: Option<&GoldPlans>) -> Contents {
         file.odd("gold plans in none of the lists", unlisted, Some(plans.ids.len()));
     }
     file
-}
-
-/// The test ids of each method in `split_ids.json`, which GNN4TaskPlan has.
-fn test_ids(domain: &Domain) -> Result<IndexMap<String, Vec<SampleId>>, DataError> {
-    let path = domain.path("split_ids.json");
-    let bytes = std::fs::read(&path).map_err(|error| DataError::read(&path, error))?;
-    let value = parse(&bytes).map_err(|error| DataError::shape(&path, format!("not JSON: {error}")))?;
-    let methods = value.look("test_ids").and_then(Look::pairs);
-    let methods = methods.ok_or_else(|| DataError::shape(&path, "it has no object under `test_ids`"))?;
-    let ids = |list: &crate::json::Json<'_>| list.list().into_iter().flatten().filter_map(SampleId::of).collect();
-    Ok(methods.iter().map(|(method, list)| (method.to_string(), ids(list))).collect())
 }
 
 fn split_ids(methods: &IndexMap<String, Vec<SampleId>>, plans: Option<&GoldPlans>) -> Contents {

@@ -15,9 +15,6 @@ pub use printed::{printed, printed_inside};
 pub type Json<'a> = JsonValue<'a>;
 
 /// Reads one document. The mark that some editors put at the start of a file is skipped.
-///
-/// # Errors
-/// Says what is wrong and at which byte.
 pub fn parse(bytes: &[u8]) -> Result<Json<'_>, NotJson> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match JsonValue::parse(bytes, true) {
@@ -31,28 +28,23 @@ pub fn parse(bytes: &[u8]) -> Result<Json<'_>, NotJson> {
     }
 }
 
-/// Why a line is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotJson(String);
 
 impl NotJson {
     fn new(error: &JsonError, bytes: &[u8]) -> NotJson {
-        let said = error.description(bytes);
+        let text = error.description(bytes);
         // Of one line only the column says something.
-        NotJson(if bytes.contains(&b'\n') { said } else { said.replace(" at line 1 column ", " at column ") })
+        NotJson(if bytes.contains(&b'\n') { text } else { text.replace(" at line 1 column ", " at column ") })
     }
 }
 
-/// Looking into values.
 pub trait Look<'a> {
     /// The value of a key of an object: the last one where it is repeated.
     fn look(&self, key: &str) -> Option<&Json<'a>>;
-    /// The text.
     fn text(&self) -> Option<&str>;
-    /// The items of a list.
     fn list(&self) -> Option<&[Json<'a>]>;
-    /// The pairs of an object, as written.
     fn pairs(&self) -> Option<&[(Cow<'a, str>, Json<'a>)]>;
     /// True for an empty text, list or object.
     fn is_empty_container(&self) -> bool;

@@ -4,8 +4,6 @@
 //! scores predictions against gold plans, [`report`] compares runs, [`graph`] builds, samples and draws tool graphs, and
 //! [`generate`] makes new samples (Back-Instruct). Nothing here executes a tool or prints.
 
-// Docs say what is not obvious; a doc comment that repeats a name helps nobody.
-
 pub mod data;
 pub mod error;
 pub mod evaluate;
@@ -17,6 +15,7 @@ pub mod inspect;
 pub mod json;
 mod prompts;
 pub mod report;
+mod words;
 
 pub use error::DataError;
 pub use failure::FailureKind;

@@ -9,7 +9,7 @@ mod measure;
 mod page;
 pub mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jarvis_plan::export::text::clean;
 
@@ -26,9 +26,7 @@ use crate::evaluate::Wanted;
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     pub short: &'static str,
-    /// Its name in metrics files.
     pub key: &'static str,
-    /// What it says.
     pub meaning: &'static str,
     /// Whether it is among what was asked for.
     wanted: fn(Wanted) -> bool,
@@ -70,32 +68,26 @@ pub const METRICS: [Metric; 7] = [
     },
 ];
 
-/// Everything that is compared.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The domains, in the order of their columns.
     pub domains: Vec<DomainReport>,
-    /// Whether published rows are shown.
     pub leaderboard: bool,
     pub wanted: Wanted,
 }
 
-/// One domain with its runs.
 #[derive(Debug, Clone)]
 pub struct DomainReport {
     /// Its name in headers; different from the other domains' of the report.
     pub name: String,
     /// The published domain that it is.
     pub known: Option<&'static str>,
-    /// What links mean.
     pub dependency: DependencyType,
     pub tools: ToolList,
-    /// The runs, in the order in which they were found.
     pub runs: Vec<Run>,
 }
 
 impl DomainReport {
-    /// The domain without runs yet.
     pub fn new(domain: &Domain, tools: ToolList, dependency: DependencyType) -> DomainReport {
         let name = clean(&domain.name());
         DomainReport { name, known: domain.known_as(), dependency, tools, runs: Vec::new() }
@@ -136,23 +128,6 @@ impl Report {
         let at = self.domains.iter().take_while(|other| place(other) <= place(&domain)).count();
         self.domains.insert(at, domain);
     }
-}
-
-/// Every file of predictions of a domain: the `*.json` of its folders `predictions*`, by folder, then by name.
-pub fn prediction_files(domain: &Domain) -> Vec<PathBuf> {
-    let listed = |folder: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        paths.sort();
-        paths
-    };
-    let is_folder = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.starts_with("predictions") && path.is_dir()
-    };
-    let is_file = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json") && path.is_file();
-    let folders = listed(domain.dir()).into_iter().filter(is_folder);
-    folders.flat_map(|folder| listed(&folder)).filter(is_file).collect()
 }
 
 /// The name of the run in this file: `predictions_use_demos_2/gpt-4.json` is `gpt-4 (use_demos_2)`.

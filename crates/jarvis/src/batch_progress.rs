@@ -3,8 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use jarvis_batch::{Begun, Ended, Outcome, Summary, Watch};
+use jarvis_plan::export::plural;
 
 use crate::printer::{Printer, Verbosity, harmless};
 
@@ -29,24 +30,23 @@ impl Prices {
     }
 }
 
-/// With more items than this they are counted and not told one by one.
+/// With more items than this they are counted and not listed.
 const LISTED: usize = 50;
-/// Failures that are told one by one then.
-const TOLD: usize = 5;
+/// Failures that are listed then.
+const FAILURES_LISTED: usize = 5;
 /// The longest time without a plain line while items end.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Shows a run.
 pub(crate) struct BatchProgress {
     printer: Printer,
     /// Who is asked.
     asked: String,
     /// What an item is and what it is asked for: `request` and `plan`.
     words: (&'static str, &'static str),
-    /// The file that tells all failures.
+    /// The file with all failures.
     failures: String,
-    /// Whether items that went well are told too, while they are few.
-    pub(crate) tells_all: bool,
+    /// Whether items that went well are listed too, while they are few.
+    pub(crate) lists_all: bool,
     pub(crate) prices: Option<Prices>,
     state: Mutex<State>,
 }
@@ -58,8 +58,7 @@ struct State {
 }
 
 impl BatchProgress {
-    /// `asked` answers, `words` are what an item is and what it is asked for, and `failures` is the file that tells all
-    /// failures.
+    /// `asked` answers, `words` are what an item is and what it is asked for, and `failures` is the file with all failures.
     pub(crate) fn new(
         printer: Printer,
         asked: impl Into<String>,
@@ -72,7 +71,7 @@ impl BatchProgress {
             asked: asked.into(),
             words,
             failures: failures.display().to_string(),
-            tells_all: false,
+            lists_all: false,
             prices: None,
             state: Mutex::new(State { bar: None, since: now, last: now }),
         }
@@ -87,9 +86,9 @@ impl BatchProgress {
 
     /// Says why a run is not complete, and how to go on.
     pub(crate) fn end(&self, summary: &Summary, how_to_go_on: &str) {
-        let (failed, left) = (summary.failed, several(summary.left, self.words.0));
+        let (failed, left) = (summary.failed, plural(summary.left, self.words.0));
         if summary.gave_up {
-            self.printer.progress(&format!("gave up, since nobody answered the first {failed}; left: {left}"));
+            self.printer.progress(&format!("gave up: the endpoint answered none of the first {failed}; left: {left}"));
             self.printer.progress(
                 "\nhint: check the address (--base-url), the model's name, the key, and whether the server runs",
             );
@@ -103,7 +102,7 @@ impl BatchProgress {
         }
     }
 
-    /// `, 1200 + 300 tokens, $0.01`; empty when the endpoint tells none.
+    /// `, 1200 + 300 tokens, $0.01`; empty when the endpoint reports none.
     pub(crate) fn used(&self, summary: &Summary) -> String {
         let (sent, received) = (summary.usage.prompt, summary.usage.completion);
         if sent + received == 0 {
@@ -124,25 +123,31 @@ impl BatchProgress {
         }
     }
 
-    /// What is told of an item.
-    fn told(&self, summary: &Summary, ended: &Ended) -> Option<String> {
+    /// The line for an item that ended, if it gets one.
+    fn line_for(&self, summary: &Summary, ended: &Ended) -> Option<String> {
         let (item, Ended { id, message, .. }) = (self.words.0, ended);
         let verbose = self.printer.verbosity() >= Verbosity::Verbose;
         let few = summary.pending() <= LISTED;
         match ended.outcome {
             Outcome::Failed => {
-                (verbose || few || summary.failed <= TOLD).then(|| format!("{item} {id} failed: {message}"))
+                (verbose || few || summary.failed <= FAILURES_LISTED).then(|| format!("{item} {id} failed: {message}"))
             }
             Outcome::Partial => verbose.then(|| format!("{item} {id} is partial: {message}")),
-            Outcome::Done => (!message.is_empty() && (verbose || (self.tells_all && few)))
+            Outcome::Done => (!message.is_empty() && (verbose || (self.lists_all && few)))
                 .then(|| format!("{}/{} {id}: {message}", summary.ended(), summary.pending())),
         }
     }
 }
 
-/// `1 call`, `2 calls`.
-pub(crate) fn several(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// A bar for so many items with a word in front; hidden where nothing may be drawn.
+pub(crate) fn bar(printer: Printer, items: usize, what: &str) -> ProgressBar {
+    let target = if printer.draws() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let _ = write!(out, "{:.1}/s", state.per_sec());
+    };
+    let style = ProgressStyle::with_template("{prefix}{bar:30} {pos}/{len} {rate} eta {eta} {msg}");
+    let style = style.expect("the template is valid").with_key("rate", rate);
+    ProgressBar::with_draw_target(Some(items as u64), target).with_style(style).with_prefix(what.to_owned())
 }
 
 /// ` (Timeout 2, Schema 1)`: how often each kind of failure happened.
@@ -159,28 +164,21 @@ impl Watch for BatchProgress {
         if begun.pending == 0 {
             return;
         }
-        let there = if begun.already > 0 { format!("; there already: {}", begun.already) } else { String::new() };
-        let wanted = several(begun.pending, self.words.1);
+        let there = if begun.already > 0 { format!("; done before: {}", begun.already) } else { String::new() };
+        let wanted = plural(begun.pending, self.words.1);
         self.printer.progress(&format!("asking {} for {wanted}{there}", self.asked));
         if self.printer.draws() {
-            let bar = ProgressBar::new(begun.pending as u64);
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {rate} eta {eta} {msg}") {
-                let rate = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                    let _ = write!(out, "{:.1}/s", state.per_sec());
-                };
-                bar.set_style(style.with_key("rate", rate));
-            }
-            self.state().bar = Some(bar);
+            self.state().bar = Some(bar(self.printer, begun.pending, ""));
         }
     }
 
     fn ended(&self, summary: &Summary, ended: &Ended) {
         let mut state = self.state();
-        if let Some(line) = self.told(summary, ended) {
+        if let Some(line) = self.line_for(summary, ended) {
             self.line(&state, &line);
         }
         let (done, of, failed) = (summary.ended(), summary.pending(), summary.failed);
-        if ended.outcome == Outcome::Failed && failed == TOLD && of > LISTED {
+        if ended.outcome == Outcome::Failed && failed == FAILURES_LISTED && of > LISTED {
             self.line(&state, &format!("further failures are only in {}", self.failures));
         }
         let used = self.used(summary);

@@ -1,11 +1,15 @@
 //! One run from a request to its end: events go to the journal, to stderr and, when asked for, to stdout.
 
+#[cfg(feature = "bench")]
+mod batch;
+
 use std::sync::Arc;
 
 use jarvis_engine::Events;
 use jarvis_hugginggpt::decisions::Executable;
 use jarvis_pipeline::{Pipeline, Run, RunError};
 use jarvis_plan::{Event, EventKind, Request, RunId, Usage};
+use jarvis_store::Journal;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -13,6 +17,9 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::progress::Progress;
 use crate::wiring::App;
+
+#[cfg(feature = "bench")]
+pub(crate) use batch::{BatchResult, batch};
 
 /// What is printed on stdout while a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,38 +90,80 @@ pub(crate) async fn watch<T>(
     work: impl AsyncFnOnce(&Events, CancellationToken) -> T,
 ) -> Watched<T> {
     let run_id = RunId(App::new_run_id());
+    let screen = Screen { progress: Progress::new(printer), live, printer, streamed_text: String::new(), ms: 0 };
+    let work = async |events: &Events, cancel: CancellationToken| {
+        let ended = work(events, cancel).await;
+        (ended, events.usage())
+    };
+    let ((ended, usage), mut screen) = recorded(&run_id, app.journal.clone(), screen, printer, work).await;
+    screen.progress.clear();
+    let Screen { streamed_text, ms, .. } = screen;
+    Watched { run_id, ended, usage, ms, streamed_text }
+}
+
+/// Sees the events of a run.
+trait Observer: Send + 'static {
+    fn observe(&mut self, event: &Event);
+}
+
+/// Shows a run on stderr and, when asked for, on stdout.
+struct Screen {
+    progress: Progress,
+    live: Live,
+    printer: Printer,
+    streamed_text: String,
+    /// How long the run took, in milliseconds.
+    ms: u64,
+}
+
+impl Observer for Screen {
+    fn observe(&mut self, event: &Event) {
+        self.progress.show(&event.kind);
+        match (self.live, &event.kind) {
+            (Live::Events, _) => self.printer.out(&event.to_value().to_string()),
+            (Live::Tokens, EventKind::Token { text }) => {
+                self.printer.out_piece(text);
+                self.streamed_text.push_str(text);
+            }
+            (Live::Tokens | Live::Nothing, _) => {}
+        }
+        if let EventKind::Done { ms, .. } | EventKind::Error { ms, .. } = &event.kind {
+            self.ms = *ms;
+        }
+    }
+}
+
+/// Does work whose events go to the journal and to an observer. The first Ctrl-C cancels it; the second ends the process.
+async fn recorded<T, O: Observer>(
+    run_id: &RunId,
+    journal: Option<Arc<Journal>>,
+    mut observer: O,
+    printer: Printer,
+    work: impl AsyncFnOnce(&Events, CancellationToken) -> T,
+) -> (T, O) {
     let (events, mut receiver) = Events::channel(run_id.clone());
     let cancel = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
-    let journal = app.journal.clone();
-    let shown = tokio::spawn(async move {
-        let mut progress = Progress::new(printer);
-        let mut streamed_text = String::new();
-        let mut ms = 0;
+    let written = journal.clone();
+    let observed = tokio::spawn(async move {
         while let Some(event) = receiver.recv().await {
-            if let Some(journal) = &journal {
+            if let Some(journal) = &written {
                 journal.append(&event);
             }
-            progress.show(&event.kind);
-            print(&event, live, &mut streamed_text, printer);
-            if let EventKind::Done { ms: took, .. } | EventKind::Error { ms: took, .. } = &event.kind {
-                ms = *took;
-            }
+            observer.observe(&event);
         }
-        progress.clear();
-        (streamed_text, ms)
+        observer
     });
     let ended = work(&events, cancel).instrument(tracing::info_span!("run", %run_id)).await;
-    let usage = events.usage();
     drop(events);
     interrupt.abort();
-    let (streamed_text, ms) = shown.await.expect("printing events does not panic");
-    if let Some(journal) = &app.journal
+    let observer = observed.await.expect("observing events does not panic");
+    if let Some(journal) = &journal
         && let Err(error) = journal.flush().await
     {
         printer.warning(&format!("the journal could not be written: {error}"));
     }
-    Watched { run_id, ended, usage, ms, streamed_text }
+    (ended, observer)
 }
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {
@@ -123,18 +172,6 @@ fn failure(run_id: &RunId, error: RunError) -> Failure {
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure.hint(format!("see what happened with `jarvis runs show {run_id} --reply`")),
-    }
-}
-
-/// Prints what the caller wants to see live, and keeps what of the answer was printed.
-fn print(event: &Event, live: Live, streamed_text: &mut String, printer: Printer) {
-    match (live, &event.kind) {
-        (Live::Events, _) => printer.out(&event.to_value().to_string()),
-        (Live::Tokens, EventKind::Token { text }) => {
-            printer.out_piece(text);
-            streamed_text.push_str(text);
-        }
-        (Live::Tokens | Live::Nothing, _) => {}
     }
 }
 

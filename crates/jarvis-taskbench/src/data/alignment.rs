@@ -1,15 +1,15 @@
 //! `alignment_ids.json`: which generated samples passed which critic.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use indexmap::IndexMap;
 
-use super::SampleId;
+use super::{SampleId, document};
 use crate::DataError;
-use crate::json::{Look, parse};
+use crate::json::{Json, Look};
+use crate::words::words;
 
 /// A critic's list, or no filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,47 +28,15 @@ pub enum Alignment {
     All,
 }
 
-impl Alignment {
-    /// Every kind, in the file's order after `human`.
-    pub const KINDS: [Alignment; 6] = [
-        Alignment::Human,
-        Alignment::Node,
-        Alignment::Link,
-        Alignment::BothNodeLink,
-        Alignment::SelfCheck,
-        Alignment::All,
-    ];
+words!("alignment", Alignment:
+    Human = "human",
+    Node = "node",
+    Link = "link",
+    BothNodeLink = "both_node_link",
+    SelfCheck = "self-check",
+    All = "all",
+);
 
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Alignment::Human => "human",
-            Alignment::Node => "node",
-            Alignment::Link => "link",
-            Alignment::BothNodeLink => "both_node_link",
-            Alignment::SelfCheck => "self-check",
-            Alignment::All => "all",
-        }
-    }
-}
-
-impl fmt::Display for Alignment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Alignment {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Alignment, String> {
-        let same = |kind: &Alignment| kind.as_str().replace('-', "_") == word.replace('-', "_");
-        Alignment::KINDS.into_iter().find(same).ok_or_else(|| {
-            format!("`{word}` is no alignment; it is one of human, node, link, both_node_link, self-check, all")
-        })
-    }
-}
-
-/// The lists of `alignment_ids.json`.
 #[derive(Debug, Clone, Default)]
 pub struct AlignmentIds {
     /// For each key such as `node_alignment_id`, for each method (`single`, `chain`, `dag`), the ids.
@@ -76,36 +44,20 @@ pub struct AlignmentIds {
 }
 
 impl AlignmentIds {
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When it cannot be read or is of another shape.
     pub fn read(path: &Path) -> Result<AlignmentIds, DataError> {
-        let bytes = std::fs::read(path).map_err(|error| DataError::read(path, error))?;
-        let value =
-            parse(&bytes).map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })?;
-        let kinds = value.pairs().ok_or_else(|| DataError::shape(path, "an object of lists of ids is wanted"))?;
+        let value = document(path)?;
+        let kinds = value.pairs().ok_or_else(|| DataError::shape(path, "it is not an object of lists of ids"))?;
         let mut lists = IndexMap::new();
         for (kind, methods) in kinds {
             let methods = methods
                 .pairs()
                 .ok_or_else(|| DataError::shape(path, format!("`{kind}` is {}, not an object", methods.what())))?;
-            let mut by_method = IndexMap::new();
-            for (method, ids) in methods {
-                let ids = ids.list().ok_or_else(|| {
-                    DataError::shape(path, format!("`{kind}.{method}` is {}, not a list", ids.what()))
-                })?;
-                by_method.insert(method.to_string(), ids.iter().filter_map(SampleId::of).collect());
-            }
-            lists.insert(kind.to_string(), by_method);
+            lists.insert(kind.to_string(), id_lists(kind, methods, path)?);
         }
         Ok(AlignmentIds { lists })
     }
 
     /// The ids that pass: `None` for no filter.
-    ///
-    /// # Errors
-    /// When the file has no list of that kind.
     pub fn passing(&self, alignment: Alignment) -> Result<Option<HashSet<SampleId>>, String> {
         if alignment == Alignment::Human {
             return Ok(None);
@@ -118,4 +70,25 @@ impl AlignmentIds {
             .ok_or_else(|| format!("alignment_ids.json has no `{key}`"))?;
         Ok(Some(methods.values().flatten().cloned().collect()))
     }
+}
+
+/// The test ids of each method in `split_ids.json`, which GNN4TaskPlan has.
+pub(super) fn test_ids(path: &Path) -> Result<IndexMap<String, Vec<SampleId>>, DataError> {
+    let value = document(path)?;
+    let methods = value.look("test_ids").and_then(Look::pairs);
+    let methods = methods.ok_or_else(|| DataError::shape(path, "it has no object under `test_ids`"))?;
+    id_lists("test_ids", methods, path)
+}
+
+fn id_lists(
+    key: &str,
+    methods: &[(Cow<'_, str>, Json<'_>)],
+    path: &Path,
+) -> Result<IndexMap<String, Vec<SampleId>>, DataError> {
+    let of_method = |(method, ids): &(Cow<'_, str>, Json<'_>)| {
+        let not_a_list = || DataError::shape(path, format!("`{key}.{method}` is {}, not a list", ids.what()));
+        let ids = ids.list().ok_or_else(not_a_list)?;
+        Ok((method.to_string(), ids.iter().filter_map(SampleId::of).collect()))
+    };
+    methods.iter().map(of_method).collect()
 }

@@ -12,19 +12,14 @@ use jiter::JsonValue;
 use super::{BadLine, Lines, SampleId};
 use crate::DataError;
 use crate::json::{Json, Look, parse};
+use crate::words::words;
 
-/// The gold file's lines.
 #[derive(Debug, Clone)]
 pub struct Gold {
-    /// The lines, unread.
     pub lines: Lines,
 }
 
 impl Gold {
-    /// Reads the file's bytes.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn read(path: &Path) -> Result<Gold, DataError> {
         Ok(Gold { lines: Lines::read(path)? })
     }
@@ -38,10 +33,8 @@ impl Gold {
 /// One gold plan. A field that the line lacks is `None`; nothing is checked beyond what the types say.
 #[derive(Debug, Clone)]
 pub struct GoldRecord<'a> {
-    /// Its line, from 1.
     pub line: usize,
     pub id: SampleId,
-    pub seed: Option<Json<'a>>,
     /// Its shape as the file says it: `single`, `chain` or `dag`.
     pub shape: Option<Cow<'a, str>>,
     /// How many tools were sampled; may differ from the number of nodes.
@@ -49,14 +42,11 @@ pub struct GoldRecord<'a> {
     pub sampled_nodes: Option<Json<'a>>,
     pub sampled_links: Option<Json<'a>>,
     pub user_request: Option<Json<'a>>,
-    /// The steps in words.
     pub task_steps: Option<Json<'a>>,
     /// The nodes: `[{"task", "arguments"}]`.
     pub task_nodes: Option<Json<'a>>,
     /// The links: `[{"source", "target"}]`.
     pub task_links: Option<Json<'a>>,
-    /// What the critic wrote.
-    pub check_by_teacher: Option<Json<'a>>,
     /// Which release's names and shapes it uses.
     pub release: Release,
 }
@@ -72,11 +62,9 @@ pub enum Release {
     Mixed,
 }
 
+words!(Release: A = "A", B = "B", Mixed = "mixed");
+
 impl<'a> GoldRecord<'a> {
-    /// Reads one line.
-    ///
-    /// # Errors
-    /// When it is not a JSON object with an `id`.
     pub fn read(line: usize, text: &'a [u8]) -> Result<GoldRecord<'a>, BadLine> {
         let bad = |reason: String| BadLine { line, reason };
         let value = parse(text).map_err(|error| bad(format!("not JSON: {error}")))?;
@@ -122,7 +110,6 @@ impl<'a> GoldRecord<'a> {
         Ok(GoldRecord {
             line,
             id,
-            seed: take("seed"),
             shape: take("type").or_else(|| take("method")).and_then(into_text),
             n_tools: take("n_tools"),
             sampled_nodes,
@@ -131,7 +118,6 @@ impl<'a> GoldRecord<'a> {
             task_steps,
             task_nodes,
             task_links,
-            check_by_teacher: take("check_by_teacher"),
             release,
         })
     }

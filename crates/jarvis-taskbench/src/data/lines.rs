@@ -12,10 +12,6 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn read(path: &Path) -> Result<Lines, DataError> {
         match std::fs::read(path) {
             Ok(bytes) => Ok(Lines { path: path.to_owned(), bytes }),
@@ -57,11 +53,9 @@ fn trimmed(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// A line that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct BadLine {
-    /// Its number, from 1.
     pub line: usize,
     pub reason: String,
 }

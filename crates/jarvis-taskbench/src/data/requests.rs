@@ -17,15 +17,11 @@ pub struct UserRequest {
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
     pub requests: Vec<UserRequest>,
-    /// Lines that are none.
     pub bad: Vec<BadLine>,
 }
 
 impl Requests {
     /// Reads the file. The text is `user_request`, or `instruction` where that is missing.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn read(path: &Path) -> Result<Requests, DataError> {
         let lines = Lines::read(path)?;
         let mut read = Requests::default();

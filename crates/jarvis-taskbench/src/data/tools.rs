@@ -1,13 +1,12 @@
 //! `tool_desc.json` and `graph_desc.json`.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::DependencyType;
+use super::{DependencyType, document};
 use crate::DataError;
-use crate::json::{Look, parse};
+use crate::json::{Look, NotJson, parse};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchTool {
@@ -70,20 +69,14 @@ pub struct ToolList {
 
 impl ToolList {
     /// Reads `{"nodes": [tool, …]}`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is of another shape.
     pub fn read(path: &Path) -> Result<ToolList, DataError> {
-        Ok(ToolList { tools: nodes(&document(path)?, path)? })
+        Ok(ToolList { tools: nodes(&document(path)?.to_serde(), path)? })
     }
 
-    /// Reads the same from memory.
-    ///
-    /// # Errors
-    /// When it is not JSON or of another shape.
     pub fn parse(bytes: &[u8]) -> Result<ToolList, DataError> {
         let path = Path::new("the tool list");
-        Ok(ToolList { tools: nodes(&parsed(bytes, path)?, path)? })
+        let not_json = |error: NotJson| DataError::NotJson { path: path.to_owned(), reason: error.to_string() };
+        Ok(ToolList { tools: nodes(&parse(bytes).map_err(not_json)?.to_serde(), path)? })
     }
 
     /// The tool of that id; the last where it is repeated.
@@ -91,17 +84,12 @@ impl ToolList {
         self.tools.iter().rev().find(|tool| tool.id == id)
     }
 
-    /// For each id its last place in the list.
-    pub fn places(&self) -> HashMap<&str, usize> {
-        self.tools.iter().enumerate().map(|(at, tool)| (tool.id.as_str(), at)).collect()
-    }
-
     /// True when tools say which kinds they take and give.
     pub fn is_typed(&self) -> bool {
         self.tools.iter().any(|tool| tool.inputs.is_some())
     }
 
-    /// What links mean where nobody says: resource where tools are typed, else temporal.
+    /// The dependency type unless one is given: resource where tools are typed, else temporal.
     pub fn dependency(&self) -> DependencyType {
         if self.is_typed() { DependencyType::Resource } else { DependencyType::Temporal }
     }
@@ -125,35 +113,21 @@ pub struct GraphLink {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolGraph {
     pub nodes: ToolList,
-    /// What can follow what.
     pub links: Vec<GraphLink>,
 }
 
 impl ToolGraph {
     /// Reads `{"nodes": [tool, …], "links": [{"source", "target", "type"}, …]}`.
-    ///
-    /// # Errors
-    /// When it cannot be read or is of another shape.
     pub fn read(path: &Path) -> Result<ToolGraph, DataError> {
-        let document = document(path)?;
-        let links =
-            document.get("links").ok_or_else(|| DataError::shape(path, "it has no `links`; a tool graph is wanted"))?;
+        // Read as plans are, so that odd names are the same ones.
+        let document = document(path)?.to_serde();
+        let links = document
+            .get("links")
+            .ok_or_else(|| DataError::shape(path, "it has no `links`, so it is not a tool graph"))?;
         let links = serde_json::from_value(links.clone())
             .map_err(|error| DataError::shape(path, format!("`links`: {error}")))?;
         Ok(ToolGraph { nodes: ToolList { tools: nodes(&document, path)? }, links })
     }
-}
-
-fn document(path: &Path) -> Result<Value, DataError> {
-    let bytes = std::fs::read(path).map_err(|error| DataError::read(path, error))?;
-    parsed(&bytes, path)
-}
-
-fn parsed(bytes: &[u8], path: &Path) -> Result<Value, DataError> {
-    // Read as plans are, so that odd names are the same ones.
-    parse(bytes)
-        .map(|document| document.to_serde())
-        .map_err(|error| DataError::NotJson { path: path.to_owned(), reason: error.to_string() })
 }
 
 fn nodes(document: &Value, path: &Path) -> Result<Vec<BenchTool>, DataError> {

@@ -3,9 +3,7 @@
 //! sample that cannot be read is reported and counts as an empty plan.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::path::Path;
-use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
@@ -13,48 +11,26 @@ use super::rouge::Rouge;
 use crate::DataError;
 use crate::data::{Domain, GoldRecord, Lines, SampleId, ToolGraph, ToolList};
 use crate::json::{Json, Look, entries, parse, printed};
+use crate::words::words;
 
 #[cfg(test)]
 mod tests;
 
-/// Which samples are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Chains of tools.
     #[default]
     Chain,
     /// Single tools; links mean nothing.
     Single,
 }
 
-impl Mode {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Mode::Chain => "chain",
-            Mode::Single => "single",
-        }
-    }
-}
+words!("split of GNN4TaskPlan", Mode: Chain = "chain", Single = "single");
 
-impl FromStr for Mode {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Mode, String> {
-        match word {
-            "chain" => Ok(Mode::Chain),
-            "single" => Ok(Mode::Single),
-            other => Err(format!("`{other}` is no split of GNN4TaskPlan; it is `chain` or `single`")),
-        }
-    }
-}
-
-/// What is scored and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     pub mode: Mode,
     /// Leave out samples without a prediction; otherwise they are empty plans.
     pub remove_non_pred: bool,
-    /// ROUGE of the steps too.
     pub steps: bool,
 }
 
@@ -99,43 +75,36 @@ pub struct Figures {
     pub errors: Vec<SampleError>,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub struct Inputs<'v, 'a> {
-    /// The gold plans; `None` where there are none, when only the four figures of what exists are made.
-    pub gold: Option<&'v HashMap<SampleId, GoldRecord<'a>>>,
-    /// The predictions: plans with `task_steps`, `task_nodes`, `task_links` at the top.
-    pub predictions: &'v HashMap<SampleId, &'v Json<'a>>,
-    /// The samples to score, before those without a prediction are left out.
-    pub ids: &'v [SampleId],
-    /// The tools that exist.
-    pub tools: &'v ToolList,
-    /// The links that exist.
-    pub graph: &'v ToolGraph,
-}
-
-pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
-    let known: HashSet<&str> = inputs.tools.tools.iter().map(|tool| tool.id.as_str()).collect();
-    let linked: HashSet<String> =
-        inputs.graph.links.iter().map(|link| format!("{}, {}", link.source, link.target)).collect();
+/// Scores the samples with these ids. `gold` is `None` where there are no gold plans; then only the four figures of what
+/// exists are made.
+fn evaluate(
+    gold: Option<&HashMap<SampleId, GoldRecord<'_>>>,
+    predictions: &HashMap<SampleId, &Json<'_>>,
+    ids: &[SampleId],
+    (tools, graph): (&ToolList, &ToolGraph),
+    options: Options,
+) -> Figures {
+    let known: HashSet<&str> = tools.tools.iter().map(|tool| tool.id.as_str()).collect();
+    let linked: HashSet<String> = graph.links.iter().map(|link| format!("{}, {}", link.source, link.target)).collect();
     let rouge = options.steps.then(Rouge::new);
     let mut out = Figures { mode: options.mode, ..Figures::default() };
     let mut with_gold = 0_usize;
     let (mut nf, mut lf, mut acc, mut rouges) = (0.0, 0.0, 0.0, [0.0; 2]);
     let mut unknown = [0.0; 4];
-    for id in inputs.ids {
-        let said = inputs.predictions.get(id).copied();
-        if said.is_none() && options.remove_non_pred {
+    for id in ids {
+        let predicted = predictions.get(id).copied();
+        if predicted.is_none() && options.remove_non_pred {
             continue;
         }
         out.samples += 1;
-        let mut tell = |reason: String| out.errors.push(SampleError { id: id.clone(), reason });
+        let mut report = |reason: String| out.errors.push(SampleError { id: id.clone(), reason });
         let mut field = |key: &str| {
-            let said = said?;
-            let found = said.look(key);
+            let predicted = predicted?;
+            let found = predicted.look(key);
             match found {
                 Some(Json::Array(_)) => {}
-                Some(other) => tell(format!("its `{key}` is {}, not a list", other.what())),
-                None => tell(format!("its prediction has no `{key}`")),
+                Some(other) => report(format!("its `{key}` is {}, not a list", other.what())),
+                None => report(format!("its prediction has no `{key}`")),
             }
             found
         };
@@ -150,9 +119,9 @@ pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
         for (sum, value) in unknown.iter_mut().zip([node_share, any(node_share), link_share, any(link_share)]) {
             *sum += value;
         }
-        let Some(gold) = inputs.gold else { continue };
+        let Some(gold) = gold else { continue };
         let Some(gold) = gold.get(id) else {
-            tell("there is no gold plan for it".into());
+            report("there is no gold plan for it".into());
             continue;
         };
         with_gold += 1;
@@ -162,8 +131,8 @@ pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
         acc += f64::from(u8::from(node_f >= 0.99));
         lf += f1(&links, &link_list(gold.task_links.as_ref(), &gold_nodes));
         if let Some(rouge) = &rouge {
-            let predicted = match said {
-                Some(said) => step_list(said.look("task_steps")),
+            let predicted = match predicted {
+                Some(predicted) => step_list(predicted.look("task_steps")),
                 None => "...".into(),
             };
             let scored = rouge.score(&step_list(gold.task_steps.as_ref()), &predicted);
@@ -185,14 +154,11 @@ pub fn evaluate(inputs: Inputs<'_, '_>, options: Options) -> Figures {
 ///
 /// Where `split_ids.json` is missing, all gold samples of the mode's type are scored; where `data.json` is missing, only the
 /// figures of what exists are made. Both are noted.
-///
-/// # Errors
-/// When the predictions, the tools or the graph cannot be read, or `split_ids.json` is of another shape.
 pub fn evaluate_file(domain: &Domain, predictions: &Path, options: Options) -> Result<Figures, DataError> {
     let (tools, graph) = (domain.tools()?, domain.graph()?);
     let lines = Lines::read(predictions)?;
     let mut notes = Vec::new();
-    let mut said: HashMap<SampleId, Json<'_>> = HashMap::new();
+    let mut predicted: HashMap<SampleId, Json<'_>> = HashMap::new();
     let mut order = Vec::new();
     for (line, text) in lines.iter() {
         let value = match parse(text) {
@@ -205,17 +171,17 @@ pub fn evaluate_file(domain: &Domain, predictions: &Path, options: Options) -> R
         match value.look("id").and_then(SampleId::of) {
             Some(id) => {
                 order.push(id.clone());
-                if said.insert(id.clone(), value).is_some() {
+                if predicted.insert(id.clone(), value).is_some() {
                     notes.push(format!("{}: sample {id} is there again; the last counts", predictions.display()));
                 }
             }
             None => notes.push(format!("{}, line {line}: it has no `id`", predictions.display())),
         }
     }
-    let plans: HashMap<SampleId, &Json<'_>> = said.iter().map(|(id, line)| (id.clone(), plan(line))).collect();
+    let plans: HashMap<SampleId, &Json<'_>> = predicted.iter().map(|(id, line)| (id.clone(), plan(line))).collect();
     let gold = match domain.gold() {
         Ok(gold) => Some(gold),
-        Err(DataError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+        Err(error) if error.is_missing() => {
             notes.push("there is no data.json: NF, LF and Acc need gold plans".into());
             None
         }
@@ -248,8 +214,7 @@ pub fn evaluate_file(domain: &Domain, predictions: &Path, options: Options) -> R
         }
     };
     let gold = gold.as_ref().map(|_| &records);
-    let inputs = Inputs { gold, predictions: &plans, ids: &ids, tools: &tools, graph: &graph };
-    let mut figures = evaluate(inputs, options);
+    let mut figures = evaluate(gold, &plans, &ids, (&tools, &graph), options);
     if figures.samples == 0 {
         notes.push("no sample was scored".into());
     }
@@ -265,24 +230,16 @@ fn plan<'v, 'a>(line: &'v Json<'a>) -> &'v Json<'a> {
     }
 }
 
-/// `test_ids.{mode}` of `split_ids.json`; `None` where the file or the list is missing.
+/// The ids of the mode in `split_ids.json`; `None` where the file or the list is missing.
 fn split_ids(domain: &Domain, mode: Mode) -> Result<Option<Vec<SampleId>>, DataError> {
-    let path = domain.path("split_ids.json");
-    let bytes = match std::fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(DataError::read(&path, error)),
-    };
-    let value = parse(&bytes).map_err(|error| DataError::NotJson { path: path.clone(), reason: error.to_string() })?;
-    let lists = value.look("test_ids").ok_or_else(|| DataError::shape(&path, "it has no `test_ids`"))?;
-    let Some(ids) = lists.look(mode.as_str()) else { return Ok(None) };
-    let ids = ids.list().ok_or_else(|| {
-        DataError::shape(&path, format!("`test_ids.{}` is {}, not a list", mode.as_str(), ids.what()))
-    })?;
-    Ok(Some(ids.iter().filter_map(SampleId::of).collect()))
+    match domain.test_ids() {
+        Ok(mut methods) => Ok(methods.swap_remove(mode.as_str())),
+        Err(error) if error.is_missing() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
-/// The names of a plan's nodes; repeats stay, what names none is left out.
+/// The names of a plan's nodes, repeats included; nodes without a name are left out.
 fn node_list(nodes: Option<&Json<'_>>) -> Vec<String> {
     let mut names = Vec::new();
     for node in nodes.and_then(Look::list).unwrap_or_default() {
@@ -298,7 +255,7 @@ fn node_list(nodes: Option<&Json<'_>>) -> Vec<String> {
     names
 }
 
-/// A plan's links as `source, target`; repeats stay, what is none is left out.
+/// A plan's links as `source, target`, repeats included; malformed ones are left out.
 fn link_list(links: Option<&Json<'_>>, nodes: &[String]) -> Vec<String> {
     let mut named = Vec::new();
     for link in links.and_then(Look::list).unwrap_or_default() {
@@ -332,7 +289,6 @@ fn step_number(end: &Json<'_>) -> Option<usize> {
     }
 }
 
-/// Steps as one text.
 fn step_list(steps: Option<&Json<'_>>) -> String {
     let items = steps.and_then(Look::list).unwrap_or_default();
     let described = items.first().is_some_and(|first| first.look("description").is_some());

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The shape of gold plans in a group.
+use crate::words::words;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Split {
-    /// All of them.
     Overall,
     /// One node.
     Single,
@@ -16,37 +16,12 @@ pub enum Split {
     Dag,
 }
 
-impl Split {
-    /// What `all` means.
-    pub const ALL: [Split; 4] = [Split::Overall, Split::Single, Split::Chain, Split::Dag];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Split::Overall => "overall",
-            Split::Single => "single",
-            Split::Chain => "chain",
-            Split::Dag => "dag",
-        }
-    }
-}
-
-impl FromStr for Split {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Split, String> {
-        Split::ALL
-            .into_iter()
-            .find(|split| split.as_str() == word)
-            .ok_or_else(|| format!("`{word}` is no split; they are overall, single, chain, dag, or all of them: all"))
-    }
-}
+words!("split", Split: Overall = "overall", Single = "single", Chain = "chain", Dag = "dag");
 
 /// The number of nodes of gold plans in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Size {
-    /// Any.
     Overall,
-    /// So many.
     Nodes(usize),
 }
 
@@ -73,12 +48,11 @@ impl FromStr for Size {
         match word.parse() {
             Ok(n) => Ok(Size::Nodes(n)),
             Err(_) if word == "overall" => Ok(Size::Overall),
-            Err(_) => Err(format!("`{word}` is no number of tools; give a number, overall, or all")),
+            Err(_) => Err(format!("unknown number of tools `{word}`; use a number, `overall` or `all`")),
         }
     }
 }
 
-/// How splits and sizes are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// Each split with all sizes, then each size with all splits.
@@ -112,11 +86,10 @@ impl Group {
 impl fmt::Display for Group {
     /// The key in metrics files: `chain_overall`, `overall_3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}_{}", self.split.as_str(), self.size)
+        write!(f, "{}_{}", self.split, self.size)
     }
 }
 
-/// Splits, sizes and how they are combined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouping {
     pub splits: Vec<Split>,
@@ -131,15 +104,12 @@ impl Grouping {
     }
 
     /// What words of `--splits` and `--n-tools` mean; none means `overall`.
-    ///
-    /// # Errors
-    /// Names a word that means nothing.
     pub fn from_words(splits: &[String], sizes: &[String], mode: Mode) -> Result<Grouping, String> {
         let mut grouping = Grouping { splits: Vec::new(), sizes: Vec::new(), mode };
         for word in splits {
             match word.as_str() {
                 "all" => grouping.splits.extend(Split::ALL),
-                word => grouping.splits.push(word.parse()?),
+                word => grouping.splits.push(word.parse().map_err(|error| format!("{error}, or `all`"))?),
             }
         }
         for word in sizes {

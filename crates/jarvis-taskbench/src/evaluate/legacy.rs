@@ -8,7 +8,7 @@ mod temporal;
 
 use std::collections::{BTreeSet, HashMap};
 
-pub use figures::{LegacyFigures, NodeFigures, PerTool, StepMeans, pool};
+pub use figures::{LegacyFigures, NodeFigures, pool};
 pub(crate) use steps::{gold_text as gold_steps, predicted_text as predicted_steps};
 
 use serde_json::{Map, Value};
@@ -33,7 +33,6 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The catalogue of these tools.
     pub fn new(tools: &ToolList, dependency: DependencyType) -> Catalogue {
         let mut made = Catalogue {
             ids: Vec::new(),
@@ -61,27 +60,21 @@ impl Catalogue {
 /// What one sample brings to its groups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LegacySample {
-    /// The steps of both sides were compared.
     pub steps: Option<StepFigures>,
-    /// The arguments of both sides could be read.
     pub arguments: bool,
     /// The rest, when nothing was malformed.
     pub plan: Option<PlanFigures>,
-    /// Links that had to be left out.
     pub malformed_links: u32,
     pub dropped: Option<Dropped>,
 }
 
-/// Figures about the texts of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StepFigures {
-    /// ROUGE, when it was wanted.
     pub rouge: Option<RougeF>,
     /// BERTScore, when there is a model: precision, recall, F1.
     pub bertscore: Option<[f64; 3]>,
 }
 
-/// Figures about a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanFigures {
     /// The predicted catalogue tools, by place, each once.
@@ -97,31 +90,22 @@ pub struct PlanFigures {
     pub likeness: f64,
 }
 
-/// Why a sample left the figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Dropped {
-    /// The gold plan itself is malformed.
     #[error("the gold plan is malformed")]
     Gold,
-    /// The line has no `result`, or it is no object.
     #[error("`result` is not an object")]
     Result,
-    /// There is no `task_steps`.
     #[error("`task_steps` is missing")]
     Steps,
-    /// There is no `task_nodes`, or it is no list.
     #[error("`task_nodes` is not a list")]
     Nodes,
-    /// A node is no object with a `task`.
     #[error("a node is not an object with a `task`")]
     Node,
-    /// The `task` of a node is no text.
     #[error("the `task` of a node is not text")]
     Task,
-    /// The `arguments` of a node are neither a list nor anything like it.
     #[error("the `arguments` of a node cannot be read")]
     Arguments,
-    /// There is no `task_links`.
     #[error("`task_links` is missing")]
     Links,
 }
@@ -236,7 +220,6 @@ fn fill(
     Ok(())
 }
 
-/// One side of a comparison.
 struct Side<L> {
     names: Vec<String>,
     records: Records,

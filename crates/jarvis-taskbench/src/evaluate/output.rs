@@ -11,9 +11,6 @@ use super::table::Table;
 use crate::DataError;
 
 /// The groups of a metrics file; none when there is no file.
-///
-/// # Errors
-/// When it is there and is no metrics file.
 pub fn read_metrics(path: &Path) -> Result<Map<String, Value>, DataError> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
@@ -29,9 +26,6 @@ pub fn read_metrics(path: &Path) -> Result<Map<String, Value>, DataError> {
 
 /// Puts the groups of this run into the file: a group that was there is replaced whole, others stay, and their names are
 /// given. The file is never half-written.
-///
-/// # Errors
-/// When the file that is there cannot be read, or the new one cannot be written.
 pub fn update_metrics(
     path: &Path,
     groups: impl IntoIterator<Item = (String, Value)>,

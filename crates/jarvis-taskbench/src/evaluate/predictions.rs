@@ -1,4 +1,4 @@
-//! What a model said: one line `{"id", "user_request", "result"}` for each request, in the order of completion.
+//! Files of predictions: one line `{"id", "user_request", "result"}` for each request, in the order of completion.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,10 +9,9 @@ use rayon::prelude::*;
 use crate::data::{BadLine, Lines, SampleId};
 use crate::json::{Json, Look, parse};
 
-/// A file of predictions, read.
 #[derive(Debug)]
 pub struct Predictions<'a> {
-    /// The lines, in file order, those that are none left out.
+    /// The usable lines, in file order.
     pub lines: Vec<Prediction<'a>>,
     /// Lines that are not JSON objects with an id.
     pub bad: Vec<BadLine>,
@@ -22,7 +21,6 @@ pub struct Predictions<'a> {
 
 #[derive(Debug, Clone)]
 pub struct Prediction<'a> {
-    /// Its line, from 1.
     pub line: usize,
     pub id: SampleId,
     /// What the model gave: the value of `result`, or the line itself where that is missing but `task_nodes` is there
@@ -51,12 +49,10 @@ impl<'a> Predictions<'a> {
         read
     }
 
-    /// The prediction that counts for this id.
     pub fn get(&self, id: &SampleId) -> Option<&Prediction<'a>> {
         self.lines.get(*self.last.get(id)?)
     }
 
-    /// The number of different ids.
     pub fn ids(&self) -> usize {
         self.last.len()
     }

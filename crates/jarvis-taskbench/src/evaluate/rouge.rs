@@ -15,7 +15,6 @@ pub struct Rouge {
     scorer: RougeScorer,
 }
 
-/// The F values of one pair, each 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RougeF {
     /// Overlap of words.
@@ -45,7 +44,6 @@ impl Default for Rouge {
 }
 
 impl Rouge {
-    /// A measure of the four.
     pub fn new() -> Rouge {
         let scorer = RougeScorer::new(ROUGE_NAMES, false).expect("names of ROUGE variants");
         Rouge { scorer }

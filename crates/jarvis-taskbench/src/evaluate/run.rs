@@ -12,7 +12,6 @@ use super::{Group, Predictions, Rouge, Split, Wanted};
 use crate::data::{BadLine, DependencyType, Gold, GoldRecord, SampleId, ToolList};
 use crate::json::Look;
 
-/// Which rules are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
     /// The original's.
@@ -25,26 +24,21 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// True when the original's figures are made.
     pub fn legacy(self) -> bool {
         matches!(self, Profile::Legacy | Profile::Both)
     }
 
-    /// True when ours are made.
     pub fn strict(self) -> bool {
         matches!(self, Profile::Strict | Profile::Both)
     }
 }
 
-/// What is evaluated, and how.
 #[derive(Clone)]
 pub struct Options<'a> {
     pub tools: &'a ToolList,
-    /// What links mean.
     pub dependency: DependencyType,
     pub profile: Profile,
     pub wanted: Wanted,
-    /// Which groups, in the order of the output.
     pub groups: Vec<Group>,
     /// Only gold plans with these ids; all without it.
     pub only: Option<HashSet<SampleId>>,
@@ -52,7 +46,6 @@ pub struct Options<'a> {
     pub examples: HashSet<SampleId>,
     /// Requests whose reply held no plan, and why: to the strict figures they are malformed, not missing.
     pub no_plan: HashMap<SampleId, String>,
-    /// 95 % intervals for the strict figures.
     pub bootstrap: Option<Bootstrap>,
     /// The model for BERTScore; without it that is left out.
     pub similarity: Option<&'a dyn Similarity>,
@@ -79,16 +72,12 @@ impl<'a> Options<'a> {
     }
 }
 
-/// The figures of one file of predictions.
 #[derive(Debug, Clone)]
 pub struct Evaluation {
-    /// The original's, for each group.
     pub legacy: Vec<(Group, LegacyFigures)>,
-    /// Ours, for each group.
     pub strict: Vec<(Group, StrictFigures)>,
     /// Each sample by itself, in the order of the gold file: of lines with the same id the last.
     pub samples: Vec<Sample>,
-    /// How much of the gold the predictions cover.
     pub coverage: Coverage,
     /// Why BERTScore is not there although it was asked for.
     pub no_bertscore: Option<String>,
@@ -131,15 +120,12 @@ pub struct Coverage {
     pub dropped: BTreeMap<String, usize>,
     /// Links that were left out.
     pub malformed_links: u64,
-    /// Gold lines that cannot be read.
     pub bad_gold: Vec<BadLine>,
-    /// Prediction lines that cannot be read.
     pub bad_predictions: Vec<BadLine>,
 }
 
 /// A gold line with its place among ids, and what it brings to groups.
 struct Row {
-    /// The line, from 1.
     line: usize,
     /// The id's number, in order of first occurrence.
     id: usize,
@@ -176,11 +162,11 @@ pub fn evaluate(gold: &Gold, predictions: &Predictions<'_>, options: &Options<'_
             });
             let counts = options.profile.strict() && kept && !options.examples.contains(&record.id);
             let strict = counts.then(|| {
-                let said = match prediction {
+                let predicted = match prediction {
                     Some(prediction) => Some(prediction.result.as_ref().ok_or("there is no `result`")),
                     None => options.no_plan.get(&record.id).map(|why| Err(why.as_str())),
                 };
-                strict::score(&record, said, &strict_catalogue, rouge.as_ref())
+                strict::score(&record, predicted, &strict_catalogue, rouge.as_ref())
             });
             let texts = legacy.as_ref().filter(|sample| similar && sample.steps.is_some()).and_then(|_| {
                 let predicted = prediction?.result.as_ref()?.look("task_steps")?;

@@ -11,25 +11,17 @@ use std::path::Path;
 #[cfg(feature = "bertscore")]
 pub use bert::Bert;
 
-/// Compares texts.
 pub trait Similarity: Sync {
     /// For each pair (gold, predicted) precision, recall and F1. `progress` is called with how many pairs are done.
-    ///
-    /// # Errors
-    /// When the model cannot be computed.
     fn score(&self, pairs: &[(String, String)], progress: &dyn Fn(usize)) -> Result<Vec<[f64; 3]>, SimilarityError>;
 }
 
-/// Why there is no BERTScore.
 #[derive(Debug, thiserror::Error)]
 pub enum SimilarityError {
-    /// This build cannot read models.
     #[error("this build of jarvis has no BERTScore")]
     NotBuilt,
-    /// The directory holds no model that can be read.
     #[error("{dir} holds no embedding model that can be read: {reason}")]
     Model { dir: String, reason: String },
-    /// The model could not be computed.
     #[error("the embedding model failed: {0}")]
     Failed(String),
 }
@@ -48,9 +40,6 @@ impl SimilarityError {
 
 /// Loads the model in a directory. `layer` is the layer whose output is compared, counted from 1; without it the one that the
 /// BERTScore package takes for models of this size.
-///
-/// # Errors
-/// When this build cannot, or the directory holds no such model.
 #[cfg_attr(not(feature = "bertscore"), allow(unused_variables))]
 pub fn load(dir: &Path, layer: Option<usize>) -> Result<Box<dyn Similarity>, SimilarityError> {
     #[cfg(feature = "bertscore")]

@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 
 pub use intervals::Bootstrap;
 pub use plan::Cause;
-pub use pool::{Figure, Prf, StrictFigures, ToolFigures, pool};
+pub use pool::{Figure, Prf, StrictFigures, pool};
 
 use self::plan::{Argument, Plan};
 use super::Counts;
@@ -57,17 +57,14 @@ impl Catalogue {
         catalogue
     }
 
-    /// How many tools there are.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// True when there are none.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// What links of plans mean here.
     pub fn dependency(&self) -> DependencyType {
         self.dependency
     }
@@ -98,9 +95,7 @@ impl Catalogue {
 #[derive(Debug, Clone)]
 pub struct StrictSample {
     pub id: SampleId,
-    /// True when there was no prediction for it.
     pub missing: bool,
-    /// Why the prediction is no plan.
     pub malformed: Option<Cause>,
     /// Sets of tools.
     pub nodes: Counts,
@@ -118,9 +113,9 @@ pub struct StrictSample {
     pub edit_distance: [f64; 2],
     /// ROUGE of the steps, when asked for; `None` too where the gold steps hold no word ROUGE sees.
     pub rouge: Option<RougeF>,
-    /// Links of the prediction that are none.
+    /// Predicted links without a source and a target.
     pub malformed_links: u32,
-    /// Arguments of the prediction that are none.
+    /// Predicted arguments without a name and a value.
     pub malformed_arguments: u32,
     /// References of the prediction that lead to no other node.
     pub dangling_references: u32,
@@ -152,39 +147,39 @@ pub fn score(
 ) -> StrictSample {
     let wanted = Plan::of_gold(gold, catalogue);
     let missing = prediction.is_none();
-    let said = match prediction {
+    let predicted = match prediction {
         None => Plan::default(),
         Some(Err(why)) => Plan::malformed(Cause::Unreadable, why.to_owned()),
         Some(Ok(result)) => Plan::of_result(result, catalogue),
     };
-    let lost = lost::reasons(&wanted, &said, missing, catalogue);
-    let tools = tools(&wanted, &said, catalogue);
+    let lost = lost::reasons(&wanted, &predicted, missing, catalogue);
+    let tools = tools(&wanted, &predicted, catalogue);
     let size = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let unknown = |plan: &Plan| size(plan.nodes.iter().filter(|name| catalogue.code(name).is_none()).count());
-    let listed_links = match (catalogue.dependency(), &wanted.listed, &said.listed) {
+    let listed_links = match (catalogue.dependency(), &wanted.listed, &predicted.listed) {
         (DependencyType::Resource, Some(gold), Some(predicted)) => Some(Counts::of(gold, predicted)),
         (DependencyType::Resource | DependencyType::Temporal, ..) => None,
     };
     StrictSample {
         id: gold.id.clone(),
         missing,
-        malformed: said.malformed.as_ref().map(|(cause, _)| *cause),
-        nodes: Counts::of(&names(&wanted), &names(&said)),
-        links: Counts::of(&wanted.links, &said.links),
+        malformed: predicted.malformed.as_ref().map(|(cause, _)| *cause),
+        nodes: Counts::of(&names(&wanted), &names(&predicted)),
+        links: Counts::of(&wanted.links, &predicted.links),
         listed_links,
-        argument_names: Counts::of(&argument_names(&wanted), &argument_names(&said)),
-        argument_values: Counts::of(&wanted.arguments, &said.arguments),
-        exact_nodes: sorted(&wanted.nodes) == sorted(&said.nodes),
+        argument_names: Counts::of(&argument_names(&wanted), &argument_names(&predicted)),
+        argument_values: Counts::of(&wanted.arguments, &predicted.arguments),
+        exact_nodes: sorted(&wanted.nodes) == sorted(&predicted.nodes),
         edit_distance: [
-            order::distance(&wanted.nodes, &said.nodes),
-            order::distance(&wanted.in_topological_order(), &said.in_topological_order()),
+            order::distance(&wanted.nodes, &predicted.nodes),
+            order::distance(&wanted.in_topological_order(), &predicted.in_topological_order()),
         ],
-        rouge: rouge.and_then(|rouge| step_rouge(rouge, &wanted.steps, &said.steps)),
-        malformed_links: size(said.bad_links.len()),
-        malformed_arguments: size(said.bad_arguments.len()),
-        dangling_references: size(said.dangling.len()),
-        unknown_tools: unknown(&said),
-        repaired: said.repaired.iter().map(|(kind, times)| (*kind, *times)).collect(),
+        rouge: rouge.and_then(|rouge| step_rouge(rouge, &wanted.steps, &predicted.steps)),
+        malformed_links: size(predicted.bad_links.len()),
+        malformed_arguments: size(predicted.bad_arguments.len()),
+        dangling_references: size(predicted.dangling.len()),
+        unknown_tools: unknown(&predicted),
+        repaired: predicted.repaired.iter().map(|(kind, times)| (*kind, *times)).collect(),
         gold_malformed: wanted.malformed.is_some(),
         gold_unknown_tools: unknown(&wanted),
         gold_dangling_references: size(wanted.dangling.len()),
@@ -208,12 +203,12 @@ fn sorted(names: &[String]) -> Vec<&String> {
 }
 
 /// Which catalogue tools are on which side, by code.
-fn tools(wanted: &Plan, said: &Plan, catalogue: &Catalogue) -> Box<[(u32, bool, bool)]> {
+fn tools(wanted: &Plan, predicted: &Plan, catalogue: &Catalogue) -> Box<[(u32, bool, bool)]> {
     let mut sides: BTreeMap<u32, (bool, bool)> = BTreeMap::new();
     for code in wanted.nodes.iter().filter_map(|name| catalogue.code(name)) {
         sides.entry(code).or_default().0 = true;
     }
-    for code in said.nodes.iter().filter_map(|name| catalogue.code(name)) {
+    for code in predicted.nodes.iter().filter_map(|name| catalogue.code(name)) {
         sides.entry(code).or_default().1 = true;
     }
     sides.into_iter().map(|(code, (gold, predicted))| (code, gold, predicted)).collect()

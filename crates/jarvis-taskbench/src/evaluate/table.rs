@@ -14,7 +14,6 @@ pub struct Table {
 /// A column of a table of groups: its header, and where its figure stands in a group.
 pub type Column<'a> = (&'a str, &'a str, Form);
 
-/// How a figure is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A whole number; of several by cause, their sum.
@@ -25,7 +24,6 @@ pub enum Form {
     Plain,
 }
 
-/// The columns for the original's figures.
 pub const LEGACY_COLUMNS: [Column<'static>; 12] = [
     ("samples", "all_samples", Form::Count),
     ("scored", "node_supports", Form::Count),
@@ -41,7 +39,6 @@ pub const LEGACY_COLUMNS: [Column<'static>; 12] = [
     ("ED", "edit_distance", Form::Plain),
 ];
 
-/// The columns for our figures.
 pub const STRICT_COLUMNS: [Column<'static>; 14] = [
     ("samples", "samples", Form::Count),
     ("missing", "missing", Form::Count),
@@ -80,33 +77,15 @@ impl Table {
     /// The original's table of tools: precision, recall and F1 times 100, support, then the micro and macro means.
     pub fn of_tools(figures: &Value) -> Option<Table> {
         let tools = figures.get("node_per_type_no_matchcing")?.as_object()?;
-        let mut table = Table { headers: Vec::new(), rows: Vec::new() };
-        table.headers.extend(["type", "precision", "recall", "f1-score", "support"].map(str::to_owned));
-        let mut total = 0;
-        for (tool, row) in tools {
-            let figure = |key: &str| row.get(key).map_or("-".into(), |value| Form::Percent.write(value));
-            let support = row.get("support").and_then(Value::as_u64).unwrap_or(0);
-            total += support;
-            table.rows.push(vec![
-                tool.clone(),
-                figure("precision"),
-                figure("recall"),
-                figure("f1-score"),
-                support.to_string(),
-            ]);
-        }
+        let mut table = Table::of_rows("type", tools, &["precision", "recall", "f1-score"], &["support"]);
+        let total: u64 = tools.values().filter_map(|row| row.get("support")?.as_u64()).sum();
         for kind in ["micro", "macro"] {
             let figure = |name: &str| {
                 let key = format!("node_{kind}_{name}_no_matching");
                 figures.get(&key).map_or("-".into(), |value| Form::Percent.write(value))
             };
-            table.rows.push(vec![
-                kind.to_owned(),
-                figure("precision"),
-                figure("recall"),
-                figure("f1"),
-                total.to_string(),
-            ]);
+            let shares = ["precision", "recall", "f1"].map(figure);
+            table.rows.push(std::iter::once(kind.to_owned()).chain(shares).chain([total.to_string()]).collect());
         }
         Some(table)
     }
@@ -114,21 +93,24 @@ impl Table {
     /// Our table of tools: those that occur in gold or predicted plans.
     pub fn of_occurring_tools(figures: &Value) -> Option<Table> {
         let tools = figures.get("nodes")?.get("per_tool")?.as_object()?;
-        let mut table = Table { headers: Vec::new(), rows: Vec::new() };
-        table.headers.extend(["tool", "precision", "recall", "f1", "gold", "predicted"].map(str::to_owned));
-        for (tool, row) in tools {
-            let share = |key: &str| row.get(key).map_or("-".into(), |value| Form::Percent.write(value));
-            let count = |key: &str| row.get(key).map_or("-".into(), |value| Form::Count.write(value));
-            table.rows.push(vec![
-                tool.clone(),
-                share("precision"),
-                share("recall"),
-                share("f1"),
-                count("support"),
-                count("predicted"),
-            ]);
-        }
+        let mut table = Table::of_rows("tool", tools, &["precision", "recall", "f1"], &["support", "predicted"]);
+        // What is supported is the gold.
+        table.headers.iter_mut().filter(|header| *header == "support").for_each(|header| *header = "gold".into());
         Some(table)
+    }
+
+    /// A row for each tool, with shares and counts under their keys.
+    fn of_rows(name: &str, tools: &Map<String, Value>, shares: &[&str], counts: &[&str]) -> Table {
+        let keys = || {
+            let shares = shares.iter().map(|key| (*key, Form::Percent));
+            shares.chain(counts.iter().map(|key| (*key, Form::Count)))
+        };
+        let headers = std::iter::once(name.to_owned()).chain(keys().map(|(key, _)| key.to_owned())).collect();
+        let row = |(tool, figures): (&String, &Value)| {
+            let cells = keys().map(|(key, form)| figures.get(key).map_or("-".into(), |value| form.write(value)));
+            std::iter::once(tool.clone()).chain(cells).collect()
+        };
+        Table { headers, rows: tools.iter().map(row).collect() }
     }
 
     /// Columns side by side for a terminal: names to the left, figures to the right.

@@ -1,5 +1,5 @@
-//! Who judges a generated sample: the rule critic compares its graph with the sampled one, the teacher is the model's
-//! own judgement.
+//! Critics of a generated sample: the rules compare its graph with the sampled one, the teacher is the model's own
+//! judgement.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 use crate::DataError;
 use crate::data::{DependencyType, normalised};
 
-/// The verdicts on one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Critics {
     /// The generated tools are the sampled ones.
@@ -26,12 +25,10 @@ pub struct Critics {
 }
 
 impl Critics {
-    /// Both rule verdicts.
     pub fn both(self) -> bool {
         self.node && self.link
     }
 
-    /// The verdicts in words.
     pub fn verdict(self) -> String {
         let graph = match (self.node, self.link) {
             (true, true) => "aligned",
@@ -45,7 +42,6 @@ impl Critics {
         }
     }
 
-    /// Rules and teacher.
     pub fn all(self) -> bool {
         self.both() && self.self_check == Some(true)
     }
@@ -85,17 +81,17 @@ pub(super) fn teacher(record: &Value) -> Option<&Value> {
     record.pointer("/result/check_by_teacher").or_else(|| record.pointer("/result/invoking_graph/check_by_teacher"))
 }
 
-/// A verdict; a test sees that the pattern is valid.
-static VERDICT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)\b(executable|correct)[^a-z0-9]{0,6}(yes|no|true|false)\b").ok());
+static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(executable|correct)[^a-z0-9]{0,6}(yes|no|true|false)\b").expect("the pattern is valid")
+});
 
 /// What a teacher's text concludes: true when it ends with Executable yes and Correct yes, `None` when it does not say.
 pub fn teacher_says(text: &str) -> Option<bool> {
     let (mut executable, mut correct) = (None, None);
-    // The last of each counts: before the conclusion there may be talk.
-    for said in VERDICT.as_ref()?.captures_iter(text) {
+    // The last of each counts: models reason before they conclude.
+    for verdict in VERDICT.captures_iter(text) {
         let is = |group: usize, words: &[&str]| {
-            said.get(group).is_some_and(|said| words.iter().any(|word| said.as_str().eq_ignore_ascii_case(word)))
+            verdict.get(group).is_some_and(|found| words.iter().any(|word| found.as_str().eq_ignore_ascii_case(word)))
         };
         let verdict = Some(is(2, &["yes", "true"]));
         if is(1, &["executable"]) { executable = verdict } else { correct = verdict }

@@ -1,44 +1,30 @@
 //! The folder of a generation run: its own description files, and what was generated before.
 
-use std::collections::{HashMap, HashSet};
-use std::io::Write;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::DataError;
 use crate::data::{BenchTool, DependencyType, Lines, ToolGraph, ToolList};
-use jarvis_store::files::{self, Growing};
+use jarvis_store::files;
 
-/// A folder that is ready for generation.
 #[derive(Debug)]
 pub struct Folder {
     pub dir: PathBuf,
     pub graph: ToolGraph,
     /// Its tools by name, as prompts describe them.
     pub tools: HashMap<String, BenchTool>,
-    /// What its links mean.
     pub dependency: DependencyType,
-    /// What a person should know.
     pub notes: Vec<String>,
 }
 
-/// Why a folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     #[error("{}: {what}", .dir.display())]
-    Missing {
-        dir: PathBuf,
-        /// What is missing.
-        what: String,
-    },
-    /// The files do not belong together.
+    Missing { dir: PathBuf, what: String },
     #[error("{}: {what}", .dir.display())]
-    Mixed {
-        dir: PathBuf,
-        /// What does not fit.
-        what: String,
-    },
+    Mixed { dir: PathBuf, what: String },
     #[error(transparent)]
     Data(#[from] DataError),
 }
@@ -57,9 +43,6 @@ impl FolderError {
 
 /// Makes a folder ready. One that has its description files keeps them, and others that are given are not used; one that is
 /// not there yet, or empty, gets copies of the given ones. Files that do not belong together are refused.
-///
-/// # Errors
-/// As [`FolderError`] lists them.
 pub fn prepare(
     dir: &Path,
     graph_desc: Option<&Path>,
@@ -120,7 +103,6 @@ pub fn prepare(
 }
 
 impl Folder {
-    /// Where generated samples are kept.
     pub fn raw(&self) -> PathBuf {
         self.dir.join("data_raw.json")
     }
@@ -129,6 +111,12 @@ impl Folder {
     /// made later stays in it.
     pub fn errors(&self) -> PathBuf {
         self.dir.join("data_raw.errors.jsonl")
+    }
+
+    /// The samples that were generated, in file order; other lines are left out.
+    pub(super) fn records(&self) -> Result<Vec<Value>, DataError> {
+        let read = |(_, line): (usize, &[u8])| serde_json::from_slice::<Value>(line).ok();
+        Ok(Lines::read(&self.raw())?.iter().filter_map(read).filter(|record| record.get("id").is_some()).collect())
     }
 
     /// What was generated before must be of this graph.
@@ -140,7 +128,7 @@ impl Folder {
         for (line, bytes) in Lines::read(&self.raw())?.iter() {
             let Ok(record) = serde_json::from_slice::<Value>(bytes) else { continue };
             for node in record.get("sampled_nodes").and_then(Value::as_array).into_iter().flatten() {
-                let id = node.get("id").and_then(Value::as_str).unwrap_or_default();
+                let id = node.get("id").and_then(Value::as_str).unwrap_or("a tool without an id");
                 if !self.tools.contains_key(id) {
                     return mixed(format!("line {line} of data_raw.json was drawn from another graph: it has `{id}`"));
                 }
@@ -152,65 +140,4 @@ impl Folder {
         }
         Ok(())
     }
-}
-
-/// The file that generated samples are appended to.
-#[derive(Debug)]
-pub(super) struct RawFile {
-    file: Growing,
-    /// The whole records that were there.
-    pub(super) records: Vec<Value>,
-    /// A torn last line was dropped.
-    torn: bool,
-    /// Lines that are no records; they stay.
-    bad: usize,
-}
-
-impl RawFile {
-    /// Opens the file, drops a torn last line, and reads the rest.
-    pub(super) fn open(path: &Path) -> Result<RawFile, DataError> {
-        let record =
-            |line: &[u8]| serde_json::from_slice::<Value>(line).ok().filter(|record| record.get("id").is_some());
-        let (file, held) = Growing::open(path, |tail| record(tail).is_some())?;
-        let (mut records, mut bad) = (Vec::new(), 0);
-        for (_, line) in Lines::of(path, held.bytes).iter() {
-            match record(line) {
-                Some(record) => records.push(record),
-                None => bad += 1,
-            }
-        }
-        Ok(RawFile { file, records, torn: held.torn, bad })
-    }
-
-    /// What is odd about the file.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let torn = self.torn.then(|| "the last line was cut off by an earlier stop; it is made again".to_owned());
-        let bad = match self.bad {
-            0 => None,
-            1 => Some("1 line of data_raw.json is no sample; it stays".to_owned()),
-            bad => Some(format!("{bad} lines of data_raw.json are no samples; they stay")),
-        };
-        torn.into_iter().chain(bad).collect()
-    }
-
-    /// The ids that are taken.
-    pub(super) fn ids(&self) -> HashSet<String> {
-        let text = |record: &Value| match record.get("id")? {
-            Value::String(id) => Some(id.clone()),
-            other => Some(other.to_string()),
-        };
-        self.records.iter().filter_map(text).collect()
-    }
-
-    /// Appends a record: one line, one write.
-    pub(super) fn append(&mut self, record: Value) -> Result<(), DataError> {
-        self.file.append(&record.to_string())?;
-        self.records.push(record);
-        Ok(())
-    }
-}
-
-/// Appends one line in one write.
-pub(super) fn append(file: &mut std::fs::File, record: &Value) -> std::io::Result<()> {
-    file.write_all(format!("{record}\n").as_bytes())
 }

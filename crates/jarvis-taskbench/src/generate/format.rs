@@ -4,7 +4,6 @@
 //! when it is, wholly, the name of another tool of the plan.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
@@ -14,11 +13,11 @@ use serde_json::{Map, Value, json};
 use super::critics::{teacher, write_alignment};
 use crate::DataError;
 use crate::data::{DependencyType, Domain, Lines, normalised};
+use crate::words::words;
 
 /// The most arguments of a typed tool.
 const MOST_ARGUMENTS: usize = 2;
 
-/// How samples are formatted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FormatOptions {
     /// What links mean; `None` goes by the sampled tools: those with parameters are temporal.
@@ -32,74 +31,51 @@ pub struct FormatOptions {
 /// Why a sample is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reject {
-    /// The line is not JSON, or not an object.
     NotJson,
-    /// There is no id, no result, or no graph in it.
     Incomplete,
-    /// The request is not text, or empty.
     Request,
-    /// The steps are not a list of text.
     Steps,
-    /// The nodes are not a list.
     Nodes,
-    /// Steps and nodes differ in number.
     Lengths,
-    /// A node is no object with an id and arguments.
     Node,
-    /// Arguments are not a list.
     Arguments,
     /// A typed tool has more than two arguments.
     ManyArguments,
     /// An argument of a typed tool is a number, a boolean or null.
     Argument,
-    /// The links are not a list of objects with source and target.
     Link,
     /// The teacher's judgement is required, and missing or not text.
     Teacher,
 }
 
-impl Reject {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Reject::NotJson => "not a JSON object",
-            Reject::Incomplete => "no id, result or invoking graph",
-            Reject::Request => "the request is not text",
-            Reject::Steps => "the steps are not a list of text",
-            Reject::Nodes => "the nodes are not a list",
-            Reject::Lengths => "steps and nodes differ in number",
-            Reject::Node => "a node without id or arguments",
-            Reject::Arguments => "arguments that are not a list",
-            Reject::ManyArguments => "more than two arguments",
-            Reject::Argument => "an argument that is a number, a boolean or null",
-            Reject::Link => "a link without source or target",
-            Reject::Teacher => "no judgement of a teacher",
-        }
-    }
-}
+words!(Reject:
+    NotJson = "not a JSON object",
+    Incomplete = "no id, result or invoking graph",
+    Request = "the request is not text",
+    Steps = "the steps are not a list of text",
+    Nodes = "the nodes are not a list",
+    Lengths = "steps and nodes differ in number",
+    Node = "a node without id or arguments",
+    Arguments = "arguments that are not a list",
+    ManyArguments = "more than two arguments",
+    Argument = "an argument that is a number, a boolean or null",
+    Link = "a link without source or target",
+    Teacher = "no judgement of a teacher",
+);
 
-impl fmt::Display for Reject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// A rejected line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
-    /// Its number, from 1.
     pub line: usize,
     pub id: Option<String>,
     pub reason: Reject,
 }
 
-/// What formatting gave.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Formatted {
     /// Lines of the raw file.
     pub total: usize,
     /// Samples that became gold.
     pub accepted: usize,
-    /// The others.
     pub rejected: Vec<Rejected>,
     /// Ids that more than one accepted sample has.
     pub repeated_ids: usize,
@@ -119,30 +95,19 @@ impl Formatted {
     }
 }
 
-/// Why nothing was formatted.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
     #[error(transparent)]
     Data(#[from] DataError),
-    /// A file has lines that were not generated here.
     #[error("{} holds {}, which would be lost", .path.display(), samples(*.count, "that is not in data_raw.json", "that are not in data_raw.json"))]
-    Foreign {
-        path: PathBuf,
-        /// How many are of no raw sample.
-        count: usize,
-    },
-    /// A file was edited since it was formatted, or was formatted otherwise.
+    Foreign { path: PathBuf, count: usize },
     #[error("{} differs in {} from what formatting data_raw.json gives, and the change would be lost", .path.display(), samples(*.count, "", ""))]
-    Edited {
-        path: PathBuf,
-        /// How many lines differ.
-        count: usize,
-    },
+    Edited { path: PathBuf, count: usize },
 }
 
 fn samples(count: usize, one: &str, more: &str) -> String {
-    let said = if count == 1 { format!("1 sample {one}") } else { format!("{count} samples {more}") };
-    said.trim_end().to_owned()
+    let text = if count == 1 { format!("1 sample {one}") } else { format!("{count} samples {more}") };
+    text.trim_end().to_owned()
 }
 
 impl FormatError {
@@ -174,7 +139,7 @@ pub fn format(domain: &Domain, options: FormatOptions) -> Result<Formatted, Form
         match format_line(&record, dependency, options.require_check) {
             Ok(sample) => {
                 formatted.accepted += 1;
-                let id = sample.get("id").cloned().unwrap_or_default();
+                let id = sample.get("id").expect("a formatted sample has its id");
                 formatted.repeated_ids += usize::from(!ids.insert(id.to_string()));
                 push(&mut gold, sample.to_string().as_bytes());
                 push(&mut requests, request_of(&sample).to_string().as_bytes());
@@ -232,7 +197,7 @@ fn refuse_loss_of(
     }
     let (mut foreign, mut edited) = (0, 0);
     for (_, line) in Lines::read(&path)?.iter() {
-        let line = serde_json::from_slice::<Value>(line).unwrap_or_default();
+        let line = serde_json::from_slice::<Value>(line).unwrap_or(Value::Null);
         match line.get("id").and_then(|id| ours.get(&id.to_string())) {
             None => foreign += 1,
             Some(made) if made.iter().any(|made| same(made, &line)) => {}
@@ -264,9 +229,6 @@ fn guess(record: &Value) -> DependencyType {
 }
 
 /// A raw sample as a gold sample.
-///
-/// # Errors
-/// Why it cannot be one.
 pub fn format_line(record: &Value, dependency: DependencyType, require_check: bool) -> Result<Value, Reject> {
     if !record.is_object() {
         return Err(Reject::NotJson);

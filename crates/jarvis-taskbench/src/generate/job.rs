@@ -1,6 +1,6 @@
 //! One sample to be generated. All that chance decides about it follows from the run's seed and the sample's number.
 
-use crate::graph::{Dice, Method, SampleError, SampledGraph, Sampler, random_method, random_size};
+use crate::graph::{Method, SampleError, SampledGraph, Sampler, SeededRng, random_method, random_size};
 
 /// The ids that eight digits without a leading zero allow.
 const IDS: u64 = 90_000_000;
@@ -12,10 +12,8 @@ const DRAWS: usize = 30;
 /// Draws that fail before a size is found out of reach.
 const TRIES: u64 = 3;
 
-/// What samples are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSpec {
-    /// The run's seed.
     pub seed: u64,
     /// The method; drawn for each sample when not given.
     pub method: Option<Method>,
@@ -26,9 +24,6 @@ pub struct SampleSpec {
 impl SampleSpec {
     /// Whether samples of the wanted size can be drawn at all, in the wanted way or, where none is named, in one that gives
     /// more than a single tool.
-    ///
-    /// # Errors
-    /// Why none can be.
     pub fn check(&self, sampler: &Sampler) -> Result<(), SampleError> {
         let Some(size) = self.size else { return Ok(()) };
         let methods: &[Method] = match &self.method {
@@ -38,7 +33,7 @@ impl SampleSpec {
         let mut found = Ok(());
         for method in methods {
             for number in 0..TRIES {
-                found = sampler.sample(*method, size, &mut Dice::new(self.seed, number)).map(|_| ());
+                found = sampler.sample(*method, size, &mut SeededRng::new(self.seed, number)).map(|_| ());
                 if found.is_ok() {
                     return found;
                 }
@@ -48,7 +43,6 @@ impl SampleSpec {
     }
 }
 
-/// A sample to be generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// Its number in the run, from 0.
@@ -57,7 +51,6 @@ pub struct Job {
     pub id: String,
     /// The number that the prompt shows.
     pub prompt_seed: u32,
-    /// How its tools were drawn.
     pub method: Method,
     /// Its tools and links, in alphabetical order.
     pub sampled: SampledGraph,
@@ -65,18 +58,15 @@ pub struct Job {
 
 impl Job {
     /// Draws the sample with this number.
-    ///
-    /// # Errors
-    /// When no such part of the graph can be reached.
     pub fn draw(spec: &SampleSpec, sampler: &Sampler, number: u64) -> Result<Job, SampleError> {
-        let mut dice = Dice::new(spec.seed, number);
-        let prompt_seed = u32::try_from(dice.below(1_000_001)).unwrap_or_default();
+        let mut rng = SeededRng::new(spec.seed, number);
+        let prompt_seed = u32::try_from(rng.below(1_000_001)).expect("at most a million");
         let mut draws = 0;
         let (method, sampled) = loop {
-            let method = spec.method.unwrap_or_else(|| random_method(&mut dice));
-            let size = spec.size.unwrap_or_else(|| random_size(&mut dice));
+            let method = spec.method.unwrap_or_else(|| random_method(&mut rng));
+            let size = spec.size.unwrap_or_else(|| random_size(&mut rng));
             draws += 1;
-            match sampler.sample(method, size, &mut dice) {
+            match sampler.sample(method, size, &mut rng) {
                 Ok(sampled) => break (method, sampled.sorted()),
                 Err(SampleError::NotReachable { .. } | SampleError::TooMany { .. })
                     if draws < DRAWS && (spec.method.is_none() || spec.size.is_none()) => {}
@@ -90,7 +80,7 @@ impl Job {
 /// The id of the sample with this number in the run with this seed: eight digits, and another for each of the first
 /// 90 million numbers.
 pub fn sample_id(seed: u64, number: u64) -> String {
-    let offset = Dice::new(seed, u64::MAX).below(IDS as usize) as u64;
+    let offset = SeededRng::new(seed, u64::MAX).below(IDS as usize) as u64;
     let place = ((number % IDS) * STRIDE + offset) % IDS;
     format!("{:08}", place + 10_000_000)
 }

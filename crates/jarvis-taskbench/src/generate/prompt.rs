@@ -1,4 +1,4 @@
-//! What the model is asked.
+//! The prompt of generation.
 
 use jarvis_chat::Message;
 use jarvis_prompt::template::TemplateError;
@@ -15,7 +15,6 @@ pub struct Prompts {
     prompt: Prompt,
 }
 
-/// What a prompt shows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Shown<'a> {
     pub nodes: Vec<Value>,
@@ -29,9 +28,6 @@ pub struct Shown<'a> {
 
 impl Prompts {
     /// The built-in prompt for this kind of links.
-    ///
-    /// # Errors
-    /// Never: a test parses both.
     pub fn new(dependency: DependencyType) -> Result<Prompts, TemplateError> {
         let prompt = match dependency {
             DependencyType::Resource => Prompt::GenerateResource,
@@ -40,40 +36,27 @@ impl Prompts {
         Ok(Prompts { table: jarvis_ask::Prompts::builtin()?, prompt })
     }
 
-    /// The messages of one call.
-    ///
-    /// # Errors
-    /// Never, for the same reason.
     pub fn messages(&self, shown: &Shown<'_>) -> Result<Vec<Message>, TemplateError> {
         self.table.messages(self.prompt, shown)
     }
 }
 
-/// A tool as a prompt shows it: name, description, and kinds or parameters.
-pub(super) fn shown_tool(tool: &BenchTool, dependency: DependencyType) -> Value {
-    let mut shown = Map::new();
-    shown.insert("id".into(), json!(tool.id));
-    shown.insert("desc".into(), json!(tool.desc));
-    describe(&mut shown, tool, dependency);
-    Value::Object(shown)
-}
-
-/// A tool as a record keeps it: name, and kinds or parameters.
-pub(super) fn kept_tool(tool: &BenchTool, dependency: DependencyType) -> Value {
-    let mut kept = Map::new();
-    kept.insert("id".into(), json!(tool.id));
-    describe(&mut kept, tool, dependency);
-    Value::Object(kept)
-}
-
-fn describe(entry: &mut Map<String, Value>, tool: &BenchTool, dependency: DependencyType) {
+/// A tool as a record keeps it, and with its description as a prompt shows it.
+pub(super) fn tool_entry(tool: &BenchTool, dependency: DependencyType, described: bool) -> Value {
+    let mut entry = Map::new();
+    let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
+    put("id", json!(tool.id));
+    if described {
+        put("desc", json!(tool.desc));
+    }
     match dependency {
         DependencyType::Resource => {
-            entry.insert("input-type".into(), json!(tool.inputs.as_deref().unwrap_or_default()));
-            entry.insert("output-type".into(), json!(tool.outputs.as_deref().unwrap_or_default()));
+            put("input-type", json!(tool.inputs.as_deref().unwrap_or_default()));
+            put("output-type", json!(tool.outputs.as_deref().unwrap_or_default()));
         }
         DependencyType::Temporal => {
-            entry.insert("parameters".into(), json!(tool.parameters.as_deref().unwrap_or_default()));
+            put("parameters", json!(tool.parameters.as_deref().unwrap_or_default()));
         }
     }
+    Value::Object(entry)
 }

@@ -1,15 +1,12 @@
-//! What the model wrote, as a result to keep: read tolerantly, then checked.
+//! Reads a model's reply tolerantly, then checks it.
 
 use jarvis_prompt::reader::{Want, read_json};
 use serde_json::Value;
 
-/// Why a reply is no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
-    /// It holds no JSON object, or not a whole one.
     #[error("the reply cannot be read: {0}")]
     Unreadable(String),
-    /// The object lacks what every result has.
     #[error("the reply lacks {0}")]
     Lacks(&'static str),
 }

@@ -2,31 +2,30 @@
 //! goes on; a stopped run is continued by running it again.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jarvis_ask::{Ask, Events};
-use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch, is_hopeless};
+use jarvis_batch::{Batch, Ended, Log, Outcome, Summary, Watch, is_hopeless};
 use jarvis_chat::{ChatError, ChatModel, Message};
 use jarvis_prompt::template::TemplateError;
+use jarvis_store::files::Growing;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::critics::{Critics, judge, write_alignment};
-use super::folder::{Folder, RawFile, append};
-use super::job::{Job, SampleSpec};
-use super::prompt::{Prompts, Shown, kept_tool, shown_tool};
+use super::folder::Folder;
+use super::job::{Job, SampleSpec, sample_id};
+use super::prompt::{Prompts, Shown, tool_entry};
 use super::reply::read_reply;
 use crate::DataError;
 use crate::FailureKind;
-use crate::graph::{Drawing, Sampler, draw_sample};
+use crate::graph::{Drawing, SampledGraph, Sampler, draw_sample};
 
 /// The stage label of generation.
 pub const STAGE: &str = "generate";
 /// Time for one attempt of a call.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// The most tokens of a reply.
 const MAX_TOKENS: u32 = 2500;
 /// Samples between two lines of statistics.
 const STATISTICS_EVERY: usize = 100;
@@ -37,7 +36,6 @@ pub const ALIGNED: &str = "aligned";
 /// How a run asks and what it keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// What samples are drawn.
     pub spec: SampleSpec,
     /// The number of samples that the folder shall hold in the end.
     pub target: usize,
@@ -58,21 +56,15 @@ pub struct Settings {
 /// Why a run ends.
 #[derive(Debug, thiserror::Error)]
 pub enum GenerateError {
-    /// A file cannot be read or written.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The built-in prompt is broken.
     #[error(transparent)]
     Prompt(#[from] TemplateError),
-    /// The endpoint refuses the credentials, so every call would fail.
     #[error(transparent)]
     Refused(ChatError),
-    /// The one sample that was asked for failed.
     #[error("{message}")]
     Sample {
-        /// Why.
         kind: FailureKind,
-        /// In words.
         message: String,
         /// The reply that cannot be used, if there was one.
         raw: Option<String>,
@@ -80,7 +72,6 @@ pub enum GenerateError {
 }
 
 impl GenerateError {
-    /// What to try.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             GenerateError::Data(error) => Some(error.hint()),
@@ -103,7 +94,6 @@ impl GenerateError {
     }
 }
 
-/// Makes samples.
 pub struct Generator {
     ask: Ask,
     folder: Folder,
@@ -112,22 +102,17 @@ pub struct Generator {
     prompts: Prompts,
 }
 
-/// A sample that was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
-    /// What was asked.
     pub prompt: String,
     /// The record for `data_raw.json`.
     pub record: Value,
-    /// The verdicts.
     pub critics: Critics,
+    /// What was drawn for it.
+    pub sampled: SampledGraph,
 }
 
 impl Generator {
-    /// Makes a generator.
-    ///
-    /// # Errors
-    /// When the built-in prompt is broken.
     pub fn new(model: Arc<dyn ChatModel>, folder: Folder, settings: Settings) -> Result<Generator, GenerateError> {
         let prompts = Prompts::new(folder.dependency)?;
         let ask = Ask::new(model, &Events::unread());
@@ -141,9 +126,6 @@ impl Generator {
     }
 
     /// Draws a sample to see whether the graph can give what the settings ask for.
-    ///
-    /// # Errors
-    /// When it cannot.
     pub async fn check(&self) -> Result<(), GenerateError> {
         let (spec, sampler) = (self.settings.spec, Arc::clone(&self.sampler));
         let drawn = tokio::task::spawn_blocking(move || spec.check(&sampler)).await;
@@ -156,12 +138,9 @@ impl Generator {
     }
 
     /// Makes sample number 0 and keeps nothing.
-    ///
-    /// # Errors
-    /// When it fails.
     pub async fn play(&self) -> Result<Done, GenerateError> {
         let job = self.job(0).await.map_err(|failed| failed.error)?;
-        self.make(&job).await.map_err(|failed| failed.error)
+        self.make(job).await.map_err(|failed| failed.error)
     }
 
     /// Makes the samples that the folder lacks, calling at most [`Settings::workers`] times at once. Ends early, and
@@ -170,23 +149,24 @@ impl Generator {
     /// # Errors
     /// When a file cannot be written, or the endpoint refuses the credentials.
     pub async fn run(&self, watch: &dyn Watch, cancel: &CancellationToken) -> Result<Summary, GenerateError> {
-        let mut raw = RawFile::open(&self.folder.raw())?;
-        let found = raw.records.len();
-        let taken = raw.ids();
+        let mut raw = Log::open(&self.folder.raw(), id_of).map_err(DataError::from)?;
+        let found = raw.done().len();
         let lacking = self.settings.target.saturating_sub(found);
-        let todo: Vec<u64> = (0..)
-            .filter(|number| !taken.contains(&super::job::sample_id(self.settings.spec.seed, *number)))
-            .take(lacking)
-            .collect();
-        let mut statistics = Statistics::open(self.folder.dir.join("statistics.json"))?;
+        let is_new = |number: &u64| !raw.done().contains(&sample_id(self.settings.spec.seed, *number));
+        let todo: Vec<u64> = (0..).filter(is_new).take(lacking).collect();
+        // A line for each run's options, then lines of counts.
+        let statistics = self.folder.dir.join("statistics.json");
+        let is_json = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok();
+        let (mut statistics, _) = Growing::open(&statistics, is_json).map_err(DataError::from)?;
+        let mut write = |line: Value| statistics.append(&line.to_string()).map_err(DataError::from);
         if !todo.is_empty() {
-            statistics.write(self.options())?;
+            write(self.options())?;
         }
         let (began, mut told_of) = (Instant::now(), 0);
-        let mut batch = Batch::begin(found + todo.len(), todo.len(), raw.notes(), watch, cancel);
+        let mut batch = Batch::begin(found + todo.len(), todo.len(), raw.notes("sample"), watch, cancel);
         let keep = |(id, attempt), so_far: &Summary| {
             if so_far.ended().is_multiple_of(STATISTICS_EVERY) && so_far.ended() > told_of {
-                statistics.write(counts(so_far, began.elapsed()))?;
+                write(counts(so_far, began.elapsed()))?;
                 told_of = so_far.ended();
             }
             self.keep(id, attempt, so_far, &mut raw)
@@ -194,9 +174,9 @@ impl Generator {
         let ended = batch.run(todo, self.settings.workers, |number| self.attempt(number), keep).await;
         let summary = batch.end();
         if summary.ended() > told_of {
-            statistics.write(counts(&summary, began.elapsed()))?;
+            write(counts(&summary, began.elapsed()))?;
         }
-        write_alignment(&self.folder.dir.join("alignment_ids.json"), &raw.records, self.folder.dependency)?;
+        write_alignment(&self.folder.dir.join("alignment_ids.json"), &self.folder.records()?, self.folder.dependency)?;
         ended.map(|()| summary)
     }
 
@@ -206,14 +186,14 @@ impl Generator {
         id: String,
         attempt: Result<Done, Failed>,
         so_far: &Summary,
-        raw: &mut RawFile,
+        raw: &mut Log<String>,
     ) -> Result<Ended, GenerateError> {
         match attempt {
-            Ok(Done { record, critics, .. }) => {
+            Ok(Done { record, critics, sampled, .. }) => {
                 if self.settings.save_figure {
-                    self.save_figure(&id, &record)?;
+                    self.save_figure(&id, &sampled)?;
                 }
-                raw.append(record)?;
+                raw.write(id.clone(), &record.to_string()).map_err(DataError::from)?;
                 let counts = vec![(ALIGNED, usize::from(critics.both()))];
                 Ok(Ended { id, message: critics.verdict(), counts, ..Ended::default() })
             }
@@ -244,19 +224,19 @@ impl Generator {
     }
 
     async fn attempt(&self, number: u64) -> (String, Result<Done, Failed>) {
-        let id = super::job::sample_id(self.settings.spec.seed, number);
+        let id = sample_id(self.settings.spec.seed, number);
         let made = match self.job(number).await {
-            Ok(job) => self.make(&job).await,
+            Ok(job) => self.make(job).await,
             Err(failed) => Err(failed),
         };
         (id, made)
     }
 
-    async fn make(&self, job: &Job) -> Result<Done, Failed> {
+    async fn make(&self, job: Job) -> Result<Done, Failed> {
         let dependency = self.folder.dependency;
         let tools = || job.sampled.nodes.iter().filter_map(|name| self.folder.tools.get(name));
         let shown = Shown {
-            nodes: tools().map(|tool| shown_tool(tool, dependency)).collect(),
+            nodes: tools().map(|tool| tool_entry(tool, dependency, true)).collect(),
             links: &job.sampled.links,
             seed: job.prompt_seed,
             check: self.settings.check,
@@ -286,7 +266,7 @@ impl Generator {
             "seed": job.prompt_seed,
             "method": job.method.as_str(),
             "number_of_tools": job.sampled.nodes.len(),
-            "sampled_nodes": tools().map(|tool| kept_tool(tool, dependency)).collect::<Vec<_>>(),
+            "sampled_nodes": tools().map(|tool| tool_entry(tool, dependency, false)).collect::<Vec<_>>(),
             "sampled_links": job.sampled.links,
             "result": result,
         });
@@ -294,22 +274,14 @@ impl Generator {
         if let Some(record) = record.as_object_mut() {
             record.insert("critics".into(), json!(critics));
         }
-        Ok(Done { prompt, record, critics })
+        Ok(Done { prompt, record, critics, sampled: job.sampled })
     }
 
-    fn save_figure(&self, id: &str, record: &Value) -> Result<(), DataError> {
+    fn save_figure(&self, id: &str, sampled: &SampledGraph) -> Result<(), DataError> {
         let folder = self.folder.dir.join("task_graphs");
         let path = folder.join(format!("{id}.svg"));
-        let names = record.get("sampled_nodes").and_then(Value::as_array).into_iter().flatten();
-        let sample = crate::graph::SampledGraph {
-            nodes: names.filter_map(|node| node.get("id")?.as_str().map(str::to_owned)).collect(),
-            links: record
-                .get("sampled_links")
-                .and_then(|links| serde_json::from_value(links.clone()).ok())
-                .unwrap_or_default(),
-        };
         std::fs::create_dir_all(&folder)
-            .and_then(|()| std::fs::write(&path, draw_sample(&sample, Drawing::Svg)))
+            .and_then(|()| std::fs::write(&path, draw_sample(sampled, Drawing::Svg)))
             .map_err(|error| DataError::write(&path, error))
     }
 
@@ -332,7 +304,6 @@ impl Generator {
     }
 }
 
-/// A sample that failed.
 #[derive(Debug)]
 struct Failed {
     kind: FailureKind,
@@ -359,6 +330,12 @@ impl Failed {
     }
 }
 
+/// The id of a line of `data_raw.json`.
+fn id_of(line: &[u8]) -> Option<String> {
+    let record: Value = serde_json::from_slice(line).ok()?;
+    record.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned))
+}
+
 /// Appends a failure to the file of failures, which is made for the first one.
 fn keep_failure(path: &std::path::Path, id: &str, failed: &Failed) -> Result<(), DataError> {
     let raw = match &failed.error {
@@ -367,7 +344,8 @@ fn keep_failure(path: &std::path::Path, id: &str, failed: &Failed) -> Result<(),
     };
     let line = json!({"id": id, "kind": failed.kind, "message": failed.error.to_string(), "raw": raw});
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    file.and_then(|mut file| append(&mut file, &line)).map_err(|error| DataError::write(path, error))
+    file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
+        .map_err(|error| DataError::write(path, error))
 }
 
 /// The number as it was typed: 0.7, not the nearest binary fraction.
@@ -384,26 +362,4 @@ fn counts(summary: &Summary, time: Duration) -> Value {
         "avg_time_cost": if summary.done == 0 { Value::Null } else { json!((average * 1000.0).round() / 1000.0) },
         "errors": summary.failures,
     })
-}
-
-/// `statistics.json`: a line for each run's options, then lines of counts.
-struct Statistics {
-    file: std::fs::File,
-    path: PathBuf,
-}
-
-impl Statistics {
-    fn open(path: PathBuf) -> Result<Statistics, DataError> {
-        let failed = |error| DataError::write(&path, error);
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
-        // A line that an earlier stop cut off ends here, or the next one would be lost with it.
-        if !std::fs::read(&path).map_err(failed)?.ends_with(b"\n") && file.metadata().map_err(failed)?.len() > 0 {
-            file.write_all(b"\n").map_err(failed)?;
-        }
-        Ok(Statistics { file, path: path.clone() })
-    }
-
-    fn write(&mut self, line: Value) -> Result<(), DataError> {
-        append(&mut self.file, &line).map_err(|error| DataError::write(&self.path, error))
-    }
 }

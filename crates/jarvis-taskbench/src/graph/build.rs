@@ -6,41 +6,27 @@ use jarvis_store::files;
 use serde_json::{Map, Value, json};
 
 use crate::DataError;
-use crate::data::{BenchTool, DependencyType, GraphLink, ToolGraph, ToolList};
+use crate::data::{BenchTool, DependencyType, GraphLink, ToolGraph, ToolList, same_file};
 
-/// How a graph is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BuildOptions {
     /// Take kinds that differ only in case for the same, such as `Image` and `image`. The published graphs do not.
     pub ignore_case: bool,
 }
 
-/// Why a graph cannot be built or written.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A typed graph is wanted of tools without kinds.
-    #[error("tool `{tool}` does not say which kinds it takes and gives, so nothing tells what can follow it")]
-    Untyped {
-        /// The first such tool.
-        tool: String,
-    },
-    /// The graph would overwrite what it is made from.
+    #[error("tool `{tool}` does not say which kinds it takes and gives, so its followers are unknown")]
+    Untyped { tool: String },
     #[error("{} is the tool list itself; the graph needs a file of its own", .out.display())]
-    OverItself {
-        /// The file that was named for the graph.
-        out: PathBuf,
-    },
-    /// Another graph is there, which cannot always be built again.
+    OverItself { out: PathBuf },
     #[error("{} is there and {}", .out.display(), holds(*.found, *.links))]
     Differs {
-        /// The file that was named for the graph.
         out: PathBuf,
         /// The links of the graph that is there; `None` when it holds no graph.
         found: Option<usize>,
-        /// The links of the new one.
         links: usize,
     },
-    /// A file cannot be written.
     #[error(transparent)]
     Data(#[from] DataError),
 }
@@ -121,7 +107,7 @@ pub fn to_json(graph: &ToolGraph) -> String {
 /// [`BuildError::OverItself`] when `out` is the file at `made_from`, by whatever path; [`BuildError::Differs`] when something
 /// else is there; or when it cannot be written.
 pub fn write(graph: &ToolGraph, made_from: &Path, out: &Path, overwrite: bool) -> Result<(), BuildError> {
-    if is_same_file(made_from, out) {
+    if same_file(made_from, out) {
         return Err(BuildError::OverItself { out: out.to_owned() });
     }
     let text = to_json(graph);
@@ -136,20 +122,4 @@ pub fn write(graph: &ToolGraph, made_from: &Path, out: &Path, overwrite: bool) -
         }
     }
     Ok(files::replace(out, text.as_bytes()).map_err(DataError::from)?)
-}
-
-/// True when both paths lead to one file, through links of either kind.
-fn is_same_file(a: &Path, b: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        if let (Ok(a), Ok(b)) = (std::fs::metadata(a), std::fs::metadata(b)) {
-            return (a.dev(), a.ino()) == (b.dev(), b.ino());
-        }
-    }
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
-        (Err(_), Err(_)) => a == b,
-    }
 }

@@ -1,13 +1,12 @@
 //! Tool graphs as SVG, Graphviz DOT and Mermaid, by the writers of `jarvis-plan`. The same graph gives the same bytes.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::str::FromStr;
 
 use jarvis_plan::export::{Diagram, Edge, Ground, Node, plural};
 
 use super::sample::SampledGraph;
 use crate::data::ToolGraph;
+use crate::words::words;
 
 /// The links that Mermaid draws at most unless its host raises `maxEdges`.
 pub const MERMAID_LINKS: usize = 500;
@@ -21,35 +20,7 @@ pub enum Drawing {
     Mermaid,
 }
 
-impl Drawing {
-    /// The word for it in options, and the extension of its files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Drawing::Svg => "svg",
-            Drawing::Dot => "dot",
-            Drawing::Mermaid => "mermaid",
-        }
-    }
-}
-
-impl fmt::Display for Drawing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Drawing {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Drawing, String> {
-        match word {
-            "svg" => Ok(Drawing::Svg),
-            "dot" => Ok(Drawing::Dot),
-            "mermaid" => Ok(Drawing::Mermaid),
-            other => Err(format!("unknown drawing format `{other}`; use `svg`, `dot` or `mermaid`")),
-        }
-    }
-}
+words!("drawing format", Drawing: Svg = "svg", Dot = "dot", Mermaid = "mermaid");
 
 /// Draws each tool and each link once, and dashed the tools that only links name.
 pub fn draw(graph: &ToolGraph, drawing: Drawing) -> String {

@@ -1,13 +1,12 @@
-//! Parts of a tool graph, drawn at random: a single tool, a chain, a graph without circles, a walk. Every draw ends.
+//! Random subgraphs of a tool graph: a single tool, a chain, an acyclic graph, a random walk. Every draw ends.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
-use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::dice::Dice;
+use super::rng::SeededRng;
 use crate::data::ToolGraph;
+use crate::words::words;
 
 /// Starts from another tool before a method gives up.
 const STARTS: usize = 400;
@@ -16,14 +15,12 @@ const SEARCH_STEPS: usize = 200_000;
 /// Of 1,000 steps of a walk with restarts, those that begin anew.
 const RESTART_PER_MILLE: usize = 150;
 
-/// How a part of the graph is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
-    /// One tool.
     Single,
     /// A path that grows at both ends.
     Chain,
-    /// At least three tools, connected, without circles, at least one with two links in or out.
+    /// At least three tools, connected, acyclic, at least one with two links in or out.
     Dag,
     /// A walk along links; each new tool is linked to the one it was reached from.
     RandomWalk,
@@ -31,21 +28,15 @@ pub enum Method {
     RandomWalkWithRestart,
 }
 
+words!("method", Method:
+    Single = "single",
+    Chain = "chain",
+    Dag = "dag",
+    RandomWalk = "random_walk",
+    RandomWalkWithRestart = "random_walk_with_restart",
+);
+
 impl Method {
-    /// All of them.
-    pub const ALL: [Method; 5] =
-        [Method::Single, Method::Chain, Method::Dag, Method::RandomWalk, Method::RandomWalkWithRestart];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Method::Single => "single",
-            Method::Chain => "chain",
-            Method::Dag => "dag",
-            Method::RandomWalk => "random_walk",
-            Method::RandomWalkWithRestart => "random_walk_with_restart",
-        }
-    }
-
     /// The number of tools drawn when `n` are asked for: one for a single tool, at least three for a dag.
     pub fn size(self, n: usize) -> usize {
         match self {
@@ -56,34 +47,16 @@ impl Method {
     }
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Method, String> {
-        let word = word.replace('-', "_");
-        Method::ALL.into_iter().find(|method| method.as_str() == word).ok_or_else(|| {
-            let all = Method::ALL.map(Method::as_str).join(", ");
-            format!("`{word}` is no method; it is one of {all}")
-        })
-    }
-}
-
 /// A method as generation draws it: single 3, chain 7, dag 8 of 18.
-pub fn random_method(dice: &mut Dice) -> Method {
-    dice.weighted(&[(Method::Single, 3), (Method::Chain, 7), (Method::Dag, 8)]).copied().unwrap_or(Method::Chain)
+pub fn random_method(rng: &mut SeededRng) -> Method {
+    rng.weighted(&[(Method::Single, 3), (Method::Chain, 7), (Method::Dag, 8)]).copied().unwrap_or(Method::Chain)
 }
 
 /// A number of tools as generation draws it: 2 to 10, mostly 3 to 5.
-pub fn random_size(dice: &mut Dice) -> usize {
+pub fn random_size(rng: &mut SeededRng) -> usize {
     const WEIGHTS: [(usize, usize); 9] =
         [(2, 100), (3, 200), (4, 300), (5, 200), (6, 100), (7, 50), (8, 25), (9, 25), (10, 25)];
-    dice.weighted(&WEIGHTS).copied().unwrap_or(4)
+    rng.weighted(&WEIGHTS).copied().unwrap_or(4)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, serde::Deserialize)]
@@ -96,7 +69,6 @@ pub struct SampledLink {
 pub struct SampledGraph {
     /// The tools: a chain from head to tail, else as they were drawn.
     pub nodes: Vec<String>,
-    /// The links, as they were drawn.
     pub links: Vec<SampledLink>,
 }
 
@@ -109,24 +81,14 @@ impl SampledGraph {
     }
 }
 
-/// Why nothing was drawn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SampleError {
-    /// No tool was asked for.
     #[error("a sample needs at least one tool")]
     Nothing,
-    /// The graph has fewer tools.
     #[error("no graph of {n} tools can be drawn: there are {there}")]
     TooMany { n: usize, there: usize },
-    /// The graph has no such part, or none was found within the bounds of the search.
     #[error("no {method} of {n} tools can be reached: {reason}")]
-    NotReachable {
-        /// How it was drawn.
-        method: Method,
-        n: usize,
-        /// What is known about it.
-        reason: String,
-    },
+    NotReachable { method: Method, n: usize, reason: String },
 }
 
 impl SampleError {
@@ -135,7 +97,7 @@ impl SampleError {
             SampleError::Nothing => "ask for 1 tool or more",
             SampleError::TooMany { .. } => "ask for fewer tools",
             SampleError::NotReachable { .. } => {
-                "ask for fewer tools; `jarvis taskbench graph stats` tells which chains there are"
+                "ask for fewer tools; `jarvis taskbench graph stats` lists the chains there are"
             }
         }
     }
@@ -199,7 +161,7 @@ impl Sampler {
     /// # Errors
     /// [`SampleError::NotReachable`] when the graph has none, or none was found within the bounds of the search;
     /// [`SampleError::Nothing`] when `n` is 0.
-    pub fn sample(&self, method: Method, n: usize, dice: &mut Dice) -> Result<SampledGraph, SampleError> {
+    pub fn sample(&self, method: Method, n: usize, rng: &mut SeededRng) -> Result<SampledGraph, SampleError> {
         if n == 0 {
             return Err(SampleError::Nothing);
         }
@@ -209,13 +171,13 @@ impl Sampler {
             return Err(SampleError::TooMany { n, there: self.nodes.len() });
         }
         for _ in 0..STARTS {
-            let start = dice.below(self.nodes.len());
+            let start = rng.below(self.nodes.len());
             let drawn = match method {
                 Method::Single => Some((vec![start], Vec::new())),
-                Method::Chain => self.chain(start, n, dice),
-                Method::Dag => Dag::new(self, start).grow(n, dice),
-                Method::RandomWalk => self.walk(start, n, 0, dice),
-                Method::RandomWalkWithRestart => self.walk(start, n, RESTART_PER_MILLE, dice),
+                Method::Chain => self.chain(start, n, rng),
+                Method::Dag => Dag::new(self, start).grow(n, rng),
+                Method::RandomWalk => self.walk(start, n, 0, rng),
+                Method::RandomWalkWithRestart => self.walk(start, n, RESTART_PER_MILLE, rng),
             };
             if let Some((nodes, links)) = drawn {
                 return Ok(self.named(&nodes, &links));
@@ -225,9 +187,9 @@ impl Sampler {
         if method != Method::Chain {
             return Err(tried());
         }
-        // Chance did not find one: look in order, so that "not reachable" is true whenever the search can tell.
+        // Random starts found none: search in order, so that "not reachable" is a proof unless the search gives up.
         let mut starts: Vec<usize> = (0..self.nodes.len()).collect();
-        dice.shuffle(&mut starts);
+        rng.shuffle(&mut starts);
         match self.search(&starts, n) {
             Search::Found(path) => Ok(self.named(&path, &in_a_row(&path))),
             Search::None => Err(unreachable("the graph has no such path".into())),
@@ -235,7 +197,7 @@ impl Sampler {
         }
     }
 
-    /// Whether the graph has a path of `n` distinct tools; `None` when the search is too long to tell.
+    /// Whether the graph has a path of `n` distinct tools; `None` when the search gives up.
     pub fn has_chain(&self, n: usize) -> Option<bool> {
         let starts: Vec<usize> = (0..self.nodes.len()).collect();
         match self.search(&starts, n) {
@@ -263,7 +225,7 @@ impl Sampler {
     }
 
     /// Grows a path at both ends; `None` when it can grow at neither.
-    fn chain(&self, start: usize, n: usize, dice: &mut Dice) -> Option<Drawn> {
+    fn chain(&self, start: usize, n: usize, rng: &mut SeededRng) -> Option<Drawn> {
         let mut path = std::collections::VecDeque::from([start]);
         while path.len() < n {
             let (head, tail) = (*path.front()?, *path.back()?);
@@ -274,7 +236,7 @@ impl Sampler {
                 .copied()
                 .filter(|candidate| !path.contains(candidate))
                 .collect();
-            let drawn = *dice.pick(&candidates)?;
+            let drawn = *rng.pick(&candidates)?;
             if before.contains(&drawn) {
                 path.push_front(drawn);
             } else {
@@ -287,20 +249,20 @@ impl Sampler {
     }
 
     /// Walks along links, linking each new tool to the one before; `None` when the walk leads nowhere new.
-    fn walk(&self, start: usize, n: usize, restart: usize, dice: &mut Dice) -> Option<Drawn> {
+    fn walk(&self, start: usize, n: usize, restart: usize, rng: &mut SeededRng) -> Option<Drawn> {
         let (mut nodes, mut links, mut at) = (vec![start], Vec::new(), start);
-        // Walks in a circle end.
+        // Bounds walks that go round in a cycle.
         for _ in 0..(n * 50) {
             if nodes.len() == n {
                 break;
             }
-            let next = if dice.chance(restart) {
+            let next = if rng.chance(restart) {
                 let unused: Vec<usize> = (0..self.nodes.len()).filter(|node| !nodes.contains(node)).collect();
-                let next = *dice.pick(&unused)?;
+                let next = *rng.pick(&unused)?;
                 nodes.push(next);
                 next
             } else {
-                let Some(&next) = dice.pick(self.followers(at)) else {
+                let Some(&next) = rng.pick(self.followers(at)) else {
                     // A dead end: a walk that may begin anew does, the other has failed.
                     if restart == 0 {
                         return None;
@@ -355,14 +317,12 @@ fn in_a_row(path: &[usize]) -> Vec<(usize, usize)> {
     path.iter().copied().zip(path.iter().copied().skip(1)).collect()
 }
 
-/// What a search for a path found.
 enum Search {
     Found(Vec<usize>),
     None,
     Unknown,
 }
 
-/// A graph without circles while it grows.
 struct Dag<'s> {
     sampler: &'s Sampler,
     members: Vec<usize>,
@@ -379,12 +339,12 @@ impl<'s> Dag<'s> {
     }
 
     /// Grows to `n` tools; `None` when it cannot, or when it has become a mere path.
-    fn grow(mut self, n: usize, dice: &mut Dice) -> Option<Drawn> {
+    fn grow(mut self, n: usize, rng: &mut SeededRng) -> Option<Drawn> {
         let most = n - 1 + n.div_ceil(2);
         while self.members.len() < n {
             let (mut fresh, mut second) = (Vec::new(), Vec::new());
             let mut order: Vec<usize> = self.members.clone();
-            dice.shuffle(&mut order);
+            rng.shuffle(&mut order);
             for member in order {
                 for link in self.links_at(member) {
                     let (from, to) = link;
@@ -399,11 +359,11 @@ impl<'s> Dag<'s> {
             if fresh.is_empty() {
                 return None;
             }
-            // A second link never takes the room of the last tools.
+            // A second link must not use up the links that the remaining tools need.
             if self.links.len() + (n - self.members.len()) < most {
                 fresh.extend(second);
             }
-            let link = *dice.pick(&fresh)?;
+            let link = *rng.pick(&fresh)?;
             self.add(link);
         }
         let branches = |member: &usize| {
@@ -412,13 +372,13 @@ impl<'s> Dag<'s> {
             into >= 2 || out >= 2
         };
         if !self.members.iter().any(branches) {
-            self.close(dice)?;
+            self.close(rng)?;
         }
         Some((self.members, self.links))
     }
 
     /// Makes a path branch by a second link, where one is possible.
-    fn close(&mut self, dice: &mut Dice) -> Option<()> {
+    fn close(&mut self, rng: &mut SeededRng) -> Option<()> {
         let possible: Vec<(usize, usize)> = self
             .members
             .iter()
@@ -426,7 +386,7 @@ impl<'s> Dag<'s> {
             .filter(|(from, to)| self.members.contains(from) && self.members.contains(to))
             .collect();
         // Half of the paths are drawn anew instead, or small samples would all be triangles.
-        let link = *dice.pick(&possible).filter(|_| dice.chance(500))?;
+        let link = *rng.pick(&possible).filter(|_| rng.chance(500))?;
         self.add(link);
         Some(())
     }
@@ -463,13 +423,13 @@ impl<'s> Dag<'s> {
     }
 
     fn may_add(&self, (from, to): (usize, usize)) -> bool {
-        let room = match self.open.get(&to) {
+        let has_slot = match self.open.get(&to) {
             Some(Some(open)) => self.kind(from, to).is_none_or(|kind| open.contains(&kind)),
             Some(None) | None => true,
         };
-        // A tool that is not there yet closes no circle.
+        // A tool that is not a member yet closes no cycle.
         let fresh = !self.open.contains_key(&from) || !self.open.contains_key(&to);
-        room && (fresh || !self.links.contains(&(from, to)) && !self.reaches(to, from))
+        has_slot && (fresh || !self.links.contains(&(from, to)) && !self.reaches(to, from))
     }
 
     fn reaches(&self, from: usize, goal: usize) -> bool {

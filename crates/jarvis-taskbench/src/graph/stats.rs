@@ -1,6 +1,6 @@
 //! What a tool graph is like, and what is odd about it.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use indexmap::IndexMap;
 use petgraph::algo::{connected_components, kosaraju_scc};
@@ -11,12 +11,10 @@ use super::build::{BuildOptions, build};
 use super::sample::Sampler;
 use crate::data::{DependencyType, ToolGraph};
 
-/// The kinds that the benchmark knows.
 const KINDS: [&str; 5] = ["text", "image", "audio", "video", "url"];
 /// The longest chain that generation asks for.
 const LONGEST: usize = 10;
 
-/// Smallest, mean and largest number of links at a tool, repeated links counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Degrees {
     pub min: usize,
@@ -24,12 +22,9 @@ pub struct Degrees {
     pub max: usize,
 }
 
-/// How many tools take and give a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct TypeUse {
-    /// Tools that take it.
     pub inputs: usize,
-    /// Tools that give it.
     pub outputs: usize,
     /// Links of that kind, as listed.
     pub links: usize,
@@ -42,52 +37,33 @@ pub struct GraphStats {
     pub links: usize,
     /// Links, repeated ones counted once.
     pub distinct_links: usize,
-    /// For each kind how often it is used, in the order of their first use.
     pub types: IndexMap<String, TypeUse>,
-    /// Links into a tool.
     pub in_degree: Degrees,
-    /// Links out of a tool.
     pub out_degree: Degrees,
     /// Tools that nothing leads to, but that lead on.
     pub sources: Vec<String>,
     /// Tools that lead nowhere, but that something leads to.
     pub sinks: Vec<String>,
-    /// Tools without any link.
     pub isolated: Vec<String>,
-    /// Parts that no link connects.
     pub components: usize,
     /// Tools of the largest set in which every tool can be reached from every other.
     pub largest_circle: usize,
     /// The most links that the shortest way between two tools takes.
     pub longest_shortest_path: usize,
-    /// Whether there is a chain of 1, 2, … 10 distinct tools; `None` when the search was too long to tell.
+    /// Whether there is a chain of 1, 2, … 10 distinct tools; `None` when the search gave up.
     pub chains: Vec<Option<bool>>,
-    /// What is odd, in words.
     pub odd: Vec<String>,
 }
 
-impl GraphStats {
-    /// The most tools of a chain, up to 10, as far as known.
-    pub fn longest_chain(&self) -> usize {
-        self.chains.iter().rposition(|found| *found == Some(true)).map_or(0, |at| at + 1)
-    }
-}
-
-/// Counts and looks.
 pub fn stats(graph: &ToolGraph) -> GraphStats {
     let mut stats =
         GraphStats { tools: graph.nodes.tools.len(), links: graph.links.len(), odd: odd(graph), ..Default::default() };
-    for (kinds, count) in [
-        (KindOf::Input, (|usage| &mut usage.inputs) as fn(&mut TypeUse) -> &mut usize),
-        (KindOf::Output, |usage| &mut usage.outputs),
-    ] {
-        for tool in &graph.nodes.tools {
-            let words = if kinds == KindOf::Input { &tool.inputs } else { &tool.outputs };
-            // Two inputs of one kind are one use.
-            for word in words.iter().flatten().collect::<BTreeSet<_>>() {
-                *count(stats.types.entry(word.clone()).or_default()) += 1;
-            }
-        }
+    // Two inputs of one kind are one use.
+    for word in graph.nodes.tools.iter().flat_map(|tool| tool.inputs.iter().flatten().collect::<BTreeSet<_>>()) {
+        stats.types.entry(word.clone()).or_default().inputs += 1;
+    }
+    for word in graph.nodes.tools.iter().flat_map(|tool| tool.outputs.iter().flatten().collect::<BTreeSet<_>>()) {
+        stats.types.entry(word.clone()).or_default().outputs += 1;
     }
     for kind in graph.links.iter().filter_map(|link| link.kind.as_ref()) {
         stats.types.entry(kind.clone()).or_default().links += 1;
@@ -116,12 +92,6 @@ pub fn stats(graph: &ToolGraph) -> GraphStats {
     let sampler = Sampler::new(graph);
     stats.chains = (1..=LONGEST).map(|n| sampler.has_chain(n)).collect();
     stats
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum KindOf {
-    Input,
-    Output,
 }
 
 fn degrees(counts: &[usize]) -> Degrees {
@@ -162,7 +132,6 @@ fn farthest(net: &DiGraph<(), ()>, start: NodeIndex) -> usize {
     }
 }
 
-/// What a reader of the graph should know.
 fn odd(graph: &ToolGraph) -> Vec<String> {
     let mut odd = Vec::new();
     let tools = &graph.nodes.tools;
@@ -214,9 +183,9 @@ fn odd(graph: &ToolGraph) -> Vec<String> {
             distinct.len()
         ));
     }
-    let unknown: BTreeMap<&str, ()> =
-        distinct.iter().flat_map(|(a, b)| [*a, *b]).filter(|name| !ids.contains(name)).map(|name| (name, ())).collect();
-    for name in unknown.keys() {
+    let unknown: BTreeSet<&str> =
+        distinct.iter().flat_map(|(a, b)| [*a, *b]).filter(|name| !ids.contains(name)).collect();
+    for name in unknown {
         odd.push(format!("links name `{name}`, which is no tool of the graph"));
     }
     let selves = distinct.iter().filter(|(a, b)| a == b).count();

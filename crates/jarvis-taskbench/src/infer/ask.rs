@@ -1,4 +1,4 @@
-//! One request: asked, read, asked once more where that is wanted, and how it ended. Never more than two calls.
+//! One request: at most two calls, the plan and, with `reformat`, the repair of a reply that holds none.
 
 use std::time::Duration;
 
@@ -21,16 +21,12 @@ pub const REFORMAT_STAGE: &str = "reformat";
 /// A request without a prediction: a line of the error file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Failed {
-    /// The request.
     pub id: SampleId,
-    /// Why it failed.
     pub kind: FailureKind,
-    /// The stage that failed.
     pub stage: &'static str,
-    /// The HTTP status, where there was one to tell.
+    /// The HTTP status of the reply, if the failure came with one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// What happened, in words.
     pub message: String,
     /// The model's reply, verbatim; null when there was none. For [`FailureKind::BadReply`] the start of the answer.
     pub raw: Option<String>,
@@ -46,29 +42,34 @@ pub struct Failed {
     pub(super) hopeless: bool,
 }
 
-/// How a request ended.
+/// A request, and how it ended.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) id: SampleId,
     pub(super) request: String,
     pub(super) outcome: Result<ReadPlan, Failed>,
-    pub(super) calls: usize,
-    pub(super) usage: TokenUsage,
-    /// Prompts and replies, by stage.
-    pub(super) said: Vec<(&'static str, String)>,
-    /// Whether the last reply was cut at its limit of tokens.
-    pub(super) cut: bool,
+    pub(super) calls: Calls,
 }
 
-impl Answered {
+/// The calls for one request.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    pub(super) count: usize,
+    pub(super) usage: TokenUsage,
+    /// Prompts and replies by stage, where the log is to hold them.
+    pub(super) texts: Vec<(&'static str, String)>,
+    /// Whether the last reply was cut at its limit of tokens.
+    cut: bool,
+}
+
+impl Calls {
     /// What is wrong with the last reply.
-    fn told(&self, fault: &NoPlan) -> String {
+    fn fault(&self, fault: &NoPlan) -> String {
         let cut = if self.cut { "; the reply was cut at its limit of tokens (--max-tokens)" } else { "" };
         format!("{fault}{cut}")
     }
 }
 
-/// What asking needs.
 pub(super) struct Asker<'a> {
     pub(super) ask: Ask,
     pub(super) prompts: &'a Prompts,
@@ -77,31 +78,21 @@ pub(super) struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Asks for one plan. `keep` keeps what was said, for the log.
+    /// Asks for one plan. `keep` keeps prompts and replies for the log.
     pub(super) async fn ask(&self, request: &UserRequest, keep: bool) -> Answered {
-        let mut answered = Answered {
-            id: request.id.clone(),
-            request: request.text.clone(),
-            outcome: Err(failed(&request.id, FailureKind::Config, PLAN_STAGE, String::new())),
-            calls: 0,
-            usage: TokenUsage::default(),
-            said: Vec::new(),
-            cut: false,
-        };
-        answered.outcome = self.outcome(request, keep, &mut answered).await.map_err(|mut failed| {
-            failed.calls = answered.calls;
-            failed
-        });
-        answered
+        let mut calls = Calls::default();
+        let outcome = self.outcome(request, keep, &mut calls).await;
+        let outcome = outcome.map_err(|failed| Failed { calls: calls.count, ..failed });
+        Answered { id: request.id.clone(), request: request.text.clone(), outcome, calls }
     }
 
-    async fn outcome(&self, request: &UserRequest, keep: bool, answered: &mut Answered) -> Result<ReadPlan, Failed> {
+    async fn outcome(&self, request: &UserRequest, keep: bool, calls: &mut Calls) -> Result<ReadPlan, Failed> {
         let fail = |kind, stage, message| failed(&request.id, kind, stage, message);
         let unmade = |error| fail(FailureKind::Config, PLAN_STAGE, format!("the prompt cannot be made: {error}"));
         let dependency = self.options.dependency;
 
         let prompt = self.prompts.plan(&request.text).map_err(unmade)?;
-        let reply = match self.call(PLAN_STAGE, prompt, self.options.plan_timeout, keep, answered).await {
+        let reply = match self.call(PLAN_STAGE, prompt, self.options.plan_timeout, keep, calls).await {
             Ok(reply) => reply,
             Err(error) => return Err(refused(&request.id, PLAN_STAGE, &error)),
         };
@@ -110,12 +101,12 @@ impl Asker<'_> {
             Err(fault) => fault,
         };
         if !self.options.reformat {
-            return Err(Failed { raw: Some(reply), ..fail(kind(&fault), PLAN_STAGE, answered.told(&fault)) });
+            return Err(Failed { raw: Some(reply), ..fail(kind(&fault), PLAN_STAGE, calls.fault(&fault)) });
         }
 
-        let told = without_escaped_underscores(&reply);
-        let prompt = self.prompts.reformat(told.as_deref().unwrap_or(&reply)).map_err(unmade)?;
-        let again = match self.call(REFORMAT_STAGE, prompt, self.options.reformat_timeout, keep, answered).await {
+        let plain = without_escaped_underscores(&reply);
+        let prompt = self.prompts.reformat(plain.as_deref().unwrap_or(&reply)).map_err(unmade)?;
+        let again = match self.call(REFORMAT_STAGE, prompt, self.options.reformat_timeout, keep, calls).await {
             Ok(again) => again,
             Err(error) => return Err(Failed { raw: Some(reply), ..refused(&request.id, REFORMAT_STAGE, &error) }),
         };
@@ -127,7 +118,7 @@ impl Asker<'_> {
             Err(fault) => Err(Failed {
                 raw: Some(reply),
                 raw_reformat: Some(again),
-                ..fail(kind(&fault), REFORMAT_STAGE, answered.told(&fault))
+                ..fail(kind(&fault), REFORMAT_STAGE, calls.fault(&fault))
             }),
         }
     }
@@ -138,12 +129,12 @@ impl Asker<'_> {
         messages: Vec<Message>,
         timeout: Duration,
         keep: bool,
-        answered: &mut Answered,
+        calls: &mut Calls,
     ) -> Result<String, ChatError> {
         let sampling = &self.options.sampling;
         if keep {
             let prompt: Vec<String> = messages.iter().map(Message::joined_text).collect();
-            answered.said.push((stage, format!("prompt: {}", prompt.join("\n"))));
+            calls.texts.push((stage, format!("prompt: {}", prompt.join("\n"))));
         }
         let question = self.ask.stage(stage).messages(messages).timeout(Some(timeout)).verbatim().request(|request| {
             request.temperature = Some(sampling.temperature);
@@ -153,19 +144,19 @@ impl Asker<'_> {
             request.max_tokens = Some(sampling.max_tokens);
             request.schema = self.schema.cloned();
         });
-        answered.calls += 1;
+        calls.count += 1;
         let reply = question.call().await.map_err(ChatError::from);
         if keep {
-            let said = match &reply {
+            let text = match &reply {
                 Ok(reply) => format!("reply: {}", reply.text),
                 Err(error) => format!("no reply: {error}"),
             };
-            answered.said.push((stage, said));
+            calls.texts.push((stage, text));
         }
         let reply = reply?;
-        answered.usage.prompt += reply.usage.prompt;
-        answered.usage.completion += reply.usage.completion;
-        answered.cut = reply.finish_reason == "length";
+        calls.usage.prompt += reply.usage.prompt;
+        calls.usage.completion += reply.usage.completion;
+        calls.cut = reply.finish_reason == "length";
         Ok(reply.text)
     }
 }
@@ -182,7 +173,6 @@ fn kind(fault: &NoPlan) -> FailureKind {
     }
 }
 
-/// A call that gave no reply.
 fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
     let message = match error {
         // The kind says the rest, and the start of the prompt is the same for all requests.
@@ -206,7 +196,6 @@ fn refused(id: &SampleId, stage: &'static str, error: &ChatError) -> Failed {
     failed
 }
 
-/// A failure without a reply.
 pub(super) fn failed(id: &SampleId, kind: FailureKind, stage: &'static str, message: String) -> Failed {
     let time = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     Failed {
@@ -231,6 +220,5 @@ pub(super) fn prediction_line(id: &SampleId, request: &str, result: &Value) -> S
         user_request: &'a str,
         result: &'a Value,
     }
-    // Values have text keys, so nothing can fail.
-    serde_json::to_string(&Prediction { id, user_request: request, result }).unwrap_or_default()
+    serde_json::to_string(&Prediction { id, user_request: request, result }).expect("values have text keys")
 }

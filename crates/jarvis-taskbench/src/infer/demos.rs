@@ -8,12 +8,9 @@ use super::InferError;
 use crate::data::{DependencyType, Domain, SampleId};
 use crate::json::Look;
 
-/// One example.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demo {
-    /// Its sample.
     pub id: SampleId,
-    /// What is asked.
     pub request: String,
     /// The gold plan: `task_steps`, `task_nodes`, and `task_links` for temporal dependencies.
     pub result: Value,
@@ -46,9 +43,6 @@ pub fn demos_shown(ids: &[&str], count: usize) -> HashSet<SampleId> {
 }
 
 /// The first `count` of the ids (or of those known for the domain), read from `data.json`, in that file's order.
-///
-/// # Errors
-/// When there are too few ids, or `data.json` cannot be read or lacks one of them.
 pub fn demos(
     domain: &Domain,
     dependency: DependencyType,
@@ -79,7 +73,7 @@ pub fn demos(
             let links = record.task_links.as_ref().map_or(Value::Array(Vec::new()), Look::to_serde);
             result.insert("task_links".into(), links);
         }
-        let request = record.user_request.as_ref().and_then(Look::text).unwrap_or_default().to_owned();
+        let Some(request) = record.user_request.as_ref().and_then(Look::text).map(str::to_owned) else { continue };
         found.insert(id, (record.line, Demo { id: record.id, request, result: Value::Object(result) }));
     }
     let missing: Vec<&str> = wanted.iter().copied().filter(|id| !found.contains_key(id)).collect();

@@ -1,4 +1,4 @@
-//! A run: which requests are asked, in what order they end up in files, and when it stops.
+//! A run: chooses the requests, asks for the plans that are missing, and writes each result as it arrives.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use futures::stream::{self, StreamExt};
 use indexmap::IndexMap;
 use jarvis_ask::{Ask, Events};
 use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch};
-use jarvis_chat::{ChatModel, ReplySchema, TokenUsage};
+use jarvis_chat::{ChatModel, ReplySchema};
 use rayon::prelude::*;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Answered, Asker, PLAN_STAGE, failed, prediction_line};
+use super::ask::{Answered, Asker, Calls, PLAN_STAGE, failed, prediction_line};
 use super::log::{Level, SETTINGS};
 use super::reply::ReadPlan;
 use super::{
@@ -23,10 +23,9 @@ use crate::data::{DependencyType, Domain, Requests, SampleId, ToolGraph, ToolLis
 /// How many requests the offline planner takes between two looks at whether the run was stopped.
 const BATCH: usize = 256;
 
-/// Lines of the request file that are no requests: so many are named.
+/// How many unusable lines of the request file are listed.
 const NAMED: usize = 5;
 
-/// What is asked of a domain.
 #[derive(Debug, Clone)]
 pub struct Job {
     tools: ToolList,
@@ -70,12 +69,12 @@ impl Job {
             return Err(InferError::NoRequests { path: file, reason });
         }
         let named = read.bad.iter().take(NAMED);
-        let mut notes: Vec<String> = named.map(|bad| format!("{}, {bad}; it is passed over", file.display())).collect();
+        let mut notes: Vec<String> = named.map(|bad| format!("{}, {bad}; it is skipped", file.display())).collect();
         if borrowed {
-            notes.push(format!("there is no user_requests.json; the requests are those of {}", file.display()));
+            notes.push(format!("there is no user_requests.json; the requests are taken from {}", file.display()));
         }
         if read.bad.len() > NAMED {
-            notes.push(format!("{}: {} more lines are no requests", file.display(), read.bad.len() - NAMED));
+            notes.push(format!("{}: {} more lines are not requests", file.display(), read.bad.len() - NAMED));
         }
         let mut chosen: IndexMap<SampleId, String> = IndexMap::new();
         for request in read.requests {
@@ -112,17 +111,14 @@ impl Job {
         Job { events: events.clone(), ..self }
     }
 
-    /// The requests that need a prediction.
     pub fn requests(&self) -> &[UserRequest] {
         &self.requests
     }
 
-    /// The samples shown as examples.
     pub fn demos(&self) -> &[Demo] {
         &self.demos
     }
 
-    /// The prompts.
     pub fn prompts(&self) -> &Prompts {
         &self.prompts
     }
@@ -146,7 +142,7 @@ impl Job {
         let mut notes: Vec<String> = self.notes.iter().chain(outputs.notes()).cloned().collect();
         let settings = self.settings();
         if outputs.done() > 0
-            && let Some(other) = outputs.log.setting_before().filter(|before| *before != settings)
+            && let Some(other) = outputs.log.before.clone().filter(|before| *before != settings)
         {
             let path = outputs.path().display();
             notes.push(format!(
@@ -241,12 +237,12 @@ impl Job {
     }
 }
 
-/// Writes down how a request ended.
 fn keep(answered: Answered, outputs: &mut Outputs) -> Result<Ended, InferError> {
-    let Answered { id, request, outcome, calls, usage, said, cut: _ } = answered;
-    for (stage, said) in said {
-        outputs.log.line(Level::Info, &format!("request {id}: {stage} {said}"));
+    let Answered { id, request, outcome, calls } = answered;
+    for (stage, text) in calls.texts {
+        outputs.log.line(Level::Info, &format!("request {id}: {stage} {text}"));
     }
+    let (calls, usage) = (calls.count, calls.usage);
     let ended = Ended { id: id.to_string(), calls, usage, ..Ended::default() };
     match outcome {
         Ok(ReadPlan { result, notes }) => {
@@ -276,8 +272,7 @@ fn keep(answered: Answered, outputs: &mut Outputs) -> Result<Ended, InferError> 
 fn plan(planner: &OfflinePlans, request: UserRequest) -> Answered {
     let outcome = planner.plan(&request.text).map(|result| ReadPlan { result, notes: Vec::new() });
     let outcome = outcome.map_err(|message| failed(&request.id, FailureKind::Planner, PLAN_STAGE, message));
-    let usage = TokenUsage::default();
-    Answered { id: request.id, request: request.text, outcome, calls: 0, usage, said: Vec::new(), cut: false }
+    Answered { id: request.id, request: request.text, outcome, calls: Calls::default() }
 }
 
 /// What differs between two settings: `temperature 0 → 1`.
@@ -288,11 +283,11 @@ fn difference(before: &str, now: &str) -> String {
     };
     let (before, now) = (pairs(before), pairs(now));
     let differs = now.iter().filter(|(key, value)| before.get(*key) != Some(*value));
-    let told = differs.map(|(key, value)| {
+    let changes = differs.map(|(key, value)| {
         let was = before.get(key).map_or("-", String::as_str);
         format!("{} {} → {}", key.replace('_', " "), shown(was), shown(value))
     });
-    told.collect::<Vec<_>>().join(", ")
+    changes.collect::<Vec<_>>().join(", ")
 }
 
 fn shown(value: &str) -> &str {

@@ -1,14 +1,13 @@
-//! The log of a run: a line a message, with time, model and level. It never sees a key: those stay in the chat client,
-//! which takes them out of errors too.
+//! The log of a run: one line per message, with time, model and level. It holds no key: keys stay in the chat client,
+//! which removes them from errors too.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::InferError;
+use crate::DataError;
 
-/// How grave a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Info,
@@ -29,32 +28,28 @@ impl Level {
 /// What stands before the settings of a run.
 pub(super) const SETTINGS: &str = "settings: ";
 
-/// The log file, appended to.
+/// The settings of the last run that wrote this log; `None` too where it cannot be read, since a log stops no run.
+pub(super) fn last_settings(log: &Path) -> Option<String> {
+    let log = std::fs::read_to_string(log).ok()?;
+    log.lines().rev().find_map(|line| line.split_once(SETTINGS)).map(|(_, settings)| settings.to_owned())
+}
+
 #[derive(Debug)]
 pub(super) struct Log {
     file: File,
     path: PathBuf,
     model: String,
     /// The settings of the last run before this one.
-    before: Option<String>,
+    pub(super) before: Option<String>,
     broken: bool,
 }
 
 impl Log {
-    pub(super) fn open(path: PathBuf, model: &str) -> Result<Log, InferError> {
-        let earlier = std::fs::read_to_string(&path).unwrap_or_default();
-        let before = earlier.lines().rev().find_map(|line| line.split_once(SETTINGS)).map(|(_, told)| told.to_owned());
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&path)
-            .map_err(|error| InferError::write(&path, error))?;
+    pub(super) fn open(path: PathBuf, model: &str) -> Result<Log, DataError> {
+        let before = last_settings(&path);
+        let file =
+            OpenOptions::new().append(true).create(true).open(&path).map_err(|error| DataError::write(&path, error))?;
         Ok(Log { file, path, model: model.to_owned(), before, broken: false })
-    }
-
-    /// The settings of the last run that wrote here.
-    pub(super) fn setting_before(&self) -> Option<String> {
-        self.before.clone()
     }
 
     pub(super) fn path(&self) -> &Path {

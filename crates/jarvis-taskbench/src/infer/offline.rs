@@ -1,6 +1,4 @@
-//! Plans without a model: the offline planner on the domain's tools, its draft written as the benchmark writes plans.
-//!
-//! How well it plans is the planner's affair; here is only the way in (catalogue entries as tools) and out.
+//! Plans without a model: catalogue entries become tools of the offline planner, and its drafts become predictions.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -42,14 +40,11 @@ impl OfflinePlans {
     }
 
     /// The plan for a request, in the form of a prediction's `result`; takes a fraction of a millisecond.
-    ///
-    /// # Errors
-    /// When the planner breaks down on the request.
     pub fn plan(&self, request: &str) -> Result<Value, String> {
         let request = Request::new(request);
         let draft =
             std::panic::catch_unwind(AssertUnwindSafe(|| Offline::draft_weighed(&self.index, &request, &self.weights)));
-        let draft = draft.map_err(|_| "the offline planner broke down on this request".to_owned())?;
+        let draft = draft.map_err(|_| "the offline planner panicked on this request".to_owned())?;
         Ok(match self.dependency {
             DependencyType::Resource => self.resource(&draft),
             DependencyType::Temporal => temporal(&draft),
@@ -126,10 +121,9 @@ fn written(arg: &Arg<DraftRef>, output: impl Fn(DraftRef) -> Option<String>) -> 
 }
 
 fn short(text: &str) -> String {
-    match text.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    let mut letters = text.chars();
+    let start: String = letters.by_ref().take(80).collect();
+    if letters.next().is_some() { format!("{start}…") } else { start }
 }
 
 /// A catalogue entry as the planner knows tools. A web address is text of its own name; a kind that occurs more than once
@@ -174,7 +168,7 @@ fn parameter(entry: &Value) -> Option<Param> {
 /// What a tool does, as an order: the first part of a description that says it (`Extracts the audio track from …` →
 /// `Extract the audio track from …`), else `Perform` and its name.
 fn doing(tool: &BenchTool) -> String {
-    let first = tool.desc.split(['.', ',', ';', '(']).next().unwrap_or_default().trim();
+    let first = tool.desc.split(['.', ',', ';', '(']).next().expect("`split` gives a part").trim();
     let (verb, rest) = first.split_once(' ').unwrap_or((first, ""));
     let letters = verb.chars().all(char::is_alphabetic);
     let base = match verb {

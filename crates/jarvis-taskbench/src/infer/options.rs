@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::data::DependencyType;
 
-/// How the model samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampling {
     /// 0 to 2.
@@ -16,7 +15,6 @@ pub struct Sampling {
     pub frequency_penalty: f32,
     /// −2 to 2.
     pub presence_penalty: f32,
-    /// The most tokens of a reply.
     pub max_tokens: u32,
 }
 
@@ -27,14 +25,11 @@ impl Default for Sampling {
     }
 }
 
-/// What is asked, and how.
 #[derive(Debug, Clone)]
 pub struct InferOptions {
     /// Who plans, for the log: a model and where it is, never a key.
     pub planner: String,
-    /// What links mean.
     pub dependency: DependencyType,
-    /// How many examples the prompt shows.
     pub demos: usize,
     /// Their ids, in order of priority; empty for those known for the domain.
     pub demo_ids: Vec<String>,
@@ -44,7 +39,6 @@ pub struct InferOptions {
     pub reformat: bool,
     /// Whether the reply's JSON Schema is sent, with the tools' names as an enum.
     pub structured: bool,
-    /// How the model samples.
     pub sampling: Sampling,
     /// The most requests in flight, at least 1.
     pub workers: usize,
@@ -54,9 +48,7 @@ pub struct InferOptions {
     pub ids: Option<HashSet<String>>,
     /// Whether the first request goes alone, its prompts and replies whole in the log.
     pub log_first_detail: bool,
-    /// The time for one attempt at a plan.
     pub plan_timeout: Duration,
-    /// The time for one attempt at a reformat.
     pub reformat_timeout: Duration,
 }
 

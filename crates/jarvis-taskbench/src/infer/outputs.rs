@@ -1,7 +1,7 @@
 //! The files of a run: predictions, errors, log. They survive being stopped at any moment, and two runs at once are refused.
 //!
 //! Predictions are `{name}.json`, one line a request, each written whole by one write; nothing is buffered. Errors are
-//! `{name}.errors.jsonl` (not `.json`, which evaluators take for predictions) and tell the last attempt of each request
+//! `{name}.errors.jsonl` (not `.json`, which evaluators take for predictions) and hold the last attempt of each request
 //! that has no prediction. The lock is on the predictions file and ends with the process.
 
 use std::collections::HashSet;
@@ -10,14 +10,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-
-use super::InferError;
-use super::log::Log;
-use crate::data::SampleId;
-use crate::json::{Look, parse};
 use jarvis_store::files;
 
-/// The files of a run, open.
+use super::log::Log;
+use crate::DataError;
+use crate::data::SampleId;
+use crate::json::{Look, parse};
+
 #[derive(Debug)]
 pub struct Outputs {
     predictions: jarvis_batch::Log<SampleId>,
@@ -28,27 +27,16 @@ pub struct Outputs {
 
 impl Outputs {
     /// Opens or makes the files `{dir}/{name}.*` and reads what earlier runs left: a last line that was cut off is dropped.
-    ///
-    /// # Errors
-    /// When another process has them, or they cannot be read or written.
-    pub fn open(dir: &Path, name: &str) -> Result<Outputs, InferError> {
-        std::fs::create_dir_all(dir).map_err(|error| InferError::write(dir, error))?;
+    pub fn open(dir: &Path, name: &str) -> Result<Outputs, DataError> {
+        std::fs::create_dir_all(dir).map_err(|error| DataError::write(dir, error))?;
         let path = dir.join(format!("{name}.json"));
         let predictions = jarvis_batch::Log::open(&path, id_of)?;
-        let mut notes: Vec<String> = predictions
-            .bad
-            .iter()
-            .map(|number| format!("line {number} of {} is no prediction; it is left as it is", path.display()))
-            .collect();
-        if predictions.torn {
-            notes.push(format!("the last line of {} was cut off; its request is asked again", path.display()));
-        }
+        let notes = predictions.notes("prediction");
         let errors = Errors::open(dir.join(format!("{name}.errors.jsonl")), predictions.done())?;
         let log = Log::open(dir.join(format!("{name}.log")), name)?;
         Ok(Outputs { predictions, errors, log, notes })
     }
 
-    /// The predictions file.
     pub fn path(&self) -> &Path {
         self.predictions.path()
     }
@@ -58,49 +46,43 @@ impl Outputs {
         &self.errors.path
     }
 
-    /// The log file.
     pub fn log_path(&self) -> &Path {
         self.log.path()
     }
 
-    /// Whether there is a prediction for a request.
     pub fn is_done(&self, id: &SampleId) -> bool {
         self.predictions.done().contains(id)
     }
 
-    /// How many requests have a prediction.
     pub fn done(&self) -> usize {
         self.predictions.done().len()
     }
 
-    /// Whether the last attempt at a request failed.
     pub(super) fn has_failed(&self, id: &SampleId) -> bool {
         self.errors.known.contains_key(id)
     }
 
-    /// Whether requests are known to have failed.
     pub fn has_errors(&self) -> bool {
         !self.errors.known.is_empty()
     }
 
-    /// What was odd about the files.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// Writes a prediction; nothing when there is one already.
-    pub(super) fn predict(&mut self, id: &SampleId, line: &str) -> Result<(), InferError> {
+    pub(super) fn predict(&mut self, id: &SampleId, line: &str) -> Result<(), DataError> {
         self.errors.forget(id);
         Ok(self.predictions.write(id.clone(), line)?)
     }
 
     /// Writes an error, in place of what was known of the request.
-    pub(super) fn fail(&mut self, id: &SampleId, line: String) -> Result<(), InferError> {
-        self.errors.tell(id, line)
+    pub(super) fn fail(&mut self, id: &SampleId, line: String) -> Result<(), DataError> {
+        self.errors.keep(id, line)
     }
 
     /// Leaves the error file with the last attempt of each request that has no prediction.
-    pub(super) fn settle(&mut self) -> Result<(), InferError> {
+    pub(super) fn settle(&mut self) -> Result<(), DataError> {
         // A file without a prediction would be scored as a run that says nothing.
         self.predictions.remove_if_empty();
         self.errors.settle()
@@ -123,11 +105,11 @@ struct Errors {
 }
 
 impl Errors {
-    fn open(path: PathBuf, done: &HashSet<SampleId>) -> Result<Errors, InferError> {
+    fn open(path: PathBuf, done: &HashSet<SampleId>) -> Result<Errors, DataError> {
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(InferError::write(&path, error)),
+            Err(error) => return Err(DataError::write(&path, error)),
         };
         let mut errors = Errors { path, known: IndexMap::new(), file: None, stale: false };
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -148,8 +130,8 @@ impl Errors {
         self.stale |= self.known.shift_remove(id).is_some();
     }
 
-    fn tell(&mut self, id: &SampleId, line: String) -> Result<(), InferError> {
-        let fail = |error| InferError::write(&self.path, error);
+    fn keep(&mut self, id: &SampleId, line: String) -> Result<(), DataError> {
+        let fail = |error| DataError::write(&self.path, error);
         self.stale |= self.known.shift_remove(id).is_some();
         if self.file.is_none() {
             self.file = Some(OpenOptions::new().append(true).create(true).open(&self.path).map_err(fail)?);
@@ -161,12 +143,12 @@ impl Errors {
         Ok(())
     }
 
-    fn settle(&mut self) -> Result<(), InferError> {
+    fn settle(&mut self) -> Result<(), DataError> {
         if !std::mem::take(&mut self.stale) {
             return Ok(());
         }
         self.file = None;
-        let fail = |error| InferError::write(&self.path, error);
+        let fail = |error| DataError::write(&self.path, error);
         if self.known.is_empty() {
             return std::fs::remove_file(&self.path).map_err(fail);
         }

@@ -12,7 +12,6 @@ use super::demos::Demo;
 use crate::data::{DependencyType, ToolList};
 use crate::prompts::Prompt;
 
-/// The prompts of one run.
 #[derive(Debug, Clone)]
 pub struct Prompts {
     table: jarvis_ask::Prompts<Prompt>,
@@ -30,9 +29,6 @@ struct Shown {
 
 impl Prompts {
     /// The prompts for these tools and examples.
-    ///
-    /// # Errors
-    /// Only when a built-in prompt is broken.
     pub fn new(dependency: DependencyType, tools: &ToolList, demos: &[Demo]) -> Result<Prompts, TemplateError> {
         let lines: Vec<String> = tools.tools.iter().map(|tool| line(&entry(&tool.entry, dependency))).collect();
         Ok(Prompts {
@@ -47,9 +43,6 @@ impl Prompts {
     }
 
     /// What is asked for a request.
-    ///
-    /// # Errors
-    /// Only when a built-in prompt is broken.
     pub fn plan(&self, request: &str) -> Result<Vec<Message>, TemplateError> {
         #[derive(Serialize)]
         struct Context<'a> {
@@ -65,9 +58,6 @@ impl Prompts {
     }
 
     /// What is asked about a reply that is no usable plan.
-    ///
-    /// # Errors
-    /// Only when a built-in prompt is broken.
     pub fn reformat(&self, reply: &str) -> Result<Vec<Message>, TemplateError> {
         let temporal = self.dependency == DependencyType::Temporal;
         self.table.messages(Prompt::Reformat, &json!({"temporal": temporal, "reply": reply}))
@@ -93,11 +83,9 @@ fn entry(entry: &Value, dependency: DependencyType) -> Value {
 /// same text, so that results compare.
 fn line(value: &Value) -> String {
     let mut out = Vec::new();
-    // Values have text keys and memory does not fail.
-    if value.serialize(&mut Serializer::with_formatter(&mut out, Spaced)).is_err() {
-        return value.to_string();
-    }
-    String::from_utf8(out).unwrap_or_default()
+    let written = value.serialize(&mut Serializer::with_formatter(&mut out, Spaced));
+    written.expect("values have text keys, and memory takes every write");
+    String::from_utf8(out).expect("JSON is UTF-8")
 }
 
 struct Spaced;

@@ -1,4 +1,4 @@
-//! From a model's reply to a plan, or to why there is none.
+//! Reads a plan out of a model's reply, or says why it holds none.
 //!
 //! Strict JSON first: the whole reply, then each balanced value in it, fenced or in prose; of several the last that fits
 //! the schema, else the partial ones put together. Only then is text mended. No backslash is deleted but before `_`.
@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 use super::shape::{KEYS, check_plan};
 use crate::data::DependencyType;
 
-/// A plan read from a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadPlan {
     /// The plan, as the model gave it.
@@ -19,13 +18,10 @@ pub struct ReadPlan {
     pub notes: Vec<String>,
 }
 
-/// Why a reply holds no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlan {
-    /// There is no JSON object in it.
     #[error("{0}")]
     ContentFormat(String),
-    /// There is JSON, but of another shape.
     #[error("{0}")]
     Schema(String),
 }
@@ -37,10 +33,6 @@ const MOST_MENDED: usize = 8;
 /// The prompt's labels under which models go on after their plan.
 const LABELS: [&str; 2] = ["# EXAMPLE #", "# USER REQUEST #"];
 
-/// Reads the plan.
-///
-/// # Errors
-/// When there is no JSON in the reply, or none of the shape of a plan.
 pub fn read_plan(reply: &str, dependency: DependencyType) -> Result<ReadPlan, NoPlan> {
     let text = reply.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
@@ -122,7 +114,7 @@ fn values(text: &str) -> Vec<Value> {
         if budget == 0 || found.len() == MOST_VALUES {
             break;
         }
-        let rest = text.get(start..).unwrap_or_default();
+        let rest = text.get(start..).expect("`find` gives the start of a letter");
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         match stream.next() {
             Some(Ok(value)) => {
@@ -166,7 +158,7 @@ fn mended(text: &str) -> (Vec<Value>, String) {
 enum Chosen {
     /// A plan, and what was done to get it.
     Plan(Value, Option<&'static str>),
-    /// Objects that are no plan, and why the likeliest is none.
+    /// Objects, none of them a plan, and what is wrong with the likeliest.
     Fault(String),
     /// No objects.
     Nothing,
@@ -214,7 +206,10 @@ fn choose(values: Vec<Value>, dependency: DependencyType) -> Chosen {
         }
     }
     match partial.last().or(parts.last()) {
-        Some(part) => Chosen::Fault(check_plan(part, dependency).err().unwrap_or_default()),
+        Some(part) => match check_plan(part, dependency) {
+            Ok(()) => Chosen::Plan(part.clone(), Some("the plan stood in a list with other objects")),
+            Err(fault) => Chosen::Fault(fault),
+        },
         None => Chosen::Nothing,
     }
 }

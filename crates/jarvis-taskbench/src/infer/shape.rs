@@ -1,8 +1,8 @@
 //! The schema of a plan as predictions hold it, and the same as a JSON Schema for endpoints with structured output.
 //!
 //! The check is as strict as the prompt, with what the original's evaluator reads without loss let through unchanged:
-//! steps given as objects with their text under a usual key, nodes without `arguments` (they have none), values of any
-//! kind in arguments, further keys. Names are not looked up: tools that do not exist are for scoring to count.
+//! steps given as objects with their text under a usual key, nodes without `arguments`, values of any kind in arguments,
+//! further keys. Names are not looked up: scoring counts tools that do not exist.
 
 use indexmap::IndexSet;
 use jarvis_chat::ReplySchema;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::log::SETTINGS;
+use super::log::last_settings;
 use crate::data::{Lines, SampleId};
 use crate::json::{Look, parse};
 
@@ -20,18 +20,18 @@ pub struct Traces {
 impl Traces {
     /// Reads the log and the errors beside `predictions`.
     pub fn beside(predictions: &Path) -> Traces {
-        let log = std::fs::read_to_string(predictions.with_extension("log")).unwrap_or_default();
-        let settings = log.lines().rev().find_map(|line| line.split_once(SETTINGS)).map(|(_, settings)| settings);
-        let examples =
-            settings.and_then(|settings| settings.split("; ").find_map(|part| part.strip_prefix("examples=")));
-        let examples = examples.unwrap_or_default().split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect();
+        let settings = last_settings(&predictions.with_extension("log"));
+        let examples = settings.iter().flat_map(|settings| settings.split("; "));
+        let ids = examples.filter_map(|part| part.strip_prefix("examples=")).flat_map(|ids| ids.split(','));
+        let examples = ids.filter(|id| !id.is_empty()).map(str::to_owned).collect();
         let mut no_plan = HashMap::new();
         if let Ok(lines) = Lines::read(&predictions.with_extension("errors.jsonl")) {
             for (_, line) in lines.iter() {
                 let Ok(error) = parse(line) else { continue };
-                let kind = error.look("kind").and_then(Look::text).unwrap_or_default();
-                let message = error.look("message").and_then(Look::text).unwrap_or_default();
-                if let (Some(id), "ContentFormat" | "Schema") = (error.look("id").and_then(SampleId::of), kind) {
+                let text = |key: &str| error.look(key).and_then(Look::text);
+                let id = error.look("id").and_then(SampleId::of);
+                if let (Some(id), Some("ContentFormat" | "Schema"), Some(message)) = (id, text("kind"), text("message"))
+                {
                     no_plan.insert(id, format!("the reply held no plan: {message}"));
                 }
             }

@@ -168,12 +168,7 @@ impl GoldPlans {
             "plans_by_number_of_nodes",
             sizes.into_iter().map(|(size, count)| (size.to_string(), count)).collect(),
         );
-        let release = |release: Release| match release {
-            Release::A => "A",
-            Release::B => "B",
-            Release::Mixed => "mixed",
-        };
-        let releases = releases.into_iter().map(|(kind, count)| (release(kind).to_owned(), count));
+        let releases = releases.into_iter().map(|(release, count)| (release.to_string(), count));
         file.counts("plans_by_release_shape", releases.collect());
         file.count("nodes", nodes);
         file.count("links", links);

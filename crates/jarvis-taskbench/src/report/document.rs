@@ -57,7 +57,6 @@ fn strict(cells: &Cells) -> Map<String, Value> {
     known.collect()
 }
 
-/// The figure to four decimals.
 fn rounded(figure: f64) -> Value {
     ((figure * 1e4).round() / 1e4).into()
 }

@@ -11,7 +11,6 @@ use crate::evaluate::strict::{Bootstrap, StrictSample};
 use crate::evaluate::{Counts, Coverage, Evaluation, Options, Predictions, Profile, Wanted, evaluate};
 use crate::infer::{Traces, demos_of_folder, demos_shown, known_demos};
 
-/// What runs of a domain are measured against.
 #[derive(Debug, Clone, Copy)]
 pub struct Against<'a> {
     pub tools: &'a ToolList,
@@ -20,13 +19,10 @@ pub struct Against<'a> {
     /// The published domain, if it is one: the strict figures leave out its examples where prompts contained them.
     pub known: Option<&'static str>,
     pub wanted: Wanted,
-    /// How many of the worst samples are kept.
     pub worst: usize,
-    /// Whether the strict figures get 95 % intervals.
     pub intervals: bool,
 }
 
-/// One file of predictions, measured.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The file's name, and the prediction folder's suffix where it has one.
@@ -41,7 +37,6 @@ pub struct Run {
     pub worst: Vec<Sample>,
 }
 
-/// A sample that lost points.
 #[derive(Debug, Clone)]
 pub struct Sample {
     pub id: String,
@@ -81,10 +76,6 @@ fn figures(evaluation: &Evaluation) -> Value {
 }
 
 impl Run {
-    /// Reads and measures a file of predictions.
-    ///
-    /// # Errors
-    /// When it cannot be read, or no line of it is a prediction.
     pub fn read(name: impl Into<String>, file: &Path, against: &Against<'_>) -> Result<Run, DataError> {
         let run = Run::measure(name, &Lines::read(file)?, against);
         if run.coverage.predicted + run.coverage.surplus + run.coverage.repeated > 0 {

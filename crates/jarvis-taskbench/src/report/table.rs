@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{METRICS, Metric, Report, Run, leaderboard, left_out};
 use crate::evaluate::Wanted;
 use crate::evaluate::table::{Column, Form, Table};
+use crate::words::words;
 
 /// Figures beyond those of the published tables, shown for runs that have them: a header, and where the figure stands in
 /// a group (a path with `/` leads into objects).
@@ -16,28 +17,17 @@ pub const EXTRA_COLUMNS: &[Column<'static>] = &[
     ("strict v-F1", "strict/argument_values/f1", Form::Percent),
 ];
 
-/// Where a row comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     Run,
     Published,
 }
 
-impl Source {
-    /// Its word in tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Source::Run => "run",
-            Source::Published => "published",
-        }
-    }
-}
+words!(Source: Run = "run", Published = "published");
 
-/// A model in the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub name: String,
-    /// Where it comes from.
     pub source: Source,
     /// For each domain of the report what is known.
     pub cells: Vec<Option<Cells>>,
@@ -79,7 +69,7 @@ pub fn rows(report: &Report) -> Vec<Row> {
             put(&run.name, Source::Run, at, Cells { samples, ..Cells::of(&run.figures) });
         }
         for row in domain.published(report.leaderboard) {
-            let figures = row.figures().map(Some).to_vec();
+            let figures = row.figures.map(Some).to_vec();
             put(
                 &row.llm,
                 Source::Published,
@@ -118,7 +108,6 @@ pub(crate) fn at<'v>(figures: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('/').try_fold(figures, |value, key| value.get(key))
 }
 
-/// How the table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// For a terminal: short headers in two lines, runs marked with `>`.
@@ -132,8 +121,8 @@ pub enum Layout {
 }
 
 /// The table of all rows: name, source, and for each domain the samples of runs and the figures of the published tables
-/// in their order, those that were wanted. What is not known is `-`, and in CSV empty. On a terminal several domains stand one below the
-/// other, and figures that nobody has are left out.
+/// in their order, as far as they were asked for. What is not known is `-`, and in CSV empty. On a terminal several domains stand one below the
+/// other, and columns without figures are left out.
 pub fn comparison(report: &Report, layout: Layout) -> Table {
     if layout == Layout::Terminal && report.domains.len() > 1 {
         return stacked(report);
@@ -147,7 +136,6 @@ pub fn comparison(report: &Report, layout: Layout) -> Table {
     written(&rows, &prefixes, &Columns::of(report, &rows, layout), layout)
 }
 
-/// The columns of a domain.
 struct Columns {
     /// Published metrics with their places.
     metrics: Vec<(usize, &'static Metric)>,
@@ -156,7 +144,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// The metrics that were wanted, and the further figures that some row has; on a terminal no metric without figures.
+    /// The metrics asked for, and the further figures that some row has; on a terminal no metric without figures.
     fn of(report: &Report, rows: &[Row], layout: Layout) -> Columns {
         let known = || rows.iter().flat_map(|row| row.cells.iter().flatten());
         let mut metrics = wanted(report.wanted);
@@ -248,7 +236,7 @@ pub(crate) fn percent(figure: Option<f64>) -> String {
     figure.map_or("-".into(), |figure| Form::Percent.write(&(figure / 100.0).into()))
 }
 
-/// The metrics that were wanted, with their places.
+/// The metrics asked for, with their places.
 pub(crate) fn wanted(wanted: Wanted) -> Vec<(usize, &'static Metric)> {
     METRICS.iter().enumerate().filter(|(_, metric)| (metric.wanted)(wanted)).collect()
 }

@@ -1,4 +1,4 @@
-"""Figures of the sample domains in examples/taskbench, after the rules in docs/taskbench.md and by none of the crate's code.
+"""Figures of the sample domains in examples/taskbench and of the domains beside this file, after the rules in docs/taskbench.md and by none of the crate's code.
 
 Run it in this folder to write expected.json anew: python3 reference.py
 It knows no repairs: the samples need none but a bare text where steps are a list.
@@ -191,8 +191,13 @@ def graph(folder):
 
 if __name__ == "__main__":
     figures = {}
-    for name, resource in (("data_studio", True), ("data_errands", False)):
-        folder = EXAMPLES / name
+    here = pathlib.Path(__file__).resolve().parent
+    for folder, resource in (
+        (EXAMPLES / "data_studio", True),
+        (EXAMPLES / "data_errands", False),
+        (here / "without_arguments", False),
+    ):
+        name = folder.name
         figures[name] = {"strict": strict(folder, resource), "gnn4taskplan": gnn4taskplan(folder), "graph": graph(folder)}
     target = pathlib.Path(__file__).with_name("expected.json")
     target.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

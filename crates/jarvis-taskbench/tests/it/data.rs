@@ -6,9 +6,10 @@ use jarvis_taskbench::data::{AlignmentIds, Gold, ToolGraph, ToolList};
 use jarvis_taskbench::json::Look;
 use serde_json::Value;
 
-/// A sample domain of the repository.
+/// A sample domain of the repository, or one of the tests' own.
 pub(crate) fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/taskbench").join(name)
+    let folder = if name.starts_with("data_") { "../../examples/taskbench" } else { "tests/data" };
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(name)
 }
 
 /// Figures of a sample domain, by the independent implementation in `tests/data/reference.py`.

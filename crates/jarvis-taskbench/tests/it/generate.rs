@@ -6,72 +6,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use futures::stream::BoxStream;
 use jarvis_batch::{Begun, Ended, Summary, Watch};
-use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, OpenAi, OpenAiConfig, Retries, Secret};
+use jarvis_chat::{ChatError, ChatModel, OpenAi, OpenAiConfig, Retries, Secret};
 use jarvis_taskbench::FailureKind;
 use jarvis_taskbench::data::{Alignment, AlignmentIds, DependencyType, Domain, Gold, Requests, SampleId};
 use jarvis_taskbench::generate::{
     Folder, FormatOptions, GenerateError, Generator, Job, Prompts, SampleSpec, Settings, Shown, format, prepare,
     sample_id,
 };
-use jarvis_taskbench::graph::{Dice, Method, Sampler};
+use jarvis_taskbench::graph::{Method, Sampler, SeededRng};
 use jarvis_taskbench::json::Look;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::data::example;
-
-/// A model that reads the graph in the prompt and answers it, now and then wrongly.
-struct Pupil {
-    calls: AtomicUsize,
-    /// Every call of this number, from 1, gets a reply without JSON.
-    fails_every: usize,
-    /// The run is cancelled at this call.
-    stop: Option<(usize, CancellationToken)>,
-}
-
-impl Pupil {
-    fn good() -> Arc<Pupil> {
-        Pupil::failing(usize::MAX)
-    }
-
-    fn failing(fails_every: usize) -> Arc<Pupil> {
-        Arc::new(Pupil { calls: AtomicUsize::new(0), fails_every, stop: None })
-    }
-}
-
-/// A model that cannot be reached.
-struct Nobody;
-
-#[async_trait]
-impl ChatModel for Nobody {
-    fn model_name(&self, _stage: &str) -> String {
-        "nobody".to_owned()
-    }
-
-    fn context_tokens(&self, _stage: &str) -> usize {
-        8192
-    }
-
-    fn count_tokens(&self, _stage: &str, text: &str) -> usize {
-        text.len()
-    }
-
-    fn token_ids(&self, _stage: &str, _text: &str) -> Vec<u32> {
-        Vec::new()
-    }
-
-    async fn complete(&self, _: &ChatRequest) -> Result<ChatReply, ChatError> {
-        Err(ChatError::Unreachable { url: "http://localhost:1".into(), reason: "refused".into() })
-    }
-
-    async fn stream(&self, _: &ChatRequest) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
-        Err(ChatError::Unreachable { url: "http://localhost:1".into(), reason: "refused".into() })
-    }
-}
+use crate::support::Scripted;
 
 /// The reply to a prompt.
 fn answer(prompt: &str) -> Value {
@@ -114,48 +64,25 @@ fn answer(prompt: &str) -> Value {
     reply
 }
 
-#[async_trait]
-impl ChatModel for Pupil {
-    fn model_name(&self, _stage: &str) -> String {
-        "pupil".into()
-    }
-
-    fn context_tokens(&self, _stage: &str) -> usize {
-        8000
-    }
-
-    fn count_tokens(&self, _stage: &str, text: &str) -> usize {
-        text.len()
-    }
-
-    fn token_ids(&self, _stage: &str, _text: &str) -> Vec<u32> {
-        Vec::new()
-    }
-
-    async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let call = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
-        if let Some((at, cancel)) = &self.stop
-            && call == *at
-        {
+/// A model that answers the graph in the prompt. Every call of the number `fails_every`, from 1, gets a reply without JSON,
+/// and the call of the number in `stop` cancels the run.
+fn pupil(fails_every: usize, stop: Option<(usize, CancellationToken)>) -> Arc<dyn ChatModel> {
+    let calls = AtomicUsize::new(0);
+    Scripted::new(move |_: &str, prompt: &str| {
+        let call = calls.fetch_add(1, Ordering::SeqCst) + 1;
+        if let Some((_, cancel)) = stop.as_ref().filter(|(at, _)| *at == call) {
             cancel.cancel();
-            futures::future::pending::<()>().await;
         }
-        let prompt = request.messages[0].joined_text();
-        // Replies overtake each other.
-        tokio::time::sleep(Duration::from_millis((prompt.len() as u64 * 7) % 40)).await;
-        let text = if call.is_multiple_of(self.fails_every) {
-            "I would rather not.".to_owned()
-        } else if call.is_multiple_of(2) {
-            format!("Here it is:\n```json\n{:#}\n```\nEnjoy.", answer(&prompt))
-        } else {
-            answer(&prompt).to_string()
-        };
-        Ok(ChatReply { text, ..ChatReply::default() })
-    }
+        Ok(match call {
+            call if call.is_multiple_of(fails_every) => "I would rather not.".to_owned(),
+            call if call.is_multiple_of(2) => format!("Here it is:\n```json\n{:#}\n```\nEnjoy.", answer(prompt)),
+            _ => answer(prompt).to_string(),
+        })
+    })
+}
 
-    async fn stream(&self, _: &ChatRequest) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
-        Err(ChatError::Config("nobody streams here".into()))
-    }
+fn good() -> Arc<dyn ChatModel> {
+    pupil(usize::MAX, None)
 }
 
 fn folder(dir: &Path, domain: &str) -> Folder {
@@ -238,7 +165,7 @@ fn prompts_are_as_agreed() {
         [("data_studio", DependencyType::Resource, "tool"), ("data_errands", DependencyType::Temporal, "API")]
     {
         let graph = Domain::open(example(domain)).unwrap().graph().unwrap();
-        let sample = Sampler::new(&graph).sample(Method::Chain, 2, &mut Dice::new(0, 0)).unwrap();
+        let sample = Sampler::new(&graph).sample(Method::Chain, 2, &mut SeededRng::new(0, 0)).unwrap();
         let nodes: Vec<Value> = sample.nodes.iter().map(|name| graph.nodes.get(name).unwrap().entry.clone()).collect();
         let prompt = |check| {
             let shown = Shown { nodes: nodes.clone(), links: &sample.links, seed: 77, check };
@@ -263,7 +190,7 @@ async fn samples_do_not_depend_on_the_number_of_workers() {
     let (one, many) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (dirs, workers) = ([one.path().join("a"), many.path().join("b")], [1, 8]);
     for (dir, workers) in dirs.iter().zip(workers) {
-        let (summary, _) = run(dir, "data_studio", Pupil::good(), Settings { workers, ..settings(60) }).await;
+        let (summary, _) = run(dir, "data_studio", good(), Settings { workers, ..settings(60) }).await;
         assert_eq!(
             (summary.done, summary.counted("aligned"), summary.failed, summary.failed + summary.left),
             (60, 60, 0, 0)
@@ -283,7 +210,7 @@ async fn what_is_generated_becomes_gold() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().join("run");
         let figures = Settings { check: true, save_figure: true, ..settings(40) };
-        let (summary, _) = run(&dir, domain, Pupil::failing(7), figures).await;
+        let (summary, _) = run(&dir, domain, pupil(7, None), figures).await;
         assert!(summary.failed > 0 && summary.done + summary.failed == 40, "{summary:?}");
         assert_eq!(summary.failures.iter().collect::<Vec<_>>(), [(&"ContentFormat", &summary.failed)]);
         assert_eq!(summary.failed + summary.left, summary.failed);
@@ -330,11 +257,11 @@ async fn what_is_generated_becomes_gold() {
 async fn a_stopped_run_is_continued() {
     let temp = tempfile::tempdir().unwrap();
     let (dir, whole) = (temp.path().join("stopped"), temp.path().join("whole"));
-    run(&whole, "data_studio", Pupil::good(), settings(30)).await;
+    run(&whole, "data_studio", good(), settings(30)).await;
 
     let cancel = CancellationToken::new();
-    let pupil = Pupil { calls: AtomicUsize::new(0), fails_every: usize::MAX, stop: Some((12, cancel.clone())) };
-    let generator = Generator::new(Arc::new(pupil), folder(&dir, "data_studio"), settings(30)).unwrap();
+    let stopping = pupil(usize::MAX, Some((12, cancel.clone())));
+    let generator = Generator::new(stopping, folder(&dir, "data_studio"), settings(30)).unwrap();
     let summary = generator.run(&(), &cancel).await.unwrap();
     assert!(summary.interrupted && summary.done > 0 && summary.done < 12, "{summary:?}");
     assert_eq!(summary.failed + summary.left, 30 - summary.done);
@@ -343,9 +270,9 @@ async fn a_stopped_run_is_continued() {
     let raw = dir.join("data_raw.json");
     let bytes = std::fs::read(&raw).unwrap();
     std::fs::write(&raw, &bytes[..bytes.len() - 20]).unwrap();
-    let (second, told) = run(&dir, "data_studio", Pupil::good(), settings(30)).await;
+    let (second, told) = run(&dir, "data_studio", good(), settings(30)).await;
     let (found, todo) = (summary.done - 1, 31 - summary.done);
-    let torn = "the last line was cut off by an earlier stop; it is made again";
+    let torn = format!("the last line of {} was cut off, and is dropped", raw.display());
     assert_eq!(told[0], format!("{found} there, {todo} to make; {torn}"));
     assert_eq!((second.done, second.failed + second.left), (31 - summary.done, 0));
     assert_eq!(records(&dir), records(&whole));
@@ -353,11 +280,11 @@ async fn a_stopped_run_is_continued() {
     // A last line that only lacks its line end is whole.
     let bytes = std::fs::read(&raw).unwrap();
     std::fs::write(&raw, &bytes[..bytes.len() - 1]).unwrap();
-    let pupil = Pupil::good();
-    let (third, _) = run(&dir, "data_studio", pupil.clone(), settings(30)).await;
-    assert_eq!((third.already, third.done, pupil.calls.load(Ordering::SeqCst)), (30, 0, 0));
+    let unasked = Scripted::new(|_: &str, _: &str| Ok(String::new()));
+    let (third, _) = run(&dir, "data_studio", unasked.clone(), settings(30)).await;
+    assert_eq!((third.already, third.done, unasked.stages().len()), (30, 0, 0));
     // A higher target makes only what is missing.
-    let (fourth, _) = run(&dir, "data_studio", Pupil::good(), settings(33)).await;
+    let (fourth, _) = run(&dir, "data_studio", good(), settings(33)).await;
     assert_eq!((fourth.already, fourth.done), (30, 3));
     assert_eq!(records(&dir).len(), 33);
 }
@@ -435,10 +362,11 @@ async fn refused_credentials_end_the_run() {
     assert_eq!(chat.requests().len(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_run_that_nobody_answers_gives_up() {
     let dir = tempfile::tempdir().unwrap();
-    let (summary, told) = run(dir.path(), "data_studio", Arc::new(Nobody), settings(200)).await;
+    let gone = |_: &str, _: &str| Err(ChatError::Unreachable { url: "http://h/".into(), reason: "refused".into() });
+    let (summary, told) = run(dir.path(), "data_studio", Scripted::new(gone), settings(200)).await;
     assert_eq!((summary.done, summary.failed, summary.failed + summary.left, summary.gave_up), (0, 3, 200, true));
     assert_eq!(summary.failures.get("Transport"), Some(&3));
     assert_eq!(told.len(), 4);
@@ -449,16 +377,14 @@ async fn one_sample_is_played_and_not_kept() {
     let temp = tempfile::tempdir().unwrap();
     let dir = temp.path().join("run");
     let spec = SampleSpec { seed: 1, method: Some(Method::Dag), size: Some(4) };
-    let generator =
-        Generator::new(Pupil::good(), folder(&dir, "data_studio"), Settings { spec, ..settings(1) }).unwrap();
+    let generator = Generator::new(good(), folder(&dir, "data_studio"), Settings { spec, ..settings(1) }).unwrap();
     let done = generator.play().await.unwrap();
     assert_eq!((&done.record["method"], &done.record["number_of_tools"]), (&json!("dag"), &json!(4)));
     assert!(done.prompt.contains("# RESULT #") && done.critics.both());
     assert!(!dir.join("data_raw.json").exists());
 
     let far = SampleSpec { seed: 1, method: Some(Method::Chain), size: Some(99) };
-    let generator =
-        Generator::new(Pupil::good(), folder(&dir, "data_studio"), Settings { spec: far, ..settings(1) }).unwrap();
+    let generator = Generator::new(good(), folder(&dir, "data_studio"), Settings { spec: far, ..settings(1) }).unwrap();
     let error = generator.play().await.unwrap_err();
     assert!(matches!(error, GenerateError::Sample { kind: FailureKind::NotReachable, .. }), "{error}");
 }
@@ -472,7 +398,7 @@ async fn lists_of_other_samples_stay() {
     std::fs::write(dir.join("alignment_ids.json"), published.to_string()).unwrap();
     let spec = SampleSpec { seed: 0, method: Some(Method::Single), size: None };
     for target in [2, 3] {
-        run(&dir, "data_studio", Pupil::good(), Settings { spec, ..settings(target) }).await;
+        run(&dir, "data_studio", good(), Settings { spec, ..settings(target) }).await;
         let lists: Value = serde_json::from_slice(&std::fs::read(dir.join("alignment_ids.json")).unwrap()).unwrap();
         let single = lists["node_alignment_id"]["single"].as_array().unwrap();
         assert_eq!((single.len(), &single[0]), (target + 1, &json!("00000001")));
@@ -487,7 +413,7 @@ async fn two_runs_do_not_share_a_folder() {
     folder(&dir, "data_studio");
     let held = std::fs::File::create(dir.join("data_raw.json")).unwrap();
     held.lock().unwrap();
-    let generator = Generator::new(Pupil::good(), folder(&dir, "data_studio"), settings(1)).unwrap();
+    let generator = Generator::new(good(), folder(&dir, "data_studio"), settings(1)).unwrap();
     let error = generator.run(&(), &CancellationToken::new()).await.unwrap_err();
     assert!(error.to_string().contains("another run"), "{error}");
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::data::example;
+use crate::support::any_json;
 
 #[test]
 fn folders_are_not_mixed() {
@@ -117,45 +118,34 @@ fn critics_judge() {
 }
 
 /// Any JSON made of the words that raw samples are made of.
-fn any_json() -> impl Strategy<Value = Value> {
-    let words = vec!["id", "A", "B_c", "<node-0>", "<output_of_A>", "Executable: yes, Correct: no", "", "\u{1F600}<"];
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i32>().prop_map(Value::from),
-        prop::sample::select(words).prop_map(Value::from),
-    ];
-    let keys = vec![
-        "id",
-        "result",
-        "invoking_graph",
-        "nodes",
-        "links",
-        "source",
-        "target",
-        "input",
-        "arguments",
-        "task_steps",
-        "user_request",
-        "sampled_nodes",
-        "sampled_links",
-        "check_by_teacher",
-        "method",
-    ];
-    leaf.prop_recursive(6, 60, 6, move |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((prop::sample::select(keys.clone()), inner), 0..6)
-                .prop_map(|pairs| pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
-        ]
-    })
+fn any_sample() -> impl Strategy<Value = Value> {
+    any_json(
+        &["id", "A", "B_c", "<node-0>", "<output_of_A>", "Executable: yes, Correct: no", "", "\u{1F600}<"],
+        &[
+            "id",
+            "result",
+            "invoking_graph",
+            "nodes",
+            "links",
+            "source",
+            "target",
+            "input",
+            "arguments",
+            "task_steps",
+            "user_request",
+            "sampled_nodes",
+            "sampled_links",
+            "check_by_teacher",
+            "method",
+        ],
+    )
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_record_and_no_reply_panics(nodes in any_json(), links in any_json(), steps in any_json(), other in any_json()) {
+    fn no_record_and_no_reply_panics(nodes in any_sample(), links in any_sample(), steps in any_sample(), other in any_sample()) {
         let record = json!({
             "id": "1", "sampled_nodes": nodes, "sampled_links": links, "check_by_teacher": other,
             "result": {"task_steps": steps, "user_request": "x", "invoking_graph": {"nodes": nodes, "links": links}},

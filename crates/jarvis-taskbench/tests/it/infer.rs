@@ -10,7 +10,7 @@ use jarvis_taskbench::infer::{InferOptions, Job, PlanBy, prediction_dir, reply_s
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::infer_support::{GOOD, Scripted, domain, everyday, lines, run, studio};
+use crate::support::{GOOD, Scripted, domain, everyday, lines, run, studio};
 
 fn id(text: &str) -> Value {
     text.into()
@@ -336,7 +336,7 @@ fn what_does_not_fit_is_refused() {
 resource dependencies need typed tools, but those of …/data_everyday/tool_desc.json have no `input-type` | use --dependency-type temporal
 resource dependencies need typed tools, but the tools of dailylifeapis have named parameters | use --dependency-type temporal
 no examples are known for the domain `studio` | name samples of data.json with --demo-ids a,b,c
-3 examples are wanted, but there are 2 ids of examples | name more samples with --demo-ids, or ask for fewer with --use-demos
+3 examples were asked for, but only 2 ids are known | name more samples with --demo-ids, or ask for fewer with --use-demos
 …/data_studio/data.json has no sample nine to show as an example | name samples of data.json with --demo-ids a,b,c, or ask for fewer with --use-demos
 "#);
 }

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use jarvis_batch::{Ended, Summary, Watch};
 use jarvis_chat::ChatError;
-use jarvis_taskbench::FailureKind;
-use jarvis_taskbench::infer::{InferError, InferOptions, Job, Outputs, PlanBy};
+use jarvis_taskbench::infer::{InferOptions, Job, Outputs, PlanBy};
+use jarvis_taskbench::{DataError, FailureKind};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::infer_support::{GOOD, Scripted, lines, run, studio};
+use crate::support::{GOOD, Scripted, lines, run, studio};
 
 const REQUESTS: usize = 500;
 
@@ -212,7 +212,7 @@ async fn two_runs_do_not_write_the_same_file() {
     let dir = tempfile::tempdir().unwrap();
     let first = Outputs::open(dir.path(), "m").unwrap();
     let error = Outputs::open(dir.path(), "m").unwrap_err();
-    assert!(matches!(error, InferError::Locked { .. }), "{error}");
+    assert!(matches!(error, DataError::Locked { .. }), "{error}");
     drop(first);
     Outputs::open(dir.path(), "m").unwrap();
 }

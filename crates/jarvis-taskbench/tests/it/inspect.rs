@@ -177,7 +177,7 @@ fn unusable_parts_are_reported() {
     ]), @r#"
     Some("temporal")
     tool_desc.json: unusable: it has no list under `nodes`
-    graph_desc.json: unusable: it has no `links`; a tool graph is wanted
+    graph_desc.json: unusable: it has no `links`, so it is not a tool graph
     user_requests.json: missing
     data.json
       plans: 1
@@ -187,12 +187,12 @@ fn unusable_parts_are_reported() {
       nodes: 1
       links: 0
       odd: 1 plans with an argument that is no name with a value: 1
-    alignment_ids.json: unusable: an object of lists of ids is wanted
+    alignment_ids.json: unusable: it is not an object of lists of ids
     split_ids.json: unusable: not JSON: EOF while parsing an object at column 1
     "#);
     let folder = tempfile::tempdir().unwrap();
     let error = inspect(&Domain::open(folder.path()).unwrap()).unwrap_err();
-    assert!(error.to_string().contains("nothing of a domain is here"), "{error}");
+    assert!(error.to_string().contains("this folder holds no domain"), "{error}");
 }
 
 #[test]

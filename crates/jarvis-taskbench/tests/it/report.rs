@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use jarvis_taskbench::data::{DependencyType, Domain};
+use jarvis_taskbench::data::{DependencyType, Domain, Gold, ToolList};
 use jarvis_taskbench::evaluate::Wanted;
 use jarvis_taskbench::report::leaderboard::full_size;
 use jarvis_taskbench::report::{
-    Against, DomainReport, Layout, Report, Run, comparison, document, leaderboard, notes, page, prediction_files,
-    run_name,
+    Against, DomainReport, Layout, Report, Run, comparison, document, leaderboard, notes, page, run_name,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::legacy::fixture;
+use crate::support::any_json;
 
 /// A domain folder of three tools and three gold plans, with these predictions as run `own`.
 fn studio(dir: &Path, predictions: &[Value]) -> Domain {
@@ -52,22 +52,18 @@ fn write(dir: &Path, name: &str, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
+fn against<'a>(tools: &'a ToolList, gold: &'a Gold, dependency: DependencyType) -> Against<'a> {
+    Against { tools, gold, dependency, known: None, wanted: Wanted::ALL, worst: 0, intervals: false }
+}
+
 fn report(domains: &[&Domain], published: bool) -> Report {
     let mut report = Report::new(published, Wanted::ALL);
     for domain in domains {
         let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
         let dependency = tools.dependency();
         let mut measured = DomainReport::new(domain, tools.clone(), dependency);
-        let against = Against {
-            tools: &tools,
-            gold: &gold,
-            dependency,
-            known: None,
-            wanted: Wanted::ALL,
-            worst: 20,
-            intervals: true,
-        };
-        for file in prediction_files(domain) {
+        let against = Against { worst: 20, intervals: true, ..against(&tools, &gold, dependency) };
+        for file in domain.prediction_files() {
             measured.add(Run::read(run_name(&file), &file, &against).unwrap());
         }
         report.add(measured);
@@ -103,13 +99,13 @@ fn the_leaderboard_is_whole() {
         ("dailylifeapis", "mpt-7b-chat", 6, 3.45),
     ] {
         let row = leaderboard().iter().find(|row| row.domain == domain && row.llm == llm).unwrap();
-        assert_eq!(row.figures()[column], figure, "{domain} {llm}");
+        assert_eq!(row.figures[column], figure, "{domain} {llm}");
     }
     let best = |domain: &str| {
-        leaderboard().iter().filter(|row| row.domain == domain).map(|row| row.node_f1).fold(0.0, f64::max)
+        leaderboard().iter().filter(|row| row.domain == domain).map(|row| row.figures[3]).fold(0.0, f64::max)
     };
     assert_eq!(["multimedia", "huggingface", "dailylifeapis"].map(best), [90.90, 81.54, 96.91]);
-    let all = leaderboard().iter().flat_map(|row| row.figures());
+    let all = leaderboard().iter().flat_map(|row| row.figures);
     assert!(all.into_iter().all(|figure| (0.0..=100.0).contains(&figure)));
     assert!(leaderboard().iter().all(|row| full_size(&row.domain).is_some()));
 }
@@ -359,45 +355,24 @@ fn a_heap_of_a_plan_makes_a_page_of_bearable_size() {
 }
 
 /// Any JSON, with the words of plans in likely and unlikely places.
-fn any_json() -> impl Strategy<Value = Value> {
-    let word = prop::sample::select(vec![
-        "Cut Film",
-        "Write_Down",
-        "<node-0>",
-        "<node--1>",
-        "<node-9>",
-        "<output_of_Take Sound>",
-        "<",
-        "",
-    ]);
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<i8>().prop_map(Value::from),
-        any::<bool>().prop_map(Value::from),
-        word.prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 40, 5, |inner| {
-        let key = prop::sample::select(vec!["task", "arguments", "name", "value", "source", "target", "x"]);
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::vec((key, inner), 0..4).prop_map(|pairs| {
-                Value::Object(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
-            }),
-        ]
-    })
+fn any_part() -> impl Strategy<Value = Value> {
+    any_json(
+        &["Cut Film", "Write_Down", "<node-0>", "<node--1>", "<node-9>", "<output_of_Take Sound>", "<", ""],
+        &["task", "arguments", "name", "value", "source", "target", "x"],
+    )
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_prediction_has_a_place_on_the_page(steps in any_json(), nodes in any_json(), links in any_json(), temporal in any::<bool>()) {
+    fn any_prediction_has_a_place_on_the_page(steps in any_part(), nodes in any_part(), links in any_part(), temporal in any::<bool>()) {
         let dir = tempfile::tempdir().unwrap();
         let said = json!({"id": "3", "result": {"task_steps": steps, "task_nodes": nodes, "task_links": links}});
         let domain = studio(&dir.path().join("data_studio"), &[said]);
         let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
         let dependency = if temporal { DependencyType::Temporal } else { DependencyType::Resource };
-        let against = Against { known: None, tools: &tools, gold: &gold, dependency, wanted: Wanted::ALL, worst: 5, intervals: false };
+        let against = Against { worst: 5, ..against(&tools, &gold, dependency) };
         let run = Run::read("own", &domain.path("predictions/own.json"), &against).unwrap();
         for sample in &run.worst {
             prop_assert!(!sample.lost.is_empty(), "{sample:?}");
@@ -431,21 +406,12 @@ fn runs_are_found_named_and_refused() {
     std::fs::copy(root.join("predictions/own.json"), root.join("predictions_use_demos_2/own.json")).unwrap();
     write(&root, "predictions/own.log", "not a run");
     write(&root, "metrics/own.json", "{}");
-    let files = prediction_files(&domain);
+    let files = domain.prediction_files();
     let found: Vec<String> = files.iter().map(|file| run_name(file)).collect();
     assert_eq!(found, ["own", "own (use_demos_2)"]);
 
     let (tools, gold) = (domain.tools().unwrap(), domain.gold().unwrap());
-    let dependency = tools.dependency();
-    let against = Against {
-        tools: &tools,
-        gold: &gold,
-        dependency,
-        known: None,
-        wanted: Wanted::ALL,
-        worst: 0,
-        intervals: false,
-    };
+    let against = against(&tools, &gold, tools.dependency());
     for (text, expected) in [
         ("", "it is empty"),
         ("{\n  \"overall\": {}\n}\n", "no line is a prediction; line 1: not JSON"),

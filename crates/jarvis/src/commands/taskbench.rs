@@ -10,11 +10,13 @@ mod inspect;
 mod report;
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use jarvis_taskbench::DataError;
+use jarvis_taskbench::data::Domain;
 use serde_json::Value;
 
 use crate::cli::Global;
@@ -67,19 +69,45 @@ pub(crate) fn with_original_names(command: clap::Command) -> clap::Command {
     command.mut_subcommands(with_original_names)
 }
 
+/// The folder of a domain.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct DomainArg {
+    /// The domain folder
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// The domain folder, named as the other commands have it
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+impl DomainArg {
+    fn open(&self) -> Result<Domain, Failure> {
+        let dir = self.dir.as_ref().or(self.data_dir.as_ref()).expect("clap demands one of them");
+        Domain::open(dir).map_err(unusable)
+    }
+}
+
 /// A file of the benchmark that cannot be used is wrong use; one that cannot be written is work that failed.
 fn unusable(error: DataError) -> Failure {
     let hint = error.hint();
-    match error {
-        DataError::Read { .. } | DataError::NotJson { .. } | DataError::Shape { .. } => Failure::usage(error),
-        DataError::Write { .. } | DataError::Locked { .. } => Failure::work(error),
-    }
-    .hint(hint)
+    if error.is_usage() { Failure::usage(error) } else { Failure::work(error) }.hint(hint)
 }
 
-/// True when both paths lead to one file.
-fn same_file(a: &Path, b: &Path) -> bool {
-    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+/// Wrong use, with the hint of its error.
+fn wrong_use<E: Error + Send + Sync + 'static>(hint: fn(&E) -> &'static str) -> impl Fn(E) -> Failure {
+    move |error| {
+        let hint = hint(&error);
+        Failure::usage(error).hint(hint)
+    }
+}
+
+/// One document for one file, a list for several.
+fn one_or_list(mut documents: Vec<Value>, one: bool) -> Value {
+    match documents.pop() {
+        Some(only) if one => only,
+        last => Value::Array(documents.into_iter().chain(last).collect()),
+    }
 }
 
 /// The ids of a file: every text and number of a JSON document, or one a line.

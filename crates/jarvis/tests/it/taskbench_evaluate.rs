@@ -184,17 +184,17 @@ fn faults_say_what_to_do() {
     let harness = harness("data_studio");
     let cases: [(&[&str], &str); 11] = [
         (&["--llm", "gpt-5"], "predictions in this folder: example-model"),
-        (&["--llm", "example-model", "-s", "chains"], "`chains` is no split"),
-        (&["--llm", "example-model", "-n", "many"], "`many` is no number of tools"),
-        (&["--llm", "example-model", "-m", "bleu"], "`bleu` is no metric"),
-        (&["--llm", "example-model", "--alignment", "bot"], "`bot` is no alignment"),
+        (&["--llm", "example-model", "-s", "chains"], "unknown split `chains`"),
+        (&["--llm", "example-model", "-n", "many"], "unknown number of tools `many`"),
+        (&["--llm", "example-model", "-m", "bleu"], "unknown metric `bleu`"),
+        (&["--llm", "example-model", "--alignment", "bot"], "unknown alignment `bot`"),
         (&["--llm", "example-model", "--save-dir", "predictions"], "would be written over the predictions"),
         (
             &["--llm", "example-model", "--save-dir", "../data_studio/predictions"],
             "would be written over the predictions",
         ),
         (&["--llm", "example-model", "--per-sample", "data_studio/data.json"], "is read here and would be overwritten"),
-        (&["--llm", "example-model", "--dependency-type", "spatial"], "`spatial` is no dependency type"),
+        (&["--llm", "example-model", "--dependency-type", "spatial"], "unknown dependency type `spatial`"),
         (&["--prediction-dir", "elsewhere"], "there are no predictions in"),
         (&["--llm", "example-model", "--bert-model", "nowhere"], "BERTScore"),
     ];

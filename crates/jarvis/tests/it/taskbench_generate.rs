@@ -45,19 +45,8 @@ fn samples_are_made_kept_and_formatted() {
         ],
     ));
     let harness = Harness::new().env("OPENAI_API_KEY", "sk-very-secret").env("OPENAI_BASE_URL", &chat.url());
-    let args = in_run(&[
-        "--llm",
-        "some/model",
-        "--number_of_samples",
-        "4",
-        "--method",
-        "single",
-        "--seed",
-        "1",
-        "--check",
-        "--save_figure",
-        "true",
-    ]);
+    let more = "--llm some/model --number_of_samples 4 --method single --seed 1 --check --save_figure true";
+    let args = in_run(&more.split(' ').collect::<Vec<_>>());
     let first = harness.run(&args);
     assert_eq!((first.code, first.stdout.as_str()), (1, "3 samples in run/data_raw.json\n"), "{}", first.stderr);
     assert!(first.stderr.contains("ContentFormat") && first.stderr.contains("to go on"), "{}", first.stderr);
@@ -111,24 +100,8 @@ fn what_cannot_be_drawn_or_would_be_mixed_is_said_first() {
     let unread = generate(&["--data-dir", &studio, "--play", "--base-url", &mumble.url()]);
     assert_eq!((unread.code, unread.stdout.as_str()), (1, ""));
     assert!(unread.stderr.contains("the reply:\nPerhaps.\n"), "{}", unread.stderr);
-    let (graph, tools) = (format!("{studio}/graph_desc.json"), format!("{studio}/tool_desc.json"));
-    let made = generate(&[
-        "--data-dir",
-        "run",
-        "--graph-desc",
-        &graph,
-        "--tool-desc",
-        &tools,
-        "--number-of-samples",
-        "1",
-        "--seed",
-        "7",
-        "--check",
-        "--method",
-        "single",
-        "--tool-number",
-        "3",
-    ]);
+    let more = "--llm m --number-of-samples 1 --seed 7 --check --method single --tool-number 3";
+    let made = harness.run(&in_run(&more.split(' ').collect::<Vec<_>>()));
     assert_eq!((made.code, made.stdout.as_str()), (0, "1 sample in run/data_raw.json\n"), "{}", made.stderr);
     assert!(made.stderr.contains("warning: a single has 1 tool; --tool-number 3 draws 1\n"), "{}", made.stderr);
     assert!(made.stderr.contains("asking m for 1 sample\n"), "{}", made.stderr);
@@ -165,22 +138,10 @@ fn a_recorded_run_repeats_and_a_try_keeps_nothing() {
     let chat = FakeChat::spawn(Script::always(reply("Narrator", false)));
     let harness = Harness::new().env("OPENAI_BASE_URL", &chat.url());
     let studio = example("data_studio");
-    let play = [
-        "taskbench",
-        "generate",
-        "--play",
-        "--data-dir",
-        &studio,
-        "--method",
-        "chain",
-        "--tool-number",
-        "2",
-        "--seed",
-        "5",
-        "--json",
-        "--record",
-        "calls.jsonl",
-    ];
+    let play = format!(
+        "taskbench generate --play --data-dir {studio} --method chain --tool-number 2 --seed 5 --json --record calls.jsonl"
+    );
+    let play: Vec<&str> = play.split(' ').collect();
     let (code, live) = harness.json(&[&play[..], &["--llm", "m"]].concat());
     assert_eq!((code, &live["record"]["number_of_tools"]), (0, &json!(2)));
     assert!(live["prompt"].as_str().is_some_and(|prompt| prompt.contains("Edge: ")));

@@ -105,7 +105,7 @@ exit 0
 all completed: 3 predictions in data_studio/predictions/replay-answers.json
 --- stderr
 warning: predictions in data_studio/predictions/replay-answers.json were made with other settings: reformat true → false; --tag or --prediction-dir keep runs apart
-asking replay:answers.jsonl for 1 plan; there already: 2
+asking replay:answers.jsonl for 1 plan; done before: 2
 completed 1, failed 0 in [S]; 1 call
 "#);
     assert!(!harness.work().join("data_studio/predictions/replay-answers.errors.jsonl").exists());
@@ -120,43 +120,12 @@ fn the_original_options_and_payload() {
             .on("reformat", Reply::text(GOOD).usage(20, 10)),
     );
     let port = fake.origin().rsplit(':').next().unwrap().to_owned();
-    let ended = harness.run(&[
-        "taskbench",
-        "infer",
-        "--data_dir",
-        "data_studio",
-        "--api_addr",
-        "127.0.0.1",
-        "--api_port",
-        &port,
-        "--api_key",
-        "sk-secret-of-mine",
-        "--llm",
-        "org/big",
-        "--use_demos",
-        "1",
-        "--demo_ids",
-        "3",
-        "--reformat",
-        "true",
-        "--reformat_by",
-        "small",
-        "--tag",
-        "True",
-        "--multiworker",
-        "2",
-        "--dependency_type",
-        "resource",
-        "--log_first_detail",
-        "true",
-        "--temperature",
-        "0.7",
-        "--price_in",
-        "2",
-        "--price_out",
-        "10",
-        "--json",
-    ]);
+    let args = format!(
+        "taskbench infer --data_dir data_studio --api_addr 127.0.0.1 --api_port {port} --api_key sk-secret-of-mine \
+         --llm org/big --use_demos 1 --demo_ids 3 --reformat true --reformat_by small --tag True --multiworker 2 \
+         --dependency_type resource --log_first_detail true --temperature 0.7 --price_in 2 --price_out 10 --json"
+    );
+    let ended = harness.run(&args.split(' ').collect::<Vec<_>>());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(summary["predictions"], "data_studio/predictions_use_demos_1_reformat_by_small/org_big.json");
@@ -188,6 +157,31 @@ fn the_original_options_and_payload() {
         assert!(!text.contains("sk-secret"), "{}: {text}", path.display());
     }
     assert!(!ended.stderr.contains("sk-secret"));
+}
+
+#[test]
+fn an_inference_is_a_run_of_the_journal() {
+    let harness = harness();
+    let script = Script::new().on_containing("plan", &["#: Extract the"], Reply::text("no plan").usage(30, 3));
+    let fake = FakeChat::spawn(script.otherwise(Reply::text(GOOD).usage(1000, 100)));
+    let infer = ["taskbench", "infer", "--data-dir", "data_studio", "--record", "calls.jsonl", "--llm", "m"];
+    let ended = harness.run(&[&infer[..], &["--base-url", &fake.url()]].concat());
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
+    let [run] = &runs.as_array().unwrap()[..] else { panic!("one run: {runs}") };
+    assert_eq!(
+        (&run["request"], &run["status"]),
+        (&json!("TaskBench inference: 3 requests of studio"), &json!("done"))
+    );
+    let (_, events) = harness.json(&["runs", "show", run["run_id"].as_str().unwrap(), "--json"]);
+    let names: Vec<&str> = events.as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(names, ["run_started", "model_call", "model_call", "model_call", "answer", "done"]);
+    assert_eq!((&events[0]["planner"], &events[0]["model"]), (&json!("llm"), &json!("m")));
+    assert_eq!(events[4]["answer"]["text"], "2 of 3 done; failed: 1, left: 0");
+    let usage = json!({"calls": {"plan": 3}, "prompt_tokens": 2030, "completion_tokens": 203});
+    assert_eq!(events[5]["usage"], usage);
+    let recorded = std::fs::read_to_string(harness.work().join("calls.jsonl")).unwrap();
+    assert_eq!(recorded.lines().count(), 3);
 }
 
 #[test]
@@ -223,7 +217,7 @@ error: cannot read nowhere
 
 hint: name a domain folder with tool_desc.json, graph_desc.json, user_requests.json and data.json
 ---
-error: invalid value 'causal' for '--dependency-type <TYPE>': `causal` is no dependency type; it is `resource` or `temporal`
+error: invalid value 'causal' for '--dependency-type <TYPE>': unknown dependency type `causal`; use `resource` or `temporal`
 
 For more information, try '--help'.
 ---

@@ -128,7 +128,7 @@ fn what_is_no_domain_is_wrong_use() {
     exit 2
     --- stdout
     --- stderr
-    error: .: nothing of a domain is here: no tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json
+    error: .: this folder holds no domain: no tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json
 
     hint: name the folder of one domain, such as data_huggingface
     ");

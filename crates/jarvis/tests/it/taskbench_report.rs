@@ -114,7 +114,7 @@ fn says_what_is_missing() {
         (&[], 2, "hint: name a domain folder with --data-dir DIR"),
         (&["--run", "alone.json"], 2, "alone.json is in no domain folder"),
         (&["--data-dir", "data_studio", "--run", "alone.json"], 2, "no line is a prediction"),
-        (&["--data-dir", "data_studio", "-m", "speed"], 2, "`speed` is no metric"),
+        (&["--data-dir", "data_studio", "-m", "speed"], 2, "unknown metric `speed`"),
         (&["--data-dir", "data_studio", "--out", "data_studio/data.json"], 2, "would be overwritten"),
         (&["--data-dir", "data_studio", "--html", "data_studio"], 1, "cannot write data_studio"),
     ] {

@@ -14,7 +14,7 @@ fn write(folder: &Path, name: &str, lines: &[Value]) {
 }
 
 /// A folder of three tools in a row, gold plans, lists of ids and predictions.
-fn figures(gold: Option<&[Value]>, split: Option<Value>, said: &[Value], options: Options) -> Figures {
+fn figures(gold: Option<&[Value]>, split: Option<Value>, predicted: &[Value], options: Options) -> Figures {
     let folder = tempfile::tempdir().unwrap();
     let nodes = json!([{"id": "a"}, {"id": "b"}, {"id": "c"}]);
     write(folder.path(), "tool_desc.json", &[json!({"nodes": nodes})]);
@@ -26,9 +26,9 @@ fn figures(gold: Option<&[Value]>, split: Option<Value>, said: &[Value], options
     if let Some(split) = split {
         write(folder.path(), "split_ids.json", &[split]);
     }
-    write(folder.path(), "said.json", said);
+    write(folder.path(), "predicted.json", predicted);
     let domain = Domain::open(folder.path()).unwrap();
-    evaluate_file(&domain, &domain.path("said.json"), options).unwrap()
+    evaluate_file(&domain, &domain.path("predicted.json"), options).unwrap()
 }
 
 fn plan(id: u32, nodes: &[&str], links: &[(&str, &str)]) -> Value {
@@ -49,13 +49,13 @@ fn counted_by_hand() {
         plan(3, &["a", "b", "a"], &[("a", "b"), ("b", "a")]),
         plan(4, &["b", "c"], &[("b", "c")]),
     ];
-    let said = [
+    let predicted = [
         plan(1, &["a", "b", "x"], &[("a", "b"), ("a", "x"), ("b", "c"), ("c", "a")]),
         plan(2, &["b", "a"], &[("a", "b")]),
         plan(3, &["a", "b", "a"], &[("a", "b"), ("b", "a")]),
         plan(9, &["a"], &[]),
     ];
-    let made = figures(Some(&gold), None, &said, Options { steps: true, ..Options::default() });
+    let made = figures(Some(&gold), None, &predicted, Options { steps: true, ..Options::default() });
     assert_eq!((made.samples, made.errors.len(), made.notes.len()), (3, 0, 1));
     // Node F: 2/3, 1, and 2/3 for the repeated node. Link F: p 2/4, r 2/2; 1; 1.
     close(made.nf, (2.0 / 3.0 + 1.0 + 2.0 / 3.0) / 3.0);
@@ -68,21 +68,21 @@ fn counted_by_hand() {
     close(made.lh2, 2.0 / 3.0);
     assert_eq!(made.rouge, Some([1.0, 1.0]));
 
-    let kept = figures(Some(&gold), None, &said, Options { remove_non_pred: false, ..Options::default() });
+    let kept = figures(Some(&gold), None, &predicted, Options { remove_non_pred: false, ..Options::default() });
     assert_eq!(kept.samples, 4);
     close(kept.nf, (2.0 / 3.0 + 1.0 + 2.0 / 3.0) / 4.0);
     close(kept.nh2, 0.25);
 
     let split = json!({"test_ids": {"chain": ["2", "9", "7"]}});
-    let some = figures(Some(&gold), Some(split.clone()), &said, Options::default());
+    let some = figures(Some(&gold), Some(split.clone()), &predicted, Options::default());
     assert_eq!((some.samples, some.errors.len()), (2, 1));
     close(some.nf, 1.0);
     close(some.lh1, 0.0);
 
-    let single = figures(Some(&gold), Some(split), &said, Options { mode: Mode::Single, ..Options::default() });
+    let single = figures(Some(&gold), Some(split), &predicted, Options { mode: Mode::Single, ..Options::default() });
     assert_eq!((single.samples, &single.to_value()["LF"], &single.to_value()["NF"]), (0, &json!("N/A"), &Value::Null));
 
-    let without = figures(None, None, &said, Options::default());
+    let without = figures(None, None, &predicted, Options::default());
     assert_eq!((without.samples, without.nf), (4, None));
     close(without.nh2, 0.25);
     insta::assert_snapshot!(without.to_value(), @r#"{"mode":"chain","samples":4,"NF":null,"LF":null,"Acc":null,"NH-1":0.0833,"NH-2":0.25,"LH-1":0.25,"LH-2":0.5,"notes":["there is no data.json: NF, LF and Acc need gold plans","neither split_ids.json nor data.json: every prediction counts"],"errors":[]}"#);
@@ -91,12 +91,12 @@ fn counted_by_hand() {
 #[test]
 fn unreadable_samples_are_told_and_count_nothing() {
     let gold = [plan(1, &["a"], &[]), plan(2, &["a", "b"], &[("a", "b")])];
-    let said = [
+    let predicted = [
         json!({"id": "1", "task_steps": [], "task_nodes": {"task": "a"}}),
         json!({"id": "2", "result": {"task_nodes": [{"task": "a"}, {"task": "b"}], "task_links": "a, b"}}),
         json!(["no", "id"]),
     ];
-    let made = figures(Some(&gold), None, &said, Options::default());
+    let made = figures(Some(&gold), None, &predicted, Options::default());
     let told: Vec<String> = made.errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         told,

@@ -7,23 +7,19 @@ use crate::evaluate::rouge::ROUGE_NAMES;
 use crate::evaluate::{Counts, Wanted, harmonic};
 
 /// The figures of one group. Those that were not wanted, or for which no sample was left, are `None`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LegacyFigures {
     /// Ids that both the gold plans and the predictions have.
     pub all_samples: u64,
-    /// Samples whose steps were compared.
     pub step_supports: u64,
-    /// Samples whose nodes were compared.
     pub node_supports: u64,
     /// Samples whose links were compared: the same.
     pub link_supports: u64,
-    /// Samples whose arguments could be read.
     pub argument_supports: u64,
-    /// Means of ROUGE F over the samples with steps.
-    pub steps: Option<StepMeans>,
+    /// Means of ROUGE F over the samples with steps, in the order of [`ROUGE_NAMES`].
+    pub steps: Option<[f64; 4]>,
     /// Means of BERTScore over the samples with steps: precision, recall, F1.
     pub bertscore: Option<[f64; 3]>,
-    /// Tools chosen.
     pub nodes: Option<NodeFigures>,
     /// F1 of pairs of task and argument name.
     pub argument_name_f1: Option<f64>,
@@ -34,13 +30,6 @@ pub struct LegacyFigures {
     pub link_f1: Option<f64>,
 }
 
-/// Means of ROUGE F.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct StepMeans {
-    /// In the order of [`ROUGE_NAMES`].
-    pub rouge: [f64; 4],
-}
-
 /// How well tools are chosen, over sets of tools.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeFigures {
@@ -48,15 +37,8 @@ pub struct NodeFigures {
     pub micro: [f64; 3],
     /// The plain means over all tools of the catalogue, those that never occur counting 0.
     pub macro_mean: [f64; 3],
-    /// For each tool, in catalogue order.
-    pub tools: Vec<PerTool>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct PerTool {
-    pub id: String,
-    /// Samples with it: predicted and gold.
-    pub counts: Counts,
+    /// For each tool, in catalogue order, the samples with it.
+    pub tools: Vec<(String, Counts)>,
 }
 
 #[allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
@@ -65,20 +47,7 @@ pub fn pool<'s>(
     catalogue: &Catalogue,
     wanted: Wanted,
 ) -> LegacyFigures {
-    let mut figures = LegacyFigures {
-        all_samples: 0,
-        step_supports: 0,
-        node_supports: 0,
-        link_supports: 0,
-        argument_supports: 0,
-        steps: None,
-        bertscore: None,
-        nodes: None,
-        argument_name_f1: None,
-        argument_value_f1: None,
-        edit_distance: None,
-        link_f1: None,
-    };
+    let mut figures = LegacyFigures::default();
     let mut rouge = [0.0; 4];
     let (mut bertscore, mut compared) = ([0.0; 3], 0u64);
     let mut tools = vec![Counts::default(); catalogue.ids().len()];
@@ -120,7 +89,7 @@ pub fn pool<'s>(
         return figures;
     }
     if wanted.rouge && figures.step_supports > 0 {
-        figures.steps = Some(StepMeans { rouge: rouge.map(|sum| sum / figures.step_supports as f64) });
+        figures.steps = Some(rouge.map(|sum| sum / figures.step_supports as f64));
     }
     if wanted.bertscore && compared > 0 {
         figures.bertscore = Some(bertscore.map(|sum| sum / compared as f64));
@@ -149,12 +118,7 @@ impl NodeFigures {
         NodeFigures {
             micro: [total.precision(), total.recall(), harmonic(total.precision(), total.recall())],
             macro_mean: sums.map(|sum| sum / of),
-            tools: catalogue
-                .ids()
-                .iter()
-                .zip(tools)
-                .map(|(id, counts)| PerTool { id: id.clone(), counts: *counts })
-                .collect(),
+            tools: catalogue.ids().iter().cloned().zip(tools.iter().copied()).collect(),
         }
     }
 }
@@ -172,7 +136,7 @@ impl LegacyFigures {
         put("link_supports", self.link_supports.into());
         put("argument_supports", self.argument_supports.into());
         if let Some(steps) = &self.steps {
-            for (name, value) in ROUGE_NAMES.into_iter().zip(steps.rouge) {
+            for (name, value) in ROUGE_NAMES.into_iter().zip(*steps) {
                 put(&format!("step_{name}"), value.into());
             }
         }
@@ -187,15 +151,10 @@ impl LegacyFigures {
                     put(&format!("node_{kind}_{name}_no_matching"), value.into());
                 }
             }
-            let tools = nodes.tools.iter().map(|tool| {
-                let counts = tool.counts;
-                let row = json!({
-                    "precision": counts.precision(),
-                    "recall": counts.recall(),
-                    "f1-score": counts.f1(),
-                    "support": counts.gold,
-                });
-                (tool.id.clone(), row)
+            let tools = nodes.tools.iter().map(|(id, counts)| {
+                let [precision, recall, f1] = [counts.precision(), counts.recall(), counts.f1()];
+                let row = json!({"precision": precision, "recall": recall, "f1-score": f1, "support": counts.gold});
+                (id.clone(), row)
             });
             put("node_per_type_no_matchcing", Value::Object(tools.collect()));
         }

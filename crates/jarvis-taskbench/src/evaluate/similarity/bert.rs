@@ -42,10 +42,6 @@ struct Embedded {
 }
 
 impl Bert {
-    /// Loads a model.
-    ///
-    /// # Errors
-    /// When the directory holds no BERT or RoBERTa model in safetensors.
     pub fn load(dir: &Path, layer: Option<usize>) -> Result<Bert, SimilarityError> {
         let bad = |reason: String| SimilarityError::Model { dir: dir.display().to_string(), reason };
         let read = |name: &str| fs::read(dir.join(name)).map_err(|error| bad(format!("{name}: {error}")));

@@ -6,7 +6,6 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
 
-/// How intervals are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
     /// How many times the samples are drawn anew; 1,000 is usual.

@@ -11,7 +11,7 @@ const MOST_REASONS: usize = 40;
 const MOST_VALUES: usize = 10;
 
 /// The reasons, the gravest first: no plan, tools, links, references, arguments, order, then what was repaired.
-pub(super) fn reasons(gold: &Plan, said: &Plan, missing: bool, catalogue: &Catalogue) -> Box<[Box<str>]> {
+pub(super) fn reasons(gold: &Plan, predicted: &Plan, missing: bool, catalogue: &Catalogue) -> Box<[Box<str>]> {
     let mut reasons: Vec<String> = Vec::new();
     if let Some((_, why)) = &gold.malformed {
         reasons.push(format!("the gold plan is malformed: {why}"));
@@ -19,19 +19,19 @@ pub(super) fn reasons(gold: &Plan, said: &Plan, missing: bool, catalogue: &Catal
     if missing {
         reasons.push("no prediction".into());
     }
-    if let Some((_, why)) = &said.malformed {
+    if let Some((_, why)) = &predicted.malformed {
         reasons.push(format!("malformed prediction: {why}"));
     }
     // Where there is no plan, what it would have held goes without saying.
-    if !missing && said.malformed.is_none() {
-        tools(gold, said, catalogue, &mut reasons);
-        links(gold, said, catalogue, &mut reasons);
-        reasons.extend(said.dangling.iter().map(|what| format!("dangling reference: {what}")));
-        reasons.extend(said.bad_links.iter().map(|what| format!("malformed link: {what}")));
-        reasons.extend(said.bad_arguments.iter().map(|what| format!("malformed argument: {what}")));
-        arguments(gold, said, catalogue, &mut reasons);
+    if !missing && predicted.malformed.is_none() {
+        tools(gold, predicted, catalogue, &mut reasons);
+        links(gold, predicted, catalogue, &mut reasons);
+        reasons.extend(predicted.dangling.iter().map(|what| format!("dangling reference: {what}")));
+        reasons.extend(predicted.bad_links.iter().map(|what| format!("malformed link: {what}")));
+        reasons.extend(predicted.bad_arguments.iter().map(|what| format!("malformed argument: {what}")));
+        arguments(gold, predicted, catalogue, &mut reasons);
         let (mut wanted, mut found): (Vec<&String>, Vec<&String>) =
-            (gold.nodes.iter().collect(), said.nodes.iter().collect());
+            (gold.nodes.iter().collect(), predicted.nodes.iter().collect());
         if wanted != found {
             wanted.sort_unstable();
             found.sort_unstable();
@@ -39,10 +39,10 @@ pub(super) fn reasons(gold: &Plan, said: &Plan, missing: bool, catalogue: &Catal
                 reasons.push("the tools are listed in another order".into());
             }
         }
-        if said.steps.is_empty() && !gold.steps.is_empty() {
+        if predicted.steps.is_empty() && !gold.steps.is_empty() {
             reasons.push("no steps".into());
         }
-        reasons.extend(said.repaired.iter().map(|(kind, times)| match times {
+        reasons.extend(predicted.repaired.iter().map(|(kind, times)| match times {
             1 => format!("repaired: {kind}"),
             times => format!("repaired: {kind}, {times} times"),
         }));
@@ -55,10 +55,10 @@ pub(super) fn reasons(gold: &Plan, said: &Plan, missing: bool, catalogue: &Catal
     reasons.into_iter().map(String::into_boxed_str).collect()
 }
 
-fn tools(gold: &Plan, said: &Plan, catalogue: &Catalogue, reasons: &mut Vec<String>) {
+fn tools(gold: &Plan, predicted: &Plan, catalogue: &Catalogue, reasons: &mut Vec<String>) {
     let count = |plan: &Plan, name: &str| plan.nodes.iter().filter(|node| *node == name).count();
     for name in firsts(&gold.nodes) {
-        let (wanted, found) = (count(gold, name), count(said, name));
+        let (wanted, found) = (count(gold, name), count(predicted, name));
         let name = cut(catalogue.show(name));
         match (wanted, found) {
             (_, 0) => reasons.push(format!("missed tool {name}")),
@@ -68,9 +68,9 @@ fn tools(gold: &Plan, said: &Plan, catalogue: &Catalogue, reasons: &mut Vec<Stri
             _ => {}
         }
     }
-    for name in firsts(&said.nodes) {
+    for name in firsts(&predicted.nodes) {
         if count(gold, name) == 0 {
-            let written = || said.nodes.iter().zip(&said.written).find(|(node, _)| *node == name);
+            let written = || predicted.nodes.iter().zip(&predicted.written).find(|(node, _)| *node == name);
             reasons.push(match (catalogue.code(name), written()) {
                 (None, Some((_, written))) => format!("unknown tool {}", cut(written)),
                 (Some(_), _) | (None, None) => format!("surplus tool {}", cut(catalogue.show(name))),
@@ -79,20 +79,22 @@ fn tools(gold: &Plan, said: &Plan, catalogue: &Catalogue, reasons: &mut Vec<Stri
     }
 }
 
-fn links(gold: &Plan, said: &Plan, catalogue: &Catalogue, reasons: &mut Vec<String>) {
+fn links(gold: &Plan, predicted: &Plan, catalogue: &Catalogue, reasons: &mut Vec<String>) {
     let show = |(source, target): &(String, String)| {
         format!("{} → {}", cut(catalogue.show(source)), cut(catalogue.show(target)))
     };
-    reasons.extend(gold.links.difference(&said.links).map(|link| format!("missed link {}", show(link))));
-    reasons.extend(said.links.difference(&gold.links).map(|link| format!("surplus link {}", show(link))));
+    reasons.extend(gold.links.difference(&predicted.links).map(|link| format!("missed link {}", show(link))));
+    reasons.extend(predicted.links.difference(&gold.links).map(|link| format!("surplus link {}", show(link))));
 }
 
 /// Only of tools that both sides name: the others have been reasons of.
-fn arguments(gold: &Plan, said: &Plan, catalogue: &Catalogue, reasons: &mut Vec<String>) {
-    let shared: BTreeSet<&String> = gold.nodes.iter().filter(|name| said.nodes.contains(name)).collect();
+fn arguments(gold: &Plan, predicted: &Plan, catalogue: &Catalogue, reasons: &mut Vec<String>) {
+    let shared: BTreeSet<&String> = gold.nodes.iter().filter(|name| predicted.nodes.contains(name)).collect();
     let mut slots: BTreeMap<(&str, &str), [Vec<&str>; 2]> = BTreeMap::new();
     for (side, arguments) in
-        [gold.arguments.difference(&said.arguments), said.arguments.difference(&gold.arguments)].into_iter().enumerate()
+        [gold.arguments.difference(&predicted.arguments), predicted.arguments.difference(&gold.arguments)]
+            .into_iter()
+            .enumerate()
     {
         for Argument { task, name, value } in
             arguments.filter(|argument| shared.contains(&argument.task) && !argument.is_counted_elsewhere())
@@ -126,7 +128,7 @@ fn firsts(names: &[String]) -> impl Iterator<Item = &str> {
     names.iter().map(String::as_str).filter(move |name| seen.insert(*name))
 }
 
-/// The start of what a model or a file says.
+/// The start of a text from a model or a file.
 fn cut(text: &str) -> String {
     const MOST: usize = 80;
     match text.char_indices().nth(MOST) {

@@ -17,6 +17,7 @@ use super::steps::step_text;
 use crate::data::{DependencyType, GoldRecord, normalised};
 use crate::evaluate::kind_of;
 use crate::json::{Json, Look, entries};
+use crate::words::words;
 
 /// Plans with more nodes than this are malformed; the largest gold plans have ten.
 pub(crate) const MOST_NODES: usize = 500;
@@ -33,9 +34,9 @@ pub(crate) struct Argument {
     pub(crate) value: String,
 }
 
-/// What stands for the name of an argument that refers to nothing.
+/// Placeholder name of an argument that refers to no other node.
 const DANGLING: &str = "dangling reference";
-/// What stands for the name of an argument that is none.
+/// Placeholder name of a malformed argument.
 const MALFORMED: &str = "malformed argument";
 
 impl Argument {
@@ -65,46 +66,35 @@ pub(crate) struct Plan {
     pub(crate) repaired: BTreeMap<&'static str, u32>,
     /// References to no node, as `reference` in an argument of `tool`.
     pub(crate) dangling: Vec<String>,
-    /// Links that are none, with why.
+    /// What is wrong with each malformed link.
     pub(crate) bad_links: Vec<String>,
-    /// Arguments that are none, with why.
+    /// What is wrong with each malformed argument.
     pub(crate) bad_arguments: Vec<String>,
     /// Why it is no plan: the cause's stable word and a sentence.
     pub(crate) malformed: Option<(Cause, String)>,
 }
 
-/// Why a prediction is no plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
     /// The reply or the line holds nothing that could be a plan.
     Unreadable,
-    /// What stands for the plan is not an object.
     NotAnObject,
-    /// It has no `task_nodes`.
     NoNodes,
-    /// `task_nodes` is no list.
     NodesNotAList,
-    /// A node is no object.
     NodeNotAnObject,
-    /// A node has no text under `task`.
     NodeWithoutTask,
-    /// There are more nodes than any plan needs.
     TooManyNodes,
 }
 
-impl Cause {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Cause::Unreadable => "unreadable",
-            Cause::NotAnObject => "not_an_object",
-            Cause::NoNodes => "no_task_nodes",
-            Cause::NodesNotAList => "task_nodes_not_a_list",
-            Cause::NodeNotAnObject => "node_not_an_object",
-            Cause::NodeWithoutTask => "node_without_task",
-            Cause::TooManyNodes => "too_many_nodes",
-        }
-    }
-}
+words!(Cause:
+    Unreadable = "unreadable",
+    NotAnObject = "not_an_object",
+    NoNodes = "no_task_nodes",
+    NodesNotAList = "task_nodes_not_a_list",
+    NodeNotAnObject = "node_not_an_object",
+    NodeWithoutTask = "node_without_task",
+    TooManyNodes = "too_many_nodes",
+);
 
 impl Plan {
     pub(crate) fn of_gold(gold: &GoldRecord<'_>, catalogue: &Catalogue) -> Plan {
@@ -120,7 +110,6 @@ impl Plan {
         }
     }
 
-    /// An empty plan because there is none to read.
     pub(crate) fn malformed(cause: Cause, why: String) -> Plan {
         Plan { malformed: Some((cause, why)), ..Plan::default() }
     }
@@ -308,7 +297,7 @@ fn temporal_argument(plan: &mut Plan, at: usize, name: &str, value: &Json<'_>) {
     plan.arguments.insert(Argument { task, name: name.to_owned(), value: value_text(value).into_owned() });
 }
 
-/// What is no `{name, value}` stands as said but agrees with nothing that is.
+/// A malformed argument keeps its value, under a name that no gold argument has.
 fn bad_argument(plan: &mut Plan, at: usize, value: &Json<'_>) {
     let Some(task) = plan.nodes.get(at).cloned() else { return };
     plan.bad_arguments.push(format!("an argument is {}, not a name with a value", value.what()));
@@ -335,7 +324,7 @@ fn listed_links(links: &Json<'_>, plan: &mut Plan) -> Option<BTreeSet<(String, S
         }
     };
     let mut listed = BTreeSet::new();
-    // Where a step 0 is named, steps are counted from 0, or nobody knows from where.
+    // A step 0 shows that steps are not counted from 1, and then their base is unknown.
     let counted = !items.iter().filter_map(link_ends).flatten().any(|end| number_of(end) == Some(0));
     for item in items {
         match listed_link(item, counted, plan) {
@@ -371,7 +360,6 @@ fn listed_link(item: &Json<'_>, counted: bool, plan: &mut Plan) -> Result<(Strin
     Ok(link)
 }
 
-/// The name at an end of a link.
 fn link_end(end: &Json<'_>, counted: bool, plan: &mut Plan) -> Result<String, String> {
     let name = end.text().map(normalised);
     let number = match (name, number_of(end)) {

@@ -21,25 +21,12 @@ pub struct Figure {
 /// Precision, recall and F1 over the sums of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prf {
-    /// The sums.
-    pub common: u64,
-    pub predicted: u64,
-    /// How many were wanted.
-    pub gold: u64,
+    pub counts: Counts,
     /// Precision, recall, F1.
     pub figures: [Figure; 3],
 }
 
-/// Precision, recall, F1 and support of one tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolFigures {
-    pub tool: String,
-    /// Samples with it on both sides, in the prediction, in the gold plan.
-    pub counts: Counts,
-}
-
-/// The figures of a group.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct StrictFigures {
     /// Gold samples, all of which count.
     pub samples: usize,
@@ -47,15 +34,14 @@ pub struct StrictFigures {
     pub missing: usize,
     /// Of them with a prediction that is no plan, by cause.
     pub malformed: BTreeMap<&'static str, u64>,
-    /// Predicted links that are none.
+    /// Predicted links without a source and a target.
     pub malformed_links: u64,
-    /// Predicted arguments that are none.
+    /// Predicted arguments without a name and a value.
     pub malformed_arguments: u64,
     /// Predicted references to no other node.
     pub dangling_references: u64,
     /// Predicted nodes that name no tool.
     pub unknown_tools: u64,
-    /// Repairs of predictions by kind.
     pub repaired: BTreeMap<&'static str, u64>,
     /// Gold plans that are malformed, gold nodes that name no tool, gold references to no other node.
     pub gold: [u64; 3],
@@ -64,7 +50,7 @@ pub struct StrictFigures {
     /// Means of precision, recall and F1 over the catalogue's tools that occur on either side.
     pub macro_nodes: Option<[f64; 3]>,
     /// Those tools, in catalogue order.
-    pub tools: Vec<ToolFigures>,
+    pub tools: Vec<(String, Counts)>,
     pub links: Option<Prf>,
     /// Listed links in resource mode: on how many samples both sides list them, and the figures there.
     pub listed_links: Option<(usize, Prf)>,
@@ -200,13 +186,12 @@ pub fn pool<'s>(
     let family = |at: usize| {
         let sum = |column: usize| sums.get(at * 3 + column).copied().expect("a row has five families") as u64;
         let figures = [figure(at * 3), figure(at * 3 + 1), figure(at * 3 + 2)];
-        Prf { common: sum(0), predicted: sum(1), gold: sum(2), figures }
+        Prf { counts: Counts { common: sum(0), predicted: sum(1), gold: sum(2) }, figures }
     };
     if wanted.nodes {
         pooled.nodes = Some((family(0), figure(17)));
         let occurring = tools.iter().zip(&catalogue.tools).filter(|(counts, _)| counts.predicted + counts.gold > 0);
-        pooled.tools =
-            occurring.map(|(counts, (tool, _))| ToolFigures { tool: tool.clone(), counts: *counts }).collect();
+        pooled.tools = occurring.map(|(counts, (tool, _))| (tool.clone(), *counts)).collect();
         pooled.macro_nodes = macro_mean(&pooled.tools);
     }
     if wanted.links {
@@ -229,25 +214,7 @@ pub fn pool<'s>(
 }
 
 fn counters<'s>(samples: impl Iterator<Item = &'s StrictSample>) -> StrictFigures {
-    let mut pooled = StrictFigures {
-        samples: 0,
-        missing: 0,
-        malformed: BTreeMap::new(),
-        malformed_links: 0,
-        malformed_arguments: 0,
-        dangling_references: 0,
-        unknown_tools: 0,
-        repaired: BTreeMap::new(),
-        gold: [0; 3],
-        nodes: None,
-        macro_nodes: None,
-        tools: Vec::new(),
-        links: None,
-        listed_links: None,
-        arguments: None,
-        edit_distance: None,
-        rouge: None,
-    };
+    let mut pooled = StrictFigures::default();
     for sample in samples {
         pooled.samples += 1;
         pooled.missing += usize::from(sample.missing);
@@ -269,13 +236,13 @@ fn counters<'s>(samples: impl Iterator<Item = &'s StrictSample>) -> StrictFigure
     pooled
 }
 
-fn macro_mean(tools: &[ToolFigures]) -> Option<[f64; 3]> {
+fn macro_mean(tools: &[(String, Counts)]) -> Option<[f64; 3]> {
     if tools.is_empty() {
         return None;
     }
     let mut sums = [0.0; 3];
-    for tool in tools {
-        for (sum, value) in sums.iter_mut().zip(of_counts(tool.counts).expect("the tools occur")) {
+    for (_, counts) in tools {
+        for (sum, value) in sums.iter_mut().zip(of_counts(*counts).expect("the tools occur")) {
             *sum += value;
         }
     }
@@ -298,9 +265,9 @@ impl Prf {
         for (name, figure) in ["precision", "recall", "f1"].into_iter().zip(self.figures) {
             figure.put(name, &mut map);
         }
-        map.insert("common".into(), self.common.into());
-        map.insert("predicted".into(), self.predicted.into());
-        map.insert("gold".into(), self.gold.into());
+        map.insert("common".into(), self.counts.common.into());
+        map.insert("predicted".into(), self.counts.predicted.into());
+        map.insert("gold".into(), self.counts.gold.into());
         map
     }
 }
@@ -318,25 +285,22 @@ impl StrictFigures {
     ///
     /// A figure with nothing to count is `null`. `X_interval` after a figure X is its 95 % interval, `[low, high]`.
     pub fn to_value(&self) -> Value {
-        let mut out = Map::new();
-        out.insert("samples".into(), self.samples.into());
-        out.insert("missing".into(), self.missing.into());
-        out.insert("malformed".into(), json!(self.malformed));
-        out.insert("malformed_links".into(), self.malformed_links.into());
-        out.insert("malformed_arguments".into(), self.malformed_arguments.into());
-        out.insert("dangling_references".into(), self.dangling_references.into());
-        out.insert("unknown_tools".into(), self.unknown_tools.into());
-        out.insert("repaired".into(), json!(self.repaired));
         let [malformed, unknown, dangling] = self.gold;
-        let gold = json!({"malformed": malformed, "unknown_tools": unknown, "dangling_references": dangling});
-        out.insert("gold".into(), gold);
+        let counts = json!({
+            "samples": self.samples, "missing": self.missing, "malformed": self.malformed,
+            "malformed_links": self.malformed_links, "malformed_arguments": self.malformed_arguments,
+            "dangling_references": self.dangling_references, "unknown_tools": self.unknown_tools,
+            "repaired": self.repaired,
+            "gold": {"malformed": malformed, "unknown_tools": unknown, "dangling_references": dangling},
+        });
+        let mut out = counts.as_object().cloned().expect("it is an object");
         if let Some((nodes, exact)) = &self.nodes {
             let mut map = nodes.to_map();
             exact.put("exact", &mut map);
             let [precision, recall, f1] = optional(self.macro_nodes);
             let mean = json!({"precision": precision, "recall": recall, "f1": f1, "tools": self.tools.len()});
             map.insert("macro".into(), mean);
-            map.insert("per_tool".into(), self.tools.iter().map(ToolFigures::entry).collect::<Map<_, _>>().into());
+            map.insert("per_tool".into(), self.tools.iter().map(of_tool).collect::<Map<_, _>>().into());
             out.insert("nodes".into(), map.into());
         }
         if let Some(links) = self.links {
@@ -371,11 +335,9 @@ impl StrictFigures {
     }
 }
 
-impl ToolFigures {
-    fn entry(&self) -> (String, Value) {
-        let [precision, recall, f1] = of_counts(self.counts).expect("only tools that occur have figures");
-        let figures = json!({"precision": precision, "recall": recall, "f1": f1,
-            "support": self.counts.gold, "predicted": self.counts.predicted});
-        (self.tool.clone(), figures)
-    }
+fn of_tool((tool, counts): &(String, Counts)) -> (String, Value) {
+    let [precision, recall, f1] = of_counts(*counts).expect("only tools that occur have figures");
+    let figures = json!({"precision": precision, "recall": recall, "f1": f1,
+        "support": counts.gold, "predicted": counts.predicted});
+    (tool.clone(), figures)
 }

@@ -2,27 +2,15 @@
 
 use crate::json::Json;
 
-/// A reference in an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reference {
     /// `<node-j>`: a place in the list of nodes, or `None` where what is written is no such number.
-    Node {
-        /// The place, from 0.
-        at: Option<usize>,
-        /// As written.
-        written: String,
-    },
+    Node { at: Option<usize>, written: String },
     /// `<output_of_X>`.
-    OutputOf {
-        /// X.
-        tool: String,
-        /// As written.
-        written: String,
-    },
+    OutputOf { tool: String, written: String },
 }
 
 impl Reference {
-    /// The reference as written.
     pub(super) fn written(&self) -> &str {
         match self {
             Reference::Node { written, .. } | Reference::OutputOf { written, .. } => written,
@@ -69,7 +57,7 @@ fn in_text(text: &str, found: &mut Vec<Reference>) {
     }
 }
 
-/// A place as plain digits; signs, and numbers too large for a place, are none.
+/// A place as plain digits; `None` for signs and for numbers too large.
 fn place(digits: &str) -> Option<usize> {
     let digits = digits.trim();
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

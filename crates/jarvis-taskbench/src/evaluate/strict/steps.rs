@@ -27,7 +27,6 @@ pub(super) fn step_text(steps: &Json<'_>) -> (String, bool) {
     }
 }
 
-/// One step's text.
 fn one(step: &Json<'_>) -> String {
     match step {
         Json::Null => String::new(),

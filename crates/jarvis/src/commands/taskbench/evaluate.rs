@@ -9,15 +9,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList};
+use jarvis_taskbench::data::{Alignment, DependencyType, Domain, Lines, SampleId, ToolList, same_file};
+use jarvis_taskbench::evaluate::similarity::SimilarityError;
 use jarvis_taskbench::evaluate::strict::Bootstrap;
 use jarvis_taskbench::evaluate::{Grouping, Mode, Options, Predictions, Profile, Wanted, evaluate, similarity};
 use jarvis_taskbench::infer::{Traces, demos_of_folder, demos_shown, known_demos};
-use serde_json::Value;
 
 use self::files::{file_for, jobs, save, write_samples};
-use super::{ids, same_file, unusable};
+use super::{ids, one_or_list, unusable, wrong_use};
+use crate::batch_progress::bar;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -188,10 +188,9 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     let metrics = if args.metric.is_empty() { vec!["all"] } else { args.metric.iter().map(String::as_str).collect() };
     let wanted = Wanted::from_words(metrics, &args.prompting).map_err(Failure::usage)?;
     let similarity = match &args.bert_model {
-        Some(dir) if wanted.bertscore => Some(similarity::load(dir, args.bert_layer).map_err(|error| {
-            let hint = error.hint();
-            Failure::usage(error).hint(hint)
-        })?),
+        Some(dir) if wanted.bertscore => {
+            Some(similarity::load(dir, args.bert_layer).map_err(wrong_use(SimilarityError::hint))?)
+        }
         Some(_) | None => None,
     };
     if wanted.bertscore && similarity.is_none() {
@@ -199,7 +198,7 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         let asked = args.metric.iter().any(|word| word == "bertscore");
         if asked { printer.warning(missing) } else { printer.progress(&format!("note: {missing}")) }
     }
-    let bar = bar(similarity.is_some() && printer.draws());
+    let bar = bar(printer, 0, "BERTScore ");
     let progress = |done: usize, of: usize| {
         bar.set_length(of as u64);
         bar.set_position(done as u64);
@@ -227,7 +226,6 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
     };
     // Of several files without named groups one line each, so that they can be compared.
     let brief = jobs.len() > 1 && args.splits.is_empty() && args.n_tools.is_empty();
-    let mut documents = Vec::new();
     let mut runs = Vec::new();
     let mut failed = 0;
     for job in &jobs {
@@ -279,14 +277,9 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         }
         runs.push((job, figures));
     }
-    for (job, figures) in &runs {
-        documents.push(figures.document(&job.name));
-    }
     if args.json {
-        let document = match documents.pop() {
-            Some(only) if !batch => only,
-            last => Value::Array(documents.into_iter().chain(last).collect()),
-        };
+        let documents = runs.iter().map(|(job, figures)| figures.document(&job.name)).collect();
+        let document = one_or_list(documents, !batch);
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     } else if brief {
         show::compare(&runs, printer);
@@ -294,17 +287,6 @@ fn evaluate_all(args: &EvaluateArgs, printer: Printer) -> Result<ExitCode, Failu
         show::groups(&runs, args, printer);
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-fn bar(drawn: bool) -> ProgressBar {
-    let bar = ProgressBar::hidden();
-    if drawn {
-        bar.set_draw_target(ProgressDrawTarget::stderr());
-    }
-    if let Ok(style) = ProgressStyle::with_template("BERTScore {bar:30} {pos}/{len} pairs, {eta} left") {
-        bar.set_style(style);
-    }
-    bar
 }
 
 /// The type that was asked for, or else the one that the tools have.
@@ -335,7 +317,7 @@ fn no_gold(args: &EvaluateArgs, domain: &Domain, printer: Printer) -> Result<(),
         }
         (None, Some(AlignmentArg(None)) | None) => {
             Err(Failure::usage(format!("{} holds no gold plan", gold.display()))
-                .hint("a line a plan is wanted; `jarvis taskbench inspect` lists what is there"))
+                .hint("each line is one plan; `jarvis taskbench inspect` lists what the folder holds"))
         }
     }
 }
@@ -359,7 +341,7 @@ fn only(args: &EvaluateArgs, domain: &Domain) -> Result<Option<HashSet<SampleId>
 }
 
 /// The samples that the prompt had as examples: as typed, else as the folder's name says, else as the log beside
-/// the predictions tells.
+/// the predictions says.
 fn demos(args: &EvaluateArgs, domain: &Domain, traces: &Traces, printer: Printer) -> HashSet<SampleId> {
     let of_folder = demos_of_folder(&args.prediction_dir.to_string_lossy());
     let of_log: Vec<&str> = traces.examples.iter().map(String::as_str).collect();

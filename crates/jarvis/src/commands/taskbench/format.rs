@@ -1,15 +1,15 @@
 //! `jarvis taskbench format`: generated samples to gold plans and requests.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use clap::builder::BoolishValueParser;
-use clap::{ArgGroup, Args};
-use jarvis_taskbench::data::{DependencyType, Domain};
-use jarvis_taskbench::generate::{FormatOptions, format};
+use jarvis_plan::export::plural;
+use jarvis_taskbench::data::DependencyType;
+use jarvis_taskbench::generate::{FormatError, FormatOptions, format};
 use serde_json::{Value, json};
 
-use super::unusable;
+use super::{DomainArg, wrong_use};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -21,14 +21,9 @@ use crate::printer::Printer;
     model's order; an argument becomes <node-j> only when it is wholly the name of another tool of\n\
     the plan. What was edited or added by hand stays: nothing is written then but with --overwrite.\n\n\
     Exit status: 0 when a sample was accepted, 1 when none was, 2 for wrong use.")]
-#[command(group(ArgGroup::new("run").args(["data_dir", "dir"]).required(true)))]
 pub(crate) struct FormatArgs {
-    /// The folder of a generation run
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// The folder, as with --data-dir
-    #[arg(value_name = "DIR")]
-    dir: Option<PathBuf>,
+    #[command(flatten)]
+    domain: DomainArg,
     /// `resource` or `temporal` [default: as each sample's tools show]
     #[arg(long, value_name = "TYPE")]
     dependency_type: Option<DependencyType>,
@@ -45,8 +40,7 @@ pub(crate) struct FormatArgs {
 }
 
 pub(super) fn run(args: &FormatArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let dir = args.data_dir.as_ref().or(args.dir.as_ref()).cloned().unwrap_or_default();
-    let domain = Domain::open(dir).map_err(unusable)?;
+    let domain = args.domain.open()?;
     let raw = domain.path("data_raw.json");
     if !raw.is_file() {
         return Err(
@@ -58,19 +52,14 @@ pub(super) fn run(args: &FormatArgs, printer: Printer) -> Result<ExitCode, Failu
         require_check: args.require_check,
         overwrite: args.overwrite,
     };
-    let formatted = format(&domain, options).map_err(|error| {
-        let hint = error.hint();
-        Failure::usage(error).hint(hint)
-    })?;
+    let formatted = format(&domain, options).map_err(wrong_use(FormatError::hint))?;
     let named = |id: &Option<String>| id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
     for rejected in &formatted.rejected {
         printer.note(&format!("line {}{}: {}", rejected.line, named(&rejected.id), rejected.reason));
     }
     if formatted.repeated_ids > 0 {
-        printer.warning(&match formatted.repeated_ids {
-            1 => "1 accepted sample repeats the id of another".to_owned(),
-            n => format!("{n} accepted samples repeat the id of another"),
-        });
+        let repeated = plural(formatted.repeated_ids, "accepted sample");
+        printer.warning(&format!("{repeated} with the id of another"));
     }
     if args.json {
         let rejected: Vec<Value> = formatted

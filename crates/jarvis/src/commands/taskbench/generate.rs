@@ -7,21 +7,21 @@ use std::time::SystemTime;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
 use jarvis_batch::Summary;
+use jarvis_plan::export::plural;
 use jarvis_taskbench::data::{DependencyType, file_stem};
 use jarvis_taskbench::generate::{
-    ALIGNED, Folder, FolderError, GenerateError, Generator, SampleSpec, Settings, prepare,
+    ALIGNED, Done, Folder, FolderError, GenerateError, Generator, SampleSpec, Settings, prepare,
 };
 use jarvis_taskbench::graph::Method;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::endpoint::EndpointArgs;
-use crate::batch_progress::{BatchProgress, kinds, several};
+use super::wrong_use;
+use crate::batch_progress::{BatchProgress, kinds};
 use crate::cli::Global;
-use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::session::cancel_on_interrupt;
+use crate::session::{self, BatchResult};
 use crate::wiring::{build_special, load_config};
 
 /// `jarvis taskbench generate`.
@@ -62,7 +62,7 @@ pub(crate) struct GenerateArgs {
     /// Draw every sample with so many tools [default: 2 to 10, mostly 3 to 5]
     #[arg(long, value_name = "N")]
     tool_number: Option<usize>,
-    /// What chance starts from; -1 for the folder's earlier seed, or a new one
+    /// Seed of the random draws; -1 for the folder's earlier seed, or a new one
     #[arg(long, default_value_t = -1, allow_negative_numbers = true)]
     seed: i64,
     /// Have the model judge its own results as a strict teacher
@@ -98,7 +98,8 @@ pub(crate) struct GenerateArgs {
 }
 
 pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let config = configured(&args, global, printer)?;
+    let mut config = load_config(global, printer)?.config;
+    args.endpoint.configure(&mut config, global)?;
     let chat = build_special(&config, global.record.as_deref(), args.endpoint.special())?.ok_or_else(|| {
         Failure::usage("samples are made by a chat model, and none is configured")
             .hint("name one, for example `--llm qwen3:8b --base-url http://localhost:11434/v1`; `jarvis taskbench graph sample` draws graphs without one")
@@ -124,20 +125,29 @@ pub(super) async fn run(mut args: GenerateArgs, global: &Global, printer: Printe
     let errors = folder.errors();
     let generator = Generator::new(chat.model, folder, settings).map_err(failed)?;
     generator.check().await.map_err(|error| {
-        let hint = error.hint().unwrap_or_default();
-        Failure::usage(error).hint(hint)
+        let hint = error.hint();
+        Failure::usage(error).maybe_hint(hint)
     })?;
     if args.play {
-        return play(&generator, &args, printer).await;
+        let request = format!("TaskBench generation: one sample in {}", dir.display());
+        let done = session::batch(&config, request, printer, async |events, stop| {
+            let generator = generator.reporting_to(events);
+            tokio::select! {
+                done = generator.play() => done.map_err(|error| unplayed(error, printer)),
+                () = stop.cancelled() => Err(Failure::work("interrupted")),
+            }
+        });
+        return show_sample(&done.await?, &args, printer);
     }
-    let cancel = CancellationToken::new();
-    let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
     let mut shown = BatchProgress::new(printer, llm, ("sample", "sample"), &errors);
-    shown.tells_all = true;
-    let ended = generator.run(&shown, &cancel).await;
-    interrupt.abort();
+    shown.lists_all = true;
+    let request = format!("TaskBench generation: {} in {}", plural(args.number_of_samples, "sample"), dir.display());
+    let ended = session::batch(&config, request, printer, async |events, stop| {
+        generator.reporting_to(events).run(&shown, &stop).await.map_err(failed)
+    });
+    let ended = ended.await;
     shown.clear();
-    finish(&ended.map_err(failed)?, &shown, &args, &dir, &errors, printer)
+    finish(&ended?, &shown, &args, &dir, &errors, printer)
 }
 
 /// What becomes of a number of tools that the method does not take.
@@ -181,13 +191,6 @@ fn earlier_options(dir: &Path) -> Option<Value> {
     earlier.lines().rev().find_map(of_line)
 }
 
-/// The configuration with this command's flags on top.
-fn configured(args: &GenerateArgs, global: &Global, printer: Printer) -> Result<Config, Failure> {
-    let mut config = load_config(global, printer)?.config;
-    args.endpoint.configure(&mut config, global)?;
-    Ok(config)
-}
-
 /// The name of a new folder: time, model, temperature and nucleus, with dots as underscores.
 fn new_folder(args: &GenerateArgs, llm: &str, now: SystemTime) -> String {
     let time: String =
@@ -198,7 +201,8 @@ fn new_folder(args: &GenerateArgs, llm: &str, now: SystemTime) -> String {
 }
 
 fn open(args: &GenerateArgs, dir: &Path) -> Result<Folder, Failure> {
-    prepare(dir, args.graph_desc.as_deref(), args.tool_desc.as_deref(), args.dependency_type).map_err(no_folder)
+    prepare(dir, args.graph_desc.as_deref(), args.tool_desc.as_deref(), args.dependency_type)
+        .map_err(wrong_use(FolderError::hint))
 }
 
 /// A try needs no folder of its own: it keeps nothing.
@@ -211,11 +215,6 @@ fn open_for_play(args: &GenerateArgs, dir: &Path) -> Result<Folder, Failure> {
     let folder = open(args, &scratch);
     let _ = std::fs::remove_dir_all(&scratch);
     folder
-}
-
-fn no_folder(error: FolderError) -> Failure {
-    let hint = error.hint();
-    Failure::usage(error).hint(hint)
 }
 
 /// The seed: as given, else that of the folder's last run, so that a stopped run is continued, else a new one.
@@ -231,16 +230,25 @@ fn seed(args: &GenerateArgs, dir: &Path) -> u64 {
     })
 }
 
-async fn play(generator: &Generator, args: &GenerateArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let done = tokio::select! {
-        done = generator.play() => done.map_err(|error| {
-            if let GenerateError::Sample { raw: Some(raw), .. } = &error {
-                printer.progress(&format!("the reply:\n{raw}\n"));
-            }
-            failed(error)
-        })?,
-        _ = tokio::signal::ctrl_c() => return Err(Failure::work("interrupted")),
-    };
+impl BatchResult for Done {
+    fn ok(&self) -> bool {
+        true
+    }
+
+    fn text(&self) -> String {
+        self.critics.verdict()
+    }
+}
+
+/// Why there is no sample; the reply that cannot be used is shown whole.
+fn unplayed(error: GenerateError, printer: Printer) -> Failure {
+    if let GenerateError::Sample { raw: Some(raw), .. } = &error {
+        printer.progress(&format!("the reply:\n{raw}\n"));
+    }
+    failed(error)
+}
+
+fn show_sample(done: &Done, args: &GenerateArgs, printer: Printer) -> Result<ExitCode, Failure> {
     if args.json {
         let shown = json!({"prompt": done.prompt, "record": done.record});
         printer.out(&serde_json::to_string_pretty(&shown).map_err(Failure::work)?);
@@ -263,7 +271,7 @@ fn finish(
     let Summary { already: found, done: made, failed, left, interrupted, gave_up, .. } = *summary;
     let (raw, aligned, missing) = (dir.join("data_raw.json"), summary.counted(ALIGNED), failed + left);
     if summary.pending() == 0 {
-        printer.progress(&format!("nothing to make: {} has {}", dir.display(), several(found, "sample")));
+        printer.progress(&format!("nothing to make: {} has {}", dir.display(), plural(found, "sample")));
     }
     if args.json {
         let document = json!({
@@ -273,7 +281,7 @@ fn finish(
         });
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     } else {
-        printer.out(&format!("{} in {}", several(found + made, "sample"), raw.display()));
+        printer.out(&format!("{} in {}", plural(found + made, "sample"), raw.display()));
     }
     let kinds = kinds(summary);
     printer.progress(&format!("made {made} ({aligned} aligned with their graph), failed {failed}{kinds}"));
@@ -295,9 +303,5 @@ fn finish(
 
 fn failed(error: GenerateError) -> Failure {
     let hint = error.hint();
-    let failure = Failure::work(error);
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    Failure::work(error).maybe_hint(hint)
 }

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, Subcommand};
-use jarvis_taskbench::data::{DependencyType, Domain, ToolGraph, ToolList};
+use jarvis_plan::export::plural;
+use jarvis_taskbench::data::{DependencyType, Domain, ToolGraph, ToolList, same_file};
 use jarvis_taskbench::graph::{
-    BuildOptions, Dice, Drawing, GraphStats, MERMAID_LINKS, Method, SampledGraph, SampledLink, Sampler, build, draw,
-    draw_sample, stats, to_json, write,
+    BuildError, BuildOptions, Drawing, GraphStats, MERMAID_LINKS, Method, SampledGraph, SampledLink, Sampler,
+    SeededRng, build, draw, draw_sample, stats, to_json, write,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{same_file, unusable};
+use super::{unusable, wrong_use};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -74,7 +75,7 @@ pub(crate) struct BuildArgs {
 
 /// Where a graph is.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct GraphSource {
     /// The graph
     #[arg(long, visible_alias = "graph-desc", alias = "graph_desc", value_name = "FILE")]
@@ -88,12 +89,16 @@ pub(crate) struct GraphSource {
 }
 
 impl GraphSource {
+    fn path(&self) -> Option<PathBuf> {
+        let of_domain = self.data_dir.as_ref().or(self.dir.as_ref()).map(|dir| dir.join("graph_desc.json"));
+        self.graph.clone().or(of_domain)
+    }
+
     fn read(&self) -> Result<ToolGraph, Failure> {
-        match (&self.graph, self.data_dir.as_ref().or(self.dir.as_ref())) {
-            (Some(graph), _) => ToolGraph::read(graph),
-            (None, dir) => Domain::open(dir.cloned().unwrap_or_default()).and_then(|domain| domain.graph()),
-        }
-        .map_err(unusable)
+        let path = self.path().ok_or_else(|| {
+            Failure::usage("no graph is named").hint("name its file with --graph, or a domain folder")
+        })?;
+        ToolGraph::read(&path).map_err(unusable)
     }
 }
 
@@ -108,7 +113,7 @@ pub(crate) struct SampleArgs {
     /// Tools of a sample; `single` always has 1, `dag` at least 3
     #[arg(long, visible_aliases = ["tool-number", "number-of-tools"], aliases = ["tool_number", "number_of_tools"], value_name = "N", default_value_t = 3)]
     n: usize,
-    /// What chance starts from
+    /// Seed of the random draws
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// How many samples
@@ -117,24 +122,16 @@ pub(crate) struct SampleArgs {
     /// Print a JSON list of samples
     #[arg(long)]
     json: bool,
-    /// Also draw the sample into this file; its ending tells how: .svg, .dot, .mmd or .md
+    /// Also draw the sample into this file; its ending decides the format: .svg, .dot, .mmd or .md
     #[arg(long, value_name = "FILE")]
     draw: Option<PathBuf>,
 }
 
 /// `jarvis taskbench graph draw`.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("what").args(["graph", "data_dir", "dir", "subset"]).required(true).multiple(true)))]
 pub(crate) struct DrawArgs {
-    /// The graph
-    #[arg(long, visible_alias = "graph-desc", alias = "graph_desc", value_name = "FILE", conflicts_with_all = ["data_dir", "dir"])]
-    graph: Option<PathBuf>,
-    /// A domain folder: its graph_desc.json is read
-    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
-    data_dir: Option<PathBuf>,
-    /// A domain folder, as with --data-dir
-    #[arg(value_name = "DIR")]
-    dir: Option<PathBuf>,
+    #[command(flatten)]
+    source: GraphSource,
     /// `svg`, `dot` or `mermaid` [default: what the ending of --out says, else svg]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Drawing>,
@@ -176,11 +173,8 @@ fn build_graph(args: &BuildArgs, printer: Printer) -> Result<(), Failure> {
     };
     let list = ToolList::read(&tools).map_err(unusable)?;
     let dependency = args.dependency_type.unwrap_or_else(|| list.dependency());
-    let failed = |error: jarvis_taskbench::graph::BuildError| {
-        let hint = error.hint();
-        Failure::usage(error).hint(hint)
-    };
-    let graph = build(&list, dependency, BuildOptions { ignore_case: args.ignore_case }).map_err(failed)?;
+    let failed = wrong_use(BuildError::hint);
+    let graph = build(&list, dependency, BuildOptions { ignore_case: args.ignore_case }).map_err(&failed)?;
     let Some(out) = args.out.clone().or(folder) else {
         return Err(Failure::usage("the graph needs a file").hint("name one with --out"));
     };
@@ -192,8 +186,8 @@ fn build_graph(args: &BuildArgs, printer: Printer) -> Result<(), Failure> {
     printer.progress(&format!(
         "{}: {}, {} ({dependency})",
         out.display(),
-        counted(graph.nodes.tools.len(), "tool"),
-        counted(graph.links.len(), "link"),
+        plural(graph.nodes.tools.len(), "tool"),
+        plural(graph.links.len(), "link"),
     ));
     Ok(())
 }
@@ -206,7 +200,7 @@ fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
     let sampler = Sampler::new(&args.source.read()?);
     let mut samples = Vec::new();
     for number in 0..args.count {
-        let drawn = sampler.sample(args.method, args.n, &mut Dice::new(args.seed, number)).map_err(|error| {
+        let drawn = sampler.sample(args.method, args.n, &mut SeededRng::new(args.seed, number)).map_err(|error| {
             let hint = error.hint();
             Failure::work(error).hint(hint)
         })?;
@@ -244,17 +238,15 @@ fn sample(args: &SampleArgs, printer: Printer) -> Result<(), Failure> {
 fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     let drawing = drawing_of(out, args.format)?;
-    let of_domain = args.data_dir.as_ref().or(args.dir.as_ref()).map(|dir| dir.join("graph_desc.json"));
-    let mut read = args.graph.iter().chain(&of_domain).chain(&args.subset);
+    let source = args.source.path();
+    let mut read = source.iter().chain(&args.subset);
     if let Some(out) = out.filter(|out| read.any(|read| same_file(read, out))) {
         return Err(Failure::usage(format!("{} is what is drawn, and would be overwritten", out.display()))
             .hint("name another file with --out"));
     }
-    let source = GraphSource { graph: args.graph.clone(), data_dir: args.data_dir.clone(), dir: args.dir.clone() };
-    let named = args.graph.is_some() || of_domain.is_some();
-    let whole = if named { Some(source.read()?) } else { None };
-    let drawn = match (&args.subset, &whole) {
-        (Some(subset), whole) => {
+    let drawn = match &args.subset {
+        Some(subset) => {
+            let whole = source.is_some().then(|| args.source.read()).transpose()?;
             let part = read_part(subset)?;
             let unknown = |name: &&String| {
                 whole.as_ref().is_some_and(|graph| graph.nodes.tools.iter().all(|tool| tool.id != **name))
@@ -265,16 +257,16 @@ fn draw_graph(args: &DrawArgs, printer: Printer) -> Result<(), Failure> {
             }
             draw_sample(&part, drawing)
         }
-        (None, Some(graph)) => {
+        None => {
+            let graph = args.source.read()?;
             if drawing == Drawing::Mermaid && graph.links.len() > MERMAID_LINKS {
                 printer.warning(&format!(
                     "{} links: Mermaid draws at most {MERMAID_LINKS} unless its page sets `maxEdges`",
                     graph.links.len()
                 ));
             }
-            draw(graph, drawing)
+            draw(&graph, drawing)
         }
-        (None, None) => return Err(Failure::usage("there is nothing to draw").hint("name a graph with --graph")),
     };
     match out {
         Some(path) => {
@@ -360,7 +352,7 @@ fn read_part(path: &Path) -> Result<SampledGraph, Failure> {
     };
     read.map_err(|error| wrong(format!("the sample cannot be read: {error}")))?;
     let parts: Parts = serde_json::from_str(&text)
-        .map_err(|_| wrong("a sample is wanted: an object with `nodes` and `links`, or a list of such".into()))?;
+        .map_err(|_| wrong("it is not a sample: an object with `nodes` and `links`, or a list of such".into()))?;
     let part = match parts {
         Parts::One(part) => part,
         Parts::Many(parts) if parts.len() > 1 => {
@@ -384,10 +376,6 @@ fn describe(args: &StatsArgs, printer: Printer) -> Result<(), Failure> {
         printer.out(described(&stats).trim_end());
     }
     Ok(())
-}
-
-fn counted(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Which chains there are, where all up to some length are in few words.
@@ -431,8 +419,8 @@ fn described(stats: &GraphStats) -> String {
         format!("only targets   {}", names(&stats.sinks)),
         format!("isolated       {}", names(&stats.isolated)),
         format!("parts          {}", stats.components),
-        format!("largest circle {}, each reachable from each", counted(stats.largest_circle, "tool")),
-        format!("farthest apart {}", counted(stats.longest_shortest_path, "link")),
+        format!("largest circle {}, each reachable from each", plural(stats.largest_circle, "tool")),
+        format!("farthest apart {}", plural(stats.longest_shortest_path, "link")),
         format!("chains of      {}", chains(&stats.chains, stats.tools)),
     ];
     if !stats.types.is_empty() {

@@ -7,20 +7,20 @@ use std::time::Duration;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
 use jarvis_batch::Summary;
+use jarvis_plan::export::plural;
 use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
 use jarvis_taskbench::infer::{
     InferError, InferOptions, Job, MENDED, Outputs, PlanBy, REFORMATTED, Sampling, prediction_dir,
 };
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use super::endpoint::EndpointArgs;
-use crate::batch_progress::{BatchProgress, Prices, kinds, several};
+use crate::batch_progress::{BatchProgress, Prices, kinds};
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::session::cancel_on_interrupt;
+use crate::session;
 use crate::wiring::{build_special, load_config};
 
 /// `jarvis taskbench infer`.
@@ -112,18 +112,16 @@ pub(crate) struct InferArgs {
 pub(super) async fn run(args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let json = args.json;
     let ended = carry_out(args, global, printer).await;
-    if let (true, Err(failure)) = (json, &ended) {
-        printer.out(&failure.document().to_string());
-    }
-    ended
+    ended.inspect_err(|failure| {
+        if json {
+            printer.out(&failure.document().to_string());
+        }
+    })
 }
 
 async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     if global.llm.as_ref().is_some_and(|llm| llm.trim().is_empty()) {
         return Err(Failure::usage("--llm is empty").hint("name a model, `offline`, or `replay:FILE`"));
-    }
-    if args.reformat_by != "self" && !args.reformat {
-        printer.warning("--reformat-by does nothing without --reformat");
     }
     let config = configured(&args, global, printer)?;
     if args.reformat_by != "self" && !args.reformat {
@@ -133,6 +131,7 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
     let domain = Domain::open(&args.data_dir).map_err(super::unusable)?;
     let (demos, reformat) = (options.demos, options.reformat);
     let job = Job::prepare(&domain, options).map_err(failed)?;
+    let shown_demos: Vec<String> = job.demos().iter().map(|demo| demo.id.to_string()).collect();
 
     let chat = build_special(&config, global.record.as_deref(), args.endpoint.special())?;
     let by = chat.map_or(PlanBy::Offline, |chat| PlanBy::Model(chat.model));
@@ -145,17 +144,18 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
         Some(dir) => domain.path(dir),
         None => domain.path(prediction_dir(args.tag, demos, reformat, &args.reformat_by)),
     };
-    let mut outputs = Outputs::open(&dir, &file_stem(llm)).map_err(failed)?;
-    let stop = CancellationToken::new();
-    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
+    let mut outputs = Outputs::open(&dir, &file_stem(llm)).map_err(|error| failed(error.into()))?;
     let prices = Prices::new(args.price_in, args.price_out);
     let who = if llm == "offline" { "the offline planner" } else { llm };
     let mut shown = BatchProgress::new(printer, who, ("request", "plan"), outputs.errors_path());
     shown.prices = prices;
-    let ended = job.run(&by, &mut outputs, &shown, &stop).await;
-    interrupt.abort();
+    let request = format!("TaskBench inference: {} of {}", plural(job.requests().len(), "request"), domain.name());
+    let ended = session::batch(&config, request, printer, async |events, stop| {
+        job.reporting_to(events).run(&by, &mut outputs, &shown, &stop).await.map_err(failed)
+    });
+    let ended = ended.await;
     shown.clear();
-    let summary = ended.map_err(failed)?;
+    let summary = ended?;
 
     let Summary { items, already, done, failed, left, calls, seconds, .. } = summary;
     let (mended, reformatted) = (summary.counted(MENDED), summary.counted(REFORMATTED));
@@ -165,7 +165,7 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
             line.push_str(&format!("; mended {mended}, reformatted {reformatted}"));
         }
         if calls > 0 {
-            line.push_str(&format!("; {}{}", several(calls, "call"), shown.used(&summary)));
+            line.push_str(&format!("; {}{}", plural(calls, "call"), shown.used(&summary)));
         }
         printer.progress(&line);
         let (errors, log) = (outputs.errors_path().display(), outputs.log_path().display());
@@ -176,12 +176,11 @@ async fn carry_out(mut args: InferArgs, global: &Global, printer: Printer) -> Re
     }
     let have = already + done;
     if args.json {
-        let demos: Vec<&str> = job.demos().iter().map(|demo| demo.id.as_str()).collect();
         let document = json!({
             "dependency_type": args.dependency_type.as_str(), "predictions": outputs.path(),
             "errors": outputs.has_errors().then(|| outputs.errors_path()), "requests": items, "already": already,
             "completed": done, "failed": failed, "left": left, "interrupted": left > 0, "gave_up": summary.gave_up,
-            "failures": summary.failures, "mended": mended, "reformatted": reformatted, "demos": demos, "calls": calls,
+            "failures": summary.failures, "mended": mended, "reformatted": reformatted, "demos": shown_demos, "calls": calls,
             "prompt_tokens": summary.usage.prompt, "completion_tokens": summary.usage.completion, "seconds": seconds,
             "llm": llm, "cost": prices.map_or(Value::Null, |prices| prices.of(&summary).into()),
         });
@@ -256,17 +255,13 @@ fn options(args: &InferArgs, config: &Config) -> Result<InferOptions, Failure> {
 
 pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("at least 1 is wanted".into()),
+        Ok(0) => Err("it must be at least 1".into()),
         Ok(number) => Ok(number),
-        Err(_) => Err("a whole number is wanted".into()),
+        Err(_) => Err("it must be a whole number".into()),
     }
 }
 
 fn failed(error: InferError) -> Failure {
     let hint = error.hint();
-    let failure = if error.is_usage() { Failure::usage(error) } else { Failure::work(error) };
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    if error.is_usage() { Failure::usage(error) } else { Failure::work(error) }.maybe_hint(hint)
 }

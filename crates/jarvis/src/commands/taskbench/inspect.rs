@@ -1,14 +1,13 @@
 //! `jarvis taskbench inspect`: what a domain folder holds, and what is odd about it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{ArgGroup, Args};
-use jarvis_taskbench::data::Domain;
+use clap::Args;
 use jarvis_taskbench::inspect::{FileReport, Inspection, Oddity, inspect};
 use serde_json::Value;
 
-use super::unusable;
+use super::DomainArg;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -20,24 +19,18 @@ use crate::printer::Printer;
     Looks at tool_desc.json, graph_desc.json, user_requests.json, data.json, alignment_ids.json,\n\
     split_ids.json and predictions*/*.json. Missing files and oddities are reported; neither is an\n\
     error. Nothing is changed.")]
-#[command(group(ArgGroup::new("domain").args(["dir", "data_dir"]).required(true)))]
 pub(crate) struct InspectArgs {
-    /// The domain folder
-    #[arg(value_name = "DIR")]
-    dir: Option<PathBuf>,
-    /// The domain folder, named as the other commands have it
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    domain: DomainArg,
     /// Print one JSON document, with long lists uncut
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &InspectArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let dir = args.dir.as_ref().or(args.data_dir.as_ref()).cloned().expect("clap demands one of them");
-    let domain = Domain::open(&dir).map_err(unusable)?;
+    let domain = args.domain.open()?;
     let found = inspect(&domain).map_err(|error| {
-        let hint = match domains_below(&dir).as_slice() {
+        let hint = match domains_below(domain.dir()).as_slice() {
             [] => "name the folder of one domain, such as data_huggingface".to_owned(),
             below => format!("name the folder of one domain; below it: {}", below.join(", ")),
         };

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use jarvis_store::files::replace_derived;
-use jarvis_taskbench::data::{DependencyType, Domain, file_stem};
+use jarvis_taskbench::data::{DependencyType, Domain, file_stem, same_file};
 use jarvis_taskbench::evaluate::Wanted;
 use jarvis_taskbench::report::{
-    Against, DomainReport, Layout, Report, Run, comparison, document, notes, page, prediction_files, run_name,
+    Against, DomainReport, Layout, Report, Run, comparison, document, notes, page, run_name,
 };
 
-use super::{same_file, unusable};
+use super::unusable;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -172,7 +172,7 @@ fn jobs(args: &ReportArgs) -> Result<Vec<Job>, Failure> {
     let mut known = Vec::new();
     if args.run.is_empty() || !stems.is_empty() {
         for job in &mut jobs {
-            for file in prediction_files(&job.domain) {
+            for file in job.domain.prediction_files() {
                 let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
                 if (stems.is_empty() || stems.contains(&stem)) && !job.files.iter().any(|own| same_file(own, &file)) {
                     job.files.push(file);
@@ -232,12 +232,7 @@ fn measure(job: &Job, wanted: Wanted, args: &ReportArgs, printer: Printer) -> Re
         return Err(unusable(error));
     }
     for error in refused {
-        printer.warning(&format!("left out: {}", chain(&error)));
+        printer.warning(&format!("left out: {}", unusable(error).message()));
     }
     Ok(report)
-}
-
-/// An error with its cause, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }

@@ -150,17 +150,17 @@ proptest! {
         turned.rotate_left(turn % count);
         let text = Value::Array(turned).to_string();
         let text = (0..count).fold(text, |text, at| text.replace(&format!("<node-{at}>"), &format!("<NODE-{}>", moved(at))));
-        let mut said = plan.clone();
-        said["task_nodes"] = serde_json::from_str(&text.replace("<NODE-", "<node-")).unwrap();
-        let sample = scored(dependency, &plan, Some(&said.to_string()));
+        let mut predicted = plan.clone();
+        predicted["task_nodes"] = serde_json::from_str(&text.replace("<NODE-", "<node-")).unwrap();
+        let sample = scored(dependency, &plan, Some(&predicted.to_string()));
         prop_assert!(sample.exact_nodes);
         prop_assert_eq!(sample.nodes.common, sample.nodes.gold);
         prop_assert_eq!(sample.links, scored(dependency, &plan, Some(&plan.to_string())).links);
     }
 
     #[test]
-    fn any_json_is_scored((dependency, plan) in any_plan(), said in any_json(), as_gold in any_json()) {
-        let sample = scored(dependency, &plan, Some(&said.to_string()));
+    fn any_json_is_scored((dependency, plan) in any_plan(), predicted in any_json(), as_gold in any_json()) {
+        let sample = scored(dependency, &plan, Some(&predicted.to_string()));
         let fields = as_gold.as_object().cloned().unwrap_or_default();
         let gold = Value::Object(fields);
         let odd = scored(dependency, &gold, Some(&plan.to_string()));

@@ -4,9 +4,8 @@ use std::process::ExitCode;
 
 use jarvis_taskbench::data::Domain;
 use jarvis_taskbench::evaluate::gnn4taskplan::{self, Mode, Options};
-use serde_json::Value;
 
-use super::super::unusable;
+use super::super::{one_or_list, unusable};
 use super::EvaluateArgs;
 use super::files::Job;
 use crate::failure::Failure;
@@ -68,10 +67,7 @@ pub(super) fn evaluate(
         documents.push(value);
     }
     if args.json {
-        let document = match documents.pop() {
-            Some(only) if args.llm.is_some() => only,
-            last => Value::Array(documents.into_iter().chain(last).collect()),
-        };
+        let document = one_or_list(documents, args.llm.is_some());
         printer.out(&serde_json::to_string_pretty(&document).map_err(Failure::work)?);
     }
     Ok(ExitCode::SUCCESS)

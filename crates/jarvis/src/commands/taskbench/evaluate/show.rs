@@ -66,7 +66,7 @@ pub(super) fn no_overlap(job: &Job, gold: &Gold, predictions: &Predictions<'_>, 
     let path = job.predictions.display();
     let Some(first) = predictions.lines.first() else {
         let why = if predictions.bad.is_empty() { "it is empty" } else { "no line of it is a prediction" };
-        printer.warning(&format!("{path}: {why}; a line a prediction is wanted, {{\"id\": …, \"result\": …}}"));
+        printer.warning(&format!("{path}: {why}; each line is one prediction, {{\"id\": …, \"result\": …}}"));
         return;
     };
     let wanted = gold.records().flatten().next().map(|record| record.id);

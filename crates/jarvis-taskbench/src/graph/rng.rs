@@ -1,4 +1,5 @@
-//! Chance that repeats: the same seed and number give the same draws on every machine and with any number of workers.
+//! Reproducible random numbers: the same seed and number give the same draws on every machine and with any number of
+//! workers.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -6,17 +7,17 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 /// A stream of draws. The bits are those of ChaCha with 8 rounds, a published cipher; how they become draws is written
 /// here, because random-number libraries change that between versions.
 #[derive(Debug, Clone)]
-pub struct Dice(ChaCha8Rng);
+pub struct SeededRng(ChaCha8Rng);
 
-impl Dice {
+impl SeededRng {
     /// The stream of the sample with this number in the run with this seed.
-    pub fn new(seed: u64, number: u64) -> Dice {
+    pub fn new(seed: u64, number: u64) -> SeededRng {
         let mut key = [0; 32];
         let words = [seed.to_le_bytes(), number.to_le_bytes(), *b"taskbenc", *b"h sample"];
         for (place, byte) in key.iter_mut().zip(words.as_flattened()) {
             *place = *byte;
         }
-        Dice(ChaCha8Rng::from_seed(key))
+        SeededRng(ChaCha8Rng::from_seed(key))
     }
 
     /// A number from 0 up to, but not, `end`; 0 when `end` is 0. The bias is below `end`/2⁶⁴.

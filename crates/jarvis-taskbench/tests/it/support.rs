@@ -1,4 +1,4 @@
-//! What the tests of inference share: small domains, a model in this process, and a look into the files.
+//! Shared by the tests of inference and generation: small domains, a model in this process, any JSON.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +11,7 @@ use jarvis_batch::Summary;
 use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, TokenUsage};
 use jarvis_taskbench::data::Domain;
 use jarvis_taskbench::infer::{Job, Outputs, PlanBy};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -124,9 +125,10 @@ impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for
         self.most.fetch_max(self.now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         let _underway = Underway(&self.now);
         let prompt = request.messages[0].joined_text();
+        let text = (self.answer)(&request.stage, &prompt);
         // Replies come in another order than requests; tests pause the time.
         tokio::time::sleep(Duration::from_millis(prompt.bytes().map(u64::from).sum::<u64>() % 97)).await;
-        let text = (self.answer)(&request.stage, &prompt)?;
+        let text = text?;
         Ok(ChatReply {
             text,
             finish_reason: "stop".into(),
@@ -136,7 +138,7 @@ impl<F: Fn(&str, &str) -> Result<String, ChatError> + Send + Sync> ChatModel for
     }
 
     async fn stream(&self, _: &ChatRequest) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
-        panic!("inference does not stream")
+        panic!("nothing here streams")
     }
 }
 
@@ -149,4 +151,23 @@ pub(crate) fn lines(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     assert!(text.is_empty() || text.ends_with('\n'), "{text}");
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Any JSON of these words and keys, and of others.
+pub(crate) fn any_json(words: &'static [&str], keys: &'static [&str]) -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        "[a-c _<>node0-9-]{0,12}".prop_map(Value::from),
+        prop::sample::select(words).prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 50, 5, move |inner| {
+        let object = prop::collection::vec((prop::sample::select(keys), inner.clone()), 0..5);
+        prop_oneof![
+            prop::collection::vec(inner, 0..5).prop_map(Value::from),
+            object.prop_map(|pairs| pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()),
+        ]
+    })
 }
