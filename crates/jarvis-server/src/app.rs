@@ -53,7 +53,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(runs::cancel))
         .routes(routes!(models::models))
         .routes(routes!(openai::models))
-        .routes(routes!(media::file))
+        .routes(routes!(media::picture))
         .routes(routes!(health::metrics))
         .layer(DefaultBodyLimit::max(options.max_body));
     let large = OpenApiRouter::new()

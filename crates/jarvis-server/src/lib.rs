@@ -12,6 +12,7 @@ mod listen;
 mod mcp;
 mod metrics;
 mod options;
+mod request;
 mod routes;
 mod runs;
 mod sessions;

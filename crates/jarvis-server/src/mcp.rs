@@ -81,11 +81,11 @@ impl ServerHandler for Jarvis {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::all()))
+        Ok(ListToolsResult::with_all_items(tools::all(&self.server.working_pipelines())))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::all().into_iter().find(|tool| tool.name == name)
+        tools::all(&self.server.working_pipelines()).into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(

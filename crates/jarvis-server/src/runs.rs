@@ -27,8 +27,8 @@ use crate::metrics::Metrics;
 pub(crate) use log::{Frame, Log};
 pub(crate) use places::Places;
 
-/// What a run does: given its events and the way to cancel it, it comes to an end of type `T`.
-pub(crate) type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, T> + Send>;
+/// What a run does with its events and the token that cancels it.
+type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, T> + Send>;
 
 /// What is kept of a run after it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,12 +150,20 @@ impl Runs {
     ///
     /// # Errors
     /// When the queue is full, or the server is stopping.
-    pub(crate) fn start<T: Send + 'static>(
+    pub(crate) fn start<T, F>(
         &self,
         request: &str,
         keep: Keep,
-        work: Work<T>,
-    ) -> Result<Started<T>, ApiError> {
+        work: impl FnOnce(Events, CancellationToken) -> F + Send + 'static,
+    ) -> Result<Started<T>, ApiError>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        self.start_boxed(request, keep, Box::new(|events, cancel| work(events, cancel).boxed()))
+    }
+
+    fn start_boxed<T: Send + 'static>(&self, request: &str, keep: Keep, work: Work<T>) -> Result<Started<T>, ApiError> {
         if self.closing.load(Ordering::Relaxed) {
             return Err(ApiError::stopping());
         }

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::{ApiError, Failures};
 use crate::guard;
 use crate::state::Server;
 use crate::wire::reply::HealthReply;
@@ -50,6 +50,7 @@ async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
         model: pipeline.model_name(),
         tasks_loaded: tasks.map_or(0, |tasks| tasks.offered.len()),
         auth: server.options.token.is_some(),
+        pipelines: server.working_pipelines(),
         runs_live: server.runs.count(),
         checks,
     }
@@ -59,7 +60,7 @@ async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
 #[utoipa::path(get, path = "/metrics", tag = "server",
     responses((status = 200, description = "Counters, gauges and histograms",
         content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8", body = String),
-        (status = "4XX", description = "A token is needed", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, ApiError> {
     server.metrics.live.set(i64::try_from(server.runs.count()).unwrap_or(i64::MAX));
     let text = server.metrics.text().map_err(|error| ApiError::internal("the counters cannot be written", &error))?;

@@ -8,7 +8,7 @@ use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
 use axum::http::StatusCode;
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::{ApiError, ErrorBody, Failures};
 use crate::state::Server;
 use crate::wire::ask::{Attachment, MOST_ATTACHMENTS};
 use crate::wire::reply::{UploadReply, Uploaded};
@@ -32,8 +32,7 @@ pub(crate) struct UploadForm {
         (status = 413, description = "A file is too large", body = ErrorBody),
         (status = 415, description = "A file is nothing that can be worked with", body = ErrorBody),
         (status = 507, description = "The disk is full", body = ErrorBody),
-        (status = "4XX", description = "The upload is wrong", body = ErrorBody),
-        (status = "5XX", description = "It could not be stored", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn upload(
     State(server): State<Server>,
     form: Result<Multipart, MultipartRejection>,

@@ -242,8 +242,12 @@ impl Builder {
 fn pipelines() -> Vec<Named> {
     let rewoo: Arc<dyn Pipeline> = Arc::new(Rewoo::new().expect("the prompts parse"));
     vec![
-        Named { name: "hugginggpt", make: Arc::new(|configured| Ok(Arc::clone(configured) as Arc<dyn Pipeline>)) },
-        Named { name: "rewoo", make: Arc::new(move |_| Ok(Arc::clone(&rewoo))) },
+        Named {
+            name: "hugginggpt",
+            needs_model: false,
+            make: Arc::new(|configured| Ok(Arc::clone(configured) as Arc<dyn Pipeline>)),
+        },
+        Named { name: "rewoo", needs_model: true, make: Arc::new(move |_| Ok(Arc::clone(&rewoo))) },
     ]
 }
 
