@@ -13,7 +13,6 @@ use jarvis_pipeline::Run;
 /// What the document is made from, beside the run itself.
 #[derive(Debug, Clone)]
 pub struct About<'a> {
-    /// The run's id.
     pub run_id: &'a str,
     /// The request's text, as typed.
     pub request: &'a str,
@@ -21,7 +20,6 @@ pub struct About<'a> {
     pub planner: &'a str,
     /// The chat model's name, or `offline`.
     pub model: &'a str,
-    /// Calls and tokens.
     pub usage: Usage,
     /// How long the run took, in milliseconds.
     pub ms: u64,

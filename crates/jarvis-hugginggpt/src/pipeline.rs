@@ -39,21 +39,17 @@ pub struct HuggingGpt {
     pub chat: Option<Arc<dyn ChatModel>>,
     /// Plans when there is no chat model.
     pub planner: Arc<dyn Planner>,
-    /// The tools a plan may use.
     pub vocabulary: Arc<Vocabulary>,
     /// Those of them that something can serve as configured: what the chat model is told to plan with.
     pub offered: Vec<Tool>,
     /// Who could perform a task.
     pub sources: Arc<Sources>,
-    /// Who performs it.
     pub worker: Arc<dyn Worker>,
-    /// What models are asked.
     pub prompts: Arc<Prompts>,
     /// The request logs, when they are kept.
     pub logs: Option<Arc<RequestLogs>>,
     /// How template answers show a display path.
     pub show: Arc<dyn Fn(&str) -> String + Send + Sync>,
-    /// Settings.
     pub settings: Settings,
 }
 

@@ -72,20 +72,16 @@ pub struct Prompts {
 /// What stage 1 is told.
 #[derive(Debug, Clone, Copy)]
 pub struct ParseTask<'a> {
-    /// The closed list of what a plan may name.
     pub tools: &'a [Tool],
     /// The earlier turns, oldest first.
     pub history: &'a [Turn],
-    /// The request.
     pub input: &'a str,
-    /// What came with the request.
     pub attachments: &'a [Resource],
 }
 
 /// What stage 2 is told.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ChooseModel<'a> {
-    /// The request.
     pub input: &'a str,
     /// The task, in its planned form.
     pub task: &'a Value,
@@ -96,7 +92,6 @@ pub struct ChooseModel<'a> {
 /// What stage 4 is told.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ResponseResults<'a> {
-    /// The request.
     pub input: &'a str,
     /// The results, in ascending id, already cut to the budget.
     pub processes: &'a Value,

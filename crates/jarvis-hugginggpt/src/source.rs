@@ -46,7 +46,6 @@ impl ServiceTask {
 /// A model that the service offers for a task. Texts are cleaned and cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ServiceModel {
-    /// Its id.
     pub id: String,
     /// A name for people; empty when none is given.
     #[serde(default)]
@@ -80,11 +79,9 @@ pub struct Tasks {
 pub enum Found {
     /// There is nothing to choose.
     Fixed {
-        /// Who performs it.
         chosen: Candidate,
         /// What to try when that fails.
         fallbacks: Vec<Candidate>,
-        /// Why.
         reason: String,
     },
     /// These; a choice is needed where there is more than one.
@@ -200,7 +197,6 @@ pub trait ModelSource: Send + Sync {
 /// Task types in words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Records {
-    /// The tasks.
     pub tasks: Vec<ServiceTask>,
     /// What is odd about them, such as that they are an earlier reply.
     pub notes: Vec<String>,
@@ -211,7 +207,6 @@ pub type NativeCheck = Arc<dyn Fn(&str) -> Result<(), TaskError> + Send + Sync>;
 
 /// Where performers of tasks come from.
 pub struct Sources {
-    /// Every known model.
     pub catalogue: Catalogue,
     /// Asks which of them can be used now; `None` when nothing beyond this process is configured.
     pub prober: Option<Prober>,
@@ -282,7 +277,6 @@ pub struct FileSource {
     unprobed: bool,
     /// The tasks that the chat model serves; those of the registry unless set.
     served: Option<Vec<String>>,
-    /// Examples of pipelines.
     examples: Arc<Examples>,
 }
 

@@ -5,7 +5,6 @@ use jarvis_plan::{Plan, Selection, TaskError, TaskId, Usage};
 /// What was decided for one task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskChoice {
-    /// The task.
     pub task: TaskId,
     /// Who is to perform it, or why nobody can.
     pub result: Result<Selection, TaskError>,
@@ -16,7 +15,6 @@ pub struct TaskChoice {
 /// A task name that was taken to mean another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapped {
-    /// The task.
     pub task: TaskId,
     /// The name as planned.
     pub from: String,
@@ -41,7 +39,6 @@ pub struct Decision {
     pub warnings: Vec<String>,
     /// The plan in words, when asked for.
     pub description: Option<String>,
-    /// Calls and tokens.
     pub usage: Usage,
     /// How long it took, in milliseconds.
     pub ms: u64,

@@ -26,9 +26,7 @@ pub enum DecisionError {
     /// A model call failed, and nothing can be decided without it.
     #[error("the model call of stage `{stage}` failed: {source}")]
     Model {
-        /// The stage.
         stage: &'static str,
-        /// Why.
         source: ChatError,
     },
     /// There is no chat model, and this cannot be done without one.
@@ -40,23 +38,18 @@ pub enum DecisionError {
     /// A prompt cannot be made from its template, or does not fit the model.
     #[error("cannot make the prompt of stage `{stage}`: {reason}")]
     Prompt {
-        /// The stage.
         stage: &'static str,
-        /// Why.
         reason: String,
     },
     /// The planning model's reply holds no plan.
     #[error("the planner's reply is no plan: {reason}")]
     Unreadable {
-        /// What is wrong with it.
         reason: String,
-        /// The start of the reply.
         reply: String,
     },
     /// The deadline passed.
     #[error("there was no decision within {} s", .after.as_secs())]
     Timeout {
-        /// The time allowed.
         after: Duration,
     },
     /// The request was cancelled.

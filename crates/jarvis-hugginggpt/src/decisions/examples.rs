@@ -106,9 +106,7 @@ pub struct Example {
     pub id: String,
     /// The category, such as `campus-normal`.
     pub base_pipeline_id: String,
-    /// What is to be seen.
     pub scenario: Scenario,
-    /// The pipeline.
     pub tasks: Vec<PipelineTask>,
 }
 
@@ -141,9 +139,7 @@ impl Example {
 /// The examples of one category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
-    /// Its number in requests.
     pub index: usize,
-    /// Its name.
     pub base_pipeline_id: String,
     /// Its examples, in order.
     pub example_ids: Vec<String>,
@@ -162,15 +158,12 @@ pub enum ExamplesError {
     /// The file cannot be read.
     #[error("cannot read {}", .path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// The file is too large.
     #[error("{} is larger than {max} bytes", .path.display())]
     TooLarge {
-        /// The file.
         path: PathBuf,
         /// The most bytes.
         max: u64,
@@ -178,9 +171,7 @@ pub enum ExamplesError {
     /// The file holds something else.
     #[error("{}: {reason}", .path.display())]
     Content {
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         reason: String,
     },
 }

@@ -40,9 +40,7 @@ pub struct PlanFault {
     pub task: Option<String>,
     /// The field, such as `task_type` or `args.image`.
     pub field: String,
-    /// What is wrong.
     pub message: String,
-    /// What to do about it.
     pub hint: Option<String>,
 }
 

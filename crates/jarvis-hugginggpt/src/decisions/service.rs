@@ -111,7 +111,6 @@ impl fmt::Debug for ServiceConfig {
 /// A reply of the service, perhaps an old one.
 #[derive(Debug, Clone)]
 pub struct Fetched<T> {
-    /// What it said.
     pub value: Arc<T>,
     /// Why this is an earlier reply, when it is one.
     pub stale: Option<ServiceError>,
@@ -123,17 +122,14 @@ pub enum ServiceError {
     /// The call failed.
     #[error("the model catalogue service at {origin} cannot say {what}: {source}")]
     Call {
-        /// Where it is.
         origin: String,
         /// What was asked.
         what: &'static str,
-        /// Why.
         source: CallError,
     },
     /// The reply has another shape than agreed.
     #[error("the model catalogue service at {origin} answered with something that is not {what}")]
     Shape {
-        /// Where it is.
         origin: String,
         /// What was asked.
         what: &'static str,
@@ -141,7 +137,6 @@ pub enum ServiceError {
     /// It says that there are no tasks.
     #[error("the model catalogue service at {origin} lists no tasks")]
     NoTasks {
-        /// Where it is.
         origin: String,
     },
 }

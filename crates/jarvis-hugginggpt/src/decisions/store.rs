@@ -26,7 +26,6 @@ pub struct PlanStore {
 /// A plan that was saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
-    /// The file.
     pub path: PathBuf,
     /// The file as replies name it: the folder's own name and the file's.
     pub shown: String,
@@ -43,15 +42,12 @@ pub enum StoreError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// The file holds no plan.
     #[error("{} holds no plan: {reason}", .path.display())]
     Broken {
-        /// The file.
         path: PathBuf,
-        /// Why.
         reason: String,
     },
 }

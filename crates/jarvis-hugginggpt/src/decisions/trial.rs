@@ -19,7 +19,6 @@ pub struct Trial {
     pub few_shot_categories: Vec<usize>,
     /// How many of each; 1 unless said.
     pub num_few_shot_examples_per_category: usize,
-    /// The category of the tested example.
     pub test_category_index: usize,
     /// Its place in the category, from 0; 0 unless said.
     pub test_example_index: usize,
@@ -149,10 +148,7 @@ impl Decisions {
         let (stages, log) = self.pipeline_stages(events)?;
         let records = records(self.source.as_ref()).await?;
         let steps = self.steps(&stages, &records.tasks, &tested.scenario);
-        let timeout = self.settings.timeout;
-        let planned = tokio::time::timeout(timeout, Box::pin(steps.plan(&shots, false)))
-            .await
-            .unwrap_or(Err(DecisionError::Timeout { after: timeout }))?;
+        let planned = steps.plan_in_time(&shots, false).await?;
         let generated: Vec<Value> = planned.pipeline.tasks.iter().map(|task| task.planned()).collect();
         let shown: Vec<Value> = (categories.iter())
             .map(|category| json!({"index": category.index, "name": category.base_pipeline_id}))

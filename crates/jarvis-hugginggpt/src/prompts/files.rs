@@ -14,17 +14,13 @@ pub enum PromptFileError {
     /// It cannot be read.
     #[error("cannot read the prompt file {}", .path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// It holds no prompt.
     #[error("the prompt file {}: {reason}", .path.display())]
     Content {
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         reason: String,
     },
 }

@@ -12,9 +12,7 @@ use crate::untrusted::clean;
 /// What a planner of pipelines is told.
 #[derive(Debug, Clone, Copy)]
 pub struct PipelinePlan<'a> {
-    /// The scenario.
     pub scenario: &'a Scenario,
-    /// The task types.
     pub tasks: &'a [ServiceTask],
     /// Characters of a task's description that are shown.
     pub task_description: usize,
@@ -44,9 +42,7 @@ pub struct PipelineChoice<'a> {
     pub scenario: &'a Scenario,
     /// The task as planned.
     pub task: &'a Value,
-    /// The task's record.
     pub info: &'a ServiceTask,
-    /// The models.
     pub models: &'a [ServiceModel],
     /// Characters of a model's description that are shown.
     pub description: usize,

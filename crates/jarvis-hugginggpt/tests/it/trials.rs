@@ -1,10 +1,15 @@
 //! Trials of prompts and the measuring of plans, by examples whose pipelines are known.
 
+use std::sync::Mutex;
+
+use jarvis_batch::{Ended, Summary, Watch};
 use jarvis_engine::Events;
+use jarvis_hugginggpt::decisions::evaluate::SampleLog;
 use jarvis_hugginggpt::decisions::{Examples, Trial};
 use jarvis_plan::RunId;
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::street::{Street, city, examples, plan, script, street, task};
 
@@ -72,16 +77,51 @@ async fn planning_is_measured_on_what_was_not_shown() {
         .on_containing("parse_task", &["scene of c1-example-1"], Reply::text(half.to_string()))
         .on("parse_task", "nothing");
     let street = street(script, city()).await;
-    let (events, _receiver) = Events::channel(RunId("e1".into()));
-    let mut heard = Vec::new();
-    let figures = street
-        .decisions
-        .evaluate(&loaded(&examples(3)), true, &events, |sample| heard.push(sample.id.clone()))
-        .await
-        .expect("figures");
+    let (examples, stop) = (loaded(&examples(3)), CancellationToken::new());
+    let seen = Seen::default();
+    let measured = street.decisions.evaluate(&examples, true, None, &seen, &stop).await;
+    let (figures, summary) = measured.expect("figures");
     assert_eq!((figures.samples, figures.failed, figures.few_shots), (3, 1, 3));
-    assert_eq!(heard, ["c0-example-1", "c1-example-1", "c2-example-1"]);
+    assert_eq!((summary.done, summary.failed, summary.failures["unreadable_plan"], summary.calls), (2, 1, 1, 4));
+    let lines = seen.0.lock().expect("no poison").clone();
+    assert_eq!(lines[..2], ["c0-example-1 right", "c1-example-1 1 of 2 paths right"]);
     assert!((figures.exact_match - 1.0 / 3.0).abs() < 1e-9, "{}", figures.exact_match);
     assert!((figures.path_recall - 0.5).abs() < 1e-9, "{}", figures.path_recall);
     assert!(street.prompts("parse_task").iter().all(|prompt| prompt.contains("scene of c2-example-0")));
+
+    // With a log, samples that have a plan are not planned for again, and give the same figures.
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("samples.jsonl");
+    let mut calls = Vec::new();
+    for _ in 0..2 {
+        let mut log = SampleLog::open(&path).expect("the log opens");
+        let (again, summary) =
+            street.decisions.evaluate(&examples, true, Some(&mut log), &(), &stop).await.expect("figures");
+        assert_eq!(again, figures);
+        calls.push((summary.already, summary.calls));
+    }
+    assert_eq!(calls, [(0, 4), (2, 2)]);
+    // What is stopped leaves samples, and nothing of them counts.
+    stop.cancel();
+    let (none, summary) = street.decisions.evaluate(&examples, true, None, &(), &stop).await.expect("figures");
+    assert_eq!((none.samples, summary.left, summary.interrupted), (0, 3, true));
+}
+
+#[tokio::test]
+async fn a_measurement_gives_up_when_nobody_answers() {
+    let street = street(Script::new().on("parse_task", Reply::error(401, "no")), city()).await;
+    let (examples, stop) = (loaded(&examples(5)), CancellationToken::new());
+    let measured = street.decisions.evaluate(&examples, true, None, &(), &stop).await;
+    let (figures, summary) = measured.expect("figures");
+    assert_eq!((figures.failed, summary.left, summary.gave_up), (3, 2, true));
+}
+
+/// Keeps what is told of samples.
+#[derive(Default)]
+struct Seen(Mutex<Vec<String>>);
+
+impl Watch for Seen {
+    fn ended(&self, _: &Summary, ended: &Ended) {
+        self.0.lock().expect("no poison").push(format!("{} {}", ended.id, ended.message));
+    }
 }

@@ -27,7 +27,6 @@ pub struct PipelineDecision {
     pub mapped: Vec<(String, String)>,
     /// What a reader should know: what was mended or guessed, the same for the same decision.
     pub warnings: Vec<String>,
-    /// Calls and tokens.
     pub usage: Usage,
     /// How long it took, in milliseconds.
     pub ms: u64,

@@ -13,7 +13,6 @@ use crate::untrusted::folded;
 /// What is known where a model left something out.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// The catalogue's tasks, for their inputs and outputs.
     pub tasks: &'a [ServiceTask],
     /// The most tasks of a pipeline, `source` and `pipeline-end` not counted.
     pub max_tasks: usize,

@@ -69,6 +69,13 @@ impl Steps<'_> {
         self.mended(read).await
     }
 
+    /// The same within the time that a decision may take.
+    pub(crate) async fn plan_in_time(&self, examples: &[Example], reasons: bool) -> Result<Planned, DecisionError> {
+        let after = self.settings.timeout;
+        let planned = tokio::time::timeout(after, Box::pin(self.plan(examples, reasons))).await;
+        planned.unwrap_or(Err(DecisionError::Timeout { after }))
+    }
+
     /// The plan and the models in one call.
     pub(crate) async fn unified(&self, examples: &[Example]) -> Result<Planned, DecisionError> {
         let served = self
