@@ -54,10 +54,8 @@ impl RunDocument {
             })
             .collect();
         let mut answer = json!({"text": run.answer.text, "resources": resources});
-        if !run.answer.notes.is_empty()
-            && let Some(fields) = answer.as_object_mut()
-        {
-            fields.insert("notes".into(), run.answer.notes.clone().into());
+        if !run.answer.notes.is_empty() {
+            answer["notes"] = run.answer.notes.clone().into();
         }
         RunDocument {
             run_id: about.run_id.to_owned(),
@@ -94,15 +92,13 @@ fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Va
         "error": outcome.error.as_ref().map(error_json),
         "ms": outcome.ms,
     });
-    if let Some(fields) = value.as_object_mut() {
-        if let Some(performer) = performer.filter(|performer| performer.effective_task != outcome.task) {
-            fields.insert("effective_task".into(), performer.effective_task.clone().into());
-        }
-        let notes: Vec<&String> =
-            outcome.notes.iter().chain(outcome.selection.iter().flat_map(|selection| &selection.notes)).collect();
-        if !notes.is_empty() {
-            fields.insert("notes".into(), json!(notes));
-        }
+    if let Some(performer) = performer.filter(|performer| performer.effective_task != outcome.task) {
+        value["effective_task"] = performer.effective_task.clone().into();
+    }
+    let notes: Vec<&String> =
+        outcome.notes.iter().chain(outcome.selection.iter().flat_map(|selection| &selection.notes)).collect();
+    if !notes.is_empty() {
+        value["notes"] = json!(notes);
     }
     value
 }
@@ -120,8 +116,8 @@ fn output_json(output: Output, file: &impl Fn(&str) -> Option<String>) -> Value 
 
 fn error_json(error: &TaskError) -> Value {
     let mut value = json!({"code": error.code, "message": error.message});
-    if let (Some(hint), Some(fields)) = (&error.hint, value.as_object_mut()) {
-        fields.insert("hint".into(), hint.clone().into());
+    if let Some(hint) = &error.hint {
+        value["hint"] = hint.clone().into();
     }
     value
 }

@@ -18,7 +18,7 @@ use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end, resources
 use jarvis_plan::{
     Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, check, export,
 };
-use jarvis_planner::Planner;
+use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,8 @@ use crate::source::{FileSource, Sources};
 use crate::stages::Stages;
 use crate::{answer, attached, paths, template};
 
-/// What the pipeline is made of. Cheap to share; holds nothing of any one run.
+/// What the pipeline is made of. Cheap to clone; holds nothing of any one run.
+#[derive(Clone)]
 pub struct HuggingGpt {
     /// The chat model; without one the offline planner, ranking and template answers take its place.
     pub chat: Option<Arc<dyn ChatModel>>,
@@ -82,6 +83,27 @@ impl Pipeline for HuggingGpt {
 }
 
 impl HuggingGpt {
+    /// A pipeline that keeps no logs, shows display paths as they are and has the default settings.
+    pub fn new(
+        chat: Option<Arc<dyn ChatModel>>,
+        sources: Sources,
+        worker: Arc<dyn Worker>,
+        prompts: Arc<Prompts>,
+    ) -> HuggingGpt {
+        HuggingGpt {
+            offered: sources.offered(chat.is_some()),
+            chat,
+            planner: Arc::new(Offline::new()),
+            vocabulary: Arc::new(sources.vocabulary()),
+            sources: Arc::new(sources),
+            worker,
+            prompts,
+            logs: None,
+            show: Arc::new(str::to_owned),
+            settings: Settings::default(),
+        }
+    }
+
     /// `offline` or `llm`.
     pub fn planner_name(&self) -> &'static str {
         if self.chat.is_some() { "llm" } else { "offline" }

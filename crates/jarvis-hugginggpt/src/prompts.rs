@@ -120,9 +120,6 @@ impl Prompts {
     ];
 
     /// The built-in prompts.
-    ///
-    /// # Errors
-    /// None in practice: the tests parse them.
     pub fn builtin() -> Result<Prompts, TemplateError> {
         Prompts::with(&BTreeMap::new())
     }
@@ -160,9 +157,6 @@ impl Prompts {
 
     /// Stage 1: the request to tasks, with up to `demos` demos. Built-in demos that name a task which is not among the
     /// tools are left out.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn parse_task(&self, ask: &ParseTask<'_>, demos: usize) -> Result<Vec<Turn>, TemplateError> {
         let template = self.table.template(Prompt::ParseTask);
         let names: HashSet<&str> = ask.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -194,25 +188,16 @@ impl Prompts {
     }
 
     /// Stage 2: one model for one task.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn choose_model(&self, ask: &ChooseModel<'_>) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::ChooseModel, ask)
     }
 
     /// Stage 4: the answer.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn response_results(&self, ask: &ResponseResults<'_>) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::ResponseResults, ask)
     }
 
     /// Plain conversation: the earlier turns stand between the system text and the request.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn chitchat(&self, history: &[Turn], input: &str) -> Result<Vec<Turn>, TemplateError> {
         let mut turns = self.table.turns(Prompt::Chitchat, &json!({"input": input}))?;
         let last = turns.len().saturating_sub(1);
@@ -221,17 +206,11 @@ impl Prompts {
     }
 
     /// A task that the chat model itself performs.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn task_llm(&self, input: &str, task: &Value) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::TaskLlm, &json!({"input": input, "task": task}))
     }
 
     /// A plan in words, before it is executed.
-    ///
-    /// # Errors
-    /// None in practice.
     pub fn describe_plan(&self, input: &str, plan: &Value, language: &str) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::DescribePlan, &json!({"input": input, "plan": plan, "language": language}))
     }

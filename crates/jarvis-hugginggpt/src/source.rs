@@ -225,6 +225,20 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// The models of a catalogue, with every native one working and nothing else configured.
+    pub fn new(catalogue: Catalogue, wanted: Wanted) -> Sources {
+        Sources {
+            catalogue,
+            prober: None,
+            wanted,
+            model_server: false,
+            huggingface: false,
+            native: Arc::new(|_| Ok(())),
+            endpoints: Vec::new(),
+            tools: Vec::new(),
+        }
+    }
+
     /// Every name that a plan may hold: the task types, and the tools of the configuration.
     pub fn vocabulary(&self) -> Vocabulary {
         let builtin = jarvis_catalogue::vocabulary();

@@ -12,9 +12,6 @@ use jarvis_pipeline::RunError;
 
 impl HuggingGpt {
     /// Stage 1 alone, with the events of a run.
-    ///
-    /// # Errors
-    /// As [`HuggingGpt::run`].
     pub async fn run_plan_only(
         &self,
         request: &Request,
@@ -32,9 +29,6 @@ impl HuggingGpt {
     }
 
     /// Plans, chooses and executes, and writes no answer. A conversation has no outcomes.
-    ///
-    /// # Errors
-    /// As [`HuggingGpt::run`].
     pub async fn run_without_answer(
         &self,
         request: Arc<Request>,

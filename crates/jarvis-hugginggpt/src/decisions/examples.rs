@@ -157,10 +157,7 @@ pub struct Examples {
 pub enum ExamplesError {
     /// The file cannot be read.
     #[error("cannot read {}", .path.display())]
-    Io {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// The file is too large.
     #[error("{} is larger than {max} bytes", .path.display())]
     TooLarge {
@@ -170,10 +167,7 @@ pub enum ExamplesError {
     },
     /// The file holds something else.
     #[error("{}: {reason}", .path.display())]
-    Content {
-        path: PathBuf,
-        reason: String,
-    },
+    Content { path: PathBuf, reason: String },
 }
 
 impl Examples {

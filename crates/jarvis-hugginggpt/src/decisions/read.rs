@@ -325,28 +325,8 @@ fn acyclic(rows: &[Row], drafted: &[DraftTask], faults: &mut Faults) {
 /// The known word that differs least, when it differs little.
 fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace([' ', '_'], "-");
-    let close = known.map(|name| (distance(&word, name), name)).min_by_key(|(distance, _)| *distance)?;
+    let close = known.map(|name| (strsim::levenshtein(&word, name), name)).min_by_key(|(distance, _)| *distance)?;
     (close.0 <= 2.max(word.chars().count() / 4)).then_some(close.1)
-}
-
-/// Insertions, deletions and replacements between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (at, left) in a.chars().enumerate() {
-        let mut before = at;
-        let mut last = at + 1;
-        for (right, place) in b.iter().zip(row.iter_mut().skip(1)) {
-            let here = (before + usize::from(left != *right)).min(*place + 1).min(last + 1);
-            before = *place;
-            *place = here;
-            last = here;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = at + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

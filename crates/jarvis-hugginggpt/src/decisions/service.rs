@@ -136,9 +136,7 @@ pub enum ServiceError {
     },
     /// It says that there are no tasks.
     #[error("the model catalogue service at {origin} lists no tasks")]
-    NoTasks {
-        origin: String,
-    },
+    NoTasks { origin: String },
 }
 
 impl ServiceError {
@@ -182,9 +180,6 @@ struct Inner {
 
 impl Service {
     /// A client. Nothing is called yet: a service that is down now may be up when it is needed.
-    ///
-    /// # Errors
-    /// When the HTTP client cannot be built.
     pub fn new(config: ServiceConfig) -> Result<Service, ClientError> {
         let client = JsonClient::new(config.base.clone(), config.token.clone(), config.proxy.as_ref())?;
         Ok(Service {

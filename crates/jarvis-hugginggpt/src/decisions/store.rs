@@ -46,10 +46,7 @@ pub enum StoreError {
     },
     /// The file holds no plan.
     #[error("{} holds no plan: {reason}", .path.display())]
-    Broken {
-        path: PathBuf,
-        reason: String,
-    },
+    Broken { path: PathBuf, reason: String },
 }
 
 impl StoreError {
@@ -102,8 +99,7 @@ impl PlanStore {
             return Err(io(&path)(error));
         }
         self.retire();
-        let folder = self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Saved { path, shown: format!("{folder}/{name}") })
+        Ok(Saved { path, shown: shown(&self.folder, &name) })
     }
 
     /// Loads the plan of that id, as it was saved.
@@ -157,6 +153,12 @@ impl PlanStore {
             }
         }
     }
+}
+
+/// A file of a folder as replies name it: by the folder's own name, not by where it is on the disk.
+pub(crate) fn shown(folder: &Path, name: &str) -> String {
+    let folder = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    format!("{folder}/{name}")
 }
 
 /// True for what can be a plan's id: it becomes part of a file's name.

@@ -48,14 +48,6 @@ impl TrialError {
         }
     }
 
-    /// True when the request is wrong (400), false when the server is (500).
-    pub fn is_request(&self) -> bool {
-        match self {
-            TrialError::Request(_) => true,
-            TrialError::NoExamples | TrialError::Decision(_) => false,
-        }
-    }
-
     /// What to try.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -169,14 +161,12 @@ impl Decisions {
             "generated_tasks": generated,
             "ground_truth_tasks": tested.answer(true),
         });
-        if let Some(fields) = reply.as_object_mut() {
-            let notes: Vec<String> = records.notes.into_iter().chain(planned.notes).collect();
-            if !notes.is_empty() {
-                fields.insert("warnings".into(), notes.into());
-            }
-            if let Some(log) = log.filter(PromptLog::is_begun) {
-                fields.insert("prompt_logs_directory".into(), log.shown().into());
-            }
+        let notes: Vec<String> = records.notes.into_iter().chain(planned.notes).collect();
+        if !notes.is_empty() {
+            reply["warnings"] = notes.into();
+        }
+        if let Some(folder) = PromptLog::finish(log).await {
+            reply["prompt_logs_directory"] = folder.into();
         }
         Ok(reply)
     }

@@ -13,24 +13,15 @@ const MAX_FILE: u64 = 4 << 20;
 pub enum PromptFileError {
     /// It cannot be read.
     #[error("cannot read the prompt file {}", .path.display())]
-    Io {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// It holds no prompt.
     #[error("the prompt file {}: {reason}", .path.display())]
-    Content {
-        path: PathBuf,
-        reason: String,
-    },
+    Content { path: PathBuf, reason: String },
 }
 
 /// The text of a prompt setting: the setting itself, or where it ends with `.json` what that file holds, which is a
 /// string or an object with one of `template_array`, `content_array` (lines), `template`, `content`. A path is relative
 /// to `folder`. Blocks.
-///
-/// # Errors
-/// When the file cannot be read or holds no prompt.
 pub fn prompt_text(setting: &str, folder: &Path) -> Result<String, PromptFileError> {
     let name = setting.trim();
     if !name.ends_with(".json") || name.contains('\n') {
@@ -53,9 +44,6 @@ pub fn prompt_text(setting: &str, folder: &Path) -> Result<String, PromptFileErr
 /// The demos of a file as a JSON array of messages `{"role","content"}`: messages may give their text as
 /// `content_array`, and the file may be one object with `content_array` or `content`, which stands for one user message.
 /// Blocks.
-///
-/// # Errors
-/// When the file cannot be read or holds no messages.
 pub fn demos_text(path: &Path) -> Result<String, PromptFileError> {
     let fail = |reason: String| PromptFileError::Content { path: path.to_owned(), reason };
     let message = |fields: &Map<String, Value>, role: Option<&str>| {

@@ -11,7 +11,7 @@ use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{Builder, House, offline, with_chat};
+use crate::house::{Builder, House, offline, with_chat, with_events};
 
 /// A house whose plans are saved in its logs folder.
 pub(crate) fn decisions(house: &House) -> Decisions {
@@ -43,14 +43,9 @@ impl Decided {
 }
 
 pub(crate) async fn decide(decisions: &Decisions, request: Request) -> Decided {
-    let (events, mut receiver) = Events::channel(RunId("d1".into()));
-    let result = decisions.decide(Arc::new(request), &events, CancellationToken::new()).await;
-    drop(events);
-    let mut seen = Vec::new();
-    while let Ok(event) = receiver.try_recv() {
-        seen.push(event);
-    }
-    Decided { result, events: seen }
+    let decide = async |events: &Events| decisions.decide(Arc::new(request), events, CancellationToken::new()).await;
+    let (result, events) = with_events("d1", decide).await;
+    Decided { result, events }
 }
 
 fn saved(house: &House) -> usize {
@@ -90,189 +85,67 @@ async fn the_reply_has_every_field() {
     for changing in ["message", "execution_config_file", "timing_ms", "usage", "execution_config"] {
         assert!(reply.as_object_mut().expect("an object").shift_remove(changing).is_some(), "{changing}");
     }
-    insta::assert_snapshot!(format!("{reply:#}"), @r#"
-{
-  "decisions": {
-    "input": "find things in park.jpg",
-    "planned_tasks": [
-      {
-        "task": "object-detection",
-        "id": 0,
-        "dep": [
-          -1
-        ],
-        "args": {
-          "image": "public/park.jpg"
-        }
-      },
-      {
-        "task": "canny-control",
-        "id": 1,
-        "dep": [
-          0
-        ],
-        "args": {
-          "image": "<GENERATED>-0"
-        }
-      }
-    ],
-    "model_selections": {
-      "0": {
-        "task": {
-          "task": "object-detection",
-          "id": 0,
-          "dep": [
-            -1
-          ],
-          "args": {
-            "image": "public/park.jpg"
-          }
+    // As texts, since the order of the fields counts too.
+    let want = json!({
+        "decisions": {
+            "input": "find things in park.jpg",
+            "planned_tasks": [
+                {"task": "object-detection", "id": 0, "dep": [-1], "args": {"image": "public/park.jpg"}},
+                {"task": "canny-control", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0"}},
+            ],
+            "model_selections": {
+                "0": {
+                    "task": {"task": "object-detection", "id": 0, "dep": [-1], "args": {"image": "public/park.jpg"}},
+                    "selected_model": "org/two", "hosted_on": "huggingface", "reason": "it is better",
+                    "status": "selected_not_executed", "available_candidates": 2,
+                },
+                "1": {
+                    "task": {"task": "canny-control", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0"}},
+                    "selected_model": null, "hosted_on": null,
+                    "reason": "`canny-control` runs on a model server only, and none is configured",
+                    "status": "unavailable", "available_candidates": null,
+                },
+            },
+            "summary": {"total_tasks": 2, "tasks_with_selections": 1, "tasks_unavailable": 1},
         },
-        "selected_model": "org/two",
-        "hosted_on": "huggingface",
-        "reason": "it is better",
-        "status": "selected_not_executed",
-        "available_candidates": 2
-      },
-      "1": {
-        "task": {
-          "task": "canny-control",
-          "id": 1,
-          "dep": [
-            0
-          ],
-          "args": {
-            "image": "<GENERATED>-0"
-          }
+        "raw_results": {
+            "0": {
+                "task": {"task": "object-detection", "id": 0, "dep": [-1], "args": {"image": "public/park.jpg"}},
+                "choose model result": {"id": "org/two", "reason": "it is better", "hosted_on": "huggingface"},
+                "selected_model_id": "org/two", "hosted_on": "huggingface", "status": "selected_not_executed",
+                "available_candidates_count": 2,
+            },
+            "1": {
+                "task": {"task": "canny-control", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0"}},
+                "choose model result": {"id": "N/A", "reason": "`canny-control` runs on a model server only, and none is configured"},
+                "status": "unavailable",
+            },
         },
-        "selected_model": null,
-        "hosted_on": null,
-        "reason": "`canny-control` runs on a model server only, and none is configured",
-        "status": "unavailable",
-        "available_candidates": null
-      }
-    },
-    "summary": {
-      "total_tasks": 2,
-      "tasks_with_selections": 1,
-      "tasks_unavailable": 1
-    }
-  },
-  "raw_results": {
-    "0": {
-      "task": {
-        "task": "object-detection",
-        "id": 0,
-        "dep": [
-          -1
-        ],
-        "args": {
-          "image": "public/park.jpg"
-        }
-      },
-      "choose model result": {
-        "id": "org/two",
-        "reason": "it is better",
-        "hosted_on": "huggingface"
-      },
-      "selected_model_id": "org/two",
-      "hosted_on": "huggingface",
-      "status": "selected_not_executed",
-      "available_candidates_count": 2
-    },
-    "1": {
-      "task": {
-        "task": "canny-control",
-        "id": 1,
-        "dep": [
-          0
-        ],
-        "args": {
-          "image": "<GENERATED>-0"
-        }
-      },
-      "choose model result": {
-        "id": "N/A",
-        "reason": "`canny-control` runs on a model server only, and none is configured"
-      },
-      "status": "unavailable"
-    }
-  },
-  "plan_id": "d1",
-  "llm_calls": 2
-}
-"#);
-    insta::assert_snapshot!(on_disk, @r#"
-{
-  "execution_config": {
-    "user_request": "find things in park.jpg",
-    "total_tasks": 2,
-    "tasks": [
-      {
-        "task_id": 0,
-        "task_type": "object-detection",
-        "model_id": "org/two",
-        "model_reason": "it is better",
-        "args": {
-          "image": "public/park.jpg"
+        "plan_id": "d1", "llm_calls": 2,
+    });
+    assert_eq!(reply.to_string(), want.to_string());
+    let want = json!({
+        "execution_config": {
+            "user_request": "find things in park.jpg", "total_tasks": 2,
+            "tasks": [
+                {
+                    "task_id": 0, "task_type": "object-detection", "model_id": "org/two",
+                    "model_reason": "it is better", "args": {"image": "public/park.jpg"}, "dependencies": [],
+                    "execution_level": 0, "hosted_on": "huggingface",
+                    "alternatives": [{"id": "org/one", "hosted_on": "huggingface"}],
+                },
+                {
+                    "task_id": 1, "task_type": "canny-control", "model_id": "N/A",
+                    "model_reason": "`canny-control` runs on a model server only, and none is configured",
+                    "args": {"image": "<GENERATED>-0"}, "dependencies": [0], "execution_level": 1,
+                    "hosted_on": null, "alternatives": [],
+                },
+            ],
+            "dag": {"nodes": [0, 1], "edges": [{"from": 0, "to": 1}]},
+            "execution_order": [{"level": 0, "parallel": false, "tasks": [0]}, {"level": 1, "parallel": false, "tasks": [1]}],
         },
-        "dependencies": [],
-        "execution_level": 0,
-        "hosted_on": "huggingface",
-        "alternatives": [
-          {
-            "id": "org/one",
-            "hosted_on": "huggingface"
-          }
-        ]
-      },
-      {
-        "task_id": 1,
-        "task_type": "canny-control",
-        "model_id": "N/A",
-        "model_reason": "`canny-control` runs on a model server only, and none is configured",
-        "args": {
-          "image": "<GENERATED>-0"
-        },
-        "dependencies": [
-          0
-        ],
-        "execution_level": 1,
-        "hosted_on": null,
-        "alternatives": []
-      }
-    ],
-    "dag": {
-      "nodes": [
-        0,
-        1
-      ],
-      "edges": [
-        {
-          "from": 0,
-          "to": 1
-        }
-      ]
-    },
-    "execution_order": [
-      {
-        "level": 0,
-        "parallel": false,
-        "tasks": [
-          0
-        ]
-      },
-      {
-        "level": 1,
-        "parallel": false,
-        "tasks": [
-          1
-        ]
-      }
-    ]
-  }
-}
-"#);
+    });
+    assert_eq!(on_disk, format!("{want:#}"));
 }
 
 #[tokio::test]

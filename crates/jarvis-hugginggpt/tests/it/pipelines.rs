@@ -12,6 +12,7 @@ use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::decisions::decide;
 use crate::house::with_chat;
 use crate::street::{CHOSEN, city, examples, plan, scene, script, small, street, street_of, task, with_model};
 
@@ -218,9 +219,8 @@ async fn the_general_form_maps_what_the_service_lacks_and_leaves_the_chat_model_
         .on("map_task", r#"{"task_id": ""}"#)
         .on("choose_model", r#"{"id":"org/face-b","reason":"r"}"#);
     let street = street(script, city()).await;
-    let (events, _receiver) = Events::channel(RunId("d1".into()));
-    let request = Arc::new(Request::new("find the faces"));
-    let decision = street.decisions.decide(request, &events, CancellationToken::new()).await.expect("a decision");
+    let decided = decide(&street.decisions, Request::new("find the faces")).await;
+    let decision = decided.decision();
     let mut stages = street.house.stages();
     stages.sort();
     assert_eq!(stages, ["choose_model", "choose_model", "map_task", "map_task", "parse_task"]);
@@ -256,9 +256,8 @@ async fn the_general_form_maps_what_the_service_lacks_and_leaves_the_chat_model_
 #[tokio::test]
 async fn a_plan_in_pipeline_fields_is_understood_in_the_general_form() {
     let street = street(script(&plan()), city()).await;
-    let (events, _receiver) = Events::channel(RunId("d1".into()));
-    let request = Arc::new(Request::new("find the faces"));
-    let decision = street.decisions.decide(request, &events, CancellationToken::new()).await.expect("a decision");
+    let decided = decide(&street.decisions, Request::new("find the faces")).await;
+    let decision = decided.decision();
     let tasks: Vec<(&str, usize)> =
         decision.plan.tasks().iter().map(|task| (task.task.as_str(), task.dep.len())).collect();
     assert_eq!(tasks, [("face-detection", 0), ("age-classification", 1), ("fire-detection", 0)]);
@@ -273,9 +272,7 @@ async fn a_service_that_is_down_leaves_the_built_in_list_and_no_models() {
     assert!(told.decision().pipeline.tasks.iter().all(|task| task.model_id == "none"));
     assert!(told.warns("the built-in list of tasks was used") && told.warns("no models of `face-detection`"));
     // The general form does not guess at tasks.
-    let (events, _receiver) = Events::channel(RunId("d2".into()));
-    let request = Arc::new(Request::new("find the faces"));
-    let error = street.decisions.decide(request, &events, CancellationToken::new()).await.expect_err("no tasks");
+    let error = decide(&street.decisions, Request::new("find the faces")).await.result.expect_err("no tasks");
     assert_eq!(error.code(), "no_tasks");
 }
 
@@ -441,9 +438,8 @@ async fn a_long_list_of_names_is_cut_to_the_likely_ones() {
         config.model = "gpt-4-32k".into();
         config.stage_models = [("map_task".to_owned(), "davinci".to_owned())].into();
     });
-    let (events, _receiver) = Events::channel(RunId("d1".into()));
-    let request = Arc::new(Request::new("find the faces"));
-    let decision = street.decisions.decide(request, &events, CancellationToken::new()).await.expect("a decision");
+    let decided = decide(&street.decisions, Request::new("find the faces")).await;
+    let decision = decided.decision();
     assert_eq!(decision.mapped[0].to, "face-detection");
     let prompt = &street.prompts("map_task")[0];
     assert!(prompt.contains("\"face-detection\"") && prompt.matches("some-tedious-name").count() == 49, "{prompt}");
@@ -480,9 +476,8 @@ async fn without_a_chat_model_there_is_no_pipeline() {
 async fn a_single_task_of_the_chat_model_is_told_and_not_saved() {
     let plan = json!([{"task": "summarization", "id": 0, "dep": [-1], "args": {"text": "a long text"}}]);
     let street = street(script(&plan), city()).await;
-    let (events, _receiver) = Events::channel(RunId("d1".into()));
-    let request = Arc::new(Request::new("shorten: a long text"));
-    let decision = street.decisions.decide(request, &events, CancellationToken::new()).await.expect("a decision");
+    let decided = decide(&street.decisions, Request::new("shorten: a long text")).await;
+    let decision = decided.decision();
     let reply = decision.reply();
     assert_eq!(reply["decisions"]["model_selections"]["0"]["hosted_on"], "api");
     assert_eq!(

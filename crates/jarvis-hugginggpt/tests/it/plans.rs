@@ -5,13 +5,13 @@ use std::sync::Arc;
 use jarvis_engine::Events;
 use jarvis_hugginggpt::Run;
 use jarvis_hugginggpt::decisions::{Executable, PlanFileError, read_plan};
-use jarvis_plan::{ErrorCode, Limits, Request, RunId};
+use jarvis_plan::{ErrorCode, Limits, Request};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::decisions::{decide, decisions};
-use crate::house::{Does, House, with_chat};
+use crate::house::{Does, House, with_chat, with_events};
 
 /// Two caption models and three detection models; the model that would choose says something else than the plans do.
 async fn house() -> House {
@@ -67,15 +67,11 @@ fn lines(plan: &Executable) -> Vec<String> {
 }
 
 async fn run(house: &House, plan: &Executable) -> (Run, Vec<String>) {
-    let (events, mut receiver) = Events::channel(RunId("r".into()));
     let request = Arc::new(Request::new(plan.request.clone().unwrap_or_default()));
-    let run = house.pipeline.run_plan(request, plan, &events, CancellationToken::new()).await.expect("an answer");
-    drop(events);
-    let mut kinds = Vec::new();
-    while let Ok(event) = receiver.try_recv() {
-        kinds.push(event.kind.name().to_owned());
-    }
-    (run, kinds)
+    let run = async |events: &Events| house.pipeline.run_plan(request, plan, events, CancellationToken::new()).await;
+    let (run, events) = with_events("r", run).await;
+    let kinds = events.iter().map(|event| event.kind.name().to_owned()).collect();
+    (run.expect("an answer"), kinds)
 }
 
 #[tokio::test]

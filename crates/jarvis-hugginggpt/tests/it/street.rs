@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::Events;
+use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::examples::Scenario;
 use jarvis_hugginggpt::decisions::pipeline::decide::PipelineDecision;
 use jarvis_hugginggpt::decisions::service::{Service, ServiceConfig, ServiceSource};
 use jarvis_hugginggpt::decisions::{DecisionError, DecisionSettings, Decisions, PlanStore};
-use jarvis_plan::{Event, RunId};
+use jarvis_plan::Event;
 use jarvis_testing::catalogue::{Data, FakeCatalogue};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{Builder, House, with_chat};
+use crate::house::{Builder, House, with_chat, with_events};
 
 /// A house beside a catalogue service.
 pub(crate) struct Street {
@@ -84,14 +85,10 @@ impl Told {
 
 impl Street {
     pub(crate) async fn decide(&self, scenario: &Scenario) -> Told {
-        let (events, mut receiver) = Events::channel(RunId("d1".into()));
-        let result = self.decisions.decide_pipeline(scenario, &events, CancellationToken::new()).await;
-        drop(events);
-        let mut seen = Vec::new();
-        while let Ok(event) = receiver.try_recv() {
-            seen.push(event);
-        }
-        Told { result, events: seen }
+        let decide =
+            async |events: &Events| self.decisions.decide_pipeline(scenario, events, CancellationToken::new()).await;
+        let (result, events) = with_events("d1", decide).await;
+        Told { result, events }
     }
 
     pub(crate) fn prompts(&self, stage: &str) -> Vec<String> {
@@ -164,18 +161,6 @@ pub(crate) fn with_model(street: &Street, change: impl FnOnce(&mut OpenAiConfig)
     let mut config = OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "qwen-2.5-7b") };
     change(&mut config);
     let model: Arc<dyn ChatModel> = Arc::new(OpenAi::new(config).expect("the client builds"));
-    let own = &street.house.pipeline;
-    let pipeline = jarvis_hugginggpt::HuggingGpt {
-        chat: Some(model),
-        planner: Arc::clone(&own.planner),
-        vocabulary: Arc::clone(&own.vocabulary),
-        offered: own.offered.clone(),
-        sources: Arc::clone(&own.sources),
-        worker: Arc::clone(&own.worker),
-        prompts: Arc::clone(&own.prompts),
-        logs: None,
-        show: Arc::clone(&own.show),
-        settings: own.settings.clone(),
-    };
+    let pipeline = HuggingGpt { chat: Some(model), logs: None, ..(*street.house.pipeline).clone() };
     Decisions { pipeline: Arc::new(pipeline), ..street.decisions.clone() }
 }

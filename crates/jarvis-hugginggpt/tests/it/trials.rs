@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use jarvis_batch::{Ended, Summary, Watch};
 use jarvis_engine::Events;
 use jarvis_hugginggpt::decisions::evaluate::SampleLog;
-use jarvis_hugginggpt::decisions::{Examples, Trial};
+use jarvis_hugginggpt::decisions::{Examples, Trial, TrialError};
 use jarvis_plan::RunId;
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
@@ -15,8 +15,11 @@ use crate::street::{Street, city, examples, plan, script, street, task};
 
 async fn tried(street: &Street, body: Value) -> Result<Value, (bool, String)> {
     let (events, _receiver) = Events::channel(RunId("t1".into()));
-    let trial = Trial::read(&body).map_err(|error| (error.is_request(), error.to_string()))?;
-    street.decisions.try_example(&trial, &events).await.map_err(|error| (error.is_request(), error.to_string()))
+    let tried = match Trial::read(&body) {
+        Ok(trial) => street.decisions.try_example(&trial, &events).await,
+        Err(error) => Err(error),
+    };
+    tried.map_err(|error| (matches!(error, TrialError::Request(_)), error.to_string()))
 }
 
 fn loaded(value: &Value) -> Examples {
