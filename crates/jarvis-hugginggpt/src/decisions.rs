@@ -40,7 +40,7 @@ pub use prompt_log::PromptLog;
 pub use read::{Executable, PlanFault, PlanFileError, read_plan};
 pub use reply::{Levels, levels};
 pub use service::{Service, ServiceConfig, ServiceSource};
-pub use store::{PlanStore, Saved, StoreError};
+pub use store::{PlanStore, StoreError};
 pub use trial::{Trial, TrialError};
 
 /// Decides. Cheap to share: everything in it is shared already.

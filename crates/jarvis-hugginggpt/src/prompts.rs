@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::decisions::examples::{INFER_OBJECTS, OBJECTS_SEEN};
 use crate::untrusted::shown;
 
-pub use files::{PromptFileError, demos_text, prompt_text};
+pub use files::{demos_text, prompt_text};
 pub use pipeline::{ModelsShown, PipelineChoice, PipelinePlan};
 
 /// What a person's configuration puts in place of a built-in prompt; each part alone or together.
@@ -69,7 +69,7 @@ pub struct Prompts {
     own_demos: bool,
 }
 
-/// What stage 1 is told.
+/// What the prompt of stage 1 holds.
 #[derive(Debug, Clone, Copy)]
 pub struct ParseTask<'a> {
     pub tools: &'a [Tool],
@@ -79,7 +79,7 @@ pub struct ParseTask<'a> {
     pub attachments: &'a [Resource],
 }
 
-/// What stage 2 is told.
+/// What the prompt of stage 2 holds.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ChooseModel<'a> {
     pub input: &'a str,
@@ -89,7 +89,7 @@ pub struct ChooseModel<'a> {
     pub metas: &'a Value,
 }
 
-/// What stage 4 is told.
+/// What the prompt of stage 4 holds.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ResponseResults<'a> {
     pub input: &'a str,
@@ -218,8 +218,8 @@ impl Prompts {
 
 /// The task names in the answer of a built-in demo.
 fn demo_names(template: &Template, demo: usize) -> Vec<String> {
-    let answer = template.demo_answer(demo).unwrap_or_default();
-    let tasks: Vec<Value> = serde_json::from_str(&answer).unwrap_or_default();
+    let answer = template.demo_answer(demo).expect("the template has this demo");
+    let tasks: Vec<Value> = serde_json::from_str(&answer).expect("a built-in demo answers with tasks");
     tasks.iter().filter_map(|task| task.get("task")?.as_str().map(str::to_owned)).collect()
 }
 
@@ -240,8 +240,8 @@ fn with_list(template: Template, system: &str) -> Result<Template, TemplateError
     match STOCK_LIST.find_iter(&system).find(|found| is_stock_list(found.as_str())) {
         Some(list) => template.with_system(&format!(
             "{}{{{{tasks}}}}{}",
-            system.get(..list.start()).unwrap_or_default(),
-            system.get(list.end()..).unwrap_or_default()
+            system.get(..list.start()).expect("the list stands in the text"),
+            system.get(list.end()..).expect("the list stands in the text")
         )),
         None if template.name() == "parse_task" => template.with_system(&format!("{system}\n\nTasks: {{{{tasks}}}}")),
         None => template.with_system(&format!("{system}\n\n{TASK_LINES}")),

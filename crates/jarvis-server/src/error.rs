@@ -143,7 +143,7 @@ impl ApiError {
         let mut error = ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded",
-            "every place for runs is taken, and so is every place in the queue",
+            "every slot for runs is taken, and the queue is full",
         )
         .hint("try again later, or raise `server.max_running` and `server.max_waiting`");
         error.0.retry_after_s = Some(retry_after_s);

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 
 use crate::metrics::Metrics;
 use crate::options::Options;
-use crate::runs::{Places, Runs};
+use crate::runs::{Runs, Slots};
 use crate::sessions::Sessions;
 
 /// The parts of jarvis that the server exposes.
@@ -97,8 +97,8 @@ pub(crate) struct Inner {
 impl Server {
     pub(crate) fn new(parts: Parts, options: Options) -> Server {
         let metrics = Arc::new(Metrics::new());
-        let places = Places::new(options.max_running, options.max_waiting);
-        let runs = Runs::new(places, parts.journal.clone(), Arc::clone(&metrics));
+        let slots = Slots::new(options.max_running, options.max_waiting);
+        let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics));
         Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default() }))
     }
 

@@ -22,7 +22,6 @@ use jarvis_engine::Limits as EngineLimits;
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
 use jarvis_plan::Limits as PlanLimits;
-use jarvis_planner::Offline;
 use jarvis_react::Agent;
 use jarvis_server::CallerModel;
 use jarvis_store::{Journal, Media};

@@ -19,7 +19,7 @@ use crate::source::Tasks;
 use crate::stages::Stages;
 
 impl Decisions {
-    /// Decides for a request: plans it and chooses a model for every task. Told through `events` as a run is, with
+    /// Decides for a request: plans it and chooses a model for every task. Reported as events as a run is, with
     /// `plan`, `mapped`, `model_chosen` and `execution_config`, ended by `done` or `error`.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ impl Decisions {
         }
     }
 
-    /// Gives tasks that nothing knows the name of one that is known, where that can be told.
+    /// Gives tasks that nothing knows the name of one that is known, where it is clear which.
     async fn map(
         &self,
         stages: Option<&Stages>,
@@ -240,7 +240,7 @@ impl Decisions {
         let Some(store) = self.plans.clone() else { return Ok(None) };
         let id = id.to_owned();
         let reason = match tokio::task::spawn_blocking(move || store.save(&id, &document)).await {
-            Ok(Ok(saved)) => return Ok(Some(saved.shown)),
+            Ok(Ok(saved)) => return Ok(Some(saved)),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a plan could not be saved");
                 error.without_path()
@@ -253,7 +253,7 @@ impl Decisions {
     }
 }
 
-/// The choice for one task, told as it is made.
+/// The choice for one task, reported as it is made.
 async fn choice(chooser: &Chooser, task: &Task, events: &Events) -> TaskChoice {
     let made = match &task.fault {
         Some(Fault::UnknownTask) => {

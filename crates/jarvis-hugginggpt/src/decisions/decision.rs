@@ -6,9 +6,9 @@ use jarvis_plan::{Plan, Selection, TaskError, TaskId, Usage};
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskChoice {
     pub task: TaskId,
-    /// Who is to perform it, or why nobody can.
+    /// The model that is to perform it, or why there is none.
     pub result: Result<Selection, TaskError>,
-    /// Among how many models the choice was made; 0 when nobody can.
+    /// Among how many models the choice was made; 0 when there is none.
     pub available: usize,
 }
 
@@ -27,7 +27,7 @@ pub struct Mapped {
 pub struct Decision {
     /// The request's text, verbatim.
     pub request: String,
-    /// The plan's id: that of the run whose events told of it.
+    /// The plan's id: that of the run that decided it.
     pub plan_id: String,
     /// The plan. Empty when the request calls for no task.
     pub plan: Plan,

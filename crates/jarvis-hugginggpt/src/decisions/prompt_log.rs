@@ -140,10 +140,11 @@ impl PromptLog {
 }
 
 fn role(message: &Message) -> String {
-    serde_json::to_value(message.role).ok().and_then(|role| role.as_str().map(str::to_owned)).unwrap_or_default()
+    let role = serde_json::to_value(message.role).expect("a role is a word");
+    role.as_str().expect("a role is a word").to_owned()
 }
 
-/// A message's content; pictures are told, not kept.
+/// A message's content; a mark stands for each picture.
 fn content(message: &Message) -> String {
     let parts = message.parts.iter().map(|part| match part {
         Part::Text(text) => text.as_str(),

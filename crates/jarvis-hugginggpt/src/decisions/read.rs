@@ -97,7 +97,7 @@ impl PlanFileError {
     }
 }
 
-/// The most faults that are told.
+/// The most faults that are listed.
 const MOST_FAULTS: usize = 100;
 
 /// The faults of a plan, as they are found.
@@ -165,7 +165,7 @@ pub fn read_plan(
     acyclic(&rows, &drafted, &mut faults);
     let mut pinned: HashMap<i64, Selection> = HashMap::new();
     for (row, task) in rows.iter().zip(&drafted) {
-        // What an unknown task type needs cannot be told.
+        // What an unknown task type needs is not known.
         if let Some(tool) = vocabulary.find(&row.task)
             && let Some(pin) = models::pin(row, &tool.name, sources, &mut faults, &mut notes)
         {
@@ -257,7 +257,7 @@ fn draft(
         faults.advise(&row.id, row.names.task, format!("no task type `{}` is known", row.task), hint);
     }
     let number = |id: &str| numbers.get(id).copied();
-    let mut task = DraftTask::new(number(&row.id).unwrap_or_default(), row.task.clone());
+    let mut task = DraftTask::new(number(&row.id).expect("every row has a number"), row.task.clone());
     for id in &row.dependencies {
         match number(id) {
             Some(_) if *id == row.id => {

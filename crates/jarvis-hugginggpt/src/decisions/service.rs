@@ -201,7 +201,7 @@ impl Service {
     /// The task types, in the service's order, each once; never empty.
     ///
     /// # Errors
-    /// When the service fails and nothing it said before is known.
+    /// When the service fails and no earlier reply is known.
     pub async fn tasks(&self) -> Result<Fetched<Vec<ServiceTask>>, ServiceError> {
         let fetch = async {
             let max = self.inner.config.max_body;
@@ -218,7 +218,7 @@ impl Service {
     /// empty.
     ///
     /// # Errors
-    /// When the service fails and nothing it said before is known.
+    /// When the service fails and no earlier reply is known.
     pub async fn models(&self, task: &str) -> Result<Fetched<Vec<ServiceModel>>, ServiceError> {
         let fetch = async {
             let max = self.inner.config.max_body;
@@ -234,7 +234,7 @@ impl Service {
     /// Example plans; an empty `task` or `scenario` means any.
     ///
     /// # Errors
-    /// When the service fails and nothing it said before is known.
+    /// When the service fails and no earlier reply is known.
     pub async fn examples(
         &self,
         task: &str,
@@ -254,7 +254,7 @@ impl Service {
         self.inner.examples.get((task.to_owned(), scenario.to_owned(), count), fetch).await
     }
 
-    /// Forgets everything the service said.
+    /// Forgets every reply.
     pub fn refresh(&self) {
         self.inner.tasks.clear();
         self.inner.models.clear();

@@ -23,14 +23,6 @@ pub struct PlanStore {
     keep: usize,
 }
 
-/// A plan that was saved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Saved {
-    pub path: PathBuf,
-    /// The file as replies name it: the folder's own name and the file's.
-    pub shown: String,
-}
-
 /// Why a plan could not be saved or loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -50,7 +42,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What went wrong, without where on this machine's disk: decisions are told to callers elsewhere too.
+    /// What went wrong, without where on this machine's disk: callers elsewhere see it too.
     pub(crate) fn without_path(&self) -> String {
         match self {
             StoreError::Unknown(_) => self.to_string(),
@@ -77,11 +69,11 @@ impl PlanStore {
     }
 
     /// Saves a plan's document under its id, as `execution_plan_{YYYYmmdd_HHMMSS}_{id}.json` (UTC). It is there wholly
-    /// or not at all.
+    /// or not at all. The file as replies name it.
     ///
     /// # Errors
     /// When the id cannot be part of a file's name, or the disk refuses.
-    pub fn save(&self, id: &str, document: &str) -> Result<Saved, StoreError> {
+    pub fn save(&self, id: &str, document: &str) -> Result<String, StoreError> {
         if !is_id(id) {
             return Err(StoreError::Unknown(id.to_owned()));
         }
@@ -99,13 +91,10 @@ impl PlanStore {
             return Err(io(&path)(error));
         }
         self.retire();
-        Ok(Saved { path, shown: shown(&self.folder, &name) })
+        Ok(shown(&self.folder, &name))
     }
 
     /// Loads the plan of that id, as it was saved.
-    ///
-    /// # Errors
-    /// When there is none, or its file cannot be read.
     pub fn load(&self, id: &str) -> Result<Value, StoreError> {
         let unknown = || StoreError::Unknown(id.chars().take(MAX_ID).collect());
         let path = self.find(id).ok_or_else(unknown)?;
@@ -196,8 +185,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = PlanStore::new(folder.path().join("plans"), 0);
         let saved = store.save("a1-b2", "{\"execution_config\": 1}").unwrap();
-        assert_eq!(saved.shown, format!("plans/{}", saved.path.file_name().unwrap().to_string_lossy()));
-        assert!(saved.path.starts_with(folder.path()));
+        assert!(saved.starts_with("plans/") && folder.path().join(&saved).is_file(), "{saved}");
         assert_eq!(store.load("a1-b2").unwrap()["execution_config"], 1);
         for id in ["b2", "1-b2", "", "../a1-b2", "a1_b2", "a1-b2.json", "*", "\0", &"a".repeat(65)] {
             assert!(matches!(store.load(id), Err(StoreError::Unknown(_))), "{id}");

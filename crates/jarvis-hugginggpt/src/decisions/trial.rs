@@ -17,10 +17,10 @@ const MAX_SHOTS: usize = 100;
 pub struct Trial {
     /// The categories that few-shots are taken from.
     pub few_shot_categories: Vec<usize>,
-    /// How many of each; 1 unless said.
+    /// How many of each; 1 unless given.
     pub num_few_shot_examples_per_category: usize,
     pub test_category_index: usize,
-    /// Its place in the category, from 0; 0 unless said.
+    /// Its place in the category, from 0; 0 unless given.
     pub test_example_index: usize,
 }
 

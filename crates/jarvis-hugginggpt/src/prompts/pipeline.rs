@@ -9,7 +9,7 @@ use crate::decisions::examples::{Example, Scenario};
 use crate::source::{ServiceModel, ServiceTask};
 use crate::untrusted::clean;
 
-/// What a planner of pipelines is told.
+/// What the prompt of a pipeline holds.
 #[derive(Debug, Clone, Copy)]
 pub struct PipelinePlan<'a> {
     pub scenario: &'a Scenario,
@@ -35,7 +35,7 @@ pub struct ModelsShown<'a> {
     pub description: usize,
 }
 
-/// What a chooser of the pipeline form is told.
+/// What the prompt of a choice in the pipeline form holds.
 #[derive(Debug, Clone, Copy)]
 pub struct PipelineChoice<'a> {
     /// The scenario; its description may be cut.

@@ -174,7 +174,7 @@ fn margin(time: Duration) -> Duration {
     (time / 20).min(Duration::from_millis(100))
 }
 
-/// The end of a run, unless its caller waits no longer: it may not even have had a place.
+/// The end of a run, unless its caller waits no longer: it may not even have had a slot.
 async fn in_time(end: oneshot::Receiver<Ended<End>>, until: Option<Instant>) -> Result<Ended<End>, Status> {
     let late = async {
         match until {
@@ -186,7 +186,7 @@ async fn in_time(end: oneshot::Receiver<Ended<End>>, until: Option<Instant>) -> 
     tokio::select! {
         biased;
         ended = end => ended.map_err(|_| Status::internal("the run broke off")),
-        () = late => Err(Status::deadline_exceeded("the question had no place, or no answer, in the time given")),
+        () = late => Err(Status::deadline_exceeded("the question got no slot, or no answer, in the time given")),
     }
 }
 

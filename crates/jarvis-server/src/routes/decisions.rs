@@ -62,7 +62,7 @@ fn start(server: &Server, ask: DecideAsk) -> Result<Started<DecisionResult>, Api
     let decisions = Decisions { pipeline: pipeline_of(server, &ask)?, ..server.parts.decisions.clone() };
     let is_pipeline = match format {
         Some(format) => format == Format::Pipeline,
-        // A scenario is planned as a vision pipeline unless said otherwise.
+        // A scenario is planned as a vision pipeline unless a format is given.
         None => server.parts.format == Format::Pipeline || matches!(subject, Subject::Scenario(_)),
     };
     let text = match &subject {

@@ -1,4 +1,4 @@
-//! Whether the server lives, whether it can work, and what it counted.
+//! Liveness, readiness and metrics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::guard;
 use crate::state::Server;
 use crate::wire::reply::HealthReply;
 
-/// How the server is
+/// State of the server
 ///
-/// Answers 200 as long as the server lives, whatever it has to say about what it needs.
+/// Answers 200 as long as the server lives, even when something that it needs does not work.
 #[utoipa::path(get, path = "/health", tag = "server",
     responses((status = 200, description = "It lives", body = HealthReply)))]
 pub(crate) async fn health(State(server): State<Server>, headers: HeaderMap) -> Json<HealthReply> {

@@ -41,7 +41,7 @@ pub(crate) async fn list(
     State(server): State<Server>,
     page: Result<Query<Page>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<RunsReply>, ApiError> {
-    let limit = page.map(|Query(page)| page.limit).unwrap_or_default();
+    let limit = page.map_or(0, |Query(page)| page.limit);
     if !(1..=1000).contains(&limit) {
         return Err(ApiError::invalid("`limit` is a number from 1 to 1000").param("limit"));
     }

@@ -34,7 +34,7 @@ pub(crate) async fn log_in(
     match &server.options.token {
         None => Ok(guard::log_out(&server, &headers)),
         Some(token) if guard::is_token(token, given.token.trim()) => Ok(guard::log_in(&server, &headers)),
-        Some(_) => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is not the right one")),
+        Some(_) => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is wrong")),
     }
 }
 

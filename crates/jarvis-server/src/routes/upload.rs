@@ -30,7 +30,7 @@ pub(crate) struct UploadForm {
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 200, description = "How requests name the files", body = UploadReply),
         (status = 413, description = "A file is too large", body = ErrorBody),
-        (status = 415, description = "A file is nothing that can be worked with", body = ErrorBody),
+        (status = 415, description = "The kind of a file is not supported", body = ErrorBody),
         (status = 507, description = "The disk is full", body = ErrorBody),
         Failures))]
 pub(crate) async fn upload(

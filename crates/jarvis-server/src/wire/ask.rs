@@ -96,9 +96,6 @@ pub(crate) enum AttachmentKind {
 
 impl Ask {
     /// The request that is meant.
-    ///
-    /// # Errors
-    /// When a field is wrong; the error names it.
     pub(crate) fn request(&self, options: &Options) -> Result<Request, ApiError> {
         let most = options.max_messages;
         if self.messages.len() > most {

@@ -116,7 +116,7 @@ async fn a_request_is_done_and_told_on_the_way() {
         let told = client.service().told();
         assert_eq!(told.first().map(String::as_str), Some("planned: text-classification"), "{told:?}");
         assert!(told.iter().any(|told| told.starts_with("task 0 (text-classification) ended")), "{told:?}");
-        assert_eq!(told.last().map(String::as_str), Some("the answer stands"), "{told:?}");
+        assert_eq!(told.last().map(String::as_str), Some("the answer is ready"), "{told:?}");
         harness.settled().await;
         let runs = harness.get("/runs").await;
         assert_eq!(runs.json["runs"][0]["run_id"], document["run_id"]);

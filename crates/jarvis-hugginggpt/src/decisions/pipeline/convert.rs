@@ -22,7 +22,7 @@ pub fn to_execution_config(pipeline: &Pipeline, request: &str) -> Value {
         .map(|(at, task)| (at, task.before().filter_map(|id| places.get(id).copied()).collect()))
         .collect();
     let levels = levels(&graph);
-    let id = |at: &usize| pipeline.tasks.get(*at).map(|task| task.id.as_str()).unwrap_or_default();
+    let id = |at: &usize| pipeline.tasks.get(*at).expect("a node is a place of the pipeline").id.as_str();
     let tasks: Vec<Value> = pipeline
         .tasks
         .iter()

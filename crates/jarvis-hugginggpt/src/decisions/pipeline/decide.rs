@@ -1,4 +1,4 @@
-//! The flow of the pipeline form, told and written down. The steps themselves are in [`super::steps`].
+//! The flow of the pipeline form, reported as events and written down. The steps themselves are in [`super::steps`].
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::stages::Stages;
 pub struct PipelineDecision {
     /// The scenario's description, verbatim.
     pub request: String,
-    /// The plan's id: that of the run whose events told of it.
+    /// The plan's id: that of the run that decided it.
     pub plan_id: String,
     /// The pipeline; empty when the scenario calls for no task.
     pub pipeline: Pipeline,
@@ -72,7 +72,7 @@ impl PipelineDecision {
 }
 
 impl Decisions {
-    /// Decides for a scenario in the pipeline form. Told through `events` as a decision is. The method is that of the
+    /// Decides for a scenario in the pipeline form. Reported as events as a decision is. The method is that of the
     /// settings: [`Method::Separate`] makes one call for the plan and one for each task with more than one model,
     /// [`Method::Unified`] makes one.
     ///
@@ -123,7 +123,7 @@ impl Decisions {
         let mut planned = match self.settings.method {
             Method::Separate => {
                 let mut planned = steps.plan(&examples, true).await?;
-                steps.told(&planned);
+                steps.report_plan(&planned);
                 let notes = steps.choose(&mut planned.pipeline).await?;
                 planned.notes.extend(notes);
                 planned

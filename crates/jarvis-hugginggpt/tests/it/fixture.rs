@@ -78,7 +78,7 @@ impl Scripted {
 }
 
 /// Everything a test sets up.
-pub(crate) struct House {
+pub(crate) struct Fixture {
     pub(crate) chat: Option<FakeChat>,
     pub(crate) worker: Arc<Scripted>,
     pub(crate) pipeline: Arc<HuggingGpt>,
@@ -86,7 +86,7 @@ pub(crate) struct House {
     _hub: FakeHub,
 }
 
-/// A house in the making.
+/// A fixture in the making.
 pub(crate) struct Builder {
     script: Option<Script>,
     live: Vec<(&'static str, &'static str)>,
@@ -98,7 +98,7 @@ pub(crate) struct Builder {
     pub(crate) settings: Settings,
 }
 
-/// A house with a scripted chat model. Native models do not exist unless asked for, so that counts are those of the
+/// A fixture with a scripted chat model. Native models do not exist unless asked for, so that counts are those of the
 /// original.
 pub(crate) fn with_chat(script: Script) -> Builder {
     let settings = Settings { stream_answer: false, ..Settings::default() };
@@ -114,7 +114,7 @@ pub(crate) fn with_chat(script: Script) -> Builder {
     }
 }
 
-/// A house without a chat model.
+/// A fixture without a chat model.
 pub(crate) fn offline() -> Builder {
     Builder { script: None, native: true, model_server: false, ..with_chat(Script::new()) }
 }
@@ -148,7 +148,7 @@ impl Builder {
         self
     }
 
-    pub(crate) async fn build(self) -> House {
+    pub(crate) async fn build(self) -> Fixture {
         let hub = self.live.iter().map(|(task, id)| HubModel::live(id, task, 1)).collect();
         let hub = FakeHub::start(hub).await.expect("the hub starts");
         let chat = match self.script {
@@ -192,7 +192,7 @@ impl Builder {
             settings: self.settings,
             ..HuggingGpt::new(model, sources, Arc::clone(&worker) as Arc<dyn Worker>, prompts)
         };
-        House { chat, worker, pipeline: Arc::new(pipeline), logs, _hub: hub }
+        Fixture { chat, worker, pipeline: Arc::new(pipeline), logs, _hub: hub }
     }
 }
 
@@ -215,7 +215,7 @@ pub(crate) struct Went {
     pub(crate) events: Vec<Event>,
 }
 
-impl House {
+impl Fixture {
     pub(crate) async fn run(&self, request: &str) -> Went {
         self.run_request(Request::new(request), CancellationToken::new()).await
     }
