@@ -7,6 +7,7 @@ use jarvis_plan::{Language, Outcome, TaskError, Usage, export};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::json::set;
 use crate::results::{reason, results_map};
 use jarvis_pipeline::Run;
 
@@ -55,7 +56,7 @@ impl RunDocument {
             .collect();
         let mut answer = json!({"text": run.answer.text, "resources": resources});
         if !run.answer.notes.is_empty() {
-            answer["notes"] = run.answer.notes.clone().into();
+            set(&mut answer, "notes", run.answer.notes.clone());
         }
         RunDocument {
             run_id: about.run_id.to_owned(),
@@ -93,12 +94,12 @@ fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Va
         "ms": outcome.ms,
     });
     if let Some(performer) = performer.filter(|performer| performer.effective_task != outcome.task) {
-        value["effective_task"] = performer.effective_task.clone().into();
+        set(&mut value, "effective_task", performer.effective_task.clone());
     }
     let notes: Vec<&String> =
         outcome.notes.iter().chain(outcome.selection.iter().flat_map(|selection| &selection.notes)).collect();
     if !notes.is_empty() {
-        value["notes"] = json!(notes);
+        set(&mut value, "notes", json!(notes));
     }
     value
 }
@@ -117,7 +118,7 @@ fn output_json(output: Output, file: &impl Fn(&str) -> Option<String>) -> Value 
 fn error_json(error: &TaskError) -> Value {
     let mut value = json!({"code": error.code, "message": error.message});
     if let Some(hint) = &error.hint {
-        value["hint"] = hint.clone().into();
+        set(&mut value, "hint", hint.clone());
     }
     value
 }

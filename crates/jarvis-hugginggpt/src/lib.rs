@@ -10,7 +10,7 @@ mod choose;
 pub mod decisions;
 mod document;
 mod fit;
-mod json_file;
+mod json;
 mod logs;
 mod paths;
 mod pipeline;
@@ -27,7 +27,7 @@ mod untrusted;
 
 pub use document::{About, RunDocument};
 pub use jarvis_pipeline::{Run, RunError};
-pub use json_file::JsonFileError;
+pub use json::JsonFileError;
 pub use logs::RequestLogs;
 pub use pipeline::{HuggingGpt, NAME, Planned};
 pub use settings::Settings;

@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::choose::Chooser;
+use crate::json::take;
 use crate::logs::RequestLogs;
 use crate::plan::ask_for_plan;
 use crate::prompts::Prompts;
@@ -349,9 +350,9 @@ impl HuggingGpt {
 
     fn log_failures(&self, request: &Request, plan: &Plan, outcomes: &[Outcome], events: &Events) {
         for outcome in outcomes.iter().filter(|outcome| !outcome.succeeded()) {
-            let mut record = result(plan.task(outcome.id), outcome);
+            let record = result(plan.task(outcome.id), outcome);
             let reason = outcome.error.as_ref().map(|error| error.message.as_str());
-            let task = record["task"].take();
+            let task = take(record, "task");
             self.log_fail(request, events, json!({"task": task, "reason": reason, "op": "message"}));
         }
     }

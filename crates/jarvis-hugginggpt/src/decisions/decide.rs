@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Decision, DecisionError, Decisions, Mapped, PromptLog, TaskChoice, describe, mapping};
 use crate::attached;
 use crate::choose::Chooser;
+use crate::json::take;
 use crate::plan::{ask_for_plan, prompt};
 use crate::source::Tasks;
 use crate::stages::Stages;
@@ -73,7 +74,7 @@ impl Decisions {
         let ms = began.elapsed().as_millis() as u64;
         match &ended {
             Ok(decision) => {
-                events.emit(EventKind::ExecutionConfig { value: document(decision)["execution_config"].take() });
+                events.emit(EventKind::ExecutionConfig { value: take(document(decision), "execution_config") });
                 events.emit(EventKind::Done { ok: true, cancelled: false, usage: events.usage(), ms });
             }
             Err(error) => {

@@ -247,6 +247,14 @@ impl SampleLog {
         Ok(SampleLog { log, samples })
     }
 
+    /// What is odd about the file.
+    fn notes(&self) -> Vec<String> {
+        let path = self.log.path().display();
+        let bad = self.log.bad.iter().map(|line| format!("line {line} of {path} is no sample; it is left as it is"));
+        let torn = format!("the last line of {path} was cut off; its sample is planned for again");
+        bad.chain(self.log.torn.then_some(torn)).collect()
+    }
+
     /// Whether there is nothing to go on from.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
@@ -285,9 +293,10 @@ impl Decisions {
         let records = records(self.source.as_ref()).await?;
         let shots = if few_shots { examples.few_shots() } else { Vec::new() };
         let measured = || examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example)));
-        let mut samples = log.as_ref().map(|log| log.samples.clone()).unwrap_or_default();
+        let mut samples = log.as_ref().map_or_else(HashMap::new, |log| log.samples.clone());
         let pending: Vec<&Example> = measured().filter(|example| !samples.contains_key(&example.id)).collect();
-        let mut batch = Batch::begin(measured().count(), pending.len(), Vec::new(), watch, stop);
+        let notes = log.as_ref().map_or_else(Vec::new, |log| log.notes());
+        let mut batch = Batch::begin(measured().count(), pending.len(), notes, watch, stop);
         // Collected first, so that the future of an evaluation can be sent between threads.
         let plans: Vec<_> =
             pending.into_iter().map(|example| self.sample(chat, &records.tasks, example, &shots)).collect();

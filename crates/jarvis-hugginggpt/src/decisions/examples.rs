@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pipeline::{PipelineTask, read};
-use crate::json_file::{JsonFileError, load};
+use crate::json::{JsonFileError, load};
 use crate::untrusted::clean;
 
 /// The largest file, in bytes.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Decision, TaskChoice};
+use crate::json::{set, take};
 
 /// What stands in place of a model's id where there is none.
 pub(crate) const NO_MODEL: &str = "N/A";
@@ -77,7 +78,7 @@ impl Decision {
             "execution_order": execution_order(&levels, |id| *id),
         });
         if !self.warnings.is_empty() {
-            config["warnings"] = json!(self.warnings);
+            set(&mut config, "warnings", json!(self.warnings));
         }
         json!({"execution_config": config})
     }
@@ -98,7 +99,7 @@ impl Decision {
             "alternatives": chosen.map(|selection| hosted(&selection.fallbacks)).unwrap_or_default(),
         });
         if rewritten(task, effective) != effective {
-            row["effective_task"] = effective.into();
+            set(&mut row, "effective_task", effective);
         }
         self.origin(task, &mut row);
         row
@@ -107,10 +108,10 @@ impl Decision {
     /// Where a task came from: the name before it was mapped, the task that it is a copy of.
     fn origin(&self, task: &Task, row: &mut Value) {
         if let Some(from) = self.mapped_from(task.id) {
-            row["mapped_from"] = from.into();
+            set(row, "mapped_from", from);
         }
         if let Some(from) = task.unfolded_from {
-            row["unfolded_from"] = from.into();
+            set(row, "unfolded_from", from);
         }
     }
 
@@ -156,28 +157,28 @@ impl Decision {
     /// The whole reply of the decision API. An empty plan has a notice for a `message`, and no `raw_results`.
     pub fn reply(&self) -> Value {
         let mut reply = self.decisions_only();
-        reply["message"] = self.message().into();
+        set(&mut reply, "message", self.message());
         if self.plan.tasks().is_empty() {
-            reply["message"] = "No task was planned: nothing in the request fits a known task type".into();
+            set(&mut reply, "message", "No task was planned: nothing in the request fits a known task type");
             reply.as_object_mut().expect("a reply is an object").shift_remove("raw_results");
         }
-        reply["execution_config"] = self.execution_config()["execution_config"].take();
-        reply["plan_id"] = self.plan_id.clone().into();
+        set(&mut reply, "execution_config", take(self.execution_config(), "execution_config"));
+        set(&mut reply, "plan_id", self.plan_id.clone());
         for (name, text) in [
             ("execution_config_file", &self.saved),
             ("prompt_logs_directory", &self.prompt_logs),
             ("description", &self.description),
         ] {
             if let Some(text) = text {
-                reply[name] = text.clone().into();
+                set(&mut reply, name, text.clone());
             }
         }
-        reply["llm_calls"] = self.usage.total_calls().into();
-        reply["usage"] = json!(self.usage);
-        reply["timing_ms"] = self.ms.into();
+        set(&mut reply, "llm_calls", self.usage.total_calls());
+        set(&mut reply, "usage", json!(self.usage));
+        set(&mut reply, "timing_ms", self.ms);
         let warnings: Vec<&String> = self.warnings.iter().chain(&self.unsaved).collect();
         if !warnings.is_empty() {
-            reply["warnings"] = json!(warnings);
+            set(&mut reply, "warnings", json!(warnings));
         }
         reply
     }

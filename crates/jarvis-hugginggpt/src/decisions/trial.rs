@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::examples::{Category, Example};
 use super::pipeline::steps::records;
 use super::{DecisionError, Decisions, PromptLog};
+use crate::json::set;
 
 /// The most few-shots of one trial.
 const MAX_SHOTS: usize = 100;
@@ -163,10 +164,10 @@ impl Decisions {
         });
         let notes: Vec<String> = records.notes.into_iter().chain(planned.notes).collect();
         if !notes.is_empty() {
-            reply["warnings"] = notes.into();
+            set(&mut reply, "warnings", notes);
         }
         if let Some(folder) = PromptLog::finish(log).await {
-            reply["prompt_logs_directory"] = folder.into();
+            set(&mut reply, "prompt_logs_directory", folder);
         }
         Ok(reply)
     }

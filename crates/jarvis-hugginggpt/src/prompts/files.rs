@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::json_file::{JsonFileError, load};
+use crate::json::{JsonFileError, load};
 
 /// The largest prompt file, in bytes.
 const MAX_FILE: u64 = 4 << 20;

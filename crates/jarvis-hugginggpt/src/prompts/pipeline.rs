@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Prompt, Prompts};
 use crate::decisions::examples::{Example, Scenario};
+use crate::json::set;
 use crate::source::{ServiceModel, ServiceTask};
 use crate::untrusted::clean;
 
@@ -75,7 +76,7 @@ impl Prompts {
                         json!({"task": task, "models": shown}).to_string()
                     })
                     .collect();
-                context["models"] = lines.into();
+                set(&mut context, "models", lines);
                 Prompt::PipelineUnified
             }
         };
@@ -133,12 +134,12 @@ fn task_line(task: &ServiceTask, description: usize) -> String {
     let description = if description == 0 { String::new() } else { clean(&task.description, description) };
     for (name, text) in [("name", &task.name), ("description", &description)] {
         if !text.is_empty() && *text != task.id {
-            line[name] = text.as_str().into();
+            set(&mut line, name, text.as_str());
         }
     }
     for (name, list) in [("inputs", &task.inputs), ("outputs", &task.outputs)] {
         if !list.is_empty() {
-            line[name] = list.clone().into();
+            set(&mut line, name, list.clone());
         }
     }
     line.to_string()
@@ -148,16 +149,16 @@ fn task_line(task: &ServiceTask, description: usize) -> String {
 fn model_shown(model: &ServiceModel, description: usize) -> Value {
     let mut shown = json!({ "id": model.id });
     if !model.name.is_empty() && model.name != model.id {
-        shown["name"] = model.name.as_str().into();
+        set(&mut shown, "name", model.name.as_str());
     }
     if !model.description.is_empty() && description > 0 {
-        shown["description"] = clean(&model.description, description).into();
+        set(&mut shown, "description", clean(&model.description, description));
     }
     if let Some(tags) = model.tags.as_ref().filter(|tags| !tags.is_empty()) {
-        shown["tags"] = tags.clone().into();
+        set(&mut shown, "tags", tags.clone());
     }
     if model.likes > 0 {
-        shown["likes"] = model.likes.into();
+        set(&mut shown, "likes", model.likes);
     }
     shown
 }

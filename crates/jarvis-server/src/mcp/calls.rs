@@ -44,7 +44,7 @@ impl Jarvis {
         let (run_id, Ended { result, usage, ms }) = finished(started, context).await?;
         let run = match done(result) {
             Ok(run) => run,
-            Err(failed) => return Ok(failed),
+            Err(reason) => return Ok(error_result(reason)),
         };
         let naming = self.naming(context);
         let document = asked.document(&run_id, &run, usage, ms, |url| naming.disk(url));
@@ -62,10 +62,11 @@ impl Jarvis {
         let started = self.server.runs.start(&text, Keep::Nothing, work).map_err(refused)?;
         let decision = match done(finished(started, context).await?.1.result) {
             Ok(decision) => decision,
-            Err(failed) => return Ok(failed),
+            Err(reason) => return Ok(error_result(reason)),
         };
         let mut document = decision.execution_config();
-        document["plan_id"] = json!(decision.plan_id);
+        let fields = document.as_object_mut().expect("an execution plan is an object");
+        fields.insert("plan_id".to_owned(), json!(decision.plan_id));
         let mut result = CallToolResult::success(vec![ContentBlock::text(in_words(&document))]);
         result.structured_content = Some(document);
         Ok(result)
@@ -213,8 +214,8 @@ fn refused(error: ApiError) -> ErrorData {
     ErrorData::internal_error(in_full(&error), Some(data))
 }
 
-/// The result of a run, or the reply to the model that asked when there is none.
-fn done<T, E>(ended: Result<Result<T, E>, Lost>) -> Result<T, CallToolResult>
+/// The result of a run, or why there is none, as the model that asked can read it.
+fn done<T, E>(ended: Result<Result<T, E>, Lost>) -> Result<T, String>
 where
     ApiError: From<E>,
 {
@@ -222,7 +223,7 @@ where
         Ok(result) => result.map_err(ApiError::from),
         Err(lost) => Err(<ApiError as From<Lost>>::from(lost)),
     };
-    result.map_err(|error| error_result(in_full(&error)))
+    result.map_err(|error| in_full(&error))
 }
 
 fn error_result(message: String) -> CallToolResult {

@@ -33,7 +33,9 @@ fn run(pipelines: &[&str]) -> Tool {
     let mut input = request("What you want, in your own words");
     if let [default, _, ..] = pipelines {
         let about = format!("How the request is done; `{default}` unless given");
-        input["properties"]["pipeline"] = json!({"type": "string", "enum": pipelines, "description": about});
+        let properties = input.pointer_mut("/properties").and_then(Value::as_object_mut).expect("it has properties");
+        let pipeline = json!({"type": "string", "enum": pipelines, "description": about});
+        properties.insert("pipeline".to_owned(), pipeline);
     }
     tool("run", "Do a request with expert models", about, input, results).with_annotations(
         ToolAnnotations::with_title("Do a request with expert models")

@@ -11,6 +11,7 @@ use super::steps::{Steps, records};
 use super::{Pipeline, convert};
 use crate::decisions::examples::Scenario;
 use crate::decisions::{DecisionError, Decisions, Method, PromptLog};
+use crate::json::{set, take};
 use crate::source::ServiceTask;
 use crate::stages::Stages;
 
@@ -41,7 +42,7 @@ impl PipelineDecision {
     pub fn execution_config(&self) -> Value {
         let mut config = convert::to_execution_config(&self.pipeline, &self.request);
         if !self.warnings.is_empty() {
-            config["warnings"] = json!(self.warnings);
+            set(&mut config, "warnings", json!(self.warnings));
         }
         json!({ "execution_config": config })
     }
@@ -50,7 +51,7 @@ impl PipelineDecision {
     pub fn reply(&self) -> Value {
         let mut reply = json!({
             "tasks": self.pipeline.tasks,
-            "execution_config": self.execution_config()["execution_config"].take(),
+            "execution_config": take(self.execution_config(), "execution_config"),
             "plan_id": self.plan_id,
         });
         let mapped: Vec<Value> = self.mapped.iter().map(|(from, to)| json!({"from": from, "to": to})).collect();
@@ -61,12 +62,12 @@ impl PipelineDecision {
             ("warnings", json!(self.warnings)),
         ] {
             if !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()) {
-                reply[name] = value;
+                set(&mut reply, name, value);
             }
         }
-        reply["llm_calls"] = self.usage.total_calls().into();
-        reply["usage"] = json!(self.usage);
-        reply["timing_ms"] = self.ms.into();
+        set(&mut reply, "llm_calls", self.usage.total_calls());
+        set(&mut reply, "usage", json!(self.usage));
+        set(&mut reply, "timing_ms", self.ms);
         reply
     }
 }

@@ -1,4 +1,4 @@
-//! JSON files that a configuration names: prompts and examples.
+//! JSON files that a configuration names, and fields of JSON objects.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -31,4 +31,14 @@ pub(crate) fn load(path: &Path, max: u64) -> Result<Value, JsonFileError> {
         return Err(JsonFileError::TooLarge { path: path.to_owned(), max });
     }
     serde_json::from_slice(&bytes).map_err(|error| JsonFileError::content(path, format!("it is not JSON: {error}")))
+}
+
+/// Sets a field of an object.
+pub(crate) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
+    object.as_object_mut().expect("only objects get fields").insert(field.to_owned(), value.into());
+}
+
+/// Takes a field out of an object that has it.
+pub(crate) fn take(mut object: Value, field: &str) -> Value {
+    object.get_mut(field).expect("the object has this field").take()
 }
