@@ -231,3 +231,31 @@ test("sounds get a player, sentiment its figures", () =>
     await node(page, 0).click();
     await page.getByText("87.9%").waitFor();
   }));
+
+test("a run chooses its pipeline where there is a choice, and the choice is kept", () =>
+  on({ mock: { planner: "llm", pipelines: ["hugginggpt", "rewoo"] } }, async (page, mock) => {
+    const choice = page.getByRole("combobox", { name: "Pipeline" });
+    const paths = () => mock.calls.map((c) => c.path).filter((path) => path.endsWith("/stream"));
+    await choice.waitFor();
+    assert.equal(await choice.inputValue(), "hugginggpt");
+    await ask(page, "Find the edges");
+    await phase(page, "done").waitFor();
+    await choice.selectOption("rewoo");
+    await ask(page, "Find the edges again");
+    await amount(page, '.exchange[data-phase="done"]', 2);
+    await page.reload();
+    await choice.waitFor();
+    assert.equal(await choice.inputValue(), "rewoo");
+    await page.getByRole("button", { name: "Try again" }).last().click();
+    await phase(page, "done").waitFor();
+    assert.deepEqual(paths(), ["/hugginggpt/stream", "/pipelines/rewoo/runs/stream", "/pipelines/rewoo/runs/stream"]);
+    await page.getByRole("radio", { name: "Plan only" }).check();
+    await choice.waitFor({ state: "detached" });
+  }));
+
+test("without a choice of pipelines none is shown", () =>
+  on({}, async (page) => {
+    await ask(page, "Find the edges");
+    await phase(page, "done").waitFor();
+    await amount(page, ".choose-pipeline", 0);
+  }));

@@ -686,3 +686,12 @@ test("words can be read on their ground in both appearances", () => {
       assert.ok(ratio >= 4.5, `${pair} ${at === 1 ? "light" : "dark"}: ${ratio.toFixed(2)}`);
     }
 });
+
+test("the pipelines of a server are names, and an exchange keeps its own", () => {
+  const read = (pipelines: unknown) => decode.health({ pipelines }).pipelines;
+  assert.deepEqual(read(["hugginggpt", "rewoo"]), ["hugginggpt", "rewoo"]);
+  assert.deepEqual(read(["hugginggpt", 7, null, ""]), ["hugginggpt"]);
+  for (const none of [undefined, null, "rewoo", {}]) assert.deepEqual(read(none), []);
+  const kept = (pipeline: unknown) => exchangeOf({ id: "e", mode: "run", run: { phase: "done" }, pipeline })?.pipeline;
+  assert.deepEqual([kept("rewoo"), kept(undefined), kept(3)], ["rewoo", undefined, undefined]);
+});

@@ -12,9 +12,8 @@ use jarvis_catalogue::{Catalogue, Deployment, InferenceMode, Wanted};
 use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest};
 use jarvis_engine::{Events, Job, Worker};
 use jarvis_hugginggpt::prompts::Prompts;
-use jarvis_hugginggpt::{HuggingGpt, Settings, Sources};
+use jarvis_hugginggpt::{HuggingGpt, Sources};
 use jarvis_plan::{Request, RunId, TaskError};
-use jarvis_planner::Offline;
 use tokio_util::sync::CancellationToken;
 
 fn main() {
@@ -69,28 +68,9 @@ impl Worker for NoWork {
 }
 
 fn pipeline(chat: Option<Arc<dyn ChatModel>>) -> HuggingGpt {
-    let sources = Sources {
-        catalogue: Catalogue::builtin(),
-        prober: None,
-        wanted: Wanted::remote(InferenceMode::Hybrid, Deployment::Full),
-        model_server: false,
-        huggingface: false,
-        native: Arc::new(|_| Ok(())),
-        endpoints: Vec::new(),
-        tools: Vec::new(),
-    };
-    HuggingGpt {
-        offered: sources.offered(chat.is_some()),
-        chat,
-        planner: Arc::new(Offline::new()),
-        vocabulary: Arc::new(jarvis_catalogue::vocabulary()),
-        sources: Arc::new(sources),
-        worker: Arc::new(NoWork),
-        prompts: Arc::new(Prompts::builtin().unwrap()),
-        logs: None,
-        show: Arc::new(str::to_owned),
-        settings: Settings::default(),
-    }
+    let wanted = Wanted::remote(InferenceMode::Hybrid, Deployment::Full);
+    let prompts = Arc::new(Prompts::builtin().unwrap());
+    HuggingGpt::new(chat, Sources::new(Catalogue::builtin(), wanted), Arc::new(NoWork), prompts)
 }
 
 fn bench(bencher: divan::Bencher<'_, '_>, pipeline: &HuggingGpt, request: &str) {

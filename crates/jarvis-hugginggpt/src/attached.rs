@@ -72,7 +72,7 @@ impl Worker for Expand {
     }
 }
 
-/// The name of a text file that a plan speaks of and that nobody attached: working on the name itself would be a wrong
+/// The name of a text file that a plan names and that is not attached: working on the name itself would be a wrong
 /// answer that looks like a right one.
 fn missing<'a>(job: &Job, arg: &str, value: &'a str) -> Option<&'a str> {
     const TEXTS: [&str; 4] = ["text", "context", "text1", "text2"];

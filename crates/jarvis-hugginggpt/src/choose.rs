@@ -164,16 +164,16 @@ pub(crate) fn read_choice(reply: &str, ids: &[&str]) -> Option<Choice> {
         read.as_ref().and_then(|read| read.value.get(name)).and_then(Value::as_str).map(|text| text.trim().to_owned())
     };
     let reason = field("reason").filter(|reason| !reason.is_empty());
-    if let Some(said) = field("id").filter(|said| !said.is_empty()) {
-        if ids.contains(&said.as_str()) {
-            return Some(Choice { id: said, reason, note: None });
+    if let Some(given) = field("id").filter(|given| !given.is_empty()) {
+        if ids.contains(&given.as_str()) {
+            return Some(Choice { id: given, reason, note: None });
         }
-        let folded = said.to_lowercase();
+        let folded = given.to_lowercase();
         let by_case = ids.iter().filter(|id| id.to_lowercase() == folded);
         let tail = folded.rsplit('/').next().unwrap_or(&folded);
         let by_tail = ids.iter().filter(|id| id.to_lowercase().rsplit('/').next() == Some(tail));
         if let Some(id) = only(by_case).or_else(|| only(by_tail)) {
-            let note = Some(format!("the chosen id `{said}` was taken to mean `{id}`"));
+            let note = Some(format!("the chosen id `{given}` was taken to mean `{id}`"));
             return Some(Choice { id: id.to_owned(), reason, note });
         }
     }

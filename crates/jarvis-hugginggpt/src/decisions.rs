@@ -40,7 +40,7 @@ pub use prompt_log::PromptLog;
 pub use read::{Executable, PlanFault, PlanFileError, read_plan};
 pub use reply::{Levels, levels};
 pub use service::{Service, ServiceConfig, ServiceSource};
-pub use store::{PlanStore, Saved, StoreError};
+pub use store::{PlanStore, StoreError};
 pub use trial::{Trial, TrialError};
 
 /// Decides. Cheap to share: everything in it is shared already.
@@ -48,9 +48,7 @@ pub use trial::{Trial, TrialError};
 pub struct Decisions {
     /// The chat model, the planner, the prompts and the settings of the stages.
     pub pipeline: Arc<HuggingGpt>,
-    /// Settings of decisions.
     pub settings: DecisionSettings,
-    /// Where tasks and models come from.
     pub source: Arc<dyn ModelSource>,
     /// Where plans are saved; `None` saves none.
     pub plans: Option<Arc<PlanStore>>,
@@ -76,9 +74,7 @@ pub struct DecisionSettings {
     pub explain_single: bool,
     /// The tasks that the chat model serves itself.
     pub llm_served_tasks: Vec<String>,
-    /// How the pipeline form asks.
     pub method: Method,
-    /// The longest a decision may take.
     pub timeout: Duration,
 }
 

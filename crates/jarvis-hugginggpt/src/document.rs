@@ -7,13 +7,13 @@ use jarvis_plan::{Language, Outcome, TaskError, Usage, export};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::json::set;
 use crate::results::{reason, results_map};
 use jarvis_pipeline::Run;
 
 /// What the document is made from, beside the run itself.
 #[derive(Debug, Clone)]
 pub struct About<'a> {
-    /// The run's id.
     pub run_id: &'a str,
     /// The request's text, as typed.
     pub request: &'a str,
@@ -21,7 +21,6 @@ pub struct About<'a> {
     pub planner: &'a str,
     /// The chat model's name, or `offline`.
     pub model: &'a str,
-    /// Calls and tokens.
     pub usage: Usage,
     /// How long the run took, in milliseconds.
     pub ms: u64,
@@ -56,10 +55,8 @@ impl RunDocument {
             })
             .collect();
         let mut answer = json!({"text": run.answer.text, "resources": resources});
-        if !run.answer.notes.is_empty()
-            && let Some(fields) = answer.as_object_mut()
-        {
-            fields.insert("notes".into(), run.answer.notes.clone().into());
+        if !run.answer.notes.is_empty() {
+            set(&mut answer, "notes", run.answer.notes.clone());
         }
         RunDocument {
             run_id: about.run_id.to_owned(),
@@ -96,15 +93,13 @@ fn outcome_json(outcome: &Outcome, file: &impl Fn(&str) -> Option<String>) -> Va
         "error": outcome.error.as_ref().map(error_json),
         "ms": outcome.ms,
     });
-    if let Some(fields) = value.as_object_mut() {
-        if let Some(performer) = performer.filter(|performer| performer.effective_task != outcome.task) {
-            fields.insert("effective_task".into(), performer.effective_task.clone().into());
-        }
-        let notes: Vec<&String> =
-            outcome.notes.iter().chain(outcome.selection.iter().flat_map(|selection| &selection.notes)).collect();
-        if !notes.is_empty() {
-            fields.insert("notes".into(), json!(notes));
-        }
+    if let Some(performer) = performer.filter(|performer| performer.effective_task != outcome.task) {
+        set(&mut value, "effective_task", performer.effective_task.clone());
+    }
+    let notes: Vec<&String> =
+        outcome.notes.iter().chain(outcome.selection.iter().flat_map(|selection| &selection.notes)).collect();
+    if !notes.is_empty() {
+        set(&mut value, "notes", json!(notes));
     }
     value
 }
@@ -122,8 +117,8 @@ fn output_json(output: Output, file: &impl Fn(&str) -> Option<String>) -> Value 
 
 fn error_json(error: &TaskError) -> Value {
     let mut value = json!({"code": error.code, "message": error.message});
-    if let (Some(hint), Some(fields)) = (&error.hint, value.as_object_mut()) {
-        fields.insert("hint".into(), hint.clone().into());
+    if let Some(hint) = &error.hint {
+        set(&mut value, "hint", hint.clone());
     }
     value
 }

@@ -19,7 +19,7 @@ pub(crate) fn levels(request: &str, value: &Value) -> [(String, Value); 4] {
 /// The beginning of a text, with a mark where it was cut.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}… [cut]", text.get(..at).unwrap_or_default()),
+        Some((at, _)) => format!("{}… [cut]", text.get(..at).expect("a character starts here")),
         None => text.to_owned(),
     }
 }

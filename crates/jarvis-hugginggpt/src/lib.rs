@@ -1,7 +1,7 @@
 //! The four stages of HuggingGPT: plan, choose, execute, answer.
 //!
 //! Source: Shen et al., "HuggingGPT: Solving AI Tasks with ChatGPT and its Friends in Hugging Face", and microsoft/JARVIS
-//! `hugginggpt/`. The stages are told in the paper's order: [`plan`], [`choose`], the engine, [`answer`]. Without a chat
+//! `hugginggpt/`. The stages follow the paper's order: [`plan`], [`choose`], the engine, [`answer`]. Without a chat
 //! model each stage has a stand-in that needs none.
 
 mod answer;
@@ -10,6 +10,7 @@ mod choose;
 pub mod decisions;
 mod document;
 mod fit;
+mod json;
 mod logs;
 mod paths;
 mod pipeline;
@@ -26,7 +27,8 @@ mod untrusted;
 
 pub use document::{About, RunDocument};
 pub use jarvis_pipeline::{Run, RunError};
+pub use json::JsonFileError;
 pub use logs::RequestLogs;
-pub use pipeline::{HuggingGpt, NAME, Planned, text_of};
+pub use pipeline::{HuggingGpt, NAME, Planned};
 pub use settings::Settings;
 pub use source::{CHAT_MODEL_ID, Candidates, FileSource, Found, ModelSource, NativeCheck, Records, Sources, Tasks};

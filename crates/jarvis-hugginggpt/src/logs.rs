@@ -28,9 +28,6 @@ struct Log {
 
 impl RequestLogs {
     /// Opens both logs in a folder, making it when missing.
-    ///
-    /// # Errors
-    /// When the folder or a file cannot be made or opened.
     pub fn open(folder: &Path) -> std::io::Result<RequestLogs> {
         std::fs::create_dir_all(folder)?;
         Ok(RequestLogs {

@@ -1,7 +1,7 @@
 //! One request through the four stages: plan, choose, execute, answer.
 //!
-//! [`HuggingGpt::run`] is the whole way; the front ends that stop earlier use [`HuggingGpt::plan`] and
-//! [`HuggingGpt::execute`]. All of it is told through [`Events`]; nothing here prints, stores or reads files.
+//! [`HuggingGpt::run`] goes all the way; `stops.rs` has the runs that end earlier. Progress is reported as [`Events`];
+//! nothing here prints, stores or reads files.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use jarvis_ask::{Ask, AskError, Events};
 use jarvis_catalogue::TaskType;
-use jarvis_catalogue::{Output, TaskOutput};
 use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Limits, Selector, Worker};
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError, report_end, resources};
 use jarvis_plan::{
     Answer, AnswerResource, EventKind, Kind, Level, Outcome, Plan, Request, Tool, Vocabulary, check, export,
 };
-use jarvis_planner::Planner;
+use jarvis_planner::{Offline, Planner};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::choose::Chooser;
+use crate::json::take;
 use crate::logs::RequestLogs;
 use crate::plan::ask_for_plan;
 use crate::prompts::Prompts;
@@ -33,27 +33,24 @@ use crate::source::{FileSource, Sources};
 use crate::stages::Stages;
 use crate::{answer, attached, paths, template};
 
-/// What the pipeline is made of. Cheap to share; holds nothing of any one run.
+/// What the pipeline is made of. Cheap to clone; holds nothing of any one run.
+#[derive(Clone)]
 pub struct HuggingGpt {
     /// The chat model; without one the offline planner, ranking and template answers take its place.
     pub chat: Option<Arc<dyn ChatModel>>,
     /// Plans when there is no chat model.
     pub planner: Arc<dyn Planner>,
-    /// The tools a plan may use.
     pub vocabulary: Arc<Vocabulary>,
-    /// Those of them that something can serve as configured: what the chat model is told to plan with.
+    /// Tools with a configured backend: those that the chat model plans with.
     pub offered: Vec<Tool>,
     /// Who could perform a task.
     pub sources: Arc<Sources>,
-    /// Who performs it.
     pub worker: Arc<dyn Worker>,
-    /// What models are asked.
     pub prompts: Arc<Prompts>,
     /// The request logs, when they are kept.
     pub logs: Option<Arc<RequestLogs>>,
     /// How template answers show a display path.
     pub show: Arc<dyn Fn(&str) -> String + Send + Sync>,
-    /// Settings.
     pub settings: Settings,
 }
 
@@ -86,6 +83,27 @@ impl Pipeline for HuggingGpt {
 }
 
 impl HuggingGpt {
+    /// A pipeline that keeps no logs, shows display paths as they are and has the default settings.
+    pub fn new(
+        chat: Option<Arc<dyn ChatModel>>,
+        sources: Sources,
+        worker: Arc<dyn Worker>,
+        prompts: Arc<Prompts>,
+    ) -> HuggingGpt {
+        HuggingGpt {
+            offered: sources.offered(chat.is_some()),
+            chat,
+            planner: Arc::new(Offline::new()),
+            vocabulary: Arc::new(sources.vocabulary()),
+            sources: Arc::new(sources),
+            worker,
+            prompts,
+            logs: None,
+            show: Arc::new(str::to_owned),
+            settings: Settings::default(),
+        }
+    }
+
     /// `offline` or `llm`.
     pub fn planner_name(&self) -> &'static str {
         if self.chat.is_some() { "llm" } else { "offline" }
@@ -108,13 +126,12 @@ impl HuggingGpt {
         cancel: CancellationToken,
     ) -> Result<Run, RunError> {
         let began = Instant::now();
-        self.tell_start(&request, events);
+        self.report_start(&request, events);
         let ended = self.run_stages(&request, events, &cancel, began).await;
         report_end(ended, events, began)
     }
 
-    /// Says that a run begins.
-    pub(crate) fn tell_start(&self, request: &Request, events: &Events) {
+    pub(crate) fn report_start(&self, request: &Request, events: &Events) {
         events.emit(EventKind::RunStarted {
             request: request.clone(),
             planner: self.planner_name().into(),
@@ -169,7 +186,7 @@ impl HuggingGpt {
         let left = allowed.saturating_sub(began.elapsed());
         let outcomes = self.execute_within(request, &plan, selector, events, cancel.clone(), left).await;
         self.log_failures(request, &plan, &outcomes, events);
-        // The answer has a little time of its own, so that a run that used up its deadline is still told in words.
+        // The answer has a little time of its own, so that a run that used up its deadline still ends in words.
         let left = allowed.saturating_sub(began.elapsed()).max(ANSWER_TIME.min(allowed));
         let answer = tokio::select! {
             biased;
@@ -193,9 +210,6 @@ impl HuggingGpt {
 
     /// Stage 1. With a chat model, a reply that is no plan, an empty plan, or a single task that the chat model itself
     /// serves ends in conversation.
-    ///
-    /// # Errors
-    /// When a model call fails.
     pub async fn plan(&self, request: &Request, events: &Events) -> Result<Planned, RunError> {
         let Some(chat) = &self.chat else {
             let draft = self
@@ -254,19 +268,6 @@ impl HuggingGpt {
         Ok(Planned::Tasks(plan))
     }
 
-    /// Stages 2 and 3: chooses for every task at once and runs each as soon as its inputs are there. One outcome a task,
-    /// in ascending id.
-    pub async fn execute(
-        &self,
-        request: &Arc<Request>,
-        plan: &Plan,
-        events: &Events,
-        cancel: CancellationToken,
-    ) -> Vec<Outcome> {
-        let selector = Arc::new(self.chooser(request, events));
-        self.execute_within(request, plan, selector, events, cancel, self.settings.engine.run_timeout).await
-    }
-
     /// What the stages need to ask this model.
     pub(crate) fn stages(&self, chat: Arc<dyn ChatModel>, events: &Events) -> Stages {
         let Settings { reserve_tokens, structured, .. } = self.settings;
@@ -307,9 +308,6 @@ impl HuggingGpt {
     }
 
     /// Stage 4. Without a chat model, or when its call fails, the answer is written by template.
-    ///
-    /// # Errors
-    /// When the prompt cannot be made.
     pub async fn answer(
         &self,
         request: &Request,
@@ -352,9 +350,9 @@ impl HuggingGpt {
 
     fn log_failures(&self, request: &Request, plan: &Plan, outcomes: &[Outcome], events: &Events) {
         for outcome in outcomes.iter().filter(|outcome| !outcome.succeeded()) {
-            let mut record = result(plan.task(outcome.id), outcome);
-            let reason = outcome.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
-            let task = record.get_mut("task").map(Value::take).unwrap_or_default();
+            let record = result(plan.task(outcome.id), outcome);
+            let reason = outcome.error.as_ref().map(|error| error.message.as_str());
+            let task = take(record, "task");
             self.log_fail(request, events, json!({"task": task, "reason": reason, "op": "message"}));
         }
     }
@@ -379,7 +377,7 @@ async fn converse(stages: &Stages, request: &Request) -> Result<Answer, RunError
 
 /// Every media path the model may truthfully name: what the request brought, what the plan took, what tasks made.
 fn known_media(request: &Request, plan: &Plan, outcomes: &[Outcome], resources: &[AnswerResource]) -> HashSet<String> {
-    let said = request.text.split_whitespace().map(str::to_owned);
+    let words = request.text.split_whitespace().map(str::to_owned);
     let attached = request.attachments.iter().map(|resource| resource.as_arg().to_owned());
     let taken =
         outcomes.iter().flat_map(|outcome| outcome.args.values()).map(|arg| jarvis_plan::text_of(arg).into_owned());
@@ -390,13 +388,5 @@ fn known_media(request: &Request, plan: &Plan, outcomes: &[Outcome], resources: 
         .filter_map(jarvis_plan::Arg::as_literal)
         .map(Cow::into_owned);
     let made = resources.iter().map(|resource| resource.url.clone());
-    said.chain(attached).chain(taken).chain(planned).chain(made).filter(|path| Kind::of_name(path).is_some()).collect()
-}
-
-/// The text outputs of an outcome, for front ends that show them.
-pub fn text_of(outcome: &Outcome) -> Option<String> {
-    TaskOutput::of(outcome)?.outputs().into_iter().find_map(|output| match output {
-        Output::Text { text } => Some(text),
-        Output::Image { .. } | Output::Audio { .. } | Output::Video { .. } | Output::Json { .. } => None,
-    })
+    words.chain(attached).chain(taken).chain(planned).chain(made).filter(|path| Kind::of_name(path).is_some()).collect()
 }

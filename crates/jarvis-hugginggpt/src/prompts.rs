@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::decisions::examples::{INFER_OBJECTS, OBJECTS_SEEN};
 use crate::untrusted::shown;
 
-pub use files::{PromptFileError, demos_text, prompt_text};
+pub use files::{demos_text, prompt_text};
 pub use pipeline::{ModelsShown, PipelineChoice, PipelinePlan};
 
 /// What a person's configuration puts in place of a built-in prompt; each part alone or together.
@@ -69,23 +69,19 @@ pub struct Prompts {
     own_demos: bool,
 }
 
-/// What stage 1 is told.
+/// What the prompt of stage 1 holds.
 #[derive(Debug, Clone, Copy)]
 pub struct ParseTask<'a> {
-    /// The closed list of what a plan may name.
     pub tools: &'a [Tool],
     /// The earlier turns, oldest first.
     pub history: &'a [Turn],
-    /// The request.
     pub input: &'a str,
-    /// What came with the request.
     pub attachments: &'a [Resource],
 }
 
-/// What stage 2 is told.
+/// What the prompt of stage 2 holds.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ChooseModel<'a> {
-    /// The request.
     pub input: &'a str,
     /// The task, in its planned form.
     pub task: &'a Value,
@@ -93,10 +89,9 @@ pub struct ChooseModel<'a> {
     pub metas: &'a Value,
 }
 
-/// What stage 4 is told.
+/// What the prompt of stage 4 holds.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ResponseResults<'a> {
-    /// The request.
     pub input: &'a str,
     /// The results, in ascending id, already cut to the budget.
     pub processes: &'a Value,
@@ -125,9 +120,6 @@ impl Prompts {
     ];
 
     /// The built-in prompts.
-    ///
-    /// # Errors
-    /// None in practice: the tests parse them.
     pub fn builtin() -> Result<Prompts, TemplateError> {
         Prompts::with(&BTreeMap::new())
     }
@@ -165,9 +157,6 @@ impl Prompts {
 
     /// Stage 1: the request to tasks, with up to `demos` demos. Built-in demos that name a task which is not among the
     /// tools are left out.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn parse_task(&self, ask: &ParseTask<'_>, demos: usize) -> Result<Vec<Turn>, TemplateError> {
         let template = self.table.template(Prompt::ParseTask);
         let names: HashSet<&str> = ask.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -199,25 +188,16 @@ impl Prompts {
     }
 
     /// Stage 2: one model for one task.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn choose_model(&self, ask: &ChooseModel<'_>) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::ChooseModel, ask)
     }
 
     /// Stage 4: the answer.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn response_results(&self, ask: &ResponseResults<'_>) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::ResponseResults, ask)
     }
 
     /// Plain conversation: the earlier turns stand between the system text and the request.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn chitchat(&self, history: &[Turn], input: &str) -> Result<Vec<Turn>, TemplateError> {
         let mut turns = self.table.turns(Prompt::Chitchat, &json!({"input": input}))?;
         let last = turns.len().saturating_sub(1);
@@ -226,17 +206,11 @@ impl Prompts {
     }
 
     /// A task that the chat model itself performs.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn task_llm(&self, input: &str, task: &Value) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::TaskLlm, &json!({"input": input, "task": task}))
     }
 
     /// A plan in words, before it is executed.
-    ///
-    /// # Errors
-    /// None in practice.
     pub fn describe_plan(&self, input: &str, plan: &Value, language: &str) -> Result<Vec<Turn>, TemplateError> {
         self.table.turns(Prompt::DescribePlan, &json!({"input": input, "plan": plan, "language": language}))
     }
@@ -244,8 +218,8 @@ impl Prompts {
 
 /// The task names in the answer of a built-in demo.
 fn demo_names(template: &Template, demo: usize) -> Vec<String> {
-    let answer = template.demo_answer(demo).unwrap_or_default();
-    let tasks: Vec<Value> = serde_json::from_str(&answer).unwrap_or_default();
+    let answer = template.demo_answer(demo).expect("the template has this demo");
+    let tasks: Vec<Value> = serde_json::from_str(&answer).expect("a built-in demo answers with tasks");
     tasks.iter().filter_map(|task| task.get("task")?.as_str().map(str::to_owned)).collect()
 }
 
@@ -266,8 +240,8 @@ fn with_list(template: Template, system: &str) -> Result<Template, TemplateError
     match STOCK_LIST.find_iter(&system).find(|found| is_stock_list(found.as_str())) {
         Some(list) => template.with_system(&format!(
             "{}{{{{tasks}}}}{}",
-            system.get(..list.start()).unwrap_or_default(),
-            system.get(list.end()..).unwrap_or_default()
+            system.get(..list.start()).expect("the list stands in the text"),
+            system.get(list.end()..).expect("the list stands in the text")
         )),
         None if template.name() == "parse_task" => template.with_system(&format!("{system}\n\nTasks: {{{{tasks}}}}")),
         None => template.with_system(&format!("{system}\n\n{TASK_LINES}")),

@@ -14,7 +14,7 @@ pub fn results_map(plan: &Plan, outcomes: &[Outcome]) -> Map<String, Value> {
 }
 
 /// One Result: `task` after argument resolution, `inference result`, `choose model result`. An error takes the object
-/// form; a task for which nobody was chosen has the empty string as its choice. Beyond the original: `effective_task`
+/// form; a task without a chosen model has the empty string as its choice. Beyond the original: `effective_task`
 /// where another task stood in, `attempts` where the first choice failed, `notes`.
 pub fn result(task: Option<&Task>, outcome: &Outcome) -> Value {
     let mut fields = Map::new();

@@ -10,7 +10,6 @@ pub struct Settings {
     pub reask: bool,
     /// The most tasks of a plan.
     pub plan: PlanLimits,
-    /// Concurrency, deadlines, fallbacks.
     pub engine: EngineLimits,
     /// Tokens left free for the model's reply in every prompt.
     pub reserve_tokens: usize,

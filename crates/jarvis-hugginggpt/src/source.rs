@@ -46,7 +46,6 @@ impl ServiceTask {
 /// A model that the service offers for a task. Texts are cleaned and cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ServiceModel {
-    /// Its id.
     pub id: String,
     /// A name for people; empty when none is given.
     #[serde(default)]
@@ -71,7 +70,7 @@ pub struct Tasks {
     /// Every name that a plan may hold, with what it takes and gives. It holds the tasks that the chat model serves and
     /// the control tasks too, so that they are not taken for unknown ones.
     pub vocabulary: Arc<Vocabulary>,
-    /// What the planning model is told to plan with.
+    /// The tools that the planning model may use.
     pub offered: Vec<Tool>,
 }
 
@@ -80,11 +79,9 @@ pub struct Tasks {
 pub enum Found {
     /// There is nothing to choose.
     Fixed {
-        /// Who performs it.
         chosen: Candidate,
         /// What to try when that fails.
         fallbacks: Vec<Candidate>,
-        /// Why.
         reason: String,
     },
     /// These; a choice is needed where there is more than one.
@@ -100,7 +97,7 @@ pub struct Candidates {
     pub fallbacks: Vec<Available>,
     /// How many there are in all, those that are not shown included.
     pub count: usize,
-    /// Whether native models come first where nobody is asked.
+    /// Whether native models come first where no model chooses.
     pub native_first: bool,
     /// What is odd about them, for the notes of the selection.
     pub note: Option<String>,
@@ -109,20 +106,11 @@ pub struct Candidates {
 /// Says which tasks there are and who could perform them.
 #[async_trait]
 pub trait ModelSource: Send + Sync {
-    /// What messages call it: `file`, `service`.
-    fn name(&self) -> &'static str;
-
     /// The task types a plan may use.
-    ///
-    /// # Errors
-    /// When they cannot be had.
     async fn tasks(&self) -> Result<Tasks, TaskError>;
 
     /// Who could perform a task. `effective` is the type really run: the planned one, or what stands in for it
     /// (`canny-control` for a `canny-text-to-image` without text).
-    ///
-    /// # Errors
-    /// When nobody can.
     async fn find(&self, task: &Task, effective: &str) -> Result<Found, TaskError>;
 
     /// Whether pictures made by earlier tasks are replaced by the original picture unless configured otherwise.
@@ -132,9 +120,6 @@ pub trait ModelSource: Send + Sync {
 
     /// The task types in words, as the pipeline form plans with them. They are those that are offered unless the source
     /// knows more.
-    ///
-    /// # Errors
-    /// When they cannot be had.
     async fn records(&self) -> Result<Records, TaskError> {
         let words = |kinds: &mut dyn Iterator<Item = jarvis_plan::Kind>| {
             let mut words: Vec<String> = Vec::new();
@@ -157,9 +142,6 @@ pub trait ModelSource: Send + Sync {
     }
 
     /// Every model of a task that the pipeline form may choose from. May be empty.
-    ///
-    /// # Errors
-    /// When nobody can say.
     async fn models_of(&self, task: &str) -> Result<Vec<ServiceModel>, TaskError> {
         let planned = Task {
             task: task.to_owned(),
@@ -200,7 +182,6 @@ pub trait ModelSource: Send + Sync {
 /// Task types in words.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Records {
-    /// The tasks.
     pub tasks: Vec<ServiceTask>,
     /// What is odd about them, such as that they are an earlier reply.
     pub notes: Vec<String>,
@@ -211,7 +192,6 @@ pub type NativeCheck = Arc<dyn Fn(&str) -> Result<(), TaskError> + Send + Sync>;
 
 /// Where performers of tasks come from.
 pub struct Sources {
-    /// Every known model.
     pub catalogue: Catalogue,
     /// Asks which of them can be used now; `None` when nothing beyond this process is configured.
     pub prober: Option<Prober>,
@@ -230,6 +210,20 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// The models of a catalogue, with every native one working and nothing else configured.
+    pub fn new(catalogue: Catalogue, wanted: Wanted) -> Sources {
+        Sources {
+            catalogue,
+            prober: None,
+            wanted,
+            model_server: false,
+            huggingface: false,
+            native: Arc::new(|_| Ok(())),
+            endpoints: Vec::new(),
+            tools: Vec::new(),
+        }
+    }
+
     /// Every name that a plan may hold: the task types, and the tools of the configuration.
     pub fn vocabulary(&self) -> Vocabulary {
         let builtin = jarvis_catalogue::vocabulary();
@@ -282,7 +276,6 @@ pub struct FileSource {
     unprobed: bool,
     /// The tasks that the chat model serves; those of the registry unless set.
     served: Option<Vec<String>>,
-    /// Examples of pipelines.
     examples: Arc<Examples>,
 }
 
@@ -293,7 +286,7 @@ impl FileSource {
         FileSource { sources, chat, shown, unprobed: false, served: None, examples: Arc::default() }
     }
 
-    /// For planning: where nobody answers now, the first models of the catalogue, as the original does.
+    /// For planning: where no model is available now, the first models of the catalogue, as the original does.
     pub fn for_planning(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
         FileSource { sources, chat, shown, unprobed: true, served: None, examples: Arc::default() }
     }
@@ -406,11 +399,11 @@ impl FileSource {
                 return Ok(Found::Among(Candidates { models, count, note, ..Candidates::default() }));
             }
         }
-        Err(self.nobody(kind))
+        Err(self.unavailable(kind))
     }
 
-    /// Why nobody can perform a task, and what to configure.
-    fn nobody(&self, kind: &TaskType) -> TaskError {
+    /// Why a task has no performer, and what to configure.
+    fn unavailable(&self, kind: &TaskType) -> TaskError {
         let missing = self
             .sources
             .catalogue
@@ -439,10 +432,6 @@ impl FileSource {
 
 #[async_trait]
 impl ModelSource for FileSource {
-    fn name(&self) -> &'static str {
-        "file"
-    }
-
     async fn tasks(&self) -> Result<Tasks, TaskError> {
         let vocabulary = Arc::new(self.sources.vocabulary());
         Ok(Tasks { vocabulary, offered: self.sources.offered(self.chat) })

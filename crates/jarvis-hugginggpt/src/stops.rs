@@ -12,9 +12,6 @@ use jarvis_pipeline::RunError;
 
 impl HuggingGpt {
     /// Stage 1 alone, with the events of a run.
-    ///
-    /// # Errors
-    /// As [`HuggingGpt::run`].
     pub async fn run_plan_only(
         &self,
         request: &Request,
@@ -22,19 +19,16 @@ impl HuggingGpt {
         cancel: CancellationToken,
     ) -> Result<Planned, RunError> {
         let began = Instant::now();
-        self.tell_start(request, events);
+        self.report_start(request, events);
         let planned = self.plan_within(request, events, &cancel).await;
         match &planned {
-            Ok(_) => self.tell_done(true, false, events, began),
+            Ok(_) => self.report_done(true, false, events, began),
             Err(error) => events.emit(error.event(began)),
         }
         planned
     }
 
     /// Plans, chooses and executes, and writes no answer. A conversation has no outcomes.
-    ///
-    /// # Errors
-    /// As [`HuggingGpt::run`].
     pub async fn run_without_answer(
         &self,
         request: Arc<Request>,
@@ -42,7 +36,7 @@ impl HuggingGpt {
         cancel: CancellationToken,
     ) -> Result<(Planned, Vec<Outcome>), RunError> {
         let began = Instant::now();
-        self.tell_start(&request, events);
+        self.report_start(&request, events);
         let planned = match self.plan_within(&request, events, &cancel).await {
             Ok(planned) => planned,
             Err(error) => {
@@ -60,11 +54,11 @@ impl HuggingGpt {
         };
         let spoken = matches!(planned, Planned::Conversation(..));
         let ok = !cancel.is_cancelled() && (spoken || outcomes.iter().any(Outcome::succeeded));
-        self.tell_done(ok, cancel.is_cancelled(), events, began);
+        self.report_done(ok, cancel.is_cancelled(), events, began);
         Ok((planned, outcomes))
     }
 
-    fn tell_done(&self, ok: bool, cancelled: bool, events: &Events, began: Instant) {
+    fn report_done(&self, ok: bool, cancelled: bool, events: &Events, began: Instant) {
         let ms = began.elapsed().as_millis() as u64;
         events.emit(EventKind::Done { ok, cancelled, usage: events.usage(), ms });
     }

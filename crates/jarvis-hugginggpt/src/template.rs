@@ -75,22 +75,22 @@ fn success(out: &mut String, outcome: &Outcome, language: Language, show: ShowPa
     out.push_str(":\n");
     let Some(output) = TaskOutput::of(outcome) else { return };
     let outputs = output.outputs();
-    let mut said = false;
+    let mut is_empty = true;
     for one in &outputs {
         match one {
             Output::Image { url } | Output::Audio { url } | Output::Video { url } => {
                 let _ = writeln!(out, "   {}", show(url));
-                said = true;
+                is_empty = false;
             }
             Output::Text { text } => {
                 let scored = labels(&output.0, language).unwrap_or_else(|| text.clone());
                 indent(out, &cut(&clean(&scored)));
-                said = true;
+                is_empty = false;
             }
             Output::Json { .. } => {}
         }
     }
-    if !said {
+    if is_empty {
         indent(out, &cut(&output.0.to_string()));
     }
     for (key, before) in [("note", ""), ("operations", ""), ("not done", words.not_done), ("keywords", words.keywords)]
@@ -150,7 +150,7 @@ fn clean(text: &str) -> String {
 
 fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or(text)),
+        Some((at, _)) => format!("{}…", text.get(..at).expect("a character starts here")),
         None => text.to_owned(),
     }
 }

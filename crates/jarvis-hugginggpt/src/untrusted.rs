@@ -11,7 +11,7 @@ pub(crate) fn clean(text: &str, max: usize) -> String {
         .chars()
         .filter(|char| !is_hidden(*char))
         .map(|char| if char.is_control() { ' ' } else { char })
-        // Blanks are joined below; nobody needs more of them than this.
+        // Blanks are joined below; more of them than this are dropped unread.
         .take(max.saturating_mul(8))
         .collect();
     shown(&visible.split_whitespace().collect::<Vec<_>>().join(" "), max)
@@ -39,7 +39,7 @@ pub(crate) fn folded(id: &str) -> String {
 /// The beginning of a text, with an ellipsis when it was cut.
 pub(crate) fn shown(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default().trim_end()),
+        Some((at, _)) => format!("{}…", text.get(..at).expect("a character starts here").trim_end()),
         None => text.to_owned(),
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn app(server: Server, closed: CancellationToken) -> Router {
         .routes(routes!(runs::cancel))
         .routes(routes!(models::models))
         .routes(routes!(openai::models))
-        .routes(routes!(media::file))
+        .routes(routes!(media::picture))
         .routes(routes!(health::metrics))
         .layer(DefaultBodyLimit::max(options.max_body));
     let large = OpenApiRouter::new()
@@ -137,12 +137,12 @@ fn cors(origins: &[String]) -> CorsLayer {
 
 /// The groups of routes, in the order in which they are shown.
 const TAGS: [(&str, &str); 6] = [
-    ("pipeline", "Do what is asked"),
-    ("decisions", "Plan and choose, and carry plans out"),
-    ("runs", "What goes on, and what went on"),
+    ("pipeline", "Run requests"),
+    ("decisions", "Plan and choose models; execute plans"),
+    ("runs", "Current and past runs"),
     ("media", "Files in and out"),
     ("openai", "jarvis as a chat model"),
-    ("server", "How the server is"),
+    ("server", "State of the server"),
 ];
 
 /// The head of the API's description.

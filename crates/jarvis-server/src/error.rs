@@ -12,7 +12,7 @@ use jarvis_store::{JournalError, MediaError};
 use jarvis_workers::AttachError;
 use serde::Serialize;
 use serde_json::json;
-use utoipa::ToSchema;
+use utoipa::{IntoResponses, ToSchema};
 
 /// An error on its way to a caller. It says what happened and what to try, and nothing of how the server is built.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,18 @@ pub(crate) struct Detail {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
     error: ErrorFields,
+}
+
+/// The failures of every route, for the API's description.
+#[derive(IntoResponses)]
+#[allow(dead_code, reason = "only its description is used")]
+pub(crate) enum Failures {
+    /// The request is refused; `error` says why
+    #[response(status = "4XX")]
+    Refused(ErrorBody),
+    /// It could not be done; `error` says why
+    #[response(status = "5XX")]
+    Failed(ErrorBody),
 }
 
 /// What went wrong.
@@ -131,7 +143,7 @@ impl ApiError {
         let mut error = ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "overloaded",
-            "every place for runs is taken, and so is every place in the queue",
+            "every slot for runs is taken, and the queue is full",
         )
         .hint("try again later, or raise `server.max_running` and `server.max_waiting`");
         error.0.retry_after_s = Some(retry_after_s);
@@ -141,6 +153,13 @@ impl ApiError {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> ApiError {
         self.0.hint = Some(hint.into());
         self
+    }
+
+    fn hint_if(self, hint: Option<impl Into<String>>) -> ApiError {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
     }
 
     pub(crate) fn param(mut self, param: impl Into<String>) -> ApiError {
@@ -210,16 +229,11 @@ impl From<RunError> for ApiError {
             RunError::Cancelled => StatusCode::CONFLICT,
             RunError::NoModel { .. } => StatusCode::NOT_IMPLEMENTED,
         };
-        let (code, hint) = (error.code(), error.hint());
-        let message = match &error {
-            RunError::Model { source, .. } => format!("{error}: {source}"),
-            other => other.to_string(),
+        let message = match std::error::Error::source(&error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
         };
-        let api_error = ApiError::new(status, code, message);
-        match hint {
-            Some(hint) => api_error.hint(hint),
-            None => api_error,
-        }
+        ApiError::new(status, error.code(), message).hint_if(error.hint())
     }
 }
 
@@ -273,10 +287,7 @@ impl From<AttachError> for ApiError {
             }
             AttachError::Store(store) => store.into(),
         };
-        match hint {
-            Some(hint) => api_error.hint(hint),
-            None => api_error,
-        }
+        api_error.hint_if(hint)
     }
 }
 
@@ -309,11 +320,7 @@ impl From<DecisionError> for ApiError {
             DecisionError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             DecisionError::Cancelled => StatusCode::CONFLICT,
         };
-        let api_error = ApiError::new(status, error.code(), error.to_string());
-        match error.hint() {
-            Some(hint) => api_error.hint(hint),
-            None => api_error,
-        }
+        ApiError::new(status, error.code(), error.to_string()).hint_if(error.hint())
     }
 }
 
@@ -350,9 +357,6 @@ impl From<TrialError> for ApiError {
             TrialError::NoExamples => ApiError::new(StatusCode::CONFLICT, code, message),
             TrialError::Decision(decision) => return decision.into(),
         };
-        match hint {
-            Some(hint) => api_error.hint(hint),
-            None => api_error,
-        }
+        api_error.hint_if(hint)
     }
 }

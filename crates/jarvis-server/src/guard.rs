@@ -141,11 +141,11 @@ pub(crate) fn check_token(server: &Server, headers: &HeaderMap) -> Result<(), Ap
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .map(|(_, given)| given.trim());
     if let Some(given) = bearer {
-        return if is_token(token, given) { Ok(()) } else { Err(refused("the token is not the right one")) };
+        return if is_token(token, given) { Ok(()) } else { Err(refused("the token is wrong")) };
     }
     match cookie(headers) {
         Some(given) if server.sessions.holds(given) => Ok(()),
-        Some(_) => Err(refused("the log-in is no longer good")),
+        Some(_) => Err(refused("the session has expired")),
         None => Err(refused("a token is needed")),
     }
 }

@@ -1,7 +1,7 @@
 //! The servers of jarvis: HTTP with event streams, the OpenAI protocol and the web page; gRPC; MCP.
 //!
-//! Each protocol turns what came over the wire into the types of `jarvis-plan`, calls a pipeline, and turns what comes
-//! back into its wire types. What a request means, and how it is carried out, is decided below.
+//! Each protocol turns requests into the types of `jarvis-plan`, calls a pipeline, and turns the result into its wire types.
+//! What a request means, and how it is executed, is the pipelines' business.
 
 mod app;
 mod error;
@@ -12,6 +12,7 @@ mod listen;
 mod mcp;
 mod metrics;
 mod options;
+mod request;
 mod routes;
 mod runs;
 mod sessions;

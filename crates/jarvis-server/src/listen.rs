@@ -37,15 +37,15 @@ pub(crate) async fn serve(
     let mut builder = Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(max_connections));
+    let slots = Arc::new(Semaphore::new(max_connections));
     loop {
-        // A place first, so that what cannot be served waits in the system's queue.
+        // A slot first, so that what cannot be served waits in the system's queue.
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&listener, &slots) => accepted,
         };
-        let Some((stream, place)) = accepted else { continue };
+        let Some((stream, slot)) = accepted else { continue };
         let mut stream = TimeoutStream::new(stream);
         stream.set_write_timeout(Some(write_timeout));
         let service = TowerToHyperService::new(app.clone());
@@ -55,7 +55,7 @@ pub(crate) async fn serve(
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection ended early");
             }
-            drop(place);
+            drop(slot);
         });
     }
     drop(listener);
@@ -63,16 +63,16 @@ pub(crate) async fn serve(
     let _ = tokio::time::timeout(CLOSING_TIME, graceful.shutdown()).await;
 }
 
-pub(crate) type Place = tokio::sync::OwnedSemaphorePermit;
+pub(crate) type Slot = tokio::sync::OwnedSemaphorePermit;
 
-/// Takes a place, and the next connection for it; `None` when there is none this time.
-pub(crate) async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, Place)> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+/// Takes a slot, and the next connection for it; `None` when there is none this time.
+pub(crate) async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> Option<(TcpStream, Slot)> {
+    let slot = Arc::clone(slots).acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, _)) => {
             // Events are small and must not wait for each other.
             let _ = stream.set_nodelay(true);
-            Some((stream, place))
+            Some((stream, slot))
         }
         Err(error) if is_of_one_connection(&error) => None,
         Err(error) => {

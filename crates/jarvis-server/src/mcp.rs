@@ -81,11 +81,11 @@ impl ServerHandler for Jarvis {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::all()))
+        Ok(ListToolsResult::with_all_items(tools::all(&self.server.working_pipelines())))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::all().into_iter().find(|tool| tool.name == name)
+        tools::all(&self.server.working_pipelines()).into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -176,7 +176,7 @@ pub(crate) async fn stdio(server: Server, stop: CancellationToken) -> Result<(),
         let transport = rmcp::transport::stdio();
         match rmcp::service::serve_server_with_ct(handler, transport, stop.clone()).await {
             Ok(service) => service.waiting().await.map(drop).map_err(|error| ServeError::Mcp(error.to_string())),
-            // A client that leaves before it said anything, or a stop.
+            // A client that leaves before it sent anything, or a stop.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_))
             | Err(rmcp::service::ServerInitializeError::Cancelled) => Ok(()),
             Err(error) => Err(ServeError::Mcp(error.to_string())),

@@ -19,7 +19,7 @@ pub struct Options {
     pub compat_errors: bool,
     /// Runs at once.
     pub max_running: usize,
-    /// Runs that may wait for a place; the next one is refused.
+    /// Runs that may wait for a slot; the next one is refused.
     pub max_waiting: usize,
     /// Connections at once; further ones wait to be accepted.
     pub max_connections: usize,

@@ -2,7 +2,7 @@
 //! pipeline's business.
 
 mod log;
-mod places;
+mod slots;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -25,23 +25,23 @@ use crate::error::ApiError;
 use crate::metrics::Metrics;
 
 pub(crate) use log::{Frame, Log};
-pub(crate) use places::Places;
+pub(crate) use slots::Slots;
 
-/// What a run does: given its events and the way to cancel it, it comes to an end of type `T`.
-pub(crate) type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, T> + Send>;
+/// What a run does with its events and the token that cancels it.
+type Work<T> = Box<dyn FnOnce(Events, CancellationToken) -> BoxFuture<'static, T> + Send>;
 
 /// What is kept of a run after it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     Events,
-    /// Nothing: it did nothing but think.
+    /// Nothing: it only decided.
     Nothing,
 }
 
 /// Why a run has no end of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lost {
-    /// It was cancelled while it waited for its place.
+    /// It was cancelled while it waited for its slot.
     Cancelled,
     Broken,
 }
@@ -72,7 +72,7 @@ impl From<Lost> for ApiError {
     }
 }
 
-/// A run that goes on, or waits for its place.
+/// A run that goes on, or waits for its slot.
 #[derive(Debug)]
 pub(crate) struct Live {
     pub(crate) run_id: RunId,
@@ -112,7 +112,7 @@ impl Tally {
 pub(crate) struct Ended<T> {
     pub(crate) result: Result<T, Lost>,
     pub(crate) usage: Usage,
-    /// How long it took, in milliseconds, without the wait for a place.
+    /// How long it took, in milliseconds, without the wait for a slot.
     pub(crate) ms: u64,
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Started<T> {
 #[derive(Debug)]
 pub(crate) struct Runs {
     live: Mutex<HashMap<RunId, Arc<Live>>>,
-    places: Places,
+    slots: Slots,
     journal: Option<Arc<Journal>>,
     metrics: Arc<Metrics>,
     tasks: TaskTracker,
@@ -134,10 +134,10 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    pub(crate) fn new(places: Places, journal: Option<Arc<Journal>>, metrics: Arc<Metrics>) -> Arc<Runs> {
+    pub(crate) fn new(slots: Slots, journal: Option<Arc<Journal>>, metrics: Arc<Metrics>) -> Arc<Runs> {
         Arc::new_cyclic(|me| Runs {
             live: Mutex::default(),
-            places,
+            slots,
             journal,
             metrics,
             tasks: TaskTracker::new(),
@@ -146,21 +146,26 @@ impl Runs {
         })
     }
 
-    /// Starts a run, or lets it wait for its place.
-    ///
-    /// # Errors
-    /// When the queue is full, or the server is stopping.
-    pub(crate) fn start<T: Send + 'static>(
+    /// Starts a run, or lets it wait for its slot.
+    pub(crate) fn start<T, F>(
         &self,
         request: &str,
         keep: Keep,
-        work: Work<T>,
-    ) -> Result<Started<T>, ApiError> {
+        work: impl FnOnce(Events, CancellationToken) -> F + Send + 'static,
+    ) -> Result<Started<T>, ApiError>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        self.start_boxed(request, keep, Box::new(|events, cancel| work(events, cancel).boxed()))
+    }
+
+    fn start_boxed<T: Send + 'static>(&self, request: &str, keep: Keep, work: Work<T>) -> Result<Started<T>, ApiError> {
         if self.closing.load(Ordering::Relaxed) {
             return Err(ApiError::stopping());
         }
         let Some(runs) = self.me.upgrade() else { return Err(ApiError::stopping()) };
-        let ticket = self.places.ticket().ok_or_else(|| {
+        let ticket = self.slots.ticket().ok_or_else(|| {
             self.metrics.refused.inc();
             ApiError::overloaded(1)
         })?;
@@ -197,20 +202,20 @@ impl Runs {
                 }
             };
             let lived = async {
-                // A run that is not cancelled while it waits gets a place in the end.
-                let place = if let Some(place) = ticket.try_now() {
-                    Some(ticket.with(place))
+                // A run that is not cancelled while it waits gets a slot in the end.
+                let slot = if let Some(slot) = ticket.try_now() {
+                    Some(ticket.with(slot))
                 } else {
                     events.emit(EventKind::Queued { ahead: ticket.ahead() });
                     tokio::select! {
                         biased;
                         () = live.cancel.cancelled() => None,
-                        place = ticket.wait() => place,
+                        slot = ticket.wait() => slot,
                     }
                 };
                 live.waiting.store(false, Ordering::Relaxed);
                 let began = Instant::now();
-                let result = if place.is_some() {
+                let result = if slot.is_some() {
                     let worked = AssertUnwindSafe(work(events.clone(), live.cancel.clone())).catch_unwind();
                     worked.instrument(tracing::info_span!("run", run_id = %live.run_id)).await.map_err(|_| Lost::Broken)
                 } else {
@@ -225,7 +230,7 @@ impl Runs {
                         ms,
                     });
                 }
-                drop(place);
+                drop(slot);
                 let ended = Ended { result, usage: events.usage(), ms: began.elapsed().as_millis() as u64 };
                 drop(events);
                 ended
@@ -260,7 +265,7 @@ impl Runs {
         self.lock().values().filter(|live| live.is_waiting()).cloned().collect()
     }
 
-    /// Those that have a place.
+    /// Those that have a slot.
     pub(crate) fn running(&self) -> Vec<Arc<Live>> {
         self.lock().values().filter(|live| !live.is_waiting()).cloned().collect()
     }
@@ -314,7 +319,7 @@ impl Live {
         }
     }
 
-    /// True while it has no place yet.
+    /// True while it has no slot yet.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting.load(Ordering::Relaxed)
     }

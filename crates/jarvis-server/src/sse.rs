@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -10,29 +9,30 @@ use futures::{Stream, StreamExt};
 
 use crate::metrics::Metrics;
 use crate::runs::Frame;
+use crate::state::Server;
 
 /// A reply that sends frames as they come. `held` lives as long as the reply does.
-pub(crate) fn reply<S, H>(frames: S, held: H, metrics: &Arc<Metrics>, heartbeat: Duration) -> Response
+pub(crate) fn reply<S, H>(frames: S, held: H, server: &Server) -> Response
 where
     S: Stream<Item = Frame> + Send + 'static,
     H: Send + 'static,
 {
     let events = frames.map(|frame| Event::default().event(&*frame.name).id(frame.seq.to_string()).data(&*frame.data));
-    open(events, held, metrics, heartbeat)
+    open(events, held, server)
 }
 
 /// A reply that sends events as they come, whatever they are.
-pub(crate) fn open<S, H>(events: S, held: H, metrics: &Arc<Metrics>, heartbeat: Duration) -> Response
+pub(crate) fn open<S, H>(events: S, held: H, server: &Server) -> Response
 where
     S: Stream<Item = Event> + Send + 'static,
     H: Send + 'static,
 {
-    let counted = Counted::new(metrics);
+    let counted = Counted::new(&server.metrics);
     let stream = events.map(move |event| {
         let _ = (&held, &counted);
         Ok::<_, Infallible>(event)
     });
-    let mut response = Sse::new(stream).keep_alive(KeepAlive::new().interval(heartbeat)).into_response();
+    let mut response = Sse::new(stream).keep_alive(KeepAlive::new().interval(server.options.heartbeat)).into_response();
     // Some proxies buffer whole replies unless a header turns that off.
     response.headers_mut().insert("x-accel-buffering", axum::http::HeaderValue::from_static("no"));
     response

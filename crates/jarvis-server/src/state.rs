@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 
 use crate::metrics::Metrics;
 use crate::options::Options;
-use crate::runs::{Places, Runs};
+use crate::runs::{Runs, Slots};
 use crate::sessions::Sessions;
 
 /// The parts of jarvis that the server exposes.
@@ -50,8 +50,9 @@ pub struct Parts {
 /// A pipeline that callers may choose by name.
 #[derive(Clone)]
 pub struct Named {
-    /// Its name.
     pub name: &'static str,
+    /// Whether it works with a chat model only.
+    pub needs_model: bool,
     /// Makes it beside the HuggingGPT pipeline of the server, or of a caller with a model of their own.
     pub make: MakePipeline,
 }
@@ -73,10 +74,8 @@ pub struct CallerModel {
 /// Whether one thing that the pipeline needs works.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Check {
-    /// What was looked at.
     #[schema(example = "chat model")]
     pub name: String,
-    /// Whether it works.
     pub ok: bool,
     /// What was found, for callers that are logged in.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,9 +97,20 @@ pub(crate) struct Inner {
 impl Server {
     pub(crate) fn new(parts: Parts, options: Options) -> Server {
         let metrics = Arc::new(Metrics::new());
-        let places = Places::new(options.max_running, options.max_waiting);
-        let runs = Runs::new(places, parts.journal.clone(), Arc::clone(&metrics));
+        let slots = Slots::new(options.max_running, options.max_waiting);
+        let runs = Runs::new(slots, parts.journal.clone(), Arc::clone(&metrics));
         Server(Arc::new(Inner { parts, options, runs, metrics, sessions: Sessions::default() }))
+    }
+
+    /// The pipeline of that name.
+    pub(crate) fn pipeline(&self, name: &str) -> Option<&Named> {
+        self.parts.pipelines.iter().find(|named| named.name == name)
+    }
+
+    /// The names of the pipelines that work as configured, the default first.
+    pub(crate) fn working_pipelines(&self) -> Vec<&'static str> {
+        let has_model = self.parts.pipeline.chat.is_some();
+        self.parts.pipelines.iter().filter(|named| has_model || !named.needs_model).map(|named| named.name).collect()
     }
 }
 

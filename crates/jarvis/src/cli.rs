@@ -222,6 +222,9 @@ pub(crate) struct ChatArgs {
     /// A file the first request is about; may be repeated
     #[arg(short, long = "file", value_name = "PATH")]
     pub(crate) files: Vec<PathBuf>,
+    /// The pipeline that carries the requests out
+    #[arg(long, value_name = "NAME", value_parser = pipelines(), default_value = jarvis_hugginggpt::NAME)]
+    pub(crate) pipeline: String,
     /// Answer this one request and end
     #[arg(long, value_name = "TEXT")]
     pub(crate) once: Option<String>,
@@ -248,6 +251,9 @@ pub(crate) struct PlanArgs {
     /// Show the planner no examples while measuring; otherwise one of each category is shown and not measured
     #[arg(long, requires = "evaluate")]
     pub(crate) no_few_shots: bool,
+    /// Go on with a measurement that was stopped: samples whose plans are beside --out are not planned for again
+    #[arg(long, requires_all = ["evaluate", "out"])]
+    pub(crate) resume: bool,
     /// How the plan is written
     #[arg(long, value_enum, default_value_t = PlanFormat::Json)]
     pub(crate) format: PlanFormat,

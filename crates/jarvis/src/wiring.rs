@@ -23,7 +23,6 @@ use jarvis_engine::Limits as EngineLimits;
 use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
 use jarvis_plan::Limits as PlanLimits;
-use jarvis_planner::Offline;
 use jarvis_react::Agent;
 #[cfg(feature = "serve")]
 use jarvis_server::CallerModel;
@@ -157,19 +156,13 @@ impl Base {
         )?;
         let (shown, naming) = (Arc::clone(&self.media), self.naming);
         Ok(HuggingGpt {
-            offered: experts.sources.offered(chat.is_some()),
-            chat,
-            planner: Arc::new(Offline::new()),
-            vocabulary: Arc::new(experts.sources.vocabulary()),
-            sources: Arc::new(experts.sources),
-            worker: experts.worker,
-            prompts: Arc::clone(&self.prompts),
             logs: self.logs.clone(),
             show: Arc::new(move |url: &str| match naming {
                 Naming::Disk => shown.disk_path(url).map_or_else(|_| url.to_owned(), |path| path.display().to_string()),
                 Naming::Display => url.to_owned(),
             }),
             settings: settings(&self.config),
+            ..HuggingGpt::new(chat, experts.sources, experts.worker, Arc::clone(&self.prompts))
         })
     }
 }

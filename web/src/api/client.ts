@@ -22,9 +22,10 @@ async function* stream(response: Response): AsyncGenerator<RunEvent> {
 
 const SSE = "text/event-stream";
 
-/** Starts a run and follows it. */
-export async function* run(body: ChatBody, signal: AbortSignal): AsyncGenerator<RunEvent> {
-  yield* stream(await call("/hugginggpt/stream", postInit(body, SSE, signal)));
+/** Starts a run of a pipeline, or of the server's default, and follows it. */
+export async function* run(body: ChatBody, pipeline: string | null, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  const path = pipeline === null ? "/hugginggpt/stream" : `/pipelines/${encodeURIComponent(pipeline)}/runs/stream`;
+  yield* stream(await call(path, postInit(body, SSE, signal)));
 }
 
 /** Plans and chooses models without executing. */

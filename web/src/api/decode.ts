@@ -304,6 +304,9 @@ export function health(v: unknown): Health {
     planner: str(o.planner),
     model: str(o.model),
     auth: o.auth === true,
+    pipelines: list(o.pipelines)
+      .map((name) => str(name))
+      .filter((name) => name !== ""),
     checks: list(o.checks).map((c) => ({
       name: str(record(c).name),
       ok: record(c).ok === true,

@@ -158,5 +158,7 @@ export interface Health {
   planner: string;
   model: string;
   auth: boolean;
+  /** The pipelines that a run may choose, the default first; empty from a server that has no choice. */
+  pipelines: string[];
   checks: { name: string; ok: boolean; detail: string | null }[];
 }

@@ -50,6 +50,7 @@ export const en = {
   mode_run_hint: "Plan and run at once",
   mode_review_hint: "Look at the plan and change it before it runs",
   mode_plan_hint: "Make the plan and stop: nothing is executed",
+  pipeline: "Pipeline",
 
   jarvis: "jarvis",
   system: "System",

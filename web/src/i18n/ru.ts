@@ -50,6 +50,7 @@ export const ru: Texts = {
   mode_run_hint: "Составить план и сразу выполнить",
   mode_review_hint: "Посмотреть и поправить план до запуска",
   mode_plan_hint: "Составить план и остановиться: ничего не выполняется",
+  pipeline: "Конвейер",
 
   jarvis: "jarvis",
   system: "Система",

@@ -49,6 +49,7 @@ export const zh: Texts = {
   mode_run_hint: "规划后立即运行",
   mode_review_hint: "运行前查看并修改计划",
   mode_plan_hint: "只做计划，不执行任何任务",
+  pipeline: "流水线",
 
   jarvis: "jarvis",
   system: "系统",

@@ -13,6 +13,7 @@ import { addExchange, changeExchange, changeRun, chats, findExchange, newId, rep
 import { wordsOf } from "./errors";
 import { chatLink, go } from "./route";
 import { observeClock } from "./server";
+import { pipeline } from "./settings";
 import { type Chat, cutFiles, type Exchange, type Mode } from "./storage";
 
 const MAX_HISTORY = 20;
@@ -44,6 +45,8 @@ const newExchange = (text: string, attachments: Attachment[], mode: Mode): Excha
   text,
   attachments,
   mode,
+  // Only a run chooses: plans that are looked at first are HuggingGPT's.
+  ...(mode === "run" && pipeline.value !== null ? { pipeline: pipeline.value } : {}),
   at: Date.now(),
   run: newRun(mode !== "run"),
   draft: null,
@@ -155,7 +158,7 @@ function start(chatId: string, exchange: Exchange): Promise<void> {
   const chat = chats.value.find((c) => c.id === chatId);
   const body = bodyOf(chat, exchange);
   return drive(chatId, exchange.id, (signal) =>
-    exchange.mode === "run" ? client.run(body, signal) : client.decide(body, signal),
+    exchange.mode === "run" ? client.run(body, exchange.pipeline ?? null, signal) : client.decide(body, signal),
   );
 }
 

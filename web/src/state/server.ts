@@ -7,6 +7,10 @@ import type { Health, Model, TaskType } from "../api/types";
 export const health = signal<Health | "unreachable" | null>(null);
 export const models = signal<{ models: Model[]; tasks: TaskType[] } | null>(null);
 
+/** The pipelines that a run may choose, the default first. */
+export const pipelines = computed(() =>
+  health.value !== null && health.value !== "unreachable" ? health.value.pipelines : [],
+);
 /** True when the server wants a token. */
 export const asksToken = computed(() => health.value !== null && health.value !== "unreachable" && health.value.auth);
 /** True once the server has let this browser in. */

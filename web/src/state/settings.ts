@@ -1,12 +1,17 @@
 // What the person has set: language, appearance, what happens with a plan. Kept between visits.
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { language, preferredLanguage, LANGUAGES, type Language } from "../i18n";
+import { pipelines } from "./server";
 import { readSettings, writeSettings, type Mode } from "./storage";
 
 export type Theme = "auto" | "light" | "dark";
 
 export const theme = signal<Theme>("auto");
 export const mode = signal<Mode>("run");
+/** The pipeline chosen by hand. */
+export const chosenPipeline = signal<string | null>(null);
+/** The pipeline of the next run; null for the server's default, also when the chosen one is no longer offered. */
+export const pipeline = computed(() => pipelines.value.slice(1).find((name) => name === chosenPipeline.value) ?? null);
 /** The language chosen by hand; until there is one, the browser's decides. */
 export const chosenLanguage = signal<Language | null>(null);
 
@@ -17,6 +22,7 @@ export function startSettings(): void {
     typeof kept.language === "string" && Object.hasOwn(LANGUAGES, kept.language) ? (kept.language as Language) : null;
   theme.value = kept.theme === "light" || kept.theme === "dark" ? kept.theme : "auto";
   mode.value = kept.mode === "review" || kept.mode === "plan" ? kept.mode : "run";
+  chosenPipeline.value = typeof kept.pipeline === "string" ? kept.pipeline : null;
   effect(() => {
     language.value = chosenLanguage.value ?? preferredLanguage();
     const root = document.documentElement;
@@ -26,7 +32,12 @@ export function startSettings(): void {
   });
   let first = true;
   effect(() => {
-    const now = { theme: theme.value, mode: mode.value, language: chosenLanguage.value };
+    const now = {
+      theme: theme.value,
+      mode: mode.value,
+      language: chosenLanguage.value,
+      pipeline: chosenPipeline.value,
+    };
     if (!first) writeSettings(now);
     first = false;
   });

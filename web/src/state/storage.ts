@@ -26,6 +26,8 @@ export interface Exchange {
   cut?: true;
   attachments: Attachment[];
   mode: Mode;
+  /** The pipeline that runs it, unless that is the server's default. */
+  pipeline?: string;
   at: number;
   run: RunView;
   /** The plan as the person has changed it so far; null while it is as it came. */
@@ -203,6 +205,7 @@ export function exchangeOf(v: unknown): Exchange | null {
     ...marked(o.cut === true),
     attachments: list(o.attachments).map((a) => ({ ...decode.attachment(a), ...marked(record(a).cut === true) })),
     mode: str(o.mode) as Mode,
+    ...(typeof o.pipeline === "string" ? { pipeline: o.pipeline } : {}),
     at: num(o.at),
     run,
     draft,

@@ -7,7 +7,8 @@ import { announce, notify } from "../state/announce";
 import { currentChat, liveExchange } from "../state/chats";
 import { route } from "../state/route";
 import { send, sendInstead, stop } from "../state/runs";
-import { mode } from "../state/settings";
+import { pipelines } from "../state/server";
+import { chosenPipeline, mode, pipeline } from "../state/settings";
 import type { Exchange } from "../state/storage";
 import {
   addFiles,
@@ -147,6 +148,21 @@ export function Composer() {
             { value: "plan", text: t("mode_plan"), hint: t("mode_plan_hint") },
           ]}
         />
+        {mode.value === "run" && pipelines.value.length > 1 && (
+          <select
+            class="choose-pipeline"
+            aria-label={t("pipeline")}
+            title={t("pipeline")}
+            value={pipeline.value ?? pipelines.value[0]}
+            onChange={(e) => (chosenPipeline.value = e.currentTarget.value)}
+          >
+            {pipelines.value.map((name) => (
+              <option key={name} value={name} selected={name === (pipeline.value ?? pipelines.value[0])}>
+                {label(name, 40)}
+              </option>
+            ))}
+          </select>
+        )}
         <span class="visually-hidden" id="keys-hint">
           {t("keys_hint")}
         </span>

@@ -25,6 +25,8 @@ export interface Options {
   /** When set, calls need a log-in with it. */
   token?: string;
   planner?: "offline" | "llm";
+  /** The pipelines that a run may choose. */
+  pipelines?: string[];
 }
 
 export interface Mock {
@@ -108,6 +110,7 @@ export async function startMock(options: Options): Promise<Mock> {
         model: planner === "llm" ? "gpt-4o-mini" : "offline",
         tasks_loaded: 37,
         auth: !!options.token,
+        pipelines: options.pipelines ?? ["hugginggpt"],
         checks: [{ name: "catalogue", ok: true }],
       });
     if (key === "POST /session") {
@@ -123,7 +126,8 @@ export async function startMock(options: Options): Promise<Mock> {
     if (options.token && !req.headers.cookie?.includes("session=yes"))
       return error(res, 401, "unauthorized", "This server needs a token");
     if (key === "POST /upload") return uploaded(req, res, raw);
-    if (key === "POST /hugginggpt/stream")
+    const named = /^POST \/pipelines\/([\w-]+)\/runs\/stream$/.exec(key)?.[1];
+    if (key === "POST /hugginggpt/stream" || (named && options.pipelines?.includes(named)))
       return stream(res, begin(request, scriptFor(request, image), attachments), -1, body.detached !== true);
     if (key === "POST /decisions/stream") return decide(res, request, scriptFor(request, image));
     if (/^POST \/plans\/(?:[\w-]+\/)?run\/stream$/.test(key)) {

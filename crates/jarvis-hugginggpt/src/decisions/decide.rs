@@ -14,12 +14,13 @@ use tokio_util::sync::CancellationToken;
 use super::{Decision, DecisionError, Decisions, Mapped, PromptLog, TaskChoice, describe, mapping};
 use crate::attached;
 use crate::choose::Chooser;
+use crate::json::take;
 use crate::plan::{ask_for_plan, prompt};
 use crate::source::Tasks;
 use crate::stages::Stages;
 
 impl Decisions {
-    /// Decides for a request: plans it and chooses a model for every task. Told through `events` as a run is, with
+    /// Decides for a request: plans it and chooses a model for every task. Reported as events as a run is, with
     /// `plan`, `mapped`, `model_chosen` and `execution_config`, ended by `done` or `error`.
     ///
     /// # Errors
@@ -36,9 +37,6 @@ impl Decisions {
 
     /// The same for a request whose text was rewritten on the way here, because files that it names were taken in:
     /// `input` is what was typed, and what the decision tells.
-    ///
-    /// # Errors
-    /// As [`Decisions::decide`].
     pub async fn decide_for(
         &self,
         input: &str,
@@ -49,11 +47,11 @@ impl Decisions {
         let began = Instant::now();
         // Boxed: what a decision holds while it waits is large.
         let work = Box::pin(self.decided(input, &request, events, began));
-        self.told((*request).clone(), work, Decision::execution_config, events, &cancel, began).await
+        self.report((*request).clone(), work, Decision::execution_config, events, &cancel, began).await
     }
 
-    /// Waits for a decision within the deadline, unless it is cancelled, and tells its beginning and its end.
-    pub(crate) async fn told<T>(
+    /// Waits for a decision within the deadline, unless it is cancelled, and reports its beginning and its end.
+    pub(crate) async fn report<T>(
         &self,
         request: Request,
         work: impl Future<Output = Result<T, DecisionError>> + Send,
@@ -73,12 +71,10 @@ impl Decisions {
             () = cancel.cancelled() => Err(DecisionError::Cancelled),
             decided = tokio::time::timeout(after, work) => decided.unwrap_or(Err(DecisionError::Timeout { after })),
         };
-        let ms = elapsed(began);
+        let ms = began.elapsed().as_millis() as u64;
         match &ended {
             Ok(decision) => {
-                let mut document = document(decision);
-                let value = document.get_mut("execution_config").map(Value::take).unwrap_or_default();
-                events.emit(EventKind::ExecutionConfig { value });
+                events.emit(EventKind::ExecutionConfig { value: take(document(decision), "execution_config") });
                 events.emit(EventKind::Done { ok: true, cancelled: false, usage: events.usage(), ms });
             }
             Err(error) => {
@@ -155,13 +151,16 @@ impl Decisions {
         if self.settings.describe {
             decision.description = Some(describe::describe(stages.as_ref(), &decision).await?);
         }
-        self.save(&mut decision, events).await;
-        if let Some(log) = log.filter(PromptLog::is_begun) {
-            log.finish().await;
-            decision.prompt_logs = Some(log.shown());
+        // The chat model would answer a plan of its own single task by itself.
+        if !decision.plan.tasks().is_empty() && !decision.is_single_chat_task() {
+            match self.save(&decision.plan_id, decision.message(), events).await {
+                Ok(saved) => decision.saved = saved,
+                Err(reason) => decision.unsaved = Some(reason),
+            }
         }
+        decision.prompt_logs = PromptLog::finish(log).await;
         decision.usage = events.usage();
-        decision.ms = elapsed(began);
+        decision.ms = began.elapsed().as_millis() as u64;
         Ok(decision)
     }
 
@@ -189,7 +188,7 @@ impl Decisions {
         }
     }
 
-    /// Gives tasks that nothing knows the name of one that is known, where that can be told.
+    /// Gives tasks that nothing knows the name of one that is known, where it is clear which.
     async fn map(
         &self,
         stages: Option<&Stages>,
@@ -237,30 +236,25 @@ impl Decisions {
         Ok(futures::stream::iter(chosen).buffered(self.settings.concurrency.max(1)).collect().await)
     }
 
-    /// Saves the plan, unless there is nothing to perform or the chat model would perform its only task by itself. What
-    /// cannot be saved is told, and no error.
-    async fn save(&self, decision: &mut Decision, events: &Events) {
-        let Some(store) = self.plans.clone() else { return };
-        if decision.plan.tasks().is_empty() || decision.is_single_chat_task() {
-            return;
-        }
-        let (id, document) = (decision.plan_id.clone(), decision.message());
-        let saved = tokio::task::spawn_blocking(move || store.save(&id, &document)).await;
-        match saved {
-            Ok(Ok(saved)) => decision.saved = Some(saved.shown),
+    /// Saves a plan where plans are saved, and says where. What cannot be saved is reported, and is no error of a decision.
+    pub(crate) async fn save(&self, id: &str, document: String, events: &Events) -> Result<Option<String>, String> {
+        let Some(store) = self.plans.clone() else { return Ok(None) };
+        let id = id.to_owned();
+        let reason = match tokio::task::spawn_blocking(move || store.save(&id, &document)).await {
+            Ok(Ok(saved)) => return Ok(Some(saved)),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a plan could not be saved");
-                decision.unsaved = Some(format!("the plan could not be saved: {}", error.without_path()));
+                error.without_path()
             }
-            Err(error) => decision.unsaved = Some(format!("the plan could not be saved: {error}")),
-        }
-        if let Some(unsaved) = &decision.unsaved {
-            events.note(Level::Warning, unsaved.clone());
-        }
+            Err(error) => error.to_string(),
+        };
+        let reason = format!("the plan could not be saved: {reason}");
+        events.note(Level::Warning, reason.clone());
+        Err(reason)
     }
 }
 
-/// The choice for one task, told as it is made.
+/// The choice for one task, reported as it is made.
 async fn choice(chooser: &Chooser, task: &Task, events: &Events) -> TaskChoice {
     let made = match &task.fault {
         Some(Fault::UnknownTask) => {
@@ -313,8 +307,4 @@ fn warnings(plan: &Plan, choices: &[TaskChoice]) -> Vec<String> {
     let of_choices =
         chosen.flat_map(|selection| selection.notes.iter().map(move |note| format!("task {}: {note}", selection.task)));
     plan.notes().iter().map(|note| note.text.clone()).chain(of_choices).collect()
-}
-
-fn elapsed(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

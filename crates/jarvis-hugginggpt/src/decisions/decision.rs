@@ -5,18 +5,16 @@ use jarvis_plan::{Plan, Selection, TaskError, TaskId, Usage};
 /// What was decided for one task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskChoice {
-    /// The task.
     pub task: TaskId,
-    /// Who is to perform it, or why nobody can.
+    /// The model that is to perform it, or why there is none.
     pub result: Result<Selection, TaskError>,
-    /// Among how many models the choice was made; 0 when nobody can.
+    /// Among how many models the choice was made; 0 when there is none.
     pub available: usize,
 }
 
 /// A task name that was taken to mean another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapped {
-    /// The task.
     pub task: TaskId,
     /// The name as planned.
     pub from: String,
@@ -29,7 +27,7 @@ pub struct Mapped {
 pub struct Decision {
     /// The request's text, verbatim.
     pub request: String,
-    /// The plan's id: that of the run whose events told of it.
+    /// The plan's id: that of the run that decided it.
     pub plan_id: String,
     /// The plan. Empty when the request calls for no task.
     pub plan: Plan,
@@ -41,7 +39,6 @@ pub struct Decision {
     pub warnings: Vec<String>,
     /// The plan in words, when asked for.
     pub description: Option<String>,
-    /// Calls and tokens.
     pub usage: Usage,
     /// How long it took, in milliseconds.
     pub ms: u64,

@@ -25,12 +25,7 @@ pub enum DecisionError {
     NoTasks(TaskError),
     /// A model call failed, and nothing can be decided without it.
     #[error("the model call of stage `{stage}` failed: {source}")]
-    Model {
-        /// The stage.
-        stage: &'static str,
-        /// Why.
-        source: ChatError,
-    },
+    Model { stage: &'static str, source: ChatError },
     /// There is no chat model, and this cannot be done without one.
     #[error("{0} needs a chat model")]
     NeedsModel(&'static str),
@@ -39,26 +34,13 @@ pub enum DecisionError {
     Planner(String),
     /// A prompt cannot be made from its template, or does not fit the model.
     #[error("cannot make the prompt of stage `{stage}`: {reason}")]
-    Prompt {
-        /// The stage.
-        stage: &'static str,
-        /// Why.
-        reason: String,
-    },
+    Prompt { stage: &'static str, reason: String },
     /// The planning model's reply holds no plan.
     #[error("the planner's reply is no plan: {reason}")]
-    Unreadable {
-        /// What is wrong with it.
-        reason: String,
-        /// The start of the reply.
-        reply: String,
-    },
+    Unreadable { reason: String, reply: String },
     /// The deadline passed.
     #[error("there was no decision within {} s", .after.as_secs())]
-    Timeout {
-        /// The time allowed.
-        after: Duration,
-    },
+    Timeout { after: Duration },
     /// The request was cancelled.
     #[error("the request was cancelled")]
     Cancelled,

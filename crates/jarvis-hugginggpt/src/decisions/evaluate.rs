@@ -4,27 +4,33 @@
 //! `pipeline-end` that were found. Reasons do not count, nor does the order inside lists. Source: the evaluation tool of
 //! PantheraXpoint/JARVIS; the counts here are our own reading of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
 use jarvis_ask::Events;
-use serde::Serialize;
+use jarvis_batch::{Batch, Ended, Log, Outcome, Summary, Watch, is_hopeless};
+use jarvis_chat::{ChatError, ChatModel, TokenUsage};
+use jarvis_plan::Usage;
+use jarvis_store::files::FileError;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
 use super::examples::{Example, Examples};
-use super::pipeline::steps::records;
+use super::pipeline::steps::{Planned, records};
 use super::pipeline::{END, PipelineTask, SOURCE};
 use super::trial::is_same;
 use super::{DecisionError, Decisions};
+use crate::source::ServiceTask;
 
 /// The most paths of one pipeline that are counted.
 const MAX_PATHS: usize = 10_000;
 
 /// How one sample did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The example.
     pub id: String,
-    /// Its category.
     pub category: String,
     /// Whether every task is right: no more, no fewer, each with the same five fields.
     pub all_match: bool,
@@ -67,7 +73,6 @@ pub struct Evaluation {
 /// The figures of one category.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CategoryFigures {
-    /// Samples.
     pub samples: usize,
     /// Method 1.
     pub exact_match: f64,
@@ -218,55 +223,143 @@ fn paths(tasks: &[PipelineTask]) -> BTreeSet<Vec<&str>> {
     found
 }
 
-impl Decisions {
-    /// Plans for every example that is not among the few-shots (one of each category, or none with `few_shots` false)
-    /// and measures the plans. `tell` hears of each sample as it is done. Makes one call for each sample; to make none
-    /// again, use a recording.
+/// The file of an evaluation: a line for each sample that has a plan, from which a later evaluation goes on.
+#[derive(Debug)]
+pub struct SampleLog {
+    log: Log<String>,
+    /// What the file held when it was opened.
+    samples: HashMap<String, Sample>,
+}
+
+impl SampleLog {
+    /// Opens or makes the file.
     ///
     /// # Errors
-    /// When nothing can be planned at all: no chat model, no tasks, or a recording that does not hold a call. A plan that
-    /// fails is a sample that failed.
+    /// When another evaluation has it, or it cannot be read or written.
+    pub fn open(path: &Path) -> Result<SampleLog, FileError> {
+        let mut samples = HashMap::new();
+        let log = Log::open(path, |line| {
+            let sample: Sample = serde_json::from_slice(line).ok()?;
+            let id = sample.id.clone();
+            samples.insert(id.clone(), sample);
+            Some(id)
+        })?;
+        Ok(SampleLog { log, samples })
+    }
+
+    /// What is odd about the file.
+    fn notes(&self) -> Vec<String> {
+        let path = self.log.path().display();
+        let bad = self.log.bad.iter().map(|line| format!("line {line} of {path} is no sample; it is left as it is"));
+        let torn = format!("the last line of {path} was cut off; its sample is planned for again");
+        bad.chain(self.log.torn.then_some(torn)).collect()
+    }
+
+    /// Whether there is nothing to go on from.
+    pub fn is_empty(&self) -> bool {
+        self.samples.is_empty()
+    }
+}
+
+/// Why an evaluation ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluationError {
+    #[error(transparent)]
+    Decision(#[from] DecisionError),
+    #[error(transparent)]
+    Log(#[from] FileError),
+}
+
+impl Decisions {
+    /// Plans for every example that is not among the few-shots (one of each category, or none with `few_shots` false)
+    /// and measures the plans. With a log, samples that it holds are not planned for again, and new ones are added to it.
+    /// Makes one call for each sample; to make none again, use a recording.
+    ///
+    /// A plan that fails is a sample that failed. The summary says whether samples are left, because `stop` was cancelled
+    /// or nobody answered the first ones; the figures then cover the samples that ended.
+    ///
+    /// # Errors
+    /// When nothing can be planned at all: no chat model, no tasks, or a recording that does not hold a call; and when the
+    /// log cannot be written.
     pub async fn evaluate(
         &self,
         examples: &Examples,
         few_shots: bool,
-        events: &Events,
-        mut tell: impl FnMut(&Sample) + Send,
-    ) -> Result<Evaluation, DecisionError> {
-        let chat = self.pipeline.chat.clone().ok_or(DecisionError::NeedsModel("the pipeline form"))?;
-        let stages = self.pipeline.stages(chat, events);
+        mut log: Option<&mut SampleLog>,
+        watch: &dyn Watch,
+        stop: &CancellationToken,
+    ) -> Result<(Evaluation, Summary), EvaluationError> {
+        let chat = self.pipeline.chat.as_ref().ok_or(DecisionError::NeedsModel("the pipeline form"))?;
         let records = records(self.source.as_ref()).await?;
         let shots = if few_shots { examples.few_shots() } else { Vec::new() };
-        let left: Vec<&Example> =
-            examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example))).collect();
-        let plans: Vec<_> = left
-            .into_iter()
-            .map(|example| {
-                let steps = self.steps(&stages, &records.tasks, &example.scenario);
-                let shots = &shots;
-                async move {
-                    let planned = Box::pin(steps.plan(shots, true));
-                    let timeout = self.settings.timeout;
-                    let planned = tokio::time::timeout(timeout, planned).await;
-                    (example, planned.unwrap_or(Err(DecisionError::Timeout { after: timeout })))
-                }
-            })
-            .collect();
-        let mut plans = stream::iter(plans).buffered(self.settings.concurrency.max(1));
-        let mut per_sample = Vec::new();
-        while let Some((example, planned)) = plans.next().await {
-            let sample = match planned {
-                Ok(planned) => compare(example, &planned.pipeline.tasks),
-                Err(error @ DecisionError::Model { source: jarvis_chat::ChatError::ReplayMiss { .. }, .. }) => {
-                    return Err(error);
-                }
-                Err(error) => Sample { all_match: false, error: Some(error.to_string()), ..compare(example, &[]) },
-            };
-            tell(&sample);
-            per_sample.push(sample);
-        }
-        Ok(Evaluation::of(per_sample, shots.len()))
+        let measured = || examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example)));
+        let mut samples = log.as_ref().map_or_else(HashMap::new, |log| log.samples.clone());
+        let pending: Vec<&Example> = measured().filter(|example| !samples.contains_key(&example.id)).collect();
+        let notes = log.as_ref().map_or_else(Vec::new, |log| log.notes());
+        let mut batch = Batch::begin(measured().count(), pending.len(), notes, watch, stop);
+        // Collected first, so that the future of an evaluation can be sent between threads.
+        let plans: Vec<_> =
+            pending.into_iter().map(|example| self.sample(chat, &records.tasks, example, &shots)).collect();
+        // In the order of the examples, so that progress reads like the report.
+        let plans = stream::iter(plans).buffered(self.settings.concurrency.max(1));
+        let keep = |(example, planned, usage): (&Example, Result<Planned, DecisionError>, Usage), _: &Summary| {
+            let (sample, ended) = ended(example, planned, &usage)?;
+            if let Some(log) = log.as_mut().filter(|_| sample.error.is_none()) {
+                log.log.write(sample.id.clone(), &serde_json::to_string(&sample).expect("its keys are texts"))?;
+            }
+            samples.insert(sample.id.clone(), sample);
+            Ok::<_, EvaluationError>(ended)
+        };
+        batch.drain(plans, keep).await?;
+        let per_sample = measured().filter_map(|example| samples.remove(&example.id)).collect();
+        Ok((Evaluation::of(per_sample, shots.len()), batch.end()))
     }
+
+    async fn sample<'a>(
+        &self,
+        chat: &Arc<dyn ChatModel>,
+        records: &[ServiceTask],
+        example: &'a Example,
+        shots: &[Example],
+    ) -> (&'a Example, Result<Planned, DecisionError>, Usage) {
+        let events = Events::unread();
+        let stages = self.pipeline.stages(Arc::clone(chat), &events);
+        let planned = self.steps(&stages, records, &example.scenario).plan_in_time(shots, true).await;
+        (example, planned, events.usage())
+    }
+}
+
+/// The sample that a plan is, and how it counts.
+fn ended(
+    example: &Example,
+    planned: Result<Planned, DecisionError>,
+    usage: &Usage,
+) -> Result<(Sample, Ended), DecisionError> {
+    let (sample, error) = match planned {
+        Ok(planned) => (compare(example, &planned.pipeline.tasks), None),
+        // A replay must not go other ways than the recorded run.
+        Err(error @ DecisionError::Model { source: ChatError::ReplayMiss { .. }, .. }) => return Err(error),
+        Err(error) => {
+            let failed = Sample { all_match: false, error: Some(error.to_string()), ..compare(example, &[]) };
+            (failed, Some(error))
+        }
+    };
+    let message = match (&sample.error, sample.all_match) {
+        (Some(error), _) => error.clone(),
+        (None, true) => "right".to_owned(),
+        (None, false) => format!("{} of {} paths right", sample.paths_matched, sample.paths_true),
+    };
+    let ended = Ended {
+        id: sample.id.clone(),
+        outcome: if error.is_none() { Outcome::Done } else { Outcome::Failed },
+        message,
+        kind: error.as_ref().map(DecisionError::code),
+        hopeless: matches!(&error, Some(DecisionError::Model { source, .. }) if is_hopeless(source)),
+        calls: usage.total_calls() as usize,
+        usage: TokenUsage { prompt: usage.prompt_tokens, completion: usage.completion_tokens },
+        ..Ended::default()
+    };
+    Ok((sample, ended))
 }
 
 #[cfg(test)]

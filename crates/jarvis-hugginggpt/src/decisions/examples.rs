@@ -2,14 +2,14 @@
 //! measured against.
 
 use std::collections::HashSet;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jarvis_plan::Request;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pipeline::{PipelineTask, read};
+use crate::json::{JsonFileError, load};
 use crate::untrusted::clean;
 
 /// The largest file, in bytes.
@@ -24,7 +24,7 @@ const OBJECTS: usize = 100;
 
 /// What stands before the objects of a scenario in the request that it is.
 pub(crate) const OBJECTS_SEEN: &str = "\nObjects seen: ";
-/// What a planner is told of objects that nobody lists.
+/// What stands in a prompt for objects that are not listed.
 pub(crate) const INFER_OBJECTS: &str = "not listed: infer them from the description";
 
 /// What is to be seen by a vision pipeline.
@@ -33,7 +33,7 @@ pub struct Scenario {
     /// Its id; empty when it has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// What is in the picture; empty when nobody says.
+    /// What is in the picture; empty when unknown.
     #[serde(rename = "objects-seen")]
     pub objects_seen: Vec<String>,
     /// What happens.
@@ -49,9 +49,6 @@ impl Scenario {
 
     /// Reads `{"objects-seen": […], "sample-description": "…"}`; underscores are read as well, and one text with commas
     /// for the list.
-    ///
-    /// # Errors
-    /// Says which field is wrong.
     pub fn read(value: &Value) -> Result<Scenario, String> {
         let fields = value.as_object().ok_or("`scenario` must be an object")?;
         let field = |name: &str| fields.get(name).or_else(|| fields.get(&name.replace('-', "_")));
@@ -106,17 +103,12 @@ pub struct Example {
     pub id: String,
     /// The category, such as `campus-normal`.
     pub base_pipeline_id: String,
-    /// What is to be seen.
     pub scenario: Scenario,
-    /// The pipeline.
     pub tasks: Vec<PipelineTask>,
 }
 
 impl Example {
     /// Reads one example.
-    ///
-    /// # Errors
-    /// Says what is wrong with it.
     pub fn read(value: &Value) -> Result<Example, String> {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(|text| clean(text, OBJECT));
         let id = text("id").filter(|id| !id.is_empty()).ok_or("`id` is missing")?;
@@ -141,9 +133,7 @@ impl Example {
 /// The examples of one category.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
-    /// Its number in requests.
     pub index: usize,
-    /// Its name.
     pub base_pipeline_id: String,
     /// Its examples, in order.
     pub example_ids: Vec<String>,
@@ -154,35 +144,6 @@ pub struct Category {
 pub struct Examples {
     all: Vec<Example>,
     categories: Vec<Category>,
-}
-
-/// Examples cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum ExamplesError {
-    /// The file cannot be read.
-    #[error("cannot read {}", .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file is too large.
-    #[error("{} is larger than {max} bytes", .path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// The most bytes.
-        max: u64,
-    },
-    /// The file holds something else.
-    #[error("{}: {reason}", .path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
 }
 
 impl Examples {
@@ -208,18 +169,22 @@ impl Examples {
     ///
     /// # Errors
     /// When a file cannot be read, holds something else, or the two do not fit each other.
-    pub fn load(examples: &Path, categories: Option<&Path>) -> Result<Examples, ExamplesError> {
-        let content = |path: &Path, reason: String| ExamplesError::Content { path: path.to_owned(), reason };
-        let value = load(examples)?;
+    pub fn load(examples: &Path, categories: Option<&Path>) -> Result<Examples, JsonFileError> {
+        let value = load(examples, MAX_FILE)?;
         let rows = value.as_array().or_else(|| value.get("examples")?.as_array());
-        let rows = rows.ok_or_else(|| content(examples, "expected a JSON array of examples".to_owned()))?;
+        let rows = rows.ok_or_else(|| JsonFileError::content(examples, "expected a JSON array of examples"))?;
         let mut all = Vec::with_capacity(rows.len().min(MAX_EXAMPLES));
         for (at, row) in rows.iter().enumerate().take(MAX_EXAMPLES) {
-            all.push(Example::read(row).map_err(|reason| content(examples, format!("example {at}: {reason}")))?);
+            all.push(
+                Example::read(row)
+                    .map_err(|reason| JsonFileError::content(examples, format!("example {at}: {reason}")))?,
+            );
         }
         let mut loaded = Examples::new(all);
         if let Some(path) = categories {
-            loaded.categories = loaded.read_categories(&load(path)?).map_err(|reason| content(path, reason))?;
+            loaded.categories = loaded
+                .read_categories(&load(path, MAX_FILE)?)
+                .map_err(|reason| JsonFileError::content(path, reason))?;
         }
         Ok(loaded)
     }
@@ -286,17 +251,6 @@ impl Examples {
         };
         self.categories.iter().filter_map(first).collect()
     }
-}
-
-fn load(path: &Path) -> Result<Value, ExamplesError> {
-    let io = |source| ExamplesError::Io { path: path.to_owned(), source };
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(io)?.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(io)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(ExamplesError::TooLarge { path: path.to_owned(), max: MAX_FILE });
-    }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| ExamplesError::Content { path: path.to_owned(), reason: format!("it is not JSON: {error}") })
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use super::Executable;
 use crate::pipeline::HuggingGpt;
 
 impl HuggingGpt {
-    /// Executes a plan with the models it names, their alternatives as fallbacks, and answers. Told as
-    /// [`HuggingGpt::run`] tells a run. For tasks without a model one is chosen now.
+    /// Executes a plan with the models it names, their alternatives as fallbacks, and answers, with the
+    /// events of [`HuggingGpt::run`]. For tasks without a model one is chosen now.
     ///
     /// # Errors
     /// When the answer's prompt cannot be made. Failed tasks are no error.

@@ -157,8 +157,8 @@ async fn ask(
 /// The known name in a reply: that of the first flat object with `task_id`, taken only when it is exactly a known one.
 fn read(reply: &str, ids: &[&str]) -> Option<String> {
     let named = |value: &Value| {
-        let said = value.get("task_id")?.as_str()?.trim();
-        let bare = said.trim_matches(|char: char| matches!(char, '"' | '\'' | '`') || char.is_whitespace());
+        let given = value.get("task_id")?.as_str()?.trim();
+        let bare = given.trim_matches(|char: char| matches!(char, '"' | '\'' | '`') || char.is_whitespace());
         Some(ids.iter().find(|id| **id == bare).map(|id| (*id).to_owned()))
     };
     let reply = without_reasoning(reply);

@@ -31,13 +31,10 @@ pub struct PipelineTask {
     pub model_id: String,
     /// What comes in, in words.
     pub inputs_from_upstreams: Vec<String>,
-    /// The tasks before.
     pub upstreams: Vec<String>,
     /// What goes out, in words.
     pub outputs_for_downstreams: Vec<String>,
-    /// The tasks after.
     pub downstreams: Vec<String>,
-    /// Why this model.
     #[serde(rename = "model-chosen-reason")]
     pub model_chosen_reason: String,
     /// Why each task after it follows, by its id.
@@ -76,9 +73,7 @@ impl PipelineTask {
     /// The five fields that say what the task is and how it is linked.
     pub fn structure(&self) -> Value {
         let mut value = self.planned();
-        if let Some(fields) = value.as_object_mut() {
-            fields.shift_remove("sample-reasoning");
-        }
+        value.as_object_mut().expect("a task is an object").shift_remove("sample-reasoning");
         value
     }
 }

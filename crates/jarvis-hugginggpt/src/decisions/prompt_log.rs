@@ -25,6 +25,7 @@ pub struct PromptLog {
 #[derive(Debug)]
 struct Shared {
     folder: PathBuf,
+    /// The folder as replies name it: the name of the folder above and its own.
     shown: String,
     /// How often each name was used.
     names: Mutex<HashMap<String, u32>>,
@@ -36,19 +37,12 @@ impl PromptLog {
     pub fn new(root: &Path, id: &str) -> PromptLog {
         let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect();
         let name = format!("request_{}_{id}", stamp(SystemTime::now()));
-        let above = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let shown = format!("{above}/{name}");
+        let shown = super::store::shown(root, &name);
         let shared = Shared { folder: root.join(name), shown, names: Mutex::default(), timings: Mutex::default() };
         PromptLog { shared: Arc::new(shared) }
     }
 
-    /// The folder as replies name it: the name of the folder above and its own.
-    pub fn shown(&self) -> String {
-        self.shared.shown.clone()
-    }
-
-    /// Whether anything was written.
-    pub fn is_begun(&self) -> bool {
+    fn is_begun(&self) -> bool {
         !self.shared.names.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
@@ -89,7 +83,7 @@ impl PromptLog {
             "task_id": task,
             "messages": messages,
         });
-        let document = serde_json::to_string_pretty(&record).unwrap_or_default();
+        let document = format!("{record:#}");
         let readable: String = (request.messages.iter())
             .map(|message| format!("=== {}\n{}\n\n", role(message), message.joined_text()))
             .collect();
@@ -106,8 +100,14 @@ impl PromptLog {
         }
     }
 
-    /// Writes the times of all choices together.
-    pub async fn finish(&self) {
+    /// Writes the times of all choices together. The folder as replies name it, when anything was written.
+    pub async fn finish(log: Option<PromptLog>) -> Option<String> {
+        let log = log.filter(PromptLog::is_begun)?;
+        log.write_timings().await;
+        Some(log.shared.shown.clone())
+    }
+
+    async fn write_timings(&self) {
         let mut timings = std::mem::take(&mut *self.shared.timings.lock().unwrap_or_else(PoisonError::into_inner));
         if timings.is_empty() {
             return;
@@ -140,10 +140,11 @@ impl PromptLog {
 }
 
 fn role(message: &Message) -> String {
-    serde_json::to_value(message.role).ok().and_then(|role| role.as_str().map(str::to_owned)).unwrap_or_default()
+    let role = serde_json::to_value(message.role).expect("a role is a word");
+    role.as_str().expect("a role is a word").to_owned()
 }
 
-/// A message's content; pictures are told, not kept.
+/// A message's content; a mark stands for each picture.
 fn content(message: &Message) -> String {
     let parts = message.parts.iter().map(|part| match part {
         Part::Text(text) => text.as_str(),

@@ -40,9 +40,7 @@ pub struct PlanFault {
     pub task: Option<String>,
     /// The field, such as `task_type` or `args.image`.
     pub field: String,
-    /// What is wrong.
     pub message: String,
-    /// What to do about it.
     pub hint: Option<String>,
 }
 
@@ -99,7 +97,7 @@ impl PlanFileError {
     }
 }
 
-/// The most faults that are told.
+/// The most faults that are listed.
 const MOST_FAULTS: usize = 100;
 
 /// The faults of a plan, as they are found.
@@ -167,7 +165,7 @@ pub fn read_plan(
     acyclic(&rows, &drafted, &mut faults);
     let mut pinned: HashMap<i64, Selection> = HashMap::new();
     for (row, task) in rows.iter().zip(&drafted) {
-        // What an unknown task type needs cannot be told.
+        // What an unknown task type needs is not known.
         if let Some(tool) = vocabulary.find(&row.task)
             && let Some(pin) = models::pin(row, &tool.name, sources, &mut faults, &mut notes)
         {
@@ -259,7 +257,7 @@ fn draft(
         faults.advise(&row.id, row.names.task, format!("no task type `{}` is known", row.task), hint);
     }
     let number = |id: &str| numbers.get(id).copied();
-    let mut task = DraftTask::new(number(&row.id).unwrap_or_default(), row.task.clone());
+    let mut task = DraftTask::new(number(&row.id).expect("every row has a number"), row.task.clone());
     for id in &row.dependencies {
         match number(id) {
             Some(_) if *id == row.id => {
@@ -327,28 +325,8 @@ fn acyclic(rows: &[Row], drafted: &[DraftTask], faults: &mut Faults) {
 /// The known word that differs least, when it differs little.
 fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace([' ', '_'], "-");
-    let close = known.map(|name| (distance(&word, name), name)).min_by_key(|(distance, _)| *distance)?;
+    let close = known.map(|name| (strsim::levenshtein(&word, name), name)).min_by_key(|(distance, _)| *distance)?;
     (close.0 <= 2.max(word.chars().count() / 4)).then_some(close.1)
-}
-
-/// Insertions, deletions and replacements between two words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (at, left) in a.chars().enumerate() {
-        let mut before = at;
-        let mut last = at + 1;
-        for (right, place) in b.iter().zip(row.iter_mut().skip(1)) {
-            let here = (before + usize::from(left != *right)).min(*place + 1).min(last + 1);
-            before = *place;
-            *place = here;
-            last = here;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = at + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 
 use jarvis_plan::{Candidate, Task, TaskId};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Decision, TaskChoice};
+use crate::json::{set, take};
 
 /// What stands in place of a model's id where there is none.
 pub(crate) const NO_MODEL: &str = "N/A";
@@ -43,6 +45,15 @@ pub fn levels<K: Ord + Clone>(graph: &BTreeMap<K, Vec<K>>) -> Levels<K> {
     }
 }
 
+/// The levels as an execution plan lists them, with what it calls each node.
+pub(crate) fn execution_order<K, T: Serialize>(levels: &Levels<K>, name: impl Fn(&K) -> T) -> Vec<Value> {
+    let level = |(at, nodes): (usize, &Vec<K>)| {
+        let names: Vec<T> = nodes.iter().map(&name).collect();
+        json!({"level": at, "parallel": nodes.len() > 1, "tasks": names})
+    };
+    levels.nodes.iter().enumerate().map(level).collect()
+}
+
 impl Decision {
     /// The tasks in ascending id.
     fn tasks(&self) -> Vec<&Task> {
@@ -58,24 +69,16 @@ impl Decision {
         let levels = levels(&graph);
         let edges: Vec<Value> =
             tasks.iter().flat_map(|task| task.dep.iter().map(|dep| json!({"from": dep, "to": task.id}))).collect();
-        let order: Vec<Value> = levels
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(level, ids)| json!({"level": level, "parallel": ids.len() > 1, "tasks": ids}))
-            .collect();
         let rows: Vec<Value> = tasks.iter().map(|task| self.config_task(task, levels.of.get(&task.id))).collect();
         let mut config = json!({
             "user_request": self.request,
             "total_tasks": rows.len(),
             "tasks": rows,
             "dag": {"nodes": graph.keys().collect::<Vec<_>>(), "edges": edges},
-            "execution_order": order,
+            "execution_order": execution_order(&levels, |id| *id),
         });
-        if !self.warnings.is_empty()
-            && let Some(fields) = config.as_object_mut()
-        {
-            fields.insert("warnings".into(), json!(self.warnings));
+        if !self.warnings.is_empty() {
+            set(&mut config, "warnings", json!(self.warnings));
         }
         json!({"execution_config": config})
     }
@@ -95,29 +98,26 @@ impl Decision {
             "hosted_on": chosen.map(|selection| &selection.chosen.host),
             "alternatives": chosen.map(|selection| hosted(&selection.fallbacks)).unwrap_or_default(),
         });
-        if let Some(fields) = row.as_object_mut() {
-            if rewritten(task, effective) != effective {
-                fields.insert("effective_task".into(), effective.into());
-            }
-            self.origin(task, fields);
+        if rewritten(task, effective) != effective {
+            set(&mut row, "effective_task", effective);
         }
+        self.origin(task, &mut row);
         row
     }
 
     /// Where a task came from: the name before it was mapped, the task that it is a copy of.
-    fn origin(&self, task: &Task, fields: &mut Map<String, Value>) {
+    fn origin(&self, task: &Task, row: &mut Value) {
         if let Some(from) = self.mapped_from(task.id) {
-            fields.insert("mapped_from".into(), from.into());
+            set(row, "mapped_from", from);
         }
         if let Some(from) = task.unfolded_from {
-            fields.insert("unfolded_from".into(), from.into());
+            set(row, "unfolded_from", from);
         }
     }
 
     /// The execution plan as text, indented by two: what `message` and the saved file hold.
     pub fn message(&self) -> String {
-        // Strings, numbers and maps with string keys can always be written.
-        serde_json::to_string_pretty(&self.execution_config()).unwrap_or_default()
+        format!("{:#}", self.execution_config())
     }
 
     /// True when the plan is one task that the chat model performs itself: conversation, in other words.
@@ -156,36 +156,31 @@ impl Decision {
 
     /// The whole reply of the decision API. An empty plan has a notice for a `message`, and no `raw_results`.
     pub fn reply(&self) -> Value {
-        let Value::Object(mut reply) = self.decisions_only() else { return Value::Null };
-        let mut put = |name: &str, value: Value| reply.insert(name.to_owned(), value);
+        let mut reply = self.decisions_only();
+        set(&mut reply, "message", self.message());
         if self.plan.tasks().is_empty() {
-            put("message", "No task was planned: nothing in the request fits a known task type".into());
-        } else {
-            put("message", self.message().into());
+            set(&mut reply, "message", "No task was planned: nothing in the request fits a known task type");
+            reply.as_object_mut().expect("a reply is an object").shift_remove("raw_results");
         }
-        let mut document = self.execution_config();
-        put("execution_config", document.get_mut("execution_config").map(Value::take).unwrap_or_default());
-        put("plan_id", self.plan_id.clone().into());
-        if let Some(saved) = &self.saved {
-            put("execution_config_file", saved.clone().into());
+        set(&mut reply, "execution_config", take(self.execution_config(), "execution_config"));
+        set(&mut reply, "plan_id", self.plan_id.clone());
+        for (name, text) in [
+            ("execution_config_file", &self.saved),
+            ("prompt_logs_directory", &self.prompt_logs),
+            ("description", &self.description),
+        ] {
+            if let Some(text) = text {
+                set(&mut reply, name, text.clone());
+            }
         }
-        if let Some(folder) = &self.prompt_logs {
-            put("prompt_logs_directory", folder.clone().into());
-        }
-        if let Some(description) = &self.description {
-            put("description", description.clone().into());
-        }
-        put("llm_calls", self.usage.total_calls().into());
-        put("usage", json!(self.usage));
-        put("timing_ms", self.ms.into());
+        set(&mut reply, "llm_calls", self.usage.total_calls());
+        set(&mut reply, "usage", json!(self.usage));
+        set(&mut reply, "timing_ms", self.ms);
         let warnings: Vec<&String> = self.warnings.iter().chain(&self.unsaved).collect();
         if !warnings.is_empty() {
-            put("warnings", json!(warnings));
+            set(&mut reply, "warnings", json!(warnings));
         }
-        if self.plan.tasks().is_empty() {
-            reply.shift_remove("raw_results");
-        }
-        Value::Object(reply)
+        reply
     }
 
     fn task(&self, task: &Task) -> Value {
@@ -194,9 +189,7 @@ impl Decision {
             dep => dep.iter().map(|id| i64::from(id.0)).collect(),
         };
         let mut row = json!({"task": task.task, "id": task.id, "dep": dep, "args": task.args});
-        if let Some(fields) = row.as_object_mut() {
-            self.origin(task, fields);
-        }
+        self.origin(task, &mut row);
         row
     }
 }

@@ -111,7 +111,6 @@ impl fmt::Debug for ServiceConfig {
 /// A reply of the service, perhaps an old one.
 #[derive(Debug, Clone)]
 pub struct Fetched<T> {
-    /// What it said.
     pub value: Arc<T>,
     /// Why this is an earlier reply, when it is one.
     pub stale: Option<ServiceError>,
@@ -123,27 +122,21 @@ pub enum ServiceError {
     /// The call failed.
     #[error("the model catalogue service at {origin} cannot say {what}: {source}")]
     Call {
-        /// Where it is.
         origin: String,
         /// What was asked.
         what: &'static str,
-        /// Why.
         source: CallError,
     },
     /// The reply has another shape than agreed.
     #[error("the model catalogue service at {origin} answered with something that is not {what}")]
     Shape {
-        /// Where it is.
         origin: String,
         /// What was asked.
         what: &'static str,
     },
     /// It says that there are no tasks.
     #[error("the model catalogue service at {origin} lists no tasks")]
-    NoTasks {
-        /// Where it is.
-        origin: String,
-    },
+    NoTasks { origin: String },
 }
 
 impl ServiceError {
@@ -187,9 +180,6 @@ struct Inner {
 
 impl Service {
     /// A client. Nothing is called yet: a service that is down now may be up when it is needed.
-    ///
-    /// # Errors
-    /// When the HTTP client cannot be built.
     pub fn new(config: ServiceConfig) -> Result<Service, ClientError> {
         let client = JsonClient::new(config.base.clone(), config.token.clone(), config.proxy.as_ref())?;
         Ok(Service {
@@ -211,7 +201,7 @@ impl Service {
     /// The task types, in the service's order, each once; never empty.
     ///
     /// # Errors
-    /// When the service fails and nothing it said before is known.
+    /// When the service fails and no earlier reply is known.
     pub async fn tasks(&self) -> Result<Fetched<Vec<ServiceTask>>, ServiceError> {
         let fetch = async {
             let max = self.inner.config.max_body;
@@ -228,7 +218,7 @@ impl Service {
     /// empty.
     ///
     /// # Errors
-    /// When the service fails and nothing it said before is known.
+    /// When the service fails and no earlier reply is known.
     pub async fn models(&self, task: &str) -> Result<Fetched<Vec<ServiceModel>>, ServiceError> {
         let fetch = async {
             let max = self.inner.config.max_body;
@@ -244,7 +234,7 @@ impl Service {
     /// Example plans; an empty `task` or `scenario` means any.
     ///
     /// # Errors
-    /// When the service fails and nothing it said before is known.
+    /// When the service fails and no earlier reply is known.
     pub async fn examples(
         &self,
         task: &str,
@@ -264,7 +254,7 @@ impl Service {
         self.inner.examples.get((task.to_owned(), scenario.to_owned(), count), fetch).await
     }
 
-    /// Forgets everything the service said.
+    /// Forgets every reply.
     pub fn refresh(&self) {
         self.inner.tasks.clear();
         self.inner.models.clear();

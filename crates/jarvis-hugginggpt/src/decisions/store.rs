@@ -23,15 +23,6 @@ pub struct PlanStore {
     keep: usize,
 }
 
-/// A plan that was saved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Saved {
-    /// The file.
-    pub path: PathBuf,
-    /// The file as replies name it: the folder's own name and the file's.
-    pub shown: String,
-}
-
 /// Why a plan could not be saved or loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -43,21 +34,15 @@ pub enum StoreError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// The file holds no plan.
     #[error("{} holds no plan: {reason}", .path.display())]
-    Broken {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    Broken { path: PathBuf, reason: String },
 }
 
 impl StoreError {
-    /// What went wrong, without where on this machine's disk: decisions are told to callers elsewhere too.
+    /// What went wrong, without where on this machine's disk: callers elsewhere see it too.
     pub(crate) fn without_path(&self) -> String {
         match self {
             StoreError::Unknown(_) => self.to_string(),
@@ -84,11 +69,11 @@ impl PlanStore {
     }
 
     /// Saves a plan's document under its id, as `execution_plan_{YYYYmmdd_HHMMSS}_{id}.json` (UTC). It is there wholly
-    /// or not at all.
+    /// or not at all. The file as replies name it.
     ///
     /// # Errors
     /// When the id cannot be part of a file's name, or the disk refuses.
-    pub fn save(&self, id: &str, document: &str) -> Result<Saved, StoreError> {
+    pub fn save(&self, id: &str, document: &str) -> Result<String, StoreError> {
         if !is_id(id) {
             return Err(StoreError::Unknown(id.to_owned()));
         }
@@ -106,14 +91,10 @@ impl PlanStore {
             return Err(io(&path)(error));
         }
         self.retire();
-        let folder = self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Saved { path, shown: format!("{folder}/{name}") })
+        Ok(shown(&self.folder, &name))
     }
 
     /// Loads the plan of that id, as it was saved.
-    ///
-    /// # Errors
-    /// When there is none, or its file cannot be read.
     pub fn load(&self, id: &str) -> Result<Value, StoreError> {
         let unknown = || StoreError::Unknown(id.chars().take(MAX_ID).collect());
         let path = self.find(id).ok_or_else(unknown)?;
@@ -163,6 +144,12 @@ impl PlanStore {
     }
 }
 
+/// A file of a folder as replies name it: by the folder's own name, not by where it is on the disk.
+pub(crate) fn shown(folder: &Path, name: &str) -> String {
+    let folder = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    format!("{folder}/{name}")
+}
+
 /// True for what can be a plan's id: it becomes part of a file's name.
 fn is_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_ID && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
@@ -198,8 +185,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = PlanStore::new(folder.path().join("plans"), 0);
         let saved = store.save("a1-b2", "{\"execution_config\": 1}").unwrap();
-        assert_eq!(saved.shown, format!("plans/{}", saved.path.file_name().unwrap().to_string_lossy()));
-        assert!(saved.path.starts_with(folder.path()));
+        assert!(saved.starts_with("plans/") && folder.path().join(&saved).is_file(), "{saved}");
         assert_eq!(store.load("a1-b2").unwrap()["execution_config"], 1);
         for id in ["b2", "1-b2", "", "../a1-b2", "a1_b2", "a1-b2.json", "*", "\0", &"a".repeat(65)] {
             assert!(matches!(store.load(id), Err(StoreError::Unknown(_))), "{id}");

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::examples::{Category, Example};
 use super::pipeline::steps::records;
 use super::{DecisionError, Decisions, PromptLog};
+use crate::json::set;
 
 /// The most few-shots of one trial.
 const MAX_SHOTS: usize = 100;
@@ -17,11 +18,10 @@ const MAX_SHOTS: usize = 100;
 pub struct Trial {
     /// The categories that few-shots are taken from.
     pub few_shot_categories: Vec<usize>,
-    /// How many of each; 1 unless said.
+    /// How many of each; 1 unless given.
     pub num_few_shot_examples_per_category: usize,
-    /// The category of the tested example.
     pub test_category_index: usize,
-    /// Its place in the category, from 0; 0 unless said.
+    /// Its place in the category, from 0; 0 unless given.
     pub test_example_index: usize,
 }
 
@@ -46,14 +46,6 @@ impl TrialError {
             TrialError::Request(_) => "bad_request",
             TrialError::NoExamples => "no_examples",
             TrialError::Decision(error) => error.code(),
-        }
-    }
-
-    /// True when the request is wrong (400), false when the server is (500).
-    pub fn is_request(&self) -> bool {
-        match self {
-            TrialError::Request(_) => true,
-            TrialError::NoExamples | TrialError::Decision(_) => false,
         }
     }
 
@@ -149,10 +141,7 @@ impl Decisions {
         let (stages, log) = self.pipeline_stages(events)?;
         let records = records(self.source.as_ref()).await?;
         let steps = self.steps(&stages, &records.tasks, &tested.scenario);
-        let timeout = self.settings.timeout;
-        let planned = tokio::time::timeout(timeout, Box::pin(steps.plan(&shots, false)))
-            .await
-            .unwrap_or(Err(DecisionError::Timeout { after: timeout }))?;
+        let planned = steps.plan_in_time(&shots, false).await?;
         let generated: Vec<Value> = planned.pipeline.tasks.iter().map(|task| task.planned()).collect();
         let shown: Vec<Value> = (categories.iter())
             .map(|category| json!({"index": category.index, "name": category.base_pipeline_id}))
@@ -173,14 +162,12 @@ impl Decisions {
             "generated_tasks": generated,
             "ground_truth_tasks": tested.answer(true),
         });
-        if let Some(fields) = reply.as_object_mut() {
-            let notes: Vec<String> = records.notes.into_iter().chain(planned.notes).collect();
-            if !notes.is_empty() {
-                fields.insert("warnings".into(), notes.into());
-            }
-            if let Some(log) = log.filter(PromptLog::is_begun) {
-                fields.insert("prompt_logs_directory".into(), log.shown().into());
-            }
+        let notes: Vec<String> = records.notes.into_iter().chain(planned.notes).collect();
+        if !notes.is_empty() {
+            set(&mut reply, "warnings", notes);
+        }
+        if let Some(folder) = PromptLog::finish(log).await {
+            set(&mut reply, "prompt_logs_directory", folder);
         }
         Ok(reply)
     }

@@ -1,73 +1,44 @@
 //! Prompts that a configuration gives as JSON files, in the shapes that decision-only configurations use.
 
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value};
+
+use crate::json::{JsonFileError, load};
 
 /// The largest prompt file, in bytes.
 const MAX_FILE: u64 = 4 << 20;
 
-/// A prompt file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PromptFileError {
-    /// It cannot be read.
-    #[error("cannot read the prompt file {}", .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// It holds no prompt.
-    #[error("the prompt file {}: {reason}", .path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-}
-
 /// The text of a prompt setting: the setting itself, or where it ends with `.json` what that file holds, which is a
 /// string or an object with one of `template_array`, `content_array` (lines), `template`, `content`. A path is relative
 /// to `folder`. Blocks.
-///
-/// # Errors
-/// When the file cannot be read or holds no prompt.
-pub fn prompt_text(setting: &str, folder: &Path) -> Result<String, PromptFileError> {
+pub fn prompt_text(setting: &str, folder: &Path) -> Result<String, JsonFileError> {
     let name = setting.trim();
     if !name.ends_with(".json") || name.contains('\n') {
         return Ok(setting.to_owned());
     }
     let path = folder.join(name);
-    let value = load(&path)?;
+    let value = load(&path, MAX_FILE)?;
     let text = match &value {
         Value::String(text) => Some(text.clone()),
         Value::Object(fields) => text_of(fields),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     };
-    text.ok_or_else(|| PromptFileError::Content {
-        path,
-        reason: "expected a string, or an object with `template_array`, `content_array`, `template` or `content`"
-            .into(),
-    })
+    let expected = "expected a string, or an object with `template_array`, `content_array`, `template` or `content`";
+    text.ok_or_else(|| JsonFileError::content(&path, expected))
 }
 
 /// The demos of a file as a JSON array of messages `{"role","content"}`: messages may give their text as
 /// `content_array`, and the file may be one object with `content_array` or `content`, which stands for one user message.
 /// Blocks.
-///
-/// # Errors
-/// When the file cannot be read or holds no messages.
-pub fn demos_text(path: &Path) -> Result<String, PromptFileError> {
-    let fail = |reason: String| PromptFileError::Content { path: path.to_owned(), reason };
+pub fn demos_text(path: &Path) -> Result<String, JsonFileError> {
+    let fail = |reason: String| JsonFileError::content(path, reason);
     let message = |fields: &Map<String, Value>, role: Option<&str>| {
         let content = text_of(fields)?;
         let role = fields.get("role").and_then(Value::as_str).or(role)?;
         Some(serde_json::json!({"role": role, "content": content}))
     };
-    let messages: Vec<Value> = match load(path)? {
+    let messages: Vec<Value> = match load(path, MAX_FILE)? {
         Value::Array(items) => {
             let mut messages = Vec::with_capacity(items.len());
             for (at, item) in items.iter().enumerate() {
@@ -95,20 +66,6 @@ fn text_of(fields: &Map<String, Value>) -> Option<String> {
     };
     let text = |name: &str| fields.get(name)?.as_str().map(str::to_owned);
     lines("template_array").or_else(|| lines("content_array")).or_else(|| text("template")).or_else(|| text("content"))
-}
-
-fn load(path: &Path) -> Result<Value, PromptFileError> {
-    let io = |source| PromptFileError::Io { path: path.to_owned(), source };
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(io)?.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(io)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(PromptFileError::Content {
-            path: path.to_owned(),
-            reason: format!("it is larger than {MAX_FILE} bytes"),
-        });
-    }
-    serde_json::from_slice(&bytes)
-        .map_err(|error| PromptFileError::Content { path: path.to_owned(), reason: format!("it is not JSON: {error}") })
 }
 
 #[cfg(test)]

@@ -6,15 +6,14 @@ use serde_json::{Value, json};
 
 use super::{Prompt, Prompts};
 use crate::decisions::examples::{Example, Scenario};
+use crate::json::set;
 use crate::source::{ServiceModel, ServiceTask};
 use crate::untrusted::clean;
 
-/// What a planner of pipelines is told.
+/// What the prompt of a pipeline holds.
 #[derive(Debug, Clone, Copy)]
 pub struct PipelinePlan<'a> {
-    /// The scenario.
     pub scenario: &'a Scenario,
-    /// The task types.
     pub tasks: &'a [ServiceTask],
     /// Characters of a task's description that are shown.
     pub task_description: usize,
@@ -37,16 +36,14 @@ pub struct ModelsShown<'a> {
     pub description: usize,
 }
 
-/// What a chooser of the pipeline form is told.
+/// What the prompt of a choice in the pipeline form holds.
 #[derive(Debug, Clone, Copy)]
 pub struct PipelineChoice<'a> {
     /// The scenario; its description may be cut.
     pub scenario: &'a Scenario,
     /// The task as planned.
     pub task: &'a Value,
-    /// The task's record.
     pub info: &'a ServiceTask,
-    /// The models.
     pub models: &'a [ServiceModel],
     /// Characters of a model's description that are shown.
     pub description: usize,
@@ -54,18 +51,12 @@ pub struct PipelineChoice<'a> {
 
 impl Prompts {
     /// Which of the known names an unknown one means.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn map_task(&self, input: &str, name: &str, tasks: &[&str]) -> Result<Vec<Turn>, TemplateError> {
         self.table
             .turns(Prompt::MapTask, &json!({"input": input, "name": name, "tasks": quoted(tasks.iter().copied())}))
     }
 
     /// A scenario to a pipeline, with models when they are given.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn pipeline_plan(&self, ask: &PipelinePlan<'_>) -> Result<Vec<Turn>, TemplateError> {
         let mut context = json!({
             "input": ask.scenario.sample_description,
@@ -85,9 +76,7 @@ impl Prompts {
                         json!({"task": task, "models": shown}).to_string()
                     })
                     .collect();
-                if let Some(fields) = context.as_object_mut() {
-                    fields.insert("models".to_owned(), lines.into());
-                }
+                set(&mut context, "models", lines);
                 Prompt::PipelineUnified
             }
         };
@@ -106,9 +95,6 @@ impl Prompts {
     }
 
     /// One model for one task of a pipeline.
-    ///
-    /// # Errors
-    /// When a replaced prompt cannot be rendered.
     pub fn pipeline_choice(&self, ask: &PipelineChoice<'_>) -> Result<Vec<Turn>, TemplateError> {
         let models: Vec<Value> = ask.models.iter().map(|model| model_shown(model, ask.description)).collect();
         let info = json!(ask.info);
@@ -145,17 +131,15 @@ fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// A task's record on one line; what is not known is left out.
 fn task_line(task: &ServiceTask, description: usize) -> String {
     let mut line = json!({ "id": task.id });
-    if let Some(fields) = line.as_object_mut() {
-        let description = if description == 0 { String::new() } else { clean(&task.description, description) };
-        for (name, text) in [("name", &task.name), ("description", &description)] {
-            if !text.is_empty() && *text != task.id {
-                fields.insert(name.to_owned(), text.as_str().into());
-            }
+    let description = if description == 0 { String::new() } else { clean(&task.description, description) };
+    for (name, text) in [("name", &task.name), ("description", &description)] {
+        if !text.is_empty() && *text != task.id {
+            set(&mut line, name, text.as_str());
         }
-        for (name, list) in [("inputs", &task.inputs), ("outputs", &task.outputs)] {
-            if !list.is_empty() {
-                fields.insert(name.to_owned(), list.clone().into());
-            }
+    }
+    for (name, list) in [("inputs", &task.inputs), ("outputs", &task.outputs)] {
+        if !list.is_empty() {
+            set(&mut line, name, list.clone());
         }
     }
     line.to_string()
@@ -164,19 +148,17 @@ fn task_line(task: &ServiceTask, description: usize) -> String {
 /// A model as a chooser sees it; what is not known is left out.
 fn model_shown(model: &ServiceModel, description: usize) -> Value {
     let mut shown = json!({ "id": model.id });
-    if let Some(fields) = shown.as_object_mut() {
-        if !model.name.is_empty() && model.name != model.id {
-            fields.insert("name".to_owned(), model.name.as_str().into());
-        }
-        if !model.description.is_empty() && description > 0 {
-            fields.insert("description".to_owned(), clean(&model.description, description).into());
-        }
-        if let Some(tags) = model.tags.as_ref().filter(|tags| !tags.is_empty()) {
-            fields.insert("tags".to_owned(), tags.clone().into());
-        }
-        if model.likes > 0 {
-            fields.insert("likes".to_owned(), model.likes.into());
-        }
+    if !model.name.is_empty() && model.name != model.id {
+        set(&mut shown, "name", model.name.as_str());
+    }
+    if !model.description.is_empty() && description > 0 {
+        set(&mut shown, "description", clean(&model.description, description));
+    }
+    if let Some(tags) = model.tags.as_ref().filter(|tags| !tags.is_empty()) {
+        set(&mut shown, "tags", tags.clone());
+    }
+    if model.likes > 0 {
+        set(&mut shown, "likes", model.likes);
     }
     shown
 }

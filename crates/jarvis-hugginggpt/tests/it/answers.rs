@@ -4,11 +4,11 @@ use jarvis_plan::{EventKind, Request, Resource, Source};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::json;
 
-use crate::house::{Does, with_chat};
+use crate::fixture::{Does, with_chat};
 
 const PLAN: &str = r#"[{"task":"image-to-image","id":0,"dep":[-1],"args":{"image":"/images/a.jpg"}}]"#;
 
-fn house(answer: impl Into<jarvis_testing::chat::Replies>) -> crate::house::Builder {
+fn fixture(answer: impl Into<jarvis_testing::chat::Replies>) -> crate::fixture::Builder {
     let script = Script::new().on("parse_task", Reply::text(PLAN)).on("response_results", answer);
     with_chat(script)
         .live("image-to-image", "org/edit")
@@ -17,16 +17,16 @@ fn house(answer: impl Into<jarvis_testing::chat::Replies>) -> crate::house::Buil
 
 #[tokio::test]
 async fn paths_that_nobody_made_are_flagged() {
-    let house =
-        house(Reply::text("See /images/made.png from /images/a.jpg, and also /images/dream.png.")).build().await;
-    let run = house.run("change /images/a.jpg").await.run.expect("an answer");
+    let fixture =
+        fixture(Reply::text("See /images/made.png from /images/a.jpg, and also /images/dream.png.")).build().await;
+    let run = fixture.run("change /images/a.jpg").await.run.expect("an answer");
     assert_eq!(run.answer.notes, ["the answer names `/images/dream.png`, which no task made"]);
 }
 
 #[tokio::test]
 async fn when_the_answering_call_fails_the_template_answers() {
-    let house = house(Reply::error(500, "down")).build().await;
-    let went = house.run("change /images/a.jpg").await;
+    let fixture = fixture(Reply::error(500, "down")).build().await;
+    let went = fixture.run("change /images/a.jpg").await;
     let run = went.run.expect("an answer all the same");
     assert!(run.answer.text.contains("/images/made.png"), "{}", run.answer.text);
     assert!(
@@ -38,9 +38,9 @@ async fn when_the_answering_call_fails_the_template_answers() {
 
 #[tokio::test]
 async fn the_answer_streams_as_tokens() {
-    let house =
-        house(Reply::pieces(["All ", "done", "."])).settings(|settings| settings.stream_answer = true).build().await;
-    let went = house.run("change it").await;
+    let fixture =
+        fixture(Reply::pieces(["All ", "done", "."])).settings(|settings| settings.stream_answer = true).build().await;
+    let went = fixture.run("change it").await;
     let tokens: Vec<String> = went
         .events
         .iter()
@@ -57,8 +57,9 @@ async fn the_answer_streams_as_tokens() {
 async fn an_answer_that_breaks_off_or_says_nothing_is_written_by_template() {
     for reply in [Reply::cut("All is"), Reply::text(""), Reply::text("<think>hm</think>")] {
         for stream in [true, false] {
-            let house = house(vec![reply.clone()]).settings(|settings| settings.stream_answer = stream).build().await;
-            let run = house.run("change it").await.run.expect("an answer");
+            let fixture =
+                fixture(vec![reply.clone()]).settings(|settings| settings.stream_answer = stream).build().await;
+            let run = fixture.run("change it").await.run.expect("an answer");
             assert!(run.answer.text.contains("/images/made.png"), "{}", run.answer.text);
         }
     }
@@ -68,28 +69,28 @@ async fn an_answer_that_breaks_off_or_says_nothing_is_written_by_template() {
 async fn thoughts_of_a_model_are_not_part_of_the_answer() {
     for stream in [true, false] {
         let reply = Reply::pieces(["<thi", "nk>the user wants", "</think>\n", "Done", "."]);
-        let house = house(reply).settings(|settings| settings.stream_answer = stream).build().await;
-        assert_eq!(house.run("change it").await.run.expect("an answer").answer.text, "Done.");
+        let fixture = fixture(reply).settings(|settings| settings.stream_answer = stream).build().await;
+        assert_eq!(fixture.run("change it").await.run.expect("an answer").answer.text, "Done.");
     }
 }
 
 #[tokio::test]
 async fn a_huge_request_is_cut_where_results_are_told() {
-    let house = house(Reply::text("fine")).build().await;
+    let fixture = fixture(Reply::text("fine")).build().await;
     let request = format!("change it {}", "and again ".repeat(500));
-    house.run(&request).await.run.expect("an answer");
-    let prompt = house.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
+    fixture.run(&request).await.run.expect("an answer");
+    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
     assert!(prompt.contains("/images/made.png"));
 }
 
 #[tokio::test]
 async fn huge_results_are_shortened_to_fit() {
-    let house = house(Reply::text("fine"))
+    let fixture = fixture(Reply::text("fine"))
         .does("org/edit", Does::Gives(json!({"generated image": "/images/made.png", "mask": "QUJD".repeat(100_000)})))
         .build()
         .await;
-    house.run("change it").await.run.expect("an answer");
-    let prompt = house.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
+    fixture.run("change it").await.run.expect("an answer");
+    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
     assert!(prompt.contains("/images/made.png") && prompt.contains("left out"));
     assert!(prompt.len() < 40_000, "{}", prompt.len());
 }
@@ -98,15 +99,15 @@ async fn huge_results_are_shortened_to_fit() {
 async fn an_attached_text_is_named_in_the_plan_and_read_by_the_worker() {
     let plan = r#"[{"task":"token-classification","id":0,"dep":[-1],"args":{"text":"notes.txt"}}]"#;
     let script = Script::new().on("parse_task", Reply::text(plan)).on("response_results", Reply::text("ok"));
-    let house = with_chat(script).live("token-classification", "org/ner").build().await;
+    let fixture = with_chat(script).live("token-classification", "org/ner").build().await;
     let mut request = Request::new("names in notes.txt");
     request.attachments.push(Resource {
         kind: jarvis_plan::Kind::Text,
         source: Source::Inline("Ada met Grace in London.".into()),
         name: Some("notes.txt".into()),
     });
-    let run = house.run_request(request, Default::default()).await.run.expect("an answer");
+    let run = fixture.run_request(request, Default::default()).await.run.expect("an answer");
     assert_eq!(run.plan.tasks()[0].literal("text").as_deref(), Some("notes.txt"));
-    let seen = house.worker.seen.lock().expect("no poison").clone();
+    let seen = fixture.worker.seen.lock().expect("no poison").clone();
     assert_eq!(seen[0].2["text"], "Ada met Grace in London.");
 }

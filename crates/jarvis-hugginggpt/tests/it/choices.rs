@@ -4,7 +4,7 @@ use jarvis_catalogue::InferenceMode;
 use jarvis_plan::ErrorCode;
 use jarvis_testing::chat::{Reply, Script};
 
-use crate::house::{Does, with_chat};
+use crate::fixture::{Does, with_chat};
 
 const CAPTION: &str = r#"[{"task":"image-to-text","id":0,"dep":[-1],"args":{"image":"/images/b.jpg"}}]"#;
 
@@ -39,23 +39,23 @@ async fn two_models_cost_one_call_and_one_costs_none() {
 
 #[tokio::test]
 async fn nobody_available_is_a_failure_of_that_task_without_a_call() {
-    let house = with_chat(script(CAPTION, "{}")).build().await;
-    let went = house.run("what is this?").await;
-    assert_eq!(house.stages(), ["parse_task", "response_results"]);
+    let fixture = with_chat(script(CAPTION, "{}")).build().await;
+    let went = fixture.run("what is this?").await;
+    assert_eq!(fixture.stages(), ["parse_task", "response_results"]);
     let lines = went.lines();
     assert!(lines[0].contains("no_model"), "{lines:?}");
-    let fail = house.log("log_fail.jsonl");
+    let fail = fixture.log("log_fail.jsonl");
     assert_eq!((fail[0]["op"].as_str(), fail[0]["task"]["task"].as_str()), (Some("message"), Some("image-to-text")));
-    assert_eq!(house.log("log_success.jsonl").len(), 1);
+    assert_eq!(fixture.log("log_success.jsonl").len(), 1);
 }
 
 #[tokio::test]
 async fn an_unknown_task_fails_alone_and_costs_nothing() {
     let plan = r#"[{"task":"time-travel","id":0,"dep":[-1],"args":{"text":"x"}},
                    {"task":"image-to-text","id":1,"dep":[-1],"args":{"image":"/images/b.jpg"}}]"#;
-    let house = with_chat(script(plan, "{}")).live("image-to-text", "org/one").build().await;
-    let went = house.run("what is this?").await;
-    assert_eq!(house.stages(), ["parse_task", "response_results"]);
+    let fixture = with_chat(script(plan, "{}")).live("image-to-text", "org/one").build().await;
+    let went = fixture.run("what is this?").await;
+    assert_eq!(fixture.stages(), ["parse_task", "response_results"]);
     let lines = went.lines();
     assert!(lines[0].starts_with("0 time-travel Failed"), "{lines:?}");
     assert!(lines[1].starts_with("1 image-to-text Succeeded org/one"), "{lines:?}");
@@ -65,8 +65,8 @@ async fn an_unknown_task_fails_alone_and_costs_nothing() {
 async fn tasks_of_the_chat_model_go_to_it() {
     let plan = r#"[{"task":"summarization","id":0,"dep":[-1],"args":{"text":"x"}},
                    {"task":"translation","id":1,"dep":[-1],"args":{"text":"y"}}]"#;
-    let house = with_chat(script(plan, "{}")).build().await;
-    let went = house.run("do both").await;
+    let fixture = with_chat(script(plan, "{}")).build().await;
+    let went = fixture.run("do both").await;
     let lines = went.lines();
     assert!(lines.iter().all(|line| line.contains("Succeeded ChatGPT")), "{lines:?}");
 }
@@ -77,15 +77,15 @@ async fn control_tasks_run_on_the_model_server_without_probing_or_asking() {
                    {"task":"canny-text-to-image","id":1,"dep":[0],"args":{"image":"<GENERATED>-0","text":"a fox"}},
                    {"task":"depth-text-to-image","id":2,"dep":[-1],"args":{"image":"/images/b.jpg"}},
                    {"task":"hed-text-to-image","id":3,"dep":[-1],"args":{"image":"/images/b.jpg","text":" "}}]"#;
-    let house = with_chat(script(plan, "{}"))
+    let fixture = with_chat(script(plan, "{}"))
         .live("depth-estimation", "org/depth")
         .does("canny-control", Does::Gives(serde_json::json!({"generated image": "/images/e.png"})))
         .build()
         .await;
-    let went = house.run("edges").await;
-    assert_eq!(house.stages(), ["parse_task", "response_results"]);
+    let went = fixture.run("edges").await;
+    assert_eq!(fixture.stages(), ["parse_task", "response_results"]);
     let seen: Vec<(String, String)> = {
-        let mut seen: Vec<_> = house
+        let mut seen: Vec<_> = fixture
             .worker
             .seen
             .lock()
@@ -120,12 +120,12 @@ async fn control_tasks_run_on_the_model_server_without_probing_or_asking() {
 #[tokio::test]
 async fn a_choice_that_names_nobody_takes_the_first_with_a_note() {
     for reply in ["no idea", r#"{"id":"somebody/else"}"#, ""] {
-        let house = with_chat(script(CAPTION, reply))
+        let fixture = with_chat(script(CAPTION, reply))
             .live("image-to-text", "org/one")
             .live("image-to-text", "org/two")
             .build()
             .await;
-        let went = house.run("what is this?").await;
+        let went = fixture.run("what is this?").await;
         let outcome = went.run.expect("an answer").outcomes[0].clone();
         let selection = outcome.selection.expect("a choice");
         assert_eq!((selection.chosen.id.as_str(), selection.notes.len()), ("org/one", 1), "{reply}");
@@ -138,13 +138,13 @@ async fn a_choosing_call_that_fails_does_not_fail_the_task() {
         .on("parse_task", Reply::text(CAPTION))
         .on("choose_model", Reply::error(500, "down"))
         .on("response_results", Reply::text("done"));
-    let house = with_chat(script).live("image-to-text", "org/one").live("image-to-text", "org/two").build().await;
-    assert!(house.run("what is this?").await.lines()[0].contains("Succeeded org/one"));
+    let fixture = with_chat(script).live("image-to-text", "org/one").live("image-to-text", "org/two").build().await;
+    assert!(fixture.run("what is this?").await.lines()[0].contains("Succeeded org/one"));
 }
 
 #[tokio::test]
 async fn the_next_candidate_is_tried_when_the_chosen_one_fails() {
-    let house = with_chat(script(CAPTION, r#"{"id":"org/two","reason":"r"}"#))
+    let fixture = with_chat(script(CAPTION, r#"{"id":"org/two","reason":"r"}"#))
         .live("image-to-text", "org/one")
         .live("image-to-text", "org/two")
         .live("image-to-text", "org/three")
@@ -152,7 +152,7 @@ async fn the_next_candidate_is_tried_when_the_chosen_one_fails() {
         .does("org/one", Does::Panics)
         .build()
         .await;
-    let went = house.run("what is this?").await;
+    let went = fixture.run("what is this?").await;
     let run = went.run.expect("an answer");
     let tried: Vec<(&str, bool)> = run.outcomes[0]
         .attempts
@@ -164,13 +164,13 @@ async fn the_next_candidate_is_tried_when_the_chosen_one_fails() {
 
 #[tokio::test]
 async fn what_no_other_model_can_mend_is_not_tried_again() {
-    let house = with_chat(script(CAPTION, r#"{"id":"org/two","reason":"r"}"#))
+    let fixture = with_chat(script(CAPTION, r#"{"id":"org/two","reason":"r"}"#))
         .live("image-to-text", "org/one")
         .live("image-to-text", "org/two")
         .does("org/two", Does::Fails(ErrorCode::NotFound, "there is no such file"))
         .build()
         .await;
-    let went = house.run("what is this?").await;
+    let went = fixture.run("what is this?").await;
     let run = went.run.as_ref().expect("an answer");
     assert_eq!(run.outcomes[0].attempts.len(), 1);
     assert!(went.lines()[0].contains("not_found"));
@@ -178,13 +178,13 @@ async fn what_no_other_model_can_mend_is_not_tried_again() {
 
 #[tokio::test]
 async fn the_choosing_model_sees_the_candidates_and_the_exact_format() {
-    let house = with_chat(script(CAPTION, r#"{"id":"org/one","reason":"r"}"#))
+    let fixture = with_chat(script(CAPTION, r#"{"id":"org/one","reason":"r"}"#))
         .live("image-to-text", "org/one")
         .live("image-to-text", "org/two")
         .build()
         .await;
-    house.run("what is this?").await.run.expect("an answer");
-    let request = house.chat.as_ref().expect("a chat").requests_of("choose_model")[0].clone();
+    fixture.run("what is this?").await.run.expect("an answer");
+    let request = fixture.chat.as_ref().expect("a chat").requests_of("choose_model")[0].clone();
     let prompt = request.prompt();
     assert!(prompt.contains(r#""inference endpoint":"huggingface""#), "{prompt}");
     assert!(prompt.find("org/one") < prompt.find("org/two"));

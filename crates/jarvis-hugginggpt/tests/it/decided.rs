@@ -13,16 +13,16 @@ use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 
 use crate::decisions::{decide, decisions, script};
-use crate::house::{Builder, with_chat};
+use crate::fixture::{Builder, with_chat};
 
 /// Each row of the table of choices: the model, where it is, among how many, in how many calls.
-async fn choice(house: Builder, want: (&str, &str, Option<u64>, usize)) {
-    let house = house.build().await;
-    let decided = decide(&decisions(&house), Request::new("do it")).await;
+async fn choice(fixture: Builder, want: (&str, &str, Option<u64>, usize)) {
+    let fixture = fixture.build().await;
+    let decided = decide(&decisions(&fixture), Request::new("do it")).await;
     let reply = decided.decision().reply();
     let (selection, raw) = (&reply["decisions"]["model_selections"]["0"], &reply["raw_results"]["0"]);
     let (model, host, among, calls) = want;
-    let choices = house.stages().iter().filter(|stage| *stage == "choose_model").count();
+    let choices = fixture.stages().iter().filter(|stage| *stage == "choose_model").count();
     assert_eq!(choices, calls, "{selection}");
     assert_eq!(raw["choose model result"]["id"], model, "{selection}");
     assert_eq!(reply["execution_config"]["tasks"][0]["model_id"], model);
@@ -77,12 +77,12 @@ async fn five_available_models_are_looked_for_and_shown() {
     for id in ["org/a", "org/b", "org/c", "org/d", "org/e", "org/f", "org/g"] {
         builder = builder.live("image-to-text", id);
     }
-    let house = builder.build().await;
-    let decided = decide(&decisions(&house), Request::new("do it")).await;
+    let fixture = builder.build().await;
+    let decided = decide(&decisions(&fixture), Request::new("do it")).await;
     let choice = &decided.decision().choices[0];
     // Probing ends with the fifth that answers.
     assert_eq!(choice.available, 5);
-    let prompt = house.chat.as_ref().expect("a chat").requests_of("choose_model")[0].prompt();
+    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("choose_model")[0].prompt();
     assert!(prompt.contains("org/e") && !prompt.contains("org/f"), "{prompt}");
     // The reply named nobody of them: the first was taken, and it is told.
     assert!(choice.result.as_ref().expect("a choice").reason.ends_with("the first model was taken"));
@@ -95,17 +95,17 @@ async fn n_tasks_cost_n_plus_one_calls() {
     let rows: Vec<String> = (0..4)
         .map(|id| format!(r#"{{"task":"image-to-text","id":{id},"dep":[-1],"args":{{"image":"/images/{id}.jpg"}}}}"#))
         .collect();
-    let house = with_chat(script(Reply::text(format!("[{}]", rows.join(",")))))
+    let fixture = with_chat(script(Reply::text(format!("[{}]", rows.join(",")))))
         .live("image-to-text", "org/one")
         .live("image-to-text", "org/two")
         .build()
         .await;
-    let decided = decide(&decisions(&house), Request::new("caption them")).await;
-    assert_eq!((house.stages().len(), decided.decision().reply()["llm_calls"].clone()), (5, json!(5)));
+    let decided = decide(&decisions(&fixture), Request::new("caption them")).await;
+    assert_eq!((fixture.stages().len(), decided.decision().reply()["llm_calls"].clone()), (5, json!(5)));
     let order = &decided.decision().execution_config()["execution_config"]["execution_order"];
     assert_eq!(*order, json!([{"level": 0, "parallel": true, "tasks": [0, 1, 2, 3]}]));
     // Each choice sees its own task and none of the others.
-    let prompts = house.chat.as_ref().expect("a chat").requests_of("choose_model");
+    let prompts = fixture.chat.as_ref().expect("a chat").requests_of("choose_model");
     for request in prompts {
         let prompt = request.prompt();
         assert_eq!((0..4).filter(|id| prompt.contains(&format!("/images/{id}.jpg"))).count(), 1);
@@ -125,8 +125,8 @@ async fn pictures_are_named_as_the_public_folders_and_not_opened() {
     ];
     for (typed, want) in rows {
         let script = one_task("image-to-text", &json!({"image": typed, "text": "park.jpg"}).to_string());
-        let house = with_chat(script).live("image-to-text", "org/one").build().await;
-        let decided = decide(&decisions(&house), Request::new("do it")).await;
+        let fixture = with_chat(script).live("image-to-text", "org/one").build().await;
+        let decided = decide(&decisions(&fixture), Request::new("do it")).await;
         let config = decided.decision().execution_config();
         assert_eq!(config["execution_config"]["tasks"][0]["args"], json!({"image": want, "text": "park.jpg"}));
     }
@@ -137,8 +137,8 @@ async fn references_to_pictures_become_the_original_when_that_is_wanted() {
     let plan = r#"[{"task":"image-to-image","id":0,"dep":[-1],"args":{"image":"park.jpg","text":"grey"}},
                    {"task":"image-to-text","id":1,"dep":[0],"args":{"image":"<GENERATED>-0"}}]"#;
     for (wanted, image) in [(Some(true), "public/park.jpg"), (Some(false), "<GENERATED>-0"), (None, "<GENERATED>-0")] {
-        let house = with_chat(script(Reply::text(plan))).live("image-to-text", "org/one").build().await;
-        let mut decisions = decisions(&house);
+        let fixture = with_chat(script(Reply::text(plan))).live("image-to-text", "org/one").build().await;
+        let mut decisions = decisions(&fixture);
         decisions.settings.replace_generated_images = wanted;
         let decided = decide(&decisions, Request::new("do it")).await;
         let task = &decided.decision().execution_config()["execution_config"]["tasks"][1];
@@ -151,8 +151,8 @@ async fn explicit_dependencies_survive_and_minus_one_goes() {
     let plan = r#"[{"task":"image-to-text","id":3,"dep":[5],"args":{"image":"/images/a.jpg"}},
                    {"task":"image-to-text","id":5,"dep":[-1],"args":{"image":"/images/b.jpg"}},
                    {"task":"text-to-speech","id":7,"dep":[-1, 3, 99],"args":{"text":"<GENERATED>-5"}}]"#;
-    let house = with_chat(script(Reply::text(plan))).build().await;
-    let decided = decide(&decisions(&house), Request::new("do it")).await;
+    let fixture = with_chat(script(Reply::text(plan))).build().await;
+    let decided = decide(&decisions(&fixture), Request::new("do it")).await;
     let config = decided.decision().execution_config();
     let config = &config["execution_config"];
     assert_eq!(config["dag"]["edges"], json!([{"from": 1, "to": 0}, {"from": 0, "to": 2}, {"from": 1, "to": 2}]));
@@ -172,10 +172,6 @@ struct Counting {
 
 #[async_trait]
 impl ModelSource for Counting {
-    fn name(&self) -> &'static str {
-        "counting"
-    }
-
     async fn tasks(&self) -> Result<Tasks, TaskError> {
         let vocabulary = jarvis_catalogue::vocabulary();
         Ok(Tasks { offered: vocabulary.tools().to_vec(), vocabulary: Arc::new(vocabulary) })
@@ -199,9 +195,9 @@ async fn choices_are_made_side_by_side_within_the_limit_and_told_in_order() {
     let rows: Vec<String> = (0..12)
         .map(|id| format!(r#"{{"task":"image-to-text","id":{id},"dep":[-1],"args":{{"image":"/images/{id}.jpg"}}}}"#))
         .collect();
-    let house = with_chat(script(Reply::text(format!("[{}]", rows.join(","))))).build().await;
+    let fixture = with_chat(script(Reply::text(format!("[{}]", rows.join(","))))).build().await;
     let source = Arc::new(Counting::default());
-    let mut decisions = Decisions { source: Arc::clone(&source) as Arc<dyn ModelSource>, ..decisions(&house) };
+    let mut decisions = Decisions { source: Arc::clone(&source) as Arc<dyn ModelSource>, ..decisions(&fixture) };
     decisions.settings.concurrency = 3;
     let decided = decide(&decisions, Request::new("caption them")).await;
     assert_eq!(source.most.load(Ordering::SeqCst), 3);

@@ -11,17 +11,17 @@ use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{Builder, House, offline, with_chat};
+use crate::fixture::{Builder, Fixture, offline, with_chat, with_events};
 
-/// A house whose plans are saved in its logs folder.
-pub(crate) fn decisions(house: &House) -> Decisions {
-    let pipeline = Arc::clone(&house.pipeline);
+/// A fixture whose plans are saved in its logs folder.
+pub(crate) fn decisions(fixture: &Fixture) -> Decisions {
+    let pipeline = Arc::clone(&fixture.pipeline);
     let source = FileSource::for_planning(Arc::clone(&pipeline.sources), pipeline.chat.is_some(), 5);
     Decisions {
         pipeline,
         settings: DecisionSettings::default(),
         source: Arc::new(source),
-        plans: Some(Arc::new(PlanStore::new(house.logs.path().join("execution_configs"), 10))),
+        plans: Some(Arc::new(PlanStore::new(fixture.logs.path().join("execution_configs"), 10))),
         prompt_logs: None,
     }
 }
@@ -43,18 +43,13 @@ impl Decided {
 }
 
 pub(crate) async fn decide(decisions: &Decisions, request: Request) -> Decided {
-    let (events, mut receiver) = Events::channel(RunId("d1".into()));
-    let result = decisions.decide(Arc::new(request), &events, CancellationToken::new()).await;
-    drop(events);
-    let mut seen = Vec::new();
-    while let Ok(event) = receiver.try_recv() {
-        seen.push(event);
-    }
-    Decided { result, events: seen }
+    let decide = async |events: &Events| decisions.decide(Arc::new(request), events, CancellationToken::new()).await;
+    let (result, events) = with_events("d1", decide).await;
+    Decided { result, events }
 }
 
-fn saved(house: &House) -> usize {
-    std::fs::read_dir(house.logs.path().join("execution_configs")).map_or(0, Iterator::count)
+fn saved(fixture: &Fixture) -> usize {
+    std::fs::read_dir(fixture.logs.path().join("execution_configs")).map_or(0, Iterator::count)
 }
 
 const TWO: &str = r#"[{"task":"object-detection","id":0,"dep":[-1],"args":{"image":"park.jpg"}},
@@ -69,216 +64,94 @@ pub(crate) fn script(plan: impl Into<jarvis_testing::chat::Replies>) -> Script {
 
 fn two() -> Builder {
     // Control tasks have no host in this mode.
-    let house = with_chat(script(Reply::text(TWO))).mode(jarvis_catalogue::InferenceMode::Huggingface);
-    house.live("object-detection", "org/one").live("object-detection", "org/two")
+    let fixture = with_chat(script(Reply::text(TWO))).mode(jarvis_catalogue::InferenceMode::Huggingface);
+    fixture.live("object-detection", "org/one").live("object-detection", "org/two")
 }
 
 #[tokio::test]
 async fn the_reply_has_every_field() {
-    let house = two().build().await;
-    let decided = decide(&decisions(&house), Request::new("find things in park.jpg")).await;
-    assert_eq!(house.stages(), ["parse_task", "choose_model"]);
-    assert!(house.worker.seen.lock().expect("no poison").is_empty(), "nothing is executed");
+    let fixture = two().build().await;
+    let decided = decide(&decisions(&fixture), Request::new("find things in park.jpg")).await;
+    assert_eq!(fixture.stages(), ["parse_task", "choose_model"]);
+    assert!(fixture.worker.seen.lock().expect("no poison").is_empty(), "nothing is executed");
     let mut reply = decided.decision().reply();
     let file = reply["execution_config_file"].take();
     let file = file.as_str().expect("a file");
     assert!(file.starts_with("execution_configs/execution_plan_2") && file.ends_with("_d1.json"), "{file}");
-    let on_disk = std::fs::read_to_string(house.logs.path().join(file)).expect("it is there");
+    let on_disk = std::fs::read_to_string(fixture.logs.path().join(file)).expect("it is there");
     assert_eq!(reply["message"], on_disk.as_str());
     let message: Value = serde_json::from_str(&on_disk).expect("JSON");
     assert_eq!(message["execution_config"], reply["execution_config"]);
     for changing in ["message", "execution_config_file", "timing_ms", "usage", "execution_config"] {
         assert!(reply.as_object_mut().expect("an object").shift_remove(changing).is_some(), "{changing}");
     }
-    insta::assert_snapshot!(format!("{reply:#}"), @r#"
-{
-  "decisions": {
-    "input": "find things in park.jpg",
-    "planned_tasks": [
-      {
-        "task": "object-detection",
-        "id": 0,
-        "dep": [
-          -1
-        ],
-        "args": {
-          "image": "public/park.jpg"
-        }
-      },
-      {
-        "task": "canny-control",
-        "id": 1,
-        "dep": [
-          0
-        ],
-        "args": {
-          "image": "<GENERATED>-0"
-        }
-      }
-    ],
-    "model_selections": {
-      "0": {
-        "task": {
-          "task": "object-detection",
-          "id": 0,
-          "dep": [
-            -1
-          ],
-          "args": {
-            "image": "public/park.jpg"
-          }
+    // As texts, since the order of the fields counts too.
+    let want = json!({
+        "decisions": {
+            "input": "find things in park.jpg",
+            "planned_tasks": [
+                {"task": "object-detection", "id": 0, "dep": [-1], "args": {"image": "public/park.jpg"}},
+                {"task": "canny-control", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0"}},
+            ],
+            "model_selections": {
+                "0": {
+                    "task": {"task": "object-detection", "id": 0, "dep": [-1], "args": {"image": "public/park.jpg"}},
+                    "selected_model": "org/two", "hosted_on": "huggingface", "reason": "it is better",
+                    "status": "selected_not_executed", "available_candidates": 2,
+                },
+                "1": {
+                    "task": {"task": "canny-control", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0"}},
+                    "selected_model": null, "hosted_on": null,
+                    "reason": "`canny-control` runs on a model server only, and none is configured",
+                    "status": "unavailable", "available_candidates": null,
+                },
+            },
+            "summary": {"total_tasks": 2, "tasks_with_selections": 1, "tasks_unavailable": 1},
         },
-        "selected_model": "org/two",
-        "hosted_on": "huggingface",
-        "reason": "it is better",
-        "status": "selected_not_executed",
-        "available_candidates": 2
-      },
-      "1": {
-        "task": {
-          "task": "canny-control",
-          "id": 1,
-          "dep": [
-            0
-          ],
-          "args": {
-            "image": "<GENERATED>-0"
-          }
+        "raw_results": {
+            "0": {
+                "task": {"task": "object-detection", "id": 0, "dep": [-1], "args": {"image": "public/park.jpg"}},
+                "choose model result": {"id": "org/two", "reason": "it is better", "hosted_on": "huggingface"},
+                "selected_model_id": "org/two", "hosted_on": "huggingface", "status": "selected_not_executed",
+                "available_candidates_count": 2,
+            },
+            "1": {
+                "task": {"task": "canny-control", "id": 1, "dep": [0], "args": {"image": "<GENERATED>-0"}},
+                "choose model result": {"id": "N/A", "reason": "`canny-control` runs on a model server only, and none is configured"},
+                "status": "unavailable",
+            },
         },
-        "selected_model": null,
-        "hosted_on": null,
-        "reason": "`canny-control` runs on a model server only, and none is configured",
-        "status": "unavailable",
-        "available_candidates": null
-      }
-    },
-    "summary": {
-      "total_tasks": 2,
-      "tasks_with_selections": 1,
-      "tasks_unavailable": 1
-    }
-  },
-  "raw_results": {
-    "0": {
-      "task": {
-        "task": "object-detection",
-        "id": 0,
-        "dep": [
-          -1
-        ],
-        "args": {
-          "image": "public/park.jpg"
-        }
-      },
-      "choose model result": {
-        "id": "org/two",
-        "reason": "it is better",
-        "hosted_on": "huggingface"
-      },
-      "selected_model_id": "org/two",
-      "hosted_on": "huggingface",
-      "status": "selected_not_executed",
-      "available_candidates_count": 2
-    },
-    "1": {
-      "task": {
-        "task": "canny-control",
-        "id": 1,
-        "dep": [
-          0
-        ],
-        "args": {
-          "image": "<GENERATED>-0"
-        }
-      },
-      "choose model result": {
-        "id": "N/A",
-        "reason": "`canny-control` runs on a model server only, and none is configured"
-      },
-      "status": "unavailable"
-    }
-  },
-  "plan_id": "d1",
-  "llm_calls": 2
-}
-"#);
-    insta::assert_snapshot!(on_disk, @r#"
-{
-  "execution_config": {
-    "user_request": "find things in park.jpg",
-    "total_tasks": 2,
-    "tasks": [
-      {
-        "task_id": 0,
-        "task_type": "object-detection",
-        "model_id": "org/two",
-        "model_reason": "it is better",
-        "args": {
-          "image": "public/park.jpg"
+        "plan_id": "d1", "llm_calls": 2,
+    });
+    assert_eq!(reply.to_string(), want.to_string());
+    let want = json!({
+        "execution_config": {
+            "user_request": "find things in park.jpg", "total_tasks": 2,
+            "tasks": [
+                {
+                    "task_id": 0, "task_type": "object-detection", "model_id": "org/two",
+                    "model_reason": "it is better", "args": {"image": "public/park.jpg"}, "dependencies": [],
+                    "execution_level": 0, "hosted_on": "huggingface",
+                    "alternatives": [{"id": "org/one", "hosted_on": "huggingface"}],
+                },
+                {
+                    "task_id": 1, "task_type": "canny-control", "model_id": "N/A",
+                    "model_reason": "`canny-control` runs on a model server only, and none is configured",
+                    "args": {"image": "<GENERATED>-0"}, "dependencies": [0], "execution_level": 1,
+                    "hosted_on": null, "alternatives": [],
+                },
+            ],
+            "dag": {"nodes": [0, 1], "edges": [{"from": 0, "to": 1}]},
+            "execution_order": [{"level": 0, "parallel": false, "tasks": [0]}, {"level": 1, "parallel": false, "tasks": [1]}],
         },
-        "dependencies": [],
-        "execution_level": 0,
-        "hosted_on": "huggingface",
-        "alternatives": [
-          {
-            "id": "org/one",
-            "hosted_on": "huggingface"
-          }
-        ]
-      },
-      {
-        "task_id": 1,
-        "task_type": "canny-control",
-        "model_id": "N/A",
-        "model_reason": "`canny-control` runs on a model server only, and none is configured",
-        "args": {
-          "image": "<GENERATED>-0"
-        },
-        "dependencies": [
-          0
-        ],
-        "execution_level": 1,
-        "hosted_on": null,
-        "alternatives": []
-      }
-    ],
-    "dag": {
-      "nodes": [
-        0,
-        1
-      ],
-      "edges": [
-        {
-          "from": 0,
-          "to": 1
-        }
-      ]
-    },
-    "execution_order": [
-      {
-        "level": 0,
-        "parallel": false,
-        "tasks": [
-          0
-        ]
-      },
-      {
-        "level": 1,
-        "parallel": false,
-        "tasks": [
-          1
-        ]
-      }
-    ]
-  }
-}
-"#);
+    });
+    assert_eq!(on_disk, format!("{want:#}"));
 }
 
 #[tokio::test]
 async fn the_events_tell_it_as_it_goes() {
-    let house = two().build().await;
-    let decided = decide(&decisions(&house), Request::new("find things in park.jpg")).await;
+    let fixture = two().build().await;
+    let decided = decide(&decisions(&fixture), Request::new("find things in park.jpg")).await;
     let kinds = decided.kinds();
     assert_eq!(kinds.first(), Some(&"run_started"));
     assert_eq!(kinds[kinds.len() - 2..], ["execution_config", "done"]);
@@ -289,17 +162,17 @@ async fn the_events_tell_it_as_it_goes() {
 }
 
 /// What comes of a planning reply that is nothing to choose for.
-async fn nothing(replies: Vec<Reply>) -> (House, Decided) {
-    let house = with_chat(script(replies)).build().await;
-    let decided = decide(&decisions(&house), Request::new("hello there")).await;
-    (house, decided)
+async fn nothing(replies: Vec<Reply>) -> (Fixture, Decided) {
+    let fixture = with_chat(script(replies)).build().await;
+    let decided = decide(&decisions(&fixture), Request::new("hello there")).await;
+    (fixture, decided)
 }
 
 #[tokio::test]
 async fn an_empty_plan_is_an_empty_decision() {
     let many = |texts: &[&str]| texts.iter().map(|text| Reply::text(*text)).collect::<Vec<_>>();
     for replies in [many(&["[]"]), many(&["```json\n[]\n```"]), many(&["null", "null"]), many(&["{}", r#""no""#])] {
-        let (house, decided) = nothing(replies).await;
+        let (fixture, decided) = nothing(replies).await;
         let reply = decided.decision().reply();
         assert_eq!(
             reply["decisions"]["summary"],
@@ -311,37 +184,41 @@ async fn an_empty_plan_is_an_empty_decision() {
         );
         assert!(reply["message"].as_str().expect("a notice").starts_with("No task was planned"));
         assert_eq!((reply.get("raw_results"), reply.get("execution_config_file")), (None, None));
-        assert!(house.stages().iter().all(|stage| stage == "parse_task"), "never conversation: {:?}", house.stages());
-        assert_eq!((saved(&house), decided.kinds().last()), (0, Some(&"done")));
+        assert!(
+            fixture.stages().iter().all(|stage| stage == "parse_task"),
+            "never conversation: {:?}",
+            fixture.stages()
+        );
+        assert_eq!((saved(&fixture), decided.kinds().last()), (0, Some(&"done")));
     }
 }
 
 #[tokio::test]
 async fn what_is_no_plan_is_an_error_and_never_conversation() {
-    let (house, decided) = nothing(vec![Reply::text("I cannot."), Reply::text("Sorry, no.")]).await;
+    let (fixture, decided) = nothing(vec![Reply::text("I cannot."), Reply::text("Sorry, no.")]).await;
     let error = decided.result.clone().expect_err("no plan");
-    assert_eq!((error.code(), house.stages().len()), ("unreadable_plan", 2));
+    assert_eq!((error.code(), fixture.stages().len()), ("unreadable_plan", 2));
     assert!(matches!(error, DecisionError::Unreadable { ref reply, .. } if reply == "Sorry, no."), "{error:?}");
     assert_eq!(decided.kinds().last(), Some(&"error"));
 
-    let (house, decided) = nothing(vec![Reply::error(500, "the model is on fire")]).await;
+    let (fixture, decided) = nothing(vec![Reply::error(500, "the model is on fire")]).await;
     let error = decided.result.clone().expect_err("no plan");
     assert!(matches!(error, DecisionError::Model { stage: "parse_task", .. }) && error.to_string().contains("on fire"));
-    assert_eq!((house.stages().len(), decided.kinds().last()), (1, Some(&"error")));
+    assert_eq!((fixture.stages().len(), decided.kinds().last()), (1, Some(&"error")));
 
-    let house = with_chat(script(Reply::text("[]"))).build().await;
-    let decided = decide(&decisions(&house), Request::new("  ")).await;
+    let fixture = with_chat(script(Reply::text("[]"))).build().await;
+    let decided = decide(&decisions(&fixture), Request::new("  ")).await;
     assert_eq!(decided.result.clone().expect_err("nothing asked").code(), "empty_request");
-    assert!(house.stages().is_empty());
+    assert!(fixture.stages().is_empty());
 }
 
 #[tokio::test]
 async fn a_single_task_of_the_chat_model_is_told_whole_and_not_saved() {
     for task in ["summarization", "translation", "conversational", "text-generation", "text2text-generation"] {
         let plan = format!(r#"[{{"task":"{task}","id":0,"dep":[-1],"args":{{"text":"x"}}}}]"#);
-        let house = with_chat(script(Reply::text(plan))).build().await;
-        let decided = decide(&decisions(&house), Request::new("do it")).await;
-        assert_eq!(house.stages(), ["parse_task"]);
+        let fixture = with_chat(script(Reply::text(plan))).build().await;
+        let decided = decide(&decisions(&fixture), Request::new("do it")).await;
+        assert_eq!(fixture.stages(), ["parse_task"]);
         let reply = decided.decision().reply();
         let selection = &reply["decisions"]["model_selections"]["0"];
         assert_eq!(selection["selected_model"], "ChatGPT");
@@ -352,14 +229,14 @@ async fn a_single_task_of_the_chat_model_is_told_whole_and_not_saved() {
             json!({"total_tasks": 1, "tasks_with_selections": 1, "tasks_unavailable": 0})
         );
         assert_eq!(reply["execution_config"]["tasks"][0]["model_id"], "ChatGPT");
-        assert_eq!((saved(&house), reply.get("execution_config_file")), (0, None));
+        assert_eq!((saved(&fixture), reply.get("execution_config_file")), (0, None));
     }
 }
 
 #[tokio::test]
 async fn the_same_request_gives_the_same_bytes() {
-    let house = two().build().await;
-    let decisions = decisions(&house);
+    let fixture = two().build().await;
+    let decisions = decisions(&fixture);
     let mut messages = Vec::new();
     for _ in 0..2 {
         messages.push(decide(&decisions, Request::new("find things in park.jpg")).await.decision().message());
@@ -369,12 +246,12 @@ async fn the_same_request_gives_the_same_bytes() {
 
 #[tokio::test]
 async fn without_a_chat_model_the_offline_planner_decides() {
-    let house = offline().build().await;
-    let mut decisions = decisions(&house);
+    let fixture = offline().build().await;
+    let mut decisions = decisions(&fixture);
     decisions.settings.describe = true;
     let decided = decide(&decisions, Request::new("find the edges of /images/a.png and describe /images/b.png")).await;
     let reply = decided.decision().reply();
-    assert_eq!((&reply["llm_calls"], saved(&house)), (&json!(0), 1));
+    assert_eq!((&reply["llm_calls"], saved(&fixture)), (&json!(0), 1));
     assert!(reply["description"].as_str().expect("words").contains("canny-control"), "{}", reply["description"]);
     let empty = decide(&decisions, Request::new("good morning")).await;
     assert!(empty.decision().plan.tasks().is_empty());
@@ -382,21 +259,21 @@ async fn without_a_chat_model_the_offline_planner_decides() {
 
 #[tokio::test]
 async fn a_plan_is_described_for_one_more_call() {
-    let house = two().build().await;
-    let mut decisions = decisions(&house);
+    let fixture = two().build().await;
+    let mut decisions = decisions(&fixture);
     decisions.settings.describe = true;
     let decided = decide(&decisions, Request::new("find things")).await;
-    assert_eq!(house.stages(), ["parse_task", "choose_model", "response_results"]);
+    assert_eq!(fixture.stages(), ["parse_task", "choose_model", "response_results"]);
     assert_eq!(decided.decision().reply()["description"], "It will look, then speak.");
-    let prompt = house.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
+    let prompt = fixture.chat.as_ref().expect("a chat").requests_of("response_results")[0].prompt();
     assert!(prompt.contains("future tense") && prompt.contains("org/two"), "{prompt}");
 }
 
 #[tokio::test]
 async fn a_plan_that_cannot_be_saved_is_a_warning() {
-    let house = two().build().await;
-    std::fs::write(house.logs.path().join("execution_configs"), "a file").expect("writable");
-    let decided = decide(&decisions(&house), Request::new("find things")).await;
+    let fixture = two().build().await;
+    std::fs::write(fixture.logs.path().join("execution_configs"), "a file").expect("writable");
+    let decided = decide(&decisions(&fixture), Request::new("find things")).await;
     let reply = decided.decision().reply();
     assert_eq!(reply.get("execution_config_file"), None);
     assert!(reply["warnings"].to_string().contains("could not be saved"), "{}", reply["warnings"]);
@@ -405,19 +282,19 @@ async fn a_plan_that_cannot_be_saved_is_a_warning() {
 
 #[tokio::test]
 async fn prompts_are_written_down_when_asked_for() {
-    let house = with_chat(script(vec![Reply::text("no plan"), Reply::text(TWO)]))
+    let fixture = with_chat(script(vec![Reply::text("no plan"), Reply::text(TWO)]))
         .live("object-detection", "org/one")
         .live("object-detection", "org/two")
         .build()
         .await;
-    let root = house.logs.path().join("prompt_logs");
-    let mut decisions = decisions(&house);
+    let root = fixture.logs.path().join("prompt_logs");
+    let mut decisions = decisions(&fixture);
     decisions.prompt_logs = Some(root.clone());
     let decided = decide(&decisions, Request::new("find things in my secret.jpg")).await;
     let shown = decided.decision().prompt_logs.clone().expect("a folder");
     assert_eq!(decided.decision().reply()["prompt_logs_directory"], shown.as_str());
     assert!(shown.starts_with("prompt_logs/request_2") && shown.ends_with("_d1"), "{shown}");
-    let folder = house.logs.path().join(shown);
+    let folder = fixture.logs.path().join(shown);
     let mut names: Vec<String> = std::fs::read_dir(&folder)
         .expect("it is there")
         .map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8"))
@@ -443,19 +320,19 @@ async fn prompts_are_written_down_when_asked_for() {
     };
     let asked = read("01_parse_task.json");
     assert_eq!((&asked["prompt_type"], &asked["task_id"]), (&json!("parse_task"), &Value::Null));
-    let sent = &house.chat.as_ref().expect("a chat").requests_of("parse_task")[0].body["messages"];
+    let sent = &fixture.chat.as_ref().expect("a chat").requests_of("parse_task")[0].body["messages"];
     assert_eq!(&asked["messages"], sent);
     assert_eq!(read("02_choose_model_task_0.json")["task_id"], 0);
 }
 
 #[tokio::test]
 async fn a_decision_ends_when_it_is_cancelled_or_late() {
-    let house = with_chat(Script::new().on("parse_task", Reply::never())).build().await;
-    let mut decisions = decisions(&house);
+    let fixture = with_chat(Script::new().on("parse_task", Reply::never())).build().await;
+    let mut decisions = decisions(&fixture);
     let (events, mut receiver) = Events::channel(RunId("d1".into()));
     let cancel = CancellationToken::new();
     let request = Arc::new(Request::new("find things"));
-    let chat = house.chat.as_ref().expect("a chat");
+    let chat = fixture.chat.as_ref().expect("a chat");
     let (result, ()) = tokio::join!(decisions.decide(Arc::clone(&request), &events, cancel.clone()), async {
         assert!(chat.wait_requests(1).await);
         cancel.cancel();

@@ -3,7 +3,7 @@
 use jarvis_plan::{ErrorCode, Request};
 use serde_json::json;
 
-use crate::house::{Does, offline};
+use crate::fixture::{Does, offline};
 
 #[tokio::test]
 async fn a_run_makes_no_call_and_answers_in_the_language_of_the_request() {
@@ -12,9 +12,9 @@ async fn a_run_makes_no_call_and_answers_in_the_language_of_the_request() {
         ("найди контуры на /images/a.png и опиши /images/a.png", "Выполнены все задачи"),
         ("提取 /images/a.png 的边缘，然后描述 /images/a.png", "全部完成"),
     ] {
-        let house =
+        let fixture =
             offline().does("native/canny", Does::Gives(json!({"generated image": "/images/edges.png"}))).build().await;
-        let went = house.run(request).await;
+        let went = fixture.run(request).await;
         let run = went.run.as_ref().expect("an answer");
         assert!(run.answer.text.contains(word), "{request}: {} {:?}", run.answer.text, went.lines());
         assert!(run.answer.text.contains("/images/edges.png"), "{}", run.answer.text);
@@ -24,8 +24,8 @@ async fn a_run_makes_no_call_and_answers_in_the_language_of_the_request() {
 
 #[tokio::test]
 async fn what_has_no_native_model_fails_alone_with_what_to_configure() {
-    let house = offline().build().await;
-    let went = house.run("detect the objects in /images/a.png and find the edges of /images/a.png").await;
+    let fixture = offline().build().await;
+    let went = fixture.run("detect the objects in /images/a.png and find the edges of /images/a.png").await;
     let run = went.run.as_ref().expect("an answer");
     let failed = run.outcomes.iter().find(|outcome| outcome.task == "object-detection").expect("it was planned");
     let error = failed.error.as_ref().expect("it failed");
@@ -37,17 +37,17 @@ async fn what_has_no_native_model_fails_alone_with_what_to_configure() {
 
 #[tokio::test]
 async fn a_request_that_fits_nothing_says_what_can_be_done() {
-    let house = offline().build().await;
-    let run = house.run("hm").await.run.expect("an answer");
+    let fixture = offline().build().await;
+    let run = fixture.run("hm").await.run.expect("an answer");
     assert!(run.outcomes.is_empty() && !run.ok());
     assert!(run.answer.text.contains("--llm"), "{}", run.answer.text);
 }
 
 #[tokio::test]
 async fn the_same_request_gives_the_same_plan() {
-    let house = offline().build().await;
+    let fixture = offline().build().await;
     let request = Request::new("make /images/a.png grey, then find its edges");
-    let first = house.run_request(request.clone(), Default::default()).await.run.expect("an answer");
-    let second = house.run_request(request, Default::default()).await.run.expect("an answer");
+    let first = fixture.run_request(request.clone(), Default::default()).await.run.expect("an answer");
+    let second = fixture.run_request(request, Default::default()).await.run.expect("an answer");
     assert_eq!(first.plan, second.plan);
 }

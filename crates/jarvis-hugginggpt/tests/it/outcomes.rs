@@ -4,7 +4,7 @@ use jarvis_hugginggpt::RunError;
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::Value;
 
-use crate::house::with_chat;
+use crate::fixture::with_chat;
 
 /// Runs a request against a planner that replies `plan`, and compares the calls, the answer and the log's `op`.
 #[track_caller]
@@ -16,13 +16,13 @@ fn check(plan: &[&str], stages: &[&str], answer: &str, log: (&str, &str)) {
             .on("parse_task", plans)
             .on("chitchat", Reply::text("just talking"))
             .on("response_results", Reply::text("all done"));
-        let house = with_chat(script).build().await;
-        let went = house.run("hello there").await;
+        let fixture = with_chat(script).build().await;
+        let went = fixture.run("hello there").await;
         let run = went.run.expect("an answer");
-        assert_eq!(house.stages(), stages, "{plan:?}");
+        assert_eq!(fixture.stages(), stages, "{plan:?}");
         assert_eq!(run.answer.text, answer, "{plan:?}");
         let (file, op) = log;
-        let lines = house.log(file);
+        let lines = fixture.log(file);
         assert!(lines.iter().any(|line| line["op"] == op && line["input"] == "hello there"), "{file}: {lines:?}");
         let calls: u32 = went.usage.total_calls();
         assert_eq!(calls as usize, stages.len());
@@ -70,16 +70,16 @@ fn a_plan_with_the_word_error_in_it_is_a_plan() {
 #[tokio::test]
 async fn an_api_error_ends_the_run_with_the_endpoints_words() {
     let script = Script::new().on("parse_task", Reply::error(500, "the model is on fire"));
-    let house = with_chat(script).build().await;
-    let went = house.run("hello").await;
+    let fixture = with_chat(script).build().await;
+    let went = fixture.run("hello").await;
     match went.run {
         Err(RunError::Model { stage: "parse_task", source }) => assert!(source.to_string().contains("on fire")),
         other => panic!("not a model error: {other:?}"),
     }
-    assert_eq!(house.stages(), ["parse_task"]);
-    let fail = house.log("log_fail.jsonl");
+    assert_eq!(fixture.stages(), ["parse_task"]);
+    let fail = fixture.log("log_fail.jsonl");
     assert_eq!(fail[0]["op"], "report message");
-    assert!(house.log("log_success.jsonl").is_empty());
+    assert!(fixture.log("log_success.jsonl").is_empty());
     let last = went.events.last().expect("events").kind.name();
     assert_eq!(last, "error");
 }
@@ -87,17 +87,17 @@ async fn an_api_error_ends_the_run_with_the_endpoints_words() {
 #[tokio::test]
 async fn without_reasking_an_unreadable_plan_is_conversation_at_once() {
     let script = Script::new().on("parse_task", Reply::text("no")).on("chitchat", Reply::text("hi"));
-    let house = with_chat(script).settings(|settings| settings.reask = false).build().await;
-    house.run("hello").await.run.expect("an answer");
-    assert_eq!(house.stages(), ["parse_task", "chitchat"]);
+    let fixture = with_chat(script).settings(|settings| settings.reask = false).build().await;
+    fixture.run("hello").await.run.expect("an answer");
+    assert_eq!(fixture.stages(), ["parse_task", "chitchat"]);
 }
 
 #[tokio::test]
 async fn the_second_question_quotes_the_reply_and_the_reason() {
     let script = Script::new().on("parse_task", vec![Reply::text("my plan: none"), Reply::text("[]")]);
-    let house = with_chat(script.on("chitchat", Reply::text("hi"))).build().await;
-    house.run("hello").await.run.expect("an answer");
-    let requests = house.chat.as_ref().expect("a chat").requests_of("parse_task");
+    let fixture = with_chat(script.on("chitchat", Reply::text("hi"))).build().await;
+    fixture.run("hello").await.run.expect("an answer");
+    let requests = fixture.chat.as_ref().expect("a chat").requests_of("parse_task");
     assert!(requests[1].prompt().contains("my plan: none"));
     assert!(requests[1].prompt().len() > requests[0].prompt().len());
 }
@@ -105,9 +105,9 @@ async fn the_second_question_quotes_the_reply_and_the_reason() {
 #[tokio::test]
 async fn stage_one_is_exact_and_favours_the_words_of_the_format() {
     let script = Script::new().on("parse_task", Reply::text("[]")).on("chitchat", Reply::text("hi"));
-    let house = with_chat(script).build().await;
-    house.run("hello").await.run.expect("an answer");
-    let chat = house.chat.as_ref().expect("a chat");
+    let fixture = with_chat(script).build().await;
+    fixture.run("hello").await.run.expect("an answer");
+    let chat = fixture.chat.as_ref().expect("a chat");
     let plan = &chat.requests_of("parse_task")[0].body;
     assert_eq!(plan["temperature"], 0.0);
     let bias = plan["logit_bias"].as_object().expect("a bias");
@@ -119,14 +119,14 @@ async fn stage_one_is_exact_and_favours_the_words_of_the_format() {
 #[tokio::test]
 async fn history_is_told_to_the_planner_and_kept_in_conversation() {
     let script = Script::new().on("parse_task", Reply::text("[]")).on("chitchat", Reply::text("hi"));
-    let house = with_chat(script).build().await;
+    let fixture = with_chat(script).build().await;
     let request = jarvis_plan::Request {
         text: "and now?".into(),
         history: vec![jarvis_plan::Turn::user("I am Ada"), jarvis_plan::Turn::assistant("Hello Ada")],
         ..Default::default()
     };
-    house.run_request(request, Default::default()).await.run.expect("an answer");
-    let chat = house.chat.as_ref().expect("a chat");
+    fixture.run_request(request, Default::default()).await.run.expect("an answer");
+    let chat = fixture.chat.as_ref().expect("a chat");
     assert!(chat.requests_of("parse_task")[0].prompt().contains("I am Ada"));
     let messages = chat.requests_of("chitchat")[0].body["messages"].clone();
     let said: Vec<(&str, &str)> = messages
@@ -142,12 +142,12 @@ async fn history_is_told_to_the_planner_and_kept_in_conversation() {
 #[tokio::test]
 async fn long_history_is_trimmed_and_the_input_stays() {
     let script = Script::new().on("parse_task", Reply::text("[]")).on("chitchat", Reply::text("hi"));
-    let house = with_chat(script).build().await;
+    let fixture = with_chat(script).build().await;
     let history =
         (0..60).map(|n| jarvis_plan::Turn::user(format!("turn {n}: {}", "many words here ".repeat(60)))).collect();
     let request = jarvis_plan::Request { text: "the last wish".into(), history, ..Default::default() };
-    house.run_request(request, Default::default()).await.run.expect("an answer");
-    let chat = house.chat.as_ref().expect("a chat");
+    fixture.run_request(request, Default::default()).await.run.expect("an answer");
+    let chat = fixture.chat.as_ref().expect("a chat");
     for stage in ["parse_task", "chitchat"] {
         let prompt = chat.requests_of(stage)[0].prompt();
         assert!(prompt.contains("the last wish") && !prompt.contains("turn 0:"), "{stage}");
@@ -157,9 +157,9 @@ async fn long_history_is_trimmed_and_the_input_stays() {
 #[tokio::test]
 async fn structured_output_asks_for_the_task_names() {
     let script = Script::new().on("parse_task", Reply::text(r#"{"tasks":[]}"#)).on("chitchat", Reply::text("hi"));
-    let house = with_chat(script).settings(|settings| settings.structured = true).build().await;
-    house.run("hello").await.run.expect("an answer");
-    let body = house.chat.as_ref().expect("a chat").requests_of("parse_task")[0].body.clone();
+    let fixture = with_chat(script).settings(|settings| settings.structured = true).build().await;
+    fixture.run("hello").await.run.expect("an answer");
+    let body = fixture.chat.as_ref().expect("a chat").requests_of("parse_task")[0].body.clone();
     let schema = &body["response_format"]["json_schema"];
     assert_eq!(schema["strict"], Value::Bool(true));
     let names = schema["schema"]["properties"]["tasks"]["items"]["properties"]["task"]["enum"].to_string();

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use jarvis_engine::Events;
 use jarvis_hugginggpt::Run;
 use jarvis_hugginggpt::decisions::{Executable, PlanFileError, read_plan};
-use jarvis_plan::{ErrorCode, Limits, Request, RunId};
+use jarvis_plan::{ErrorCode, Limits, Request};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::decisions::{decide, decisions};
-use crate::house::{Does, House, with_chat};
+use crate::fixture::{Does, Fixture, with_chat, with_events};
 
 /// Two caption models and three detection models; the model that would choose says something else than the plans do.
-async fn house() -> House {
+async fn fixture() -> Fixture {
     let script = Script::new()
         .on("choose_model", Reply::text(r#"{"id":"org/b","reason":"chosen now"}"#))
         .on("response_results", Reply::text("done"));
@@ -46,8 +46,8 @@ fn speech(id: i64, of: i64) -> Value {
     task(id, "text-to-speech", "N/A", json!({"text": format!("<GENERATED>-{of}")}), &[of])
 }
 
-fn read(house: &House, plan: &Value) -> Result<Executable, PlanFileError> {
-    read_plan(plan, &house.pipeline.vocabulary, &house.pipeline.sources, Limits { max_tasks: 4 })
+fn read(fixture: &Fixture, plan: &Value) -> Result<Executable, PlanFileError> {
+    read_plan(plan, &fixture.pipeline.vocabulary, &fixture.pipeline.sources, Limits { max_tasks: 4 })
 }
 
 /// The plan in one line each: `id task [dep] args model`.
@@ -66,30 +66,26 @@ fn lines(plan: &Executable) -> Vec<String> {
     plan.plan.tasks().iter().map(line).collect()
 }
 
-async fn run(house: &House, plan: &Executable) -> (Run, Vec<String>) {
-    let (events, mut receiver) = Events::channel(RunId("r".into()));
+async fn run(fixture: &Fixture, plan: &Executable) -> (Run, Vec<String>) {
     let request = Arc::new(Request::new(plan.request.clone().unwrap_or_default()));
-    let run = house.pipeline.run_plan(request, plan, &events, CancellationToken::new()).await.expect("an answer");
-    drop(events);
-    let mut kinds = Vec::new();
-    while let Ok(event) = receiver.try_recv() {
-        kinds.push(event.kind.name().to_owned());
-    }
-    (run, kinds)
+    let run = async |events: &Events| fixture.pipeline.run_plan(request, plan, events, CancellationToken::new()).await;
+    let (run, events) = with_events("r", run).await;
+    let kinds = events.iter().map(|event| event.kind.name().to_owned()).collect();
+    (run.expect("an answer"), kinds)
 }
 
 #[tokio::test]
 async fn a_plan_is_executed_with_the_models_it_names() {
-    let house = house().await;
+    let fixture = fixture().await;
     let mut broken = caption(1);
     broken["model_id"] = "org/broken".into();
     broken["alternatives"] =
         json!([{"id": "org/b", "hosted_on": "huggingface"}, {"id": "org/gone", "hosted_on": "huggingface"}]);
-    let plan = read(&house, &config(&[caption(0), broken])).expect("a good plan");
-    let (run, kinds) = run(&house, &plan).await;
+    let plan = read(&fixture, &config(&[caption(0), broken])).expect("a good plan");
+    let (run, kinds) = run(&fixture, &plan).await;
     let who: Vec<&str> = run.outcomes.iter().map(|o| o.performer().expect("somebody").id.as_str()).collect();
     assert_eq!(who, ["org/a", "org/b"]);
-    assert_eq!(house.stages(), ["response_results"], "neither planned nor chosen anew");
+    assert_eq!(fixture.stages(), ["response_results"], "neither planned nor chosen anew");
     assert_eq!(run.outcomes[0].selection.as_ref().expect("pinned").reason, "said so");
     assert_eq!(
         (kinds[..2].to_vec(), kinds.last().expect("events").as_str()),
@@ -101,22 +97,22 @@ async fn a_plan_is_executed_with_the_models_it_names() {
 
 #[tokio::test]
 async fn a_task_without_a_model_gets_one_now() {
-    let house = house().await;
+    let fixture = fixture().await;
     for nothing in [json!("N/A"), json!("none"), json!(""), json!(null)] {
         let mut open = caption(0);
         open["model_id"] = nothing;
-        let plan = read(&house, &config(&[open])).expect("a good plan");
+        let plan = read(&fixture, &config(&[open])).expect("a good plan");
         assert!(plan.notes[0].contains("names no model"), "{:?}", plan.notes);
-        let (run, _) = run(&house, &plan).await;
+        let (run, _) = run(&fixture, &plan).await;
         assert_eq!(run.outcomes[0].performer().expect("somebody").id, "org/b");
     }
 }
 
 #[tokio::test]
 async fn every_form_of_a_plan_is_read() {
-    let house = house().await;
+    let fixture = fixture().await;
     let whole = config(&[caption(0), speech(1, 0)]);
-    let want = lines(&read(&house, &whole).expect("whole"));
+    let want = lines(&read(&fixture, &whole).expect("whole"));
     assert_eq!(
         want,
         [r#"0 image-to-text [] {"image":"/images/a.jpg"} org/a"#, r#"1 text-to-speech [0] {"text":"<GENERATED>-0"} -"#,]
@@ -134,13 +130,13 @@ async fn every_form_of_a_plan_is_read() {
         json!({"decisions": {"input": "look at it", "planned_tasks": planned, "model_selections": selections}}),
     ];
     for form in forms {
-        let read = read(&house, &form).expect("a plan");
+        let read = read(&fixture, &form).expect("a plan");
         assert_eq!((lines(&read), read.request.as_deref()), (want.clone(), Some("look at it")), "{form}");
     }
     // A bare task list leaves every choice open.
     let open: Vec<String> = want.iter().map(|line| line.replace(" org/a", " -")).collect();
-    assert_eq!(lines(&read(&house, &planned).expect("a list")), open);
-    assert_eq!(lines(&read(&house, &json!({"tasks": planned})).expect("a list")), open);
+    assert_eq!(lines(&read(&fixture, &planned).expect("a list")), open);
+    assert_eq!(lines(&read(&fixture, &json!({"tasks": planned})).expect("a list")), open);
 }
 
 #[tokio::test]
@@ -155,16 +151,16 @@ async fn a_decision_is_read_back_as_it_was_made() {
             ),
         )
         .on("choose_model", Reply::text(r#"{"id":"org/b","reason":"good"}"#));
-    let house = with_chat(script)
+    let fixture = with_chat(script)
         .live("image-to-text", "org/a")
         .live("image-to-text", "org/b")
         .live("object-detection", "org/boxes")
         .build()
         .await;
-    let decided = decide(&decisions(&house), Request::new("look at it")).await;
+    let decided = decide(&decisions(&fixture), Request::new("look at it")).await;
     let decision = decided.decision();
     for form in [decision.execution_config(), decision.reply(), decision.decisions_only()] {
-        let plan = read(&house, &form).expect("a good plan");
+        let plan = read(&fixture, &form).expect("a good plan");
         let dense = |plan: &jarvis_plan::Plan| {
             let rows = plan.tasks().iter().map(|task| (task.id, task.task.clone(), task.dep.clone(), json!(task.args)));
             let mut rows: Vec<_> = rows.collect();
@@ -182,8 +178,8 @@ async fn a_decision_is_read_back_as_it_was_made() {
 
 /// Reads a plan that was edited; what it became, and what was said.
 async fn forgiven(tasks: &[Value], want: &[&str], note: &str) {
-    let house = house().await;
-    let plan = read(&house, &config(tasks)).unwrap_or_else(|error| panic!("{error}"));
+    let fixture = fixture().await;
+    let plan = read(&fixture, &config(tasks)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(lines(&plan), want);
     assert!(note.is_empty() == plan.notes.is_empty() && plan.notes.join("; ").contains(note), "{:?}", plan.notes);
 }
@@ -229,8 +225,8 @@ async fn edits_are_forgiven_where_that_is_safe() {
 
 /// The faults of a plan, in one line each.
 async fn refused(plan: &Value, want: &[&str]) {
-    let house = house().await;
-    let error = read(&house, plan).expect_err("it cannot be executed");
+    let fixture = fixture().await;
+    let error = read(&fixture, plan).expect_err("it cannot be executed");
     let told: Vec<String> = error.faults.iter().map(ToString::to_string).collect();
     assert_eq!(told, want, "{plan}");
     assert!(error.to_string().contains(want[0]) && !error.hint().is_empty(), "{error}");
@@ -326,17 +322,17 @@ async fn what_is_wrong_is_told_task_by_task() {
 
 #[tokio::test]
 async fn hints_name_the_task_and_the_field() {
-    let house = house().await;
-    let error = read(&house, &config(&[task(4, "image-to-test", "org/a", json!({}), &[])])).expect_err("bad");
+    let fixture = fixture().await;
+    let error = read(&fixture, &config(&[task(4, "image-to-test", "org/a", json!({}), &[])])).expect_err("bad");
     assert_eq!(error.hint(), "task 4, `task_type`: did you mean `image-to-text`?");
 }
 
 #[tokio::test]
 async fn nothing_runs_of_a_plan_that_was_refused_and_lists_unfold_with_their_model() {
-    let house = house().await;
+    let fixture = fixture().await;
     let both = task(2, "image-to-text", "org/b", json!({"image": "<GENERATED>-0,<GENERATED>-1"}), &[]);
     let drawn = |id: i64| task(id, "image-to-image", "N/A", json!({"image": "/images/a.jpg", "text": "grey"}), &[]);
-    let plan = read(&house, &config(&[drawn(0), drawn(1), both])).expect("a good plan");
+    let plan = read(&fixture, &config(&[drawn(0), drawn(1), both])).expect("a good plan");
     let models: Vec<Option<&str>> =
         plan.pins.iter().map(|pin| pin.as_ref().map(|pin| pin.chosen.id.as_str())).collect();
     assert_eq!(models, [None, None, Some("org/b"), Some("org/b")]);

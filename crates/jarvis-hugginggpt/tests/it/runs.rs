@@ -8,7 +8,7 @@ use jarvis_testing::chat::{Reply, Script};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{Does, with_chat};
+use crate::fixture::{Does, with_chat};
 
 fn script(plan: &str) -> Script {
     Script::new()
@@ -22,7 +22,7 @@ const EXAMPLE: &str = r#"[{"task":"image-to-text","id":0,"dep":[-1],"args":{"ima
 
 #[tokio::test]
 async fn the_worked_example() {
-    let house = with_chat(script(EXAMPLE))
+    let fixture = with_chat(script(EXAMPLE))
         .live("image-to-text", "Salesforce/blip")
         .live("image-to-text", "nlpconnect/vit-gpt2-image-captioning")
         .live("image-to-text", "microsoft/git-base")
@@ -31,7 +31,7 @@ async fn the_worked_example() {
         .does("text-to-speech", Does::Gives(json!({"generated audio": "/audios/7c1e.wav"})))
         .build()
         .await;
-    let went = house.run("caption /examples/b.jpg and read it to me").await;
+    let went = fixture.run("caption /examples/b.jpg and read it to me").await;
     assert_eq!(
         serde_json::to_value(&went.usage.calls).expect("JSON"),
         json!({"parse_task": 1, "choose_model": 1, "response_results": 1})
@@ -49,17 +49,18 @@ async fn the_worked_example() {
         })
     );
     assert_eq!(run.answer.resources[0].url, "/audios/7c1e.wav");
-    let log = house.log("log_success.jsonl");
+    let log = fixture.log("log_success.jsonl");
     assert_eq!(log[0]["op"], "response");
     assert_eq!(log[0]["results"]["1"]["inference result"]["generated audio"], "/audios/7c1e.wav");
     assert!(log[0]["during"].is_number() && log[0]["request_id"] == "r");
-    assert!(house.log("log_fail.jsonl").is_empty());
+    assert!(fixture.log("log_fail.jsonl").is_empty());
 }
 
 #[tokio::test]
 async fn when_speech_is_down_the_caption_is_still_answered() {
-    let house = with_chat(script(EXAMPLE)).live("image-to-text", "nlpconnect/vit-gpt2-image-captioning").build().await;
-    let went = house.run("caption /examples/b.jpg and read it to me").await;
+    let fixture =
+        with_chat(script(EXAMPLE)).live("image-to-text", "nlpconnect/vit-gpt2-image-captioning").build().await;
+    let went = fixture.run("caption /examples/b.jpg and read it to me").await;
     let lines = went.lines();
     assert!(lines[0].contains("Succeeded") && lines[1].contains("Failed"), "{lines:?}");
     let run = went.run.expect("an answer");
@@ -69,19 +70,19 @@ async fn when_speech_is_down_the_caption_is_still_answered() {
     assert!(
         results["1"]["inference result"]["error"]["message"].as_str().expect("a message").contains("text-to-speech")
     );
-    assert_eq!(house.log("log_fail.jsonl")[0]["reason"], "no available models: text-to-speech");
+    assert_eq!(fixture.log("log_fail.jsonl")[0]["reason"], "no available models: text-to-speech");
 }
 
 #[tokio::test]
 async fn a_question_about_a_caption_gets_the_captioned_picture() {
     let plan = r#"[{"task":"image-to-text","id":0,"dep":[-1],"args":{"image":"/images/b.jpg"}},
         {"task":"visual-question-answering","id":1,"dep":[0],"args":{"image":"<GENERATED>-0","text":"how many?"}}]"#;
-    let house = with_chat(script(plan))
+    let fixture = with_chat(script(plan))
         .live("image-to-text", "org/caption")
         .live("visual-question-answering", "org/vqa")
         .build()
         .await;
-    let went = house.run("how many are there?").await;
+    let went = fixture.run("how many are there?").await;
     let run = went.run.expect("an answer");
     assert_eq!(run.outcomes[1].args["image"], "/images/b.jpg");
     assert_eq!(run.outcomes[1].notes.len(), 1);
@@ -92,17 +93,17 @@ async fn an_error_text_never_becomes_an_input() {
     let plan = r#"[{"task":"automatic-speech-recognition","id":0,"dep":[-1],"args":{"audio":"/audios/a.wav"}},
         {"task":"text-to-speech","id":1,"dep":[0],"args":{"text":"<GENERATED>-0"}},
         {"task":"text-to-speech","id":2,"dep":[0],"args":{"text":"hello"}}]"#;
-    let house = with_chat(script(plan))
+    let fixture = with_chat(script(plan))
         .live("automatic-speech-recognition", "org/asr")
         .live("text-to-speech", "org/tts")
         .does("org/asr", Does::Fails(ErrorCode::Upstream, "SECRET-ERROR-TEXT"))
         .build()
         .await;
-    let went = house.run("transcribe and read").await;
+    let went = fixture.run("transcribe and read").await;
     let lines = went.lines();
     assert!(lines[1].starts_with("1 text-to-speech Skipped"), "{lines:?}");
     assert!(lines[2].starts_with("2 text-to-speech Succeeded"), "{lines:?}");
-    let seen = house.worker.seen.lock().expect("no poison").clone();
+    let seen = fixture.worker.seen.lock().expect("no poison").clone();
     assert!(seen.iter().all(|(_, _, args)| !args.to_string().contains("SECRET-ERROR-TEXT")));
 }
 
@@ -111,7 +112,7 @@ async fn a_worker_that_panics_or_gives_rubbish_fails_alone() {
     let plan = r#"[{"task":"image-to-text","id":0,"dep":[-1],"args":{"image":"/images/b.jpg"}},
         {"task":"text-to-speech","id":1,"dep":[-1],"args":{"text":"a"}},
         {"task":"text-classification","id":2,"dep":[-1],"args":{"text":"a"}}]"#;
-    let house = with_chat(script(plan))
+    let fixture = with_chat(script(plan))
         .live("image-to-text", "org/caption")
         .live("text-to-speech", "org/tts")
         .live("text-classification", "org/mood")
@@ -119,7 +120,7 @@ async fn a_worker_that_panics_or_gives_rubbish_fails_alone() {
         .does("org/tts", Does::Gives(json!(17)))
         .build()
         .await;
-    let went = house.run("do all").await;
+    let went = fixture.run("do all").await;
     let lines = went.lines();
     assert!(lines[0].contains("Failed") && lines[0].contains("panic"), "{lines:?}");
     assert!(lines[2].contains("Succeeded"), "{lines:?}");
@@ -128,14 +129,14 @@ async fn a_worker_that_panics_or_gives_rubbish_fails_alone() {
 // Real sockets are at work, so time is not paused; the deadline is the shortest that leaves them room.
 #[tokio::test]
 async fn a_worker_that_hangs_is_ended_by_its_deadline_and_the_answer_stands() {
-    let house = with_chat(script(EXAMPLE))
+    let fixture = with_chat(script(EXAMPLE))
         .live("image-to-text", "org/caption")
         .live("text-to-speech", "org/tts")
         .does("org/caption", Does::Hangs)
         .settings(|settings| settings.engine.task_timeout = Duration::from_secs(2))
         .build()
         .await;
-    let went = house.run("caption").await;
+    let went = fixture.run("caption").await;
     let lines = went.lines();
     assert!(lines[0].contains("timeout"), "{lines:?}");
     assert!(lines[1].contains("Skipped"), "{lines:?}");
@@ -144,10 +145,10 @@ async fn a_worker_that_hangs_is_ended_by_its_deadline_and_the_answer_stands() {
 #[tokio::test]
 async fn cancelling_ends_a_run_that_waits_for_a_model() {
     let script = Script::new().on("parse_task", Reply::never());
-    let house = with_chat(script).build().await;
+    let fixture = with_chat(script).build().await;
     let cancel = CancellationToken::new();
-    let run = house.run_request(jarvis_plan::Request::new("hello"), cancel.clone());
-    let chat = house.chat.as_ref().expect("a chat");
+    let run = fixture.run_request(jarvis_plan::Request::new("hello"), cancel.clone());
+    let chat = fixture.chat.as_ref().expect("a chat");
     let (went, ()) = tokio::join!(run, async {
         assert!(chat.wait_requests(1).await);
         cancel.cancel();
@@ -160,7 +161,7 @@ async fn cancelling_ends_a_run_that_waits_for_a_model() {
 async fn cancelling_while_tasks_run_loses_nothing_that_was_done() {
     let plan = r#"[{"task":"text-to-speech","id":0,"dep":[-1],"args":{"text":"a"}},
         {"task":"image-to-text","id":1,"dep":[0],"args":{"image":"/images/b.jpg"}}]"#;
-    let house = with_chat(script(plan))
+    let fixture = with_chat(script(plan))
         .live("text-to-speech", "org/tts")
         .live("image-to-text", "org/caption")
         .does("org/tts", Does::Gives(json!({"generated audio": "/audios/a.wav"})))
@@ -168,8 +169,8 @@ async fn cancelling_while_tasks_run_loses_nothing_that_was_done() {
         .build()
         .await;
     let cancel = CancellationToken::new();
-    let run = house.run_request(jarvis_plan::Request::new("do both"), cancel.clone());
-    let worker = std::sync::Arc::clone(&house.worker);
+    let run = fixture.run_request(jarvis_plan::Request::new("do both"), cancel.clone());
+    let worker = std::sync::Arc::clone(&fixture.worker);
     let (went, ()) = tokio::join!(run, async {
         worker.started(2).await;
         cancel.cancel();
@@ -178,7 +179,7 @@ async fn cancelling_while_tasks_run_loses_nothing_that_was_done() {
     assert!(lines[0].contains("Succeeded") && lines[1].contains("Cancelled"), "{lines:?}");
     let run = went.run.expect("what was done is told");
     assert!(run.cancelled && !run.ok() && run.answer.text.contains("/audios/a.wav"), "{run:?}");
-    assert_eq!(house.stages(), ["parse_task"], "nobody is asked after a cancellation");
+    assert_eq!(fixture.stages(), ["parse_task"], "nobody is asked after a cancellation");
 }
 
 #[tokio::test]
@@ -186,13 +187,13 @@ async fn unfolded_tasks_each_have_a_result() {
     let plan = r#"[{"task":"image-to-image","id":0,"dep":[-1],"args":{"image":"/images/a.jpg"}},
         {"task":"image-to-image","id":1,"dep":[-1],"args":{"image":"/images/b.jpg"}},
         {"task":"image-to-text","id":2,"dep":[0,1],"args":{"image":"<GENERATED>-0,<GENERATED>-1"}}]"#;
-    let house = with_chat(script(plan))
+    let fixture = with_chat(script(plan))
         .live("image-to-image", "org/edit")
         .live("image-to-text", "org/caption")
         .does("org/edit", Does::Gives(json!({"generated image": "/images/new.png"})))
         .build()
         .await;
-    let went = house.run("change and describe both").await;
+    let went = fixture.run("change and describe both").await;
     let run = went.run.expect("an answer");
     let results = results_map(&run.plan, &run.outcomes);
     assert_eq!(results.keys().map(String::as_str).collect::<Vec<_>>(), ["0", "1", "2", "3"]);
@@ -202,14 +203,14 @@ async fn unfolded_tasks_each_have_a_result() {
 #[tokio::test]
 async fn input_that_looks_like_a_template_stays_as_it_is() {
     let input = r#"say {{task}} and {{ input }} with a \ backslash, a " quote and a <GENERATED>-0"#;
-    let house = with_chat(script(EXAMPLE))
+    let fixture = with_chat(script(EXAMPLE))
         .live("image-to-text", "org/one")
         .live("image-to-text", "nlpconnect/vit-gpt2-image-captioning")
         .live("text-to-speech", "org/tts")
         .build()
         .await;
-    house.run(input).await.run.expect("an answer");
-    let chat = house.chat.as_ref().expect("a chat");
+    fixture.run(input).await.run.expect("an answer");
+    let chat = fixture.chat.as_ref().expect("a chat");
     for stage in ["parse_task", "choose_model", "response_results"] {
         assert!(chat.requests_of(stage)[0].prompt().contains(input), "{stage}");
     }
@@ -217,9 +218,9 @@ async fn input_that_looks_like_a_template_stays_as_it_is() {
 
 #[tokio::test]
 async fn events_tell_the_run_in_order() {
-    let house =
+    let fixture =
         with_chat(script(EXAMPLE)).live("image-to-text", "org/caption").live("text-to-speech", "org/tts").build().await;
-    let went = house.run("caption").await;
+    let went = fixture.run("caption").await;
     let names: Vec<&str> = went.events.iter().map(|event| event.kind.name()).collect();
     assert_eq!(names.first(), Some(&"run_started"));
     assert_eq!(&names[names.len() - 2..], ["answer", "done"]);

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures::{FutureExt, Stream, StreamExt};
+use futures::{Stream, StreamExt};
 use jarvis_engine::Events;
 use jarvis_plan::{EventKind, Language};
 use jarvis_proto::file_based_qa::file_based_qa_server::FileBasedQa;
@@ -15,10 +15,11 @@ use jarvis_store::Media;
 use jarvis_store::blocking;
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
 use super::{deadline, status};
-use crate::runs::{CancelOnDrop, Ended, Keep, Started, Work};
+use crate::runs::{CancelOnDrop, Ended, Keep, Started};
 use crate::state::Server;
 
 /// The largest answer that clients accept by default, less some space for what surrounds the pictures.
@@ -47,9 +48,9 @@ impl FileBasedQa for Questions {
         let until = asked.until;
         let agent = Arc::clone(&self.server.parts.agent);
         let question = asked.asked.question.clone();
-        let work: Work<End> =
-            Box::new(move |events, cancel| async move { agent.ask(&asked.now(), &events, cancel).await }.boxed());
-        let Started { live, end } = self.start(&question, work)?;
+        let work = move |events, cancel| async move { agent.ask(&asked.now(), &events, cancel).await };
+        let Started { live, end } =
+            self.server.runs.start(&question, Keep::Events, work).map_err(|error| status::of_refusal(&error))?;
         // A client that goes away cancels the run.
         let mut guard = CancelOnDrop::new(&live);
         let ended = in_time(end, until).await?;
@@ -77,33 +78,31 @@ impl FileBasedQa for Questions {
         let own_media = Arc::clone(&media);
         let patience = self.server.options.write_timeout;
         let until = asked.until;
-        let work: Work<End> = Box::new(move |events, cancel| {
-            async move {
-                let given_up = cancel.clone();
-                let (own, mut receiver) = Events::channel(events.run_id().clone());
-                let passed = async {
-                    while let Some(event) = receiver.recv().await {
-                        let steps = stream_events(&event.kind, &own_media).await;
-                        events.emit(event.kind);
-                        for step in steps {
-                            // A reader that went away cancels the run by dropping its guard; one that takes nothing is
-                            // not waited for, since it would keep the place of another.
-                            if let Ok(Err(_)) | Err(_) = tokio::time::timeout(patience, steps_to.send(Ok(step))).await {
-                                given_up.cancel();
-                            }
+        let work = move |events: Events, cancel: CancellationToken| async move {
+            let given_up = cancel.clone();
+            let (own, mut receiver) = Events::channel(events.run_id().clone());
+            let passed = async {
+                while let Some(event) = receiver.recv().await {
+                    let steps = stream_events(&event.kind, &own_media).await;
+                    events.emit(event.kind);
+                    for step in steps {
+                        // A reader that went away cancels the run by dropping its guard; one that takes nothing is
+                        // not waited for, since it would keep the place of another.
+                        if let Ok(Err(_)) | Err(_) = tokio::time::timeout(patience, steps_to.send(Ok(step))).await {
+                            given_up.cancel();
                         }
                     }
-                };
-                let answered = async {
-                    let ended = agent.ask(&asked.now(), &own, cancel).await;
-                    drop(own);
-                    ended
-                };
-                futures::future::join(answered, passed).await.0
-            }
-            .boxed()
-        });
-        let Started { live, end } = self.start(&question, work)?;
+                }
+            };
+            let answered = async {
+                let ended = agent.ask(&asked.now(), &own, cancel).await;
+                drop(own);
+                ended
+            };
+            futures::future::join(answered, passed).await.0
+        };
+        let Started { live, end } =
+            self.server.runs.start(&question, Keep::Events, work).map_err(|error| status::of_refusal(&error))?;
         tokio::spawn(async move {
             let last = last_event(in_time(end, until).await, &media).await;
             // A client that reads nothing does not get the last event.
@@ -154,10 +153,6 @@ impl Questions {
         };
         Ok(Timed { asked, until })
     }
-
-    fn start(&self, question: &str, work: Work<End>) -> Result<Started<End>, Status> {
-        self.server.runs.start(question, Keep::Events, work).map_err(|error| status::of_refusal(&error))
-    }
 }
 
 /// A question, and until when its caller waits.
@@ -179,7 +174,7 @@ fn margin(time: Duration) -> Duration {
     (time / 20).min(Duration::from_millis(100))
 }
 
-/// The end of a run, unless its caller waits no longer: it may not even have had a place.
+/// The end of a run, unless its caller waits no longer: it may not even have had a slot.
 async fn in_time(end: oneshot::Receiver<Ended<End>>, until: Option<Instant>) -> Result<Ended<End>, Status> {
     let late = async {
         match until {
@@ -191,7 +186,7 @@ async fn in_time(end: oneshot::Receiver<Ended<End>>, until: Option<Instant>) -> 
     tokio::select! {
         biased;
         ended = end => ended.map_err(|_| Status::internal("the run broke off")),
-        () = late => Err(Status::deadline_exceeded("the question had no place, or no answer, in the time given")),
+        () = late => Err(Status::deadline_exceeded("the question got no slot, or no answer, in the time given")),
     }
 }
 

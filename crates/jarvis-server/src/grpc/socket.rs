@@ -14,46 +14,46 @@ use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
-use crate::listen::{Place, accept};
+use crate::listen::{Slot, accept};
 
 /// How long a client may take to begin: until the preface of HTTP/2 is there.
 const BEGIN_TIME: Duration = Duration::from_secs(15);
 
 const PREFACE: usize = 24;
 
-/// A connection that holds one of the places.
-pub(super) struct Placed {
+/// A connection that holds one of the slots.
+pub(super) struct SlotStream {
     stream: TcpStream,
     /// Runs until enough was read; a client that says nothing is cut.
     begin: Option<Pin<Box<Sleep>>>,
     read: usize,
-    _place: Place,
+    _slot: Slot,
 }
 
-/// Connections as they come; what has no place waits in the system's queue. After `stop` none comes any more, and yet the
+/// Connections as they come; what has no slot waits in the system's queue. After `stop` none comes any more, and yet the
 /// stream does not end: its end would stop the server before those in flight are done.
 pub(super) fn incoming(
     listener: TcpListener,
-    places: usize,
+    slots: usize,
     stop: CancellationToken,
-) -> impl Stream<Item = io::Result<Placed>> {
-    let places = Arc::new(Semaphore::new(places));
-    stream::unfold((listener, places, stop), |(listener, places, stop)| async move {
+) -> impl Stream<Item = io::Result<SlotStream>> {
+    let slots = Arc::new(Semaphore::new(slots));
+    stream::unfold((listener, slots, stop), |(listener, slots, stop)| async move {
         loop {
             let accepted = tokio::select! {
                 biased;
                 () = stop.cancelled() => std::future::pending().await,
-                accepted = accept(&listener, &places) => accepted,
+                accepted = accept(&listener, &slots) => accepted,
             };
-            if let Some((stream, place)) = accepted {
+            if let Some((stream, slot)) = accepted {
                 let begin = Some(Box::pin(tokio::time::sleep(BEGIN_TIME)));
-                return Some((Ok(Placed { stream, begin, read: 0, _place: place }), (listener, places, stop)));
+                return Some((Ok(SlotStream { stream, begin, read: 0, _slot: slot }), (listener, slots, stop)));
             }
         }
     })
 }
 
-impl Connected for Placed {
+impl Connected for SlotStream {
     type ConnectInfo = TcpConnectInfo;
 
     fn connect_info(&self) -> TcpConnectInfo {
@@ -61,7 +61,7 @@ impl Connected for Placed {
     }
 }
 
-impl AsyncRead for Placed {
+impl AsyncRead for SlotStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         let before = buffer.filled().len();
@@ -78,7 +78,7 @@ impl AsyncRead for Placed {
     }
 }
 
-impl AsyncWrite for Placed {
+impl AsyncWrite for SlotStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

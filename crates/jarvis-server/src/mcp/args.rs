@@ -2,14 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jarvis_plan::Language;
+use jarvis_plan::{Kind, Language};
 use rmcp::ErrorData;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use crate::wire::ask::AttachmentKind;
 
 #[derive(Debug)]
 pub(super) enum Call {
@@ -25,6 +23,9 @@ pub(super) struct Run {
     pub(super) request: String,
     #[serde(default)]
     pub(super) files: Vec<File>,
+    /// The pipeline of `run`.
+    #[serde(default)]
+    pub(super) pipeline: Option<String>,
 }
 
 /// A file that a request is about: a name with bytes or a text, or an address with its kind.
@@ -40,7 +41,7 @@ pub(super) struct File {
     #[serde(default)]
     pub(super) url: Option<String>,
     #[serde(default)]
-    pub(super) kind: Option<AttachmentKind>,
+    pub(super) kind: Option<Kind>,
 }
 
 /// The arguments of `ask`.
@@ -53,28 +54,9 @@ pub(super) struct Ask {
     #[serde(default)]
     pub(super) document_base64: Option<String>,
     #[serde(default)]
-    pub(super) language: Option<Tongue>,
+    pub(super) language: Option<Language>,
     #[serde(default)]
     pub(super) max_steps: Option<u32>,
-}
-
-/// The language of the answer.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Tongue {
-    En,
-    Ru,
-    Zh,
-}
-
-impl From<Tongue> for Language {
-    fn from(tongue: Tongue) -> Language {
-        match tongue {
-            Tongue::En => Language::English,
-            Tongue::Ru => Language::Russian,
-            Tongue::Zh => Language::Chinese,
-        }
-    }
 }
 
 impl Call {
@@ -86,7 +68,12 @@ impl Call {
         let arguments = Value::Object(arguments.unwrap_or_default());
         let call = match tool {
             "run" => Call::Run(decoded(tool, arguments)?),
-            "plan" => Call::Plan(decoded(tool, arguments)?),
+            "plan" => match decoded(tool, arguments)? {
+                Run { pipeline: Some(_), .. } => {
+                    return Err(wrong("`plan` takes no `pipeline`: plans are HuggingGPT's"));
+                }
+                plan => Call::Plan(plan),
+            },
             "ask" => Call::Ask(decoded(tool, arguments)?),
             other => {
                 let other: String = other.chars().take(60).collect();

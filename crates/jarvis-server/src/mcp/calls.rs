@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::request::Parts;
-use futures::FutureExt;
-use jarvis_hugginggpt::decisions::{Decision, DecisionError};
-use jarvis_react::{AskError, Asked, Reached};
+use jarvis_plan::{Kind, Turn};
+use jarvis_react::{Asked, Reached};
 use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -16,9 +15,9 @@ use tokio::sync::oneshot;
 use super::content::Naming;
 use super::{Jarvis, args, progress};
 use crate::error::ApiError;
-use crate::routes::pipeline::{self, RunHeader};
-use crate::runs::{Ended, Keep, Started, Work};
-use crate::wire::ask::{Ask, Attachment, AttachmentKind, MOST_ATTACHMENTS, Message, Speaker};
+use crate::request::{self, RunRequest};
+use crate::runs::{Ended, Keep, Lost, Started};
+use crate::wire::ask::{Ask, Attachment, MOST_ATTACHMENTS};
 
 /// How long what is left to tell of a run may keep back its result.
 const LATE: Duration = Duration::from_secs(2);
@@ -35,17 +34,20 @@ impl Jarvis {
     }
 
     async fn run(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {
-        let asked = self.asked(run).await?;
-        let started = asked.start(&self.server).map_err(refused)?;
-        let (run_id, ended) = finished(started, context).await?;
-        let Ended { result, usage, ms } = ended;
-        let run = match result {
-            Ok(Ok(run)) => run,
-            Ok(Err(error)) => return Ok(failed(&error.into())),
-            Err(lost) => return Ok(failed(&lost.into())),
+        let name = run.pipeline.clone();
+        let asked = self.request(run).await?;
+        let started = asked.start(&self.server, name.as_deref());
+        let started = started.map_err(|error| match error.status().is_server_error() {
+            true => refused(error),
+            false => args::wrong(in_full(&error)),
+        })?;
+        let (run_id, Ended { result, usage, ms }) = finished(started, context).await?;
+        let run = match done(result) {
+            Ok(run) => run,
+            Err(reason) => return Ok(error_result(reason)),
         };
         let naming = self.naming(context);
-        let document = RunHeader { run_id, asked: &asked }.document(&run, usage, ms, |url| naming.disk(url));
+        let document = asked.document(&run_id, &run, usage, ms, |url| naming.disk(url));
         let mut content = vec![ContentBlock::text(run.answer.text.clone())];
         content.extend(naming.blocks(run.answer.resources.iter().map(|made| made.url.clone()).collect()).await);
         let mut result = if run.ok() { CallToolResult::success(content) } else { CallToolResult::error(content) };
@@ -54,22 +56,17 @@ impl Jarvis {
     }
 
     async fn plan(&self, run: args::Run, context: &Context) -> Result<CallToolResult, ErrorData> {
-        let asked = self.asked(run).await?;
-        let decisions = self.server.parts.decisions.clone();
-        let request = Arc::clone(&asked.request);
-        let work: Work<Result<Decision, DecisionError>> =
-            Box::new(move |events, cancel| async move { decisions.decide(request, &events, cancel).await }.boxed());
-        let started = self.server.runs.start(&asked.request.text, Keep::Nothing, work).map_err(refused)?;
-        let (_, ended) = finished(started, context).await?;
-        let decision = match ended.result {
-            Ok(Ok(decision)) => decision,
-            Ok(Err(error)) => return Ok(failed(&error.into())),
-            Err(lost) => return Ok(failed(&lost.into())),
+        let request = self.request(run).await?.request;
+        let (decisions, text) = (self.server.parts.decisions.clone(), request.text.clone());
+        let work = move |events, cancel| async move { decisions.decide(request, &events, cancel).await };
+        let started = self.server.runs.start(&text, Keep::Nothing, work).map_err(refused)?;
+        let decision = match done(finished(started, context).await?.1.result) {
+            Ok(decision) => decision,
+            Err(reason) => return Ok(error_result(reason)),
         };
         let mut document = decision.execution_config();
-        if let Some(fields) = document.as_object_mut() {
-            fields.insert("plan_id".to_owned(), json!(decision.plan_id));
-        }
+        let fields = document.as_object_mut().expect("an execution plan is an object");
+        fields.insert("plan_id".to_owned(), json!(decision.plan_id));
         let mut result = CallToolResult::success(vec![ContentBlock::text(in_words(&document))]);
         result.structured_content = Some(document);
         Ok(result)
@@ -94,20 +91,19 @@ impl Jarvis {
         let asked = Asked {
             question: ask.question,
             document: document.text,
-            language: ask.language.map(Into::into),
+            language: ask.language,
             max_steps: ask.max_steps,
             deadline: None,
             warnings: document.warnings,
         };
         let question = asked.question.clone();
-        let work: Work<Result<Reached, AskError>> =
-            Box::new(move |events, cancel| async move { agent.ask(&asked, &events, cancel).await }.boxed());
+        let work = move |events, cancel| async move { agent.ask(&asked, &events, cancel).await };
         let started = self.server.runs.start(&question, Keep::Events, work).map_err(refused)?;
         let (_, ended) = finished(started, context).await?;
         let reached = match ended.result {
             Ok(Ok(reached)) => reached,
-            Ok(Err(error)) => return Ok(result_of(&error.whole(), error.hint())),
-            Err(lost) => return Ok(failed(&lost.into())),
+            Ok(Err(error)) => return Ok(error_result(with_hint(&error.whole(), error.hint()))),
+            Err(lost) => return Ok(error_result(in_full(&lost.into()))),
         };
         let Reached { text, images, rounds, finish, warnings, .. } = reached;
         let document = json!({
@@ -118,10 +114,10 @@ impl Jarvis {
             "warnings": warnings,
         });
         let none = text.is_empty() && images.is_empty();
-        let said = if none { "there is no answer".to_owned() } else { text };
+        let answer = if none { "there is no answer".to_owned() } else { text };
         let mut content = Vec::new();
-        if !said.is_empty() {
-            content.push(ContentBlock::text(said));
+        if !answer.is_empty() {
+            content.push(ContentBlock::text(answer));
         }
         content.extend(self.naming(context).blocks(images).await);
         let mut result = if none { CallToolResult::error(content) } else { CallToolResult::success(content) };
@@ -134,7 +130,7 @@ impl Jarvis {
     }
 
     /// What is asked of the pipeline, its files taken in.
-    async fn asked(&self, run: args::Run) -> Result<pipeline::Asked, ErrorData> {
+    async fn request(&self, run: args::Run) -> Result<RunRequest, ErrorData> {
         if run.files.len() > MOST_ATTACHMENTS {
             return Err(args::wrong(format!("a request may have {MOST_ATTACHMENTS} files")));
         }
@@ -142,15 +138,8 @@ impl Jarvis {
         for (at, file) in run.files.into_iter().enumerate() {
             attachments.push(self.attached(&format!("files[{at}]"), file).await?);
         }
-        let ask = Ask {
-            messages: vec![Message { role: Speaker::User, content: run.request }],
-            attachments,
-            return_decisions: false,
-            detached: false,
-            api_endpoint: None,
-            api_key: None,
-        };
-        pipeline::Asked::of(&self.server, &ask).map_err(|error| args::wrong(in_full(&error)))
+        let ask = Ask { messages: vec![Turn::user(run.request)], attachments, ..Ask::default() };
+        RunRequest::of(&self.server, &ask).map_err(|error| args::wrong(in_full(&error)))
     }
 
     /// A file as an attachment: bytes are taken in as an upload's are.
@@ -181,7 +170,7 @@ impl Jarvis {
                 Ok(Attachment::of(&resource))
             }
             (None, Some(text), None) => {
-                let kind = kind.unwrap_or(AttachmentKind::Text);
+                let kind = kind.unwrap_or(Kind::Text);
                 Ok(Attachment { kind, path: None, text: Some(text), url: None, name })
             }
             (None, None, Some(url)) => {
@@ -199,7 +188,7 @@ async fn finished<T>(started: Started<T>, context: &Context) -> Result<(String, 
     let log = Arc::clone(&started.live.log);
     let (over, is_over) = oneshot::channel::<()>();
     let waiting = async {
-        let ended = pipeline::wait(started).await;
+        let ended = request::wait(started).await;
         drop(over);
         ended
     };
@@ -225,13 +214,20 @@ fn refused(error: ApiError) -> ErrorData {
     ErrorData::internal_error(in_full(&error), Some(data))
 }
 
-/// A run without an answer, as the model that asked can read it.
-fn failed(error: &ApiError) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(in_full(error))])
+/// The result of a run, or why there is none, as the model that asked can read it.
+fn done<T, E>(ended: Result<Result<T, E>, Lost>) -> Result<T, String>
+where
+    ApiError: From<E>,
+{
+    let result = match ended {
+        Ok(result) => result.map_err(ApiError::from),
+        Err(lost) => Err(<ApiError as From<Lost>>::from(lost)),
+    };
+    result.map_err(|error| in_full(&error))
 }
 
-fn result_of(message: &str, hint: Option<&str>) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(with_hint(message, hint))])
+fn error_result(message: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(message)])
 }
 
 fn in_full(error: &ApiError) -> String {

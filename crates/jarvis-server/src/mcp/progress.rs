@@ -14,8 +14,7 @@ use crate::runs::Log;
 /// The longest message, in characters.
 const LONGEST: usize = 300;
 
-/// Tells the events of a run until it ends, in the order in which they come, numbered from 1. A client that does not
-/// take them ends it.
+/// Reports the events of a run until it ends, in order, numbered from 1. Stops when the client does not take them.
 pub(super) async fn report(log: Arc<Log>, token: ProgressToken, peer: &Peer<RoleServer>) {
     let mut sent = 0_u32;
     let mut frames = std::pin::pin!(log.follow(0));
@@ -31,7 +30,7 @@ pub(super) async fn report(log: Arc<Log>, token: ProgressToken, peer: &Peer<Role
     }
 }
 
-/// An event in a sentence; `None` for one that is not worth telling.
+/// An event in a sentence; `None` for one that is not reported.
 fn message(name: &str, event: &Value) -> Option<String> {
     let text = |pointer: &str| match event.pointer(pointer) {
         Some(Value::String(text)) => text.clone(),
@@ -39,7 +38,7 @@ fn message(name: &str, event: &Value) -> Option<String> {
         Some(other) => other.to_string(),
     };
     Some(match name {
-        "queued" => format!("waiting for a place; {} before this one", text("/ahead")),
+        "queued" => format!("waiting for a slot; {} runs ahead", text("/ahead")),
         "plan" => {
             let tasks = event.pointer("/plan/tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             let names: Vec<&str> = tasks.iter().filter_map(|task| task.get("task")?.as_str()).collect();
@@ -57,7 +56,7 @@ fn message(name: &str, event: &Value) -> Option<String> {
         "thought" => format!("thought: {}", text("/text")),
         "action" => format!("action: {} {}", text("/tool"), text("/input")),
         "observation" => format!("observation: {}", text("/text")),
-        "answer" => "the answer stands".to_owned(),
+        "answer" => "the answer is ready".to_owned(),
         _ => return None,
     })
 }
@@ -69,9 +68,9 @@ mod tests {
     use super::message;
 
     #[test]
-    fn events_are_told_in_a_sentence() {
+    fn events_become_sentences() {
         for (name, event, want) in [
-            ("queued", json!({"ahead": 2}), Some("waiting for a place; 2 before this one")),
+            ("queued", json!({"ahead": 2}), Some("waiting for a slot; 2 runs ahead")),
             ("plan", json!({"plan": {"tasks": [{"task": "a"}, {"task": "b"}]}}), Some("planned: a, b")),
             ("plan", json!({"plan": {"tasks": []}}), Some("planned: no task is needed")),
             ("task_started", json!({"id": 0, "task": "a", "model": "m"}), Some("task 0 (a) started with m")),

@@ -3,12 +3,12 @@
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// The tools, always in this order.
-pub(super) fn all() -> Vec<Tool> {
-    vec![run(), plan(), ask()]
+/// The tools, always in this order. `pipelines` are those that `run` may choose.
+pub(super) fn all(pipelines: &[&str]) -> Vec<Tool> {
+    vec![run(pipelines), plan(), ask()]
 }
 
-fn run() -> Tool {
+fn run(pipelines: &[&str]) -> Tool {
     let about = "Does a whole request with expert models: plans it into tasks, chooses a model for each, runs them in \
         parallel, and answers. For pictures, sounds, videos and texts: describe, segment, detect, edges, depth, \
         generate, transcribe, read aloud, summarise, translate, classify, extract. Say everything in one request; \
@@ -30,14 +30,20 @@ fn run() -> Tool {
         },
         "required": ["run_id", "plan", "outcomes", "answer"]
     });
-    tool("run", "Do a request with expert models", about, request("What you want, in your own words"), results)
-        .with_annotations(
-            ToolAnnotations::with_title("Do a request with expert models")
-                .read_only(false)
-                .destructive(false)
-                .idempotent(false)
-                .open_world(true),
-        )
+    let mut input = request("What you want, in your own words");
+    if let [default, _, ..] = pipelines {
+        let about = format!("How the request is done; `{default}` unless given");
+        let properties = input.pointer_mut("/properties").and_then(Value::as_object_mut).expect("it has properties");
+        let pipeline = json!({"type": "string", "enum": pipelines, "description": about});
+        properties.insert("pipeline".to_owned(), pipeline);
+    }
+    tool("run", "Do a request with expert models", about, input, results).with_annotations(
+        ToolAnnotations::with_title("Do a request with expert models")
+            .read_only(false)
+            .destructive(false)
+            .idempotent(false)
+            .open_world(true),
+    )
 }
 
 fn plan() -> Tool {

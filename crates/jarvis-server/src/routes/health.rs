@@ -1,4 +1,4 @@
-//! Whether the server lives, whether it can work, and what it counted.
+//! Liveness, readiness and metrics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::{ApiError, Failures};
 use crate::guard;
 use crate::state::Server;
 use crate::wire::reply::HealthReply;
 
-/// How the server is
+/// State of the server
 ///
-/// Answers 200 as long as the server lives, whatever it has to say about what it needs.
+/// Answers 200 as long as the server lives, even when something that it needs does not work.
 #[utoipa::path(get, path = "/health", tag = "server",
     responses((status = 200, description = "It lives", body = HealthReply)))]
 pub(crate) async fn health(State(server): State<Server>, headers: HeaderMap) -> Json<HealthReply> {
@@ -50,6 +50,7 @@ async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
         model: pipeline.model_name(),
         tasks_loaded: tasks.map_or(0, |tasks| tasks.offered.len()),
         auth: server.options.token.is_some(),
+        pipelines: server.working_pipelines(),
         runs_live: server.runs.count(),
         checks,
     }
@@ -59,7 +60,7 @@ async fn look(server: &Server, headers: &HeaderMap) -> HealthReply {
 #[utoipa::path(get, path = "/metrics", tag = "server",
     responses((status = 200, description = "Counters, gauges and histograms",
         content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8", body = String),
-        (status = "4XX", description = "A token is needed", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, ApiError> {
     server.metrics.live.set(i64::try_from(server.runs.count()).unwrap_or(i64::MAX));
     let text = server.metrics.text().map_err(|error| ApiError::internal("the counters cannot be written", &error))?;

@@ -13,18 +13,35 @@ use tokio_util::io::ReaderStream;
 
 use jarvis_store::Media;
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::{ApiError, ErrorBody, Failures};
 use crate::state::Server;
 
-/// A picture that an upload or a task made
-#[utoipa::path(get, path = "/images/{name}", tag = "media",
-    params(("name" = String, Path, description = "The file"), ("Range" = Option<String>, Header, description = "A range of bytes")),
-    responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 416, description = "There is no such part", body = ErrorBody),
-        (status = "4XX", description = "There is no such file", body = ErrorBody),
-        (status = "5XX", description = "It could not be read", body = ErrorBody)))]
-pub(crate) async fn file(State(server): State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
+/// Makes the routes of one kind of files each.
+macro_rules! file_routes {
+    ($($(#[$about:meta])* $name:ident at $path:literal;)*) => {$(
+        $(#[$about])*
+        #[utoipa::path(get, path = $path, tag = "media",
+            params(("name" = String, Path, description = "The file"),
+                ("Range" = Option<String>, Header, description = "A range of bytes")),
+            responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
+                (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
+                (status = 416, description = "There is no such part", body = ErrorBody), Failures))]
+        pub(crate) async fn $name(server: State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
+            file(server, uri, headers).await
+        }
+    )*};
+}
+
+file_routes! {
+    /// A picture that an upload or a task made
+    picture at "/images/{name}";
+    /// A sound that an upload or a task made
+    sound at "/audios/{name}";
+    /// A video that an upload or a task made
+    video at "/videos/{name}";
+}
+
+async fn file(State(server): State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
     let path = Media::display(uri.path())?;
     // Files that are still being written begin with a dot.
     if path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) {
@@ -50,12 +67,12 @@ pub(crate) async fn file(State(server): State<Server>, uri: Uri, headers: Header
     // A chat client elsewhere shows the pictures that an answer links to; their names cannot be guessed.
     set(HeaderName::from_static("cross-origin-resource-policy"), "cross-origin".into());
     let (status, start, length) = match range(headers.get(header::RANGE), size) {
-        Asked::Whole => (StatusCode::OK, 0, size),
-        Asked::Part { start, end } => {
+        Part::Whole => (StatusCode::OK, 0, size),
+        Part::Range { start, end } => {
             set(header::CONTENT_RANGE, format!("bytes {start}-{end}/{size}"));
             (StatusCode::PARTIAL_CONTENT, start, end - start + 1)
         }
-        Asked::Nothing => {
+        Part::Nothing => {
             let mut refused =
                 ApiError::new(StatusCode::RANGE_NOT_SATISFIABLE, "no_such_range", "the file has no such part")
                     .into_response();
@@ -75,68 +92,44 @@ pub(crate) async fn file(State(server): State<Server>, uri: Uri, headers: Header
     Ok((status, reply, body).into_response())
 }
 
-/// A sound that an upload or a task made
-#[utoipa::path(get, path = "/audios/{name}", tag = "media",
-    params(("name" = String, Path, description = "The file"), ("Range" = Option<String>, Header, description = "A range of bytes")),
-    responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 416, description = "There is no such part", body = ErrorBody),
-        (status = "4XX", description = "There is no such file", body = ErrorBody),
-        (status = "5XX", description = "It could not be read", body = ErrorBody)))]
-pub(crate) async fn sound(server: State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
-    file(server, uri, headers).await
-}
-
-/// A video that an upload or a task made
-#[utoipa::path(get, path = "/videos/{name}", tag = "media",
-    params(("name" = String, Path, description = "The file"), ("Range" = Option<String>, Header, description = "A range of bytes")),
-    responses((status = 200, description = "The file", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 206, description = "A part of it", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 416, description = "There is no such part", body = ErrorBody),
-        (status = "4XX", description = "There is no such file", body = ErrorBody),
-        (status = "5XX", description = "It could not be read", body = ErrorBody)))]
-pub(crate) async fn video(server: State<Server>, uri: Uri, headers: HeaderMap) -> Result<Response, ApiError> {
-    file(server, uri, headers).await
-}
-
 /// What part of a file is asked for.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum Part {
     /// All of it; also when the header makes no sense, or asks for several parts, as the standard allows.
     Whole,
     /// From a first to a last byte, both included.
-    Part { start: u64, end: u64 },
+    Range { start: u64, end: u64 },
     /// A part that lies outside.
     Nothing,
 }
 
 /// Reads a Range header (RFC 9110, section 14.2).
-fn range(header: Option<&HeaderValue>, size: u64) -> Asked {
+fn range(header: Option<&HeaderValue>, size: u64) -> Part {
     let Some(spec) = header.and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("bytes=")) else {
-        return Asked::Whole;
+        return Part::Whole;
     };
-    let Some((first, last)) = spec.trim().split_once('-') else { return Asked::Whole };
+    let Some((first, last)) = spec.trim().split_once('-') else { return Part::Whole };
     let number = |text: &str| text.trim().parse::<u64>().ok();
     let (start, end) = match (number(first), number(last)) {
-        (Some(start), Some(end)) if start > end => return Asked::Whole,
+        (Some(start), Some(end)) if start > end => return Part::Whole,
         (Some(start), Some(end)) => (start, end.min(size.saturating_sub(1))),
         (Some(start), None) if last.trim().is_empty() => (start, size.saturating_sub(1)),
-        (None, Some(0)) if first.trim().is_empty() => return Asked::Nothing,
+        (None, Some(0)) if first.trim().is_empty() => return Part::Nothing,
         (None, Some(suffix)) if first.trim().is_empty() => (size.saturating_sub(suffix), size.saturating_sub(1)),
-        _ => return Asked::Whole,
+        _ => return Part::Whole,
     };
-    if start < size { Asked::Part { start, end } } else { Asked::Nothing }
+    if start < size { Part::Range { start, end } } else { Part::Nothing }
 }
 
 #[cfg(test)]
 mod tests {
     use axum::http::HeaderValue;
 
-    use super::{Asked, range};
+    use super::{Part, range};
 
     #[test]
     fn ranges_are_read_as_the_standard_says() {
-        let part = |start, end| Asked::Part { start, end };
+        let part = |start, end| Part::Range { start, end };
         for (header, want) in [
             ("bytes=0-4", part(0, 4)),
             ("bytes=4-", part(4, 9)),
@@ -144,18 +137,18 @@ mod tests {
             ("bytes=-30", part(0, 9)),
             ("bytes=2-99", part(2, 9)),
             ("bytes=9-9", part(9, 9)),
-            ("bytes=10-", Asked::Nothing),
-            ("bytes=-0", Asked::Nothing),
-            ("bytes=5-2", Asked::Whole),
-            ("bytes=0-1,4-5", Asked::Whole),
-            ("bytes=-", Asked::Whole),
-            ("bytes=a-b", Asked::Whole),
-            ("pages=1-2", Asked::Whole),
-            ("bytes=99999999999999999999999-", Asked::Whole),
+            ("bytes=10-", Part::Nothing),
+            ("bytes=-0", Part::Nothing),
+            ("bytes=5-2", Part::Whole),
+            ("bytes=0-1,4-5", Part::Whole),
+            ("bytes=-", Part::Whole),
+            ("bytes=a-b", Part::Whole),
+            ("pages=1-2", Part::Whole),
+            ("bytes=99999999999999999999999-", Part::Whole),
         ] {
             assert_eq!(range(Some(&HeaderValue::from_static(header)), 10), want, "{header}");
         }
-        assert_eq!(range(None, 10), Asked::Whole);
-        assert_eq!(range(Some(&HeaderValue::from_static("bytes=0-")), 0), Asked::Nothing);
+        assert_eq!(range(None, 10), Part::Whole);
+        assert_eq!(range(Some(&HeaderValue::from_static("bytes=0-")), 0), Part::Nothing);
     }
 }

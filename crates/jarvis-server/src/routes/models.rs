@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 
-use crate::error::ErrorBody;
+use crate::error::Failures;
 use crate::state::Server;
 use crate::wire::reply::{ModelLine, ModelsReply, TaskLine};
 
@@ -13,7 +13,7 @@ const DESCRIPTION: usize = 200;
 /// The models and task types
 #[utoipa::path(get, path = "/models", tag = "server",
     responses((status = 200, description = "All that are known", body = ModelsReply),
-        (status = "4XX", description = "A token is needed", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn models(State(server): State<Server>) -> Json<ModelsReply> {
     let pipeline = &server.parts.pipeline;
     let endpoints = pipeline.sources.endpoints.iter().map(|endpoint| (&endpoint.model, endpoint.host));

@@ -12,10 +12,10 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use jarvis_plan::{AnswerResource, Kind, Usage};
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::guard;
-use crate::routes::pipeline::{Asked, named, wait};
+use crate::request::{RunRequest, wait};
 use crate::runs::CancelOnDrop;
 use crate::sse;
 use crate::state::{Named, Server};
@@ -39,23 +39,22 @@ fn card(name: &str) -> ModelCard {
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "openai", request_body = ChatCompletionRequest,
     responses((status = 200, description = "The reply; with `stream` server-sent pieces of it", content(
             (ChatCompletion = "application/json"), (SseEvent = "text/event-stream"))),
-        (status = "4XX", description = "The request is wrong, or asks for what cannot be given", body = ErrorBody),
-        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn complete(
     State(server): State<Server>,
     headers: HeaderMap,
     ApiJson(body): ApiJson<ChatCompletionRequest>,
 ) -> Result<Response, ApiError> {
-    let named = known(&server, &body.model)?.clone();
-    let model = card(named.name).id;
+    let named = known(&server, &body.model)?.name;
+    let model = card(named).id;
     intake::check(&body)?;
     let (streams, progress) = (body.stream == Some(true), body.stream_progress == Some(true));
     let usage = body.stream_options.as_ref().is_some_and(|options| options.include_usage == Some(true));
     let links = Links::of(&headers);
     let request = intake::request(&server, body, &links).await?;
     let pipeline = Arc::clone(&server.parts.pipeline);
-    let asked = Asked { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
-    let started = asked.start_with(&server, &named)?;
+    let run = RunRequest { planner: pipeline.planner_name(), pipeline, request: Arc::new(request) };
+    let started = run.start(&server, Some(named))?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     if streams {
         let head = pieces::Head { id: id(&started.live.run_id.0), model, created };
@@ -63,7 +62,7 @@ pub(crate) async fn complete(
         let guard = CancelOnDrop::new(&started.live);
         let frames = Arc::clone(&started.live.log).follow(0);
         let events = pieces::of(frames, started.end, head, want, links);
-        return Ok(sse::open(events, guard, &server.metrics, server.options.heartbeat));
+        return Ok(sse::open(events, guard, &server));
     }
     let (run_id, ended) = wait(started).await?;
     let run = ended.result??;
@@ -87,7 +86,7 @@ pub(crate) async fn complete(
 /// The models that can be asked
 #[utoipa::path(get, path = "/v1/models", tag = "openai",
     responses((status = 200, description = "The pipelines", body = ModelList),
-        (status = "4XX", description = "A key is needed", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn models(State(server): State<Server>) -> Json<ModelList> {
     let data = server.parts.pipelines.iter().map(|named| card(named.name)).collect();
     Json(ModelList { object: "list", data })
@@ -108,7 +107,7 @@ pub(crate) async fn model_of_owner(
 
 /// The pipeline that a model's id or its name alone means.
 fn known<'a>(server: &'a Server, given: &str) -> Result<&'a Named, ApiError> {
-    named(server, given.strip_prefix("jarvis/").unwrap_or(given)).ok_or_else(|| {
+    server.pipeline(given.strip_prefix("jarvis/").unwrap_or(given)).ok_or_else(|| {
         let shown: String = given.chars().take(100).collect();
         let names: Vec<String> = server.parts.pipelines.iter().map(|named| card(named.name).id).collect();
         ApiError::new(StatusCode::NOT_FOUND, "model_not_found", format!("there is no model `{shown}` here"))

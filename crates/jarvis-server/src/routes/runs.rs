@@ -13,12 +13,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::{ApiError, ErrorBody, Failures};
 use crate::runs::Frame;
 use crate::sse;
 use crate::state::Server;
-use crate::wire::reply::SseEvent;
-use crate::wire::reply::{CancelReply, RunLine, RunReply, RunsReply};
+use crate::wire::reply::{CancelReply, EventStream, RunLine, RunReply, RunsReply};
 
 /// How many runs are listed.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -37,13 +36,12 @@ fn fifty() -> u32 {
 /// The latest runs
 #[utoipa::path(get, path = "/runs", tag = "runs", params(Page),
     responses((status = 200, description = "Newest first", body = RunsReply),
-        (status = "4XX", description = "The request is wrong", body = ErrorBody),
-        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn list(
     State(server): State<Server>,
     page: Result<Query<Page>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<RunsReply>, ApiError> {
-    let limit = page.map(|Query(page)| page.limit).unwrap_or_default();
+    let limit = page.map_or(0, |Query(page)| page.limit);
     if !(1..=1000).contains(&limit) {
         return Err(ApiError::invalid("`limit` is a number from 1 to 1000").param("limit"));
     }
@@ -70,8 +68,7 @@ fn is_waiting(server: &Server, run_id: &str) -> bool {
 /// One run with its events
 #[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path, description = "The run's id")),
     responses((status = 200, description = "The run", body = RunReply),
-        (status = "4XX", description = "There is no such run", body = ErrorBody),
-        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -> Result<Json<RunReply>, ApiError> {
     let id = whole(id)?;
     if let Some(live) = server.runs.get(&id) {
@@ -88,9 +85,8 @@ pub(crate) async fn show(State(server): State<Server>, Path(id): Path<String>) -
 #[utoipa::path(get, path = "/runs/{id}/events", tag = "runs",
     params(("id" = String, Path, description = "The run's id"),
         ("Last-Event-ID" = Option<u64>, Header, description = "The last event already seen")),
-    responses((status = 200, description = "The events", content_type = "text/event-stream", body = SseEvent),
-        (status = "4XX", description = "There is no such run", body = ErrorBody),
-        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+    responses(EventStream,
+        Failures))]
 pub(crate) async fn follow(
     State(server): State<Server>,
     Path(id): Path<String>,
@@ -108,11 +104,11 @@ pub(crate) async fn follow(
     let id = whole(id)?;
     if let Some(live) = server.runs.get(&id) {
         let frames = Arc::clone(&live.log).follow(from);
-        return Ok(sse::reply(frames, (), &server.metrics, server.options.heartbeat));
+        return Ok(sse::reply(frames, (), &server));
     }
     let record = from_journal(&server, move |journal| journal.run(&id)).await?;
     let frames: Vec<Frame> = record.events.iter().filter_map(recorded).filter(|frame| frame.seq >= from).collect();
-    Ok(sse::reply(stream::iter(frames), (), &server.metrics, server.options.heartbeat))
+    Ok(sse::reply(stream::iter(frames), (), &server))
 }
 
 /// The frame of an event that the journal kept.
@@ -129,8 +125,7 @@ fn recorded(event: &Value) -> Option<Frame> {
     responses((status = 200, description = "It is being cancelled", body = CancelReply),
         (status = 404, description = "There is no such run", body = ErrorBody),
         (status = 409, description = "It has ended already", body = ErrorBody),
-        (status = "4XX", description = "The request is wrong", body = ErrorBody),
-        (status = "5XX", description = "It could not be done", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn cancel(
     State(server): State<Server>,
     Path(id): Path<String>,

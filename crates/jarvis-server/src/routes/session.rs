@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use axum::http::{HeaderMap, StatusCode};
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::{ApiError, Failures};
 use crate::extract::ApiJson;
 use crate::guard;
 use crate::state::Server;
@@ -25,7 +25,7 @@ pub(crate) struct LogIn {
 /// Trades the token for a cookie that page scripts cannot read.
 #[utoipa::path(post, path = "/session", tag = "server", request_body = LogIn,
     responses((status = 204, description = "Logged in"),
-        (status = "4XX", description = "The token is not the right one", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn log_in(
     State(server): State<Server>,
     headers: HeaderMap,
@@ -34,7 +34,7 @@ pub(crate) async fn log_in(
     match &server.options.token {
         None => Ok(guard::log_out(&server, &headers)),
         Some(token) if guard::is_token(token, given.token.trim()) => Ok(guard::log_in(&server, &headers)),
-        Some(_) => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is not the right one")),
+        Some(_) => Err(ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "the token is wrong")),
     }
 }
 

@@ -8,7 +8,7 @@ use axum::extract::multipart::{Multipart, MultipartError, MultipartRejection};
 use axum::http::StatusCode;
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::{ApiError, ErrorBody, Failures};
 use crate::state::Server;
 use crate::wire::ask::{Attachment, MOST_ATTACHMENTS};
 use crate::wire::reply::{UploadReply, Uploaded};
@@ -30,10 +30,9 @@ pub(crate) struct UploadForm {
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 200, description = "How requests name the files", body = UploadReply),
         (status = 413, description = "A file is too large", body = ErrorBody),
-        (status = 415, description = "A file is nothing that can be worked with", body = ErrorBody),
+        (status = 415, description = "The kind of a file is not supported", body = ErrorBody),
         (status = 507, description = "The disk is full", body = ErrorBody),
-        (status = "4XX", description = "The upload is wrong", body = ErrorBody),
-        (status = "5XX", description = "It could not be stored", body = ErrorBody)))]
+        Failures))]
 pub(crate) async fn upload(
     State(server): State<Server>,
     form: Result<Multipart, MultipartRejection>,

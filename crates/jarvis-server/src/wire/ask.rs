@@ -1,6 +1,6 @@
 //! What callers ask: messages and attachments, turned into a Request.
 
-use jarvis_plan::{Kind, Request, Resource, Role, Source, Turn, is_han};
+use jarvis_plan::{Kind, Request, Resource, Source, Turn, is_han};
 use jarvis_store::Media;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -12,11 +12,11 @@ use crate::state::CallerModel;
 use jarvis_net::Secret;
 
 /// A request, in the shape of the original's HTTP API. Fields that are not listed are ignored.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 pub(crate) struct Ask {
     /// The conversation; the last message is the request, those before it are its history.
-    #[schema(min_items = 1)]
-    pub(crate) messages: Vec<Message>,
+    #[schema(min_items = 1, value_type = Vec<Message>)]
+    pub(crate) messages: Vec<Turn>,
     /// Files that the request is about, as `POST /upload` gives them.
     #[serde(default)]
     pub(crate) attachments: Vec<Attachment>,
@@ -35,19 +35,19 @@ pub(crate) struct Ask {
     pub(crate) api_key: Option<String>,
 }
 
-/// One message of a conversation.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+/// One message of a conversation: the schema of [`Turn`].
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "only its schema is used")]
 pub(crate) struct Message {
-    /// Who said it.
-    pub(crate) role: Speaker,
-    /// What was said.
+    role: Speaker,
     #[schema(example = "read this aloud: good morning")]
-    pub(crate) content: String,
+    content: String,
 }
 
-/// Who said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+/// The author of a message: the schema of [`jarvis_plan::Role`].
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[allow(dead_code, reason = "only its schema is used")]
 pub(crate) enum Speaker {
     /// A person.
     User,
@@ -60,8 +60,8 @@ pub(crate) enum Speaker {
 /// A file, text or address that goes with a request: exactly one of `path`, `text` and `url`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Attachment {
-    /// What it is.
-    pub(crate) kind: AttachmentKind,
+    #[schema(value_type = AttachmentKind)]
+    pub(crate) kind: Kind,
     /// A file on the server, as `POST /upload` or an answer named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(example = "/images/0f8e.png")]
@@ -77,9 +77,10 @@ pub(crate) struct Attachment {
     pub(crate) name: Option<String>,
 }
 
-/// What an attachment is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+/// What an attachment is: the schema of [`Kind`].
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[allow(dead_code, reason = "only its schema is used")]
 pub(crate) enum AttachmentKind {
     /// Plain text.
     Text,
@@ -95,9 +96,6 @@ pub(crate) enum AttachmentKind {
 
 impl Ask {
     /// The request that is meant.
-    ///
-    /// # Errors
-    /// When a field is wrong; the error names it.
     pub(crate) fn request(&self, options: &Options) -> Result<Request, ApiError> {
         let most = options.max_messages;
         if self.messages.len() > most {
@@ -112,7 +110,8 @@ impl Ask {
             return Err(ApiError::invalid("the last message is empty").param("messages"));
         }
         let attachments = resources(&self.attachments)?;
-        let history = earlier.iter().map(|message| message.turn(&attachments)).collect();
+        let turn = |turn: &Turn| Turn { role: turn.role, content: with_paths(&turn.content, &attachments) };
+        let history = earlier.iter().map(turn).collect();
         Ok(Request { text: with_paths(last.content.trim(), &attachments), attachments, history })
     }
 
@@ -219,17 +218,6 @@ fn checked(text: &str, policy: &CallerPolicy) -> Option<Url> {
     (plain && listed).then_some(url)
 }
 
-impl Message {
-    fn turn(&self, attachments: &[Resource]) -> Turn {
-        let role = match self.role {
-            Speaker::User => Role::User,
-            Speaker::Assistant => Role::Assistant,
-            Speaker::System => Role::System,
-        };
-        Turn { role, content: with_paths(&self.content, attachments) }
-    }
-}
-
 impl Attachment {
     pub(crate) fn of(resource: &Resource) -> Attachment {
         let (mut path, mut text, mut url) = (None, None, None);
@@ -238,7 +226,7 @@ impl Attachment {
             Source::Public(display) => path = Some(display.clone()),
             Source::Url(address) => url = Some(address.clone()),
         }
-        Attachment { kind: resource.kind.into(), path, text, url, name: resource.name.clone() }
+        Attachment { kind: resource.kind, path, text, url, name: resource.name.clone() }
     }
 
     fn resource(&self) -> Result<Resource, String> {
@@ -246,7 +234,7 @@ impl Attachment {
         if long(&self.name) || long(&self.path) {
             return Err(format!("a name or path may have {LONGEST_NAME} bytes"));
         }
-        let kind = Kind::from(self.kind);
+        let kind = self.kind;
         let mut name = self.name.clone();
         let source = match (&self.path, &self.text, &self.url) {
             (Some(path), None, None) if kind.is_media() => {
@@ -267,30 +255,6 @@ impl Attachment {
             _ => return Err("give exactly one of `path`, `text` and `url`".into()),
         };
         Ok(Resource { kind, source, name })
-    }
-}
-
-impl From<Kind> for AttachmentKind {
-    fn from(kind: Kind) -> AttachmentKind {
-        match kind {
-            Kind::Text => AttachmentKind::Text,
-            Kind::Image => AttachmentKind::Image,
-            Kind::Audio => AttachmentKind::Audio,
-            Kind::Video => AttachmentKind::Video,
-            Kind::Json => AttachmentKind::Json,
-        }
-    }
-}
-
-impl From<AttachmentKind> for Kind {
-    fn from(kind: AttachmentKind) -> Kind {
-        match kind {
-            AttachmentKind::Text => Kind::Text,
-            AttachmentKind::Image => Kind::Image,
-            AttachmentKind::Audio => Kind::Audio,
-            AttachmentKind::Video => Kind::Video,
-            AttachmentKind::Json => Kind::Json,
-        }
     }
 }
 

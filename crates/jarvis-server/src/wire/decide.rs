@@ -2,7 +2,7 @@
 
 use jarvis_hugginggpt::decisions::Format;
 use jarvis_hugginggpt::decisions::examples::Scenario;
-use jarvis_plan::Request;
+use jarvis_plan::{Request, Turn};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -16,14 +16,16 @@ use crate::wire::ask::{Ask, Attachment, Message};
 pub(crate) struct DecideAsk {
     /// The conversation; the last message is the request.
     #[serde(default)]
-    pub(crate) messages: Option<Vec<Message>>,
+    #[schema(value_type = Option<Vec<Message>>)]
+    pub(crate) messages: Option<Vec<Turn>>,
     /// What is seen: `objects-seen`, a list of words, and `sample-description`, a text.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) scenario: Option<Value>,
     /// How the decision is written.
     #[serde(default)]
-    pub(crate) format: Option<DecisionFormat>,
+    #[schema(value_type = Option<DecisionFormat>)]
+    pub(crate) format: Option<Format>,
     /// Files that the request is about.
     #[serde(default)]
     pub(crate) attachments: Vec<Attachment>,
@@ -36,23 +38,15 @@ pub(crate) struct DecideAsk {
     pub(crate) api_key: Option<String>,
 }
 
-/// How a decision is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+/// How a decision is written: the schema of [`Format`].
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[allow(dead_code, reason = "only its schema is used")]
 pub(crate) enum DecisionFormat {
     /// `decisions`, `raw_results` and the execution plan.
     Config,
     /// `tasks` with the fields of a vision pipeline.
     Pipeline,
-}
-
-impl From<DecisionFormat> for Format {
-    fn from(format: DecisionFormat) -> Format {
-        match format {
-            DecisionFormat::Config => Format::Config,
-            DecisionFormat::Pipeline => Format::Pipeline,
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -76,10 +70,9 @@ impl DecideAsk {
         let mut ask = Ask {
             messages: self.messages.unwrap_or_default(),
             attachments: self.attachments,
-            return_decisions: false,
-            detached: false,
             api_endpoint: self.api_endpoint,
             api_key: self.api_key,
+            ..Ask::default()
         };
         let subject = match scenario {
             Some(scenario) => {

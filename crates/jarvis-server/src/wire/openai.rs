@@ -72,15 +72,15 @@ pub(crate) struct StreamOptions {
 /// One message.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct ChatMessage {
-    /// Who said it: `system`, `developer`, `user` or `assistant`.
+    /// The author: `system`, `developer`, `user` or `assistant`.
     #[schema(pattern = "^(system|developer|user|assistant)$", example = "user")]
     pub(crate) role: String,
-    /// What was said: a text, or parts.
+    /// A text, or parts.
     #[serde(default)]
     pub(crate) content: Option<Content>,
 }
 
-/// What was said.
+/// The content of a message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum Content {
@@ -154,7 +154,7 @@ pub(crate) struct Choice {
     pub(crate) logprobs: (),
 }
 
-/// What jarvis says.
+/// The reply.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AssistantMessage {
     /// `assistant`.

@@ -4,7 +4,7 @@ use jarvis_hugginggpt::RunDocument;
 use jarvis_store::{RunRecord, RunSummary};
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoResponses, ToSchema};
 
 use crate::state::Check;
 use crate::wire::ask::Attachment;
@@ -42,9 +42,9 @@ pub(crate) struct DecisionsReply {
     raw_results: Value,
 }
 
-/// What was said to a request that is conversation.
+/// The reply to a request that is conversation.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Said {
+pub(crate) struct ConversationReply {
     /// The reply.
     pub(crate) message: String,
 }
@@ -56,8 +56,8 @@ pub(crate) enum TasksReply {
     /// The tasks.
     #[schema(value_type = Vec<Object>)]
     Tasks(Value),
-    /// What was said instead.
-    Message(Said),
+    /// The reply instead.
+    Message(ConversationReply),
 }
 
 /// The results by task id, or a message where the request was conversation.
@@ -67,8 +67,8 @@ pub(crate) enum ResultsReply {
     /// The results.
     #[schema(value_type = Object)]
     Results(Value),
-    /// What was said instead.
-    Message(Said),
+    /// The reply instead.
+    Message(ConversationReply),
 }
 
 /// Files that were taken in. The first one's fields stand at the top too.
@@ -90,6 +90,12 @@ pub(crate) struct Uploaded {
     /// Its size in bytes.
     pub(crate) bytes: u64,
 }
+
+/// The events of a run, for the API's description.
+#[derive(IntoResponses)]
+#[response(status = 200, description = "The events", content_type = "text/event-stream")]
+#[allow(dead_code, reason = "only its description is used")]
+pub(crate) struct EventStream(SseEvent);
 
 /// A server-sent event. Only its description is used.
 #[derive(ToSchema)]
@@ -192,9 +198,10 @@ pub(crate) struct HealthReply {
     pub(crate) tasks_loaded: usize,
     /// Whether a token is needed.
     pub(crate) auth: bool,
+    /// The pipelines that work as configured, the default first.
+    pub(crate) pipelines: Vec<&'static str>,
     /// Runs that go on or wait.
     pub(crate) runs_live: usize,
-    /// What was looked at.
     pub(crate) checks: Vec<Check>,
 }
 

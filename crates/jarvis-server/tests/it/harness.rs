@@ -14,10 +14,9 @@ use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::{Engine, Job, Worker};
 use jarvis_hugginggpt::decisions::{DecisionSettings, Decisions, Format, PlanStore};
 use jarvis_hugginggpt::prompts::Prompts;
-use jarvis_hugginggpt::{FileSource, HuggingGpt, Settings, Sources};
+use jarvis_hugginggpt::{FileSource, HuggingGpt, Sources};
 use jarvis_pipeline::{Pipeline, RunContext};
 use jarvis_plan::{ErrorCode, TaskError};
-use jarvis_planner::Offline;
 use jarvis_react::Agent;
 use jarvis_react::document::NoPdf;
 use jarvis_rewoo::Rewoo;
@@ -242,8 +241,12 @@ impl Builder {
 fn pipelines() -> Vec<Named> {
     let rewoo: Arc<dyn Pipeline> = Arc::new(Rewoo::new().expect("the prompts parse"));
     vec![
-        Named { name: "hugginggpt", make: Arc::new(|configured| Ok(Arc::clone(configured) as Arc<dyn Pipeline>)) },
-        Named { name: "rewoo", make: Arc::new(move |_| Ok(Arc::clone(&rewoo))) },
+        Named {
+            name: "hugginggpt",
+            needs_model: false,
+            make: Arc::new(|configured| Ok(Arc::clone(configured) as Arc<dyn Pipeline>)),
+        },
+        Named { name: "rewoo", needs_model: true, make: Arc::new(move |_| Ok(Arc::clone(&rewoo))) },
     ]
 }
 
@@ -284,28 +287,9 @@ fn model(url: &str) -> Arc<dyn ChatModel> {
 }
 
 fn pipeline(chat: Option<Arc<dyn ChatModel>>, worker: Arc<Scripted>) -> HuggingGpt {
-    let sources = Sources {
-        catalogue: Catalogue::builtin(),
-        prober: None,
-        wanted: Wanted::remote(InferenceMode::Hybrid, Deployment::Minimal),
-        model_server: false,
-        huggingface: false,
-        native: Arc::new(|_| Ok(())),
-        endpoints: Vec::new(),
-        tools: Vec::new(),
-    };
-    HuggingGpt {
-        offered: sources.offered(chat.is_some()),
-        chat,
-        planner: Arc::new(Offline::new()),
-        vocabulary: Arc::new(jarvis_catalogue::vocabulary()),
-        sources: Arc::new(sources),
-        worker,
-        prompts: Arc::new(Prompts::builtin().expect("the prompts parse")),
-        logs: None,
-        show: Arc::new(str::to_owned),
-        settings: Settings::default(),
-    }
+    let wanted = Wanted::remote(InferenceMode::Hybrid, Deployment::Minimal);
+    let prompts = Arc::new(Prompts::builtin().expect("the prompts parse"));
+    HuggingGpt::new(chat, Sources::new(Catalogue::builtin(), wanted), worker, prompts)
 }
 
 impl Harness {

@@ -116,11 +116,36 @@ async fn a_request_is_done_and_told_on_the_way() {
         let told = client.service().told();
         assert_eq!(told.first().map(String::as_str), Some("planned: text-classification"), "{told:?}");
         assert!(told.iter().any(|told| told.starts_with("task 0 (text-classification) ended")), "{told:?}");
-        assert_eq!(told.last().map(String::as_str), Some("the answer stands"), "{told:?}");
+        assert_eq!(told.last().map(String::as_str), Some("the answer is ready"), "{told:?}");
         harness.settled().await;
         let runs = harness.get("/runs").await;
         assert_eq!(runs.json["runs"][0]["run_id"], document["run_id"]);
     }
+}
+
+#[tokio::test]
+async fn a_request_may_choose_its_pipeline() {
+    let harness = harness::with_chat(crate::pipelines::rewoo()).start().await;
+    let client = client(&harness, lifecycles()[1].clone(), None).await.unwrap();
+    let tools = client.peer().list_all_tools().await.unwrap();
+    assert_eq!(tools[0].input_schema["properties"]["pipeline"]["enum"], json!(["hugginggpt", "rewoo"]));
+    let request = json!({"request": "what do both cost?", "pipeline": "rewoo"});
+    let done = call(&client, "run", request.clone()).await.unwrap();
+    assert_eq!((text(&done), done.is_error), ("Both cost forty-two.", Some(false)));
+    assert_eq!(done.structured_content.unwrap()["outcomes"][0]["task"], "calculator");
+    for (tool, pipeline, says) in
+        [("run", "none", "the pipelines are: hugginggpt, rewoo"), ("plan", "rewoo", "no `pipeline`")]
+    {
+        let error = call(&client, tool, json!({"request": "x", "pipeline": pipeline})).await.unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    // Without a model there is nothing to choose from.
+    let offline = harness::offline().start().await;
+    let client = self::client(&offline, lifecycles()[1].clone(), None).await.unwrap();
+    let tools = client.peer().list_all_tools().await.unwrap();
+    assert_eq!(tools[0].input_schema["properties"].get("pipeline"), None);
+    let refused = call(&client, "run", request).await.unwrap();
+    assert!(refused.is_error == Some(true) && text(&refused).contains("needs a chat model"), "{}", text(&refused));
 }
 
 #[tokio::test]

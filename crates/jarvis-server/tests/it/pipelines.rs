@@ -7,7 +7,7 @@ use crate::harness::{self, ask};
 
 const PLAN: &str = "Plan: Add.\n#E1 = calculator[17 + 25]\nPlan: Say it.\n#E2 = LLM[Say #E1 in words.]";
 
-fn rewoo() -> Script {
+pub(crate) fn rewoo() -> Script {
     Script::new()
         .on("rewoo_plan", Said::text(PLAN).usage(100, 20))
         .on("rewoo_llm", Said::text("forty-two"))
@@ -35,6 +35,9 @@ async fn every_pipeline_is_a_model() {
     let models = harness.get("/v1/models").await;
     let ids: Vec<&Value> = models.json["data"].as_array().expect("models").iter().map(|model| &model["id"]).collect();
     assert_eq!(ids, [&json!("jarvis/hugginggpt"), &json!("jarvis/rewoo")]);
+    assert_eq!(harness.get("/health").await.json["pipelines"], json!(["hugginggpt", "rewoo"]));
+    let offline = harness::offline().start().await;
+    assert_eq!(offline.get("/health").await.json["pipelines"], json!(["hugginggpt"]), "ReWOO needs a model");
     let mut body = ask("what do both cost?");
     body["model"] = json!("jarvis/rewoo");
     let reply = harness.post("/v1/chat/completions", body).await;

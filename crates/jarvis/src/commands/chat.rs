@@ -1,7 +1,9 @@
 //! `jarvis chat`: a conversation; each request sees the earlier turns and files.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use jarvis_pipeline::Pipeline;
 use jarvis_plan::{Resource, Source, Turn};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -17,10 +19,11 @@ const GREETING: &str = "Tell me what you need; name files by their path. `exit` 
 
 pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let app = App::build(global, printer).await?;
+    let pipeline = app.pipeline_named(&args.pipeline)?;
     let mut files = args.files;
     let mut memory = Memory::default();
     if let Some(text) = &args.once {
-        let ok = turn(&app, text, &files, &mut memory, args.json, printer).await?;
+        let ok = turn(&app, &pipeline, text, &files, &mut memory, args.json, printer).await?;
         return Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) });
     }
     if !args.json {
@@ -42,7 +45,7 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
             "exit" | "quit" => break,
             _ => {}
         }
-        if let Err(failure) = turn(&app, line, &files, &mut memory, args.json, printer).await {
+        if let Err(failure) = turn(&app, &pipeline, line, &files, &mut memory, args.json, printer).await {
             // One request that fails does not end the conversation.
             printer.error(failure.error(), failure.advice());
         }
@@ -64,6 +67,7 @@ struct Memory {
 /// One request and its answer; true when it was answered.
 async fn turn(
     app: &App,
+    pipeline: &Arc<dyn Pipeline>,
     text: &str,
     files: &[std::path::PathBuf],
     memory: &mut Memory,
@@ -92,7 +96,7 @@ async fn turn(
         printer.out_piece("[ Jarvis ]: ");
     }
     let live = if json { Live::Nothing } else { Live::Tokens };
-    let finished = session::run(app, Work::Request(request, app.pipeline.clone()), live, printer).await?;
+    let finished = session::run(app, Work::Request(request, Arc::clone(pipeline)), live, printer).await?;
     let planner = app.pipeline.planner_name();
     if json {
         let document = document(app, planner, text, &finished);

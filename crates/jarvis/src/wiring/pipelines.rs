@@ -1,5 +1,5 @@
-//! The pipelines of this program, in one table: `jarvis run --pipeline`, the routes of the server and the models of its
-//! OpenAI door follow it.
+//! The pipelines of this program, in one table. `--pipeline`, the routes of the server, its page, its MCP tool `run` and the
+//! models of its OpenAI protocol follow it.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ impl App {
                 let configured = Configured { hugginggpt: Arc::clone(hugginggpt), agent: Arc::clone(&agent) };
                 make(&configured).map_err(|failure| failure.error().to_string())
             };
-            Named { name: entry.name, make: Arc::new(make) }
+            Named { name: entry.name, needs_model: entry.needs_model, make: Arc::new(make) }
         };
         PIPELINES.iter().map(named).collect()
     }

@@ -103,6 +103,15 @@ async fn planning_is_measured_and_measured_again_without_a_call() {
     assert!(written("figures.tasks.txt").contains("right  a-example-1: 3 of 3 tasks"));
     assert!(written("figures.paths.txt").contains("b-example-1: 0 of 1 paths"));
     assert_eq!(chat.requests().len(), 2);
+    // What an earlier measurement left is gone on with by --resume, and by nothing else.
+    harness.file("figures.samples.jsonl", format!("{}\n", first["per_sample"][0]));
+    let measure = ["plan", "--evaluate", "examples.json", "--out", "figures.json"];
+    let again = harness.run(&measure);
+    assert!(again.code == 2 && again.stderr.contains("figures.samples.jsonl"), "{}", again.stderr);
+    assert_eq!(harness.run(&[&measure[..], &["--resume"]].concat()).code, 0);
+    assert_eq!(chat.requests().len(), 3);
+    assert_eq!(serde_json::from_str::<Value>(&written("figures.json")).expect("JSON"), first);
+    assert!(!harness.work().join("figures.samples.jsonl").exists());
     let wrong = harness.run(&["plan", "--evaluate", "nothing.json"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.stderr.contains("nothing.json"), "{}", wrong.stderr);

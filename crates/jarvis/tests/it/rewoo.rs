@@ -1,4 +1,4 @@
-//! `jarvis run --pipeline`: the table of pipelines, and ReWOO on a recording.
+//! `--pipeline` of `jarvis run` and `jarvis chat`: the table of pipelines, and ReWOO on a recording.
 
 use serde_json::json;
 
@@ -25,6 +25,10 @@ fn rewoo_plans_gathers_and_solves() {
     assert_eq!(runs[0]["run_id"], document["run_id"], "{runs}");
     let told = harness.told(&[&run[..], &[]].concat());
     assert!(told.contains("Both cost forty-two."), "{told}");
+    let chat =
+        ["chat", "--once", "what do both cost?", "--pipeline", "rewoo", "--llm", "replay:r.jsonl", "--json", "-q"];
+    let (code, document) = harness.json(&chat);
+    assert_eq!((code, document["answer"]["text"].as_str()), (0, Some("Both cost forty-two.")), "{document:#}");
 }
 
 #[test]
@@ -48,6 +52,8 @@ fn wrong_choices_of_a_pipeline_are_wrong_use() {
     for (args, said) in [
         (&["run", "x", "--pipeline", "none"][..], &["hugginggpt", "rewoo", "react"][..]),
         (&["run", "x", "--pipeline", "rewoo"], &["`rewoo` needs a chat model", "--llm MODEL"]),
+        (&["chat", "--pipeline", "none"], &["hugginggpt", "rewoo"]),
+        (&["chat", "--pipeline", "rewoo"], &["`rewoo` needs a chat model", "--llm MODEL"]),
         (&["run", "--plan", "p.json", "--pipeline", "rewoo"], &["cannot be used with"]),
     ] {
         let ended = harness.run(args);

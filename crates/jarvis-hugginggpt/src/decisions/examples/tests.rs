@@ -16,7 +16,7 @@ fn example(id: &str) -> Value {
     })
 }
 
-fn load_text(examples: &str, categories: Option<&str>) -> Result<Examples, ExamplesError> {
+fn load_text(examples: &str, categories: Option<&str>) -> Result<Examples, JsonFileError> {
     let folder = tempfile::tempdir().unwrap();
     let (file, second) = (folder.path().join("e.json"), folder.path().join("c.json"));
     std::fs::write(&file, examples).unwrap();
@@ -79,7 +79,7 @@ fn what_is_wrong_with_a_file_is_told() {
         let error = load_text(text, None).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
-    assert!(matches!(Examples::load(Path::new("/nonexistent/e.json"), None), Err(ExamplesError::Io { .. })));
+    assert!(matches!(Examples::load(Path::new("/nonexistent/e.json"), None), Err(JsonFileError::Io { .. })));
 }
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! The flow of the pipeline form, told and written down. The steps themselves are in [`super::steps`].
+//! The flow of the pipeline form, reported as events and written down. The steps themselves are in [`super::steps`].
 
 use std::time::Instant;
 
@@ -11,6 +11,7 @@ use super::steps::{Steps, records};
 use super::{Pipeline, convert};
 use crate::decisions::examples::Scenario;
 use crate::decisions::{DecisionError, Decisions, Method, PromptLog};
+use crate::json::{set, take};
 use crate::source::ServiceTask;
 use crate::stages::Stages;
 
@@ -19,7 +20,7 @@ use crate::stages::Stages;
 pub struct PipelineDecision {
     /// The scenario's description, verbatim.
     pub request: String,
-    /// The plan's id: that of the run whose events told of it.
+    /// The plan's id: that of the run that decided it.
     pub plan_id: String,
     /// The pipeline; empty when the scenario calls for no task.
     pub pipeline: Pipeline,
@@ -27,7 +28,6 @@ pub struct PipelineDecision {
     pub mapped: Vec<(String, String)>,
     /// What a reader should know: what was mended or guessed, the same for the same decision.
     pub warnings: Vec<String>,
-    /// Calls and tokens.
     pub usage: Usage,
     /// How long it took, in milliseconds.
     pub ms: u64,
@@ -41,43 +41,39 @@ impl PipelineDecision {
     /// The execution plan: `{"execution_config": {…}}`. The same decision gives the same bytes.
     pub fn execution_config(&self) -> Value {
         let mut config = convert::to_execution_config(&self.pipeline, &self.request);
-        if !self.warnings.is_empty()
-            && let Some(fields) = config.as_object_mut()
-        {
-            fields.insert("warnings".into(), json!(self.warnings));
+        if !self.warnings.is_empty() {
+            set(&mut config, "warnings", json!(self.warnings));
         }
         json!({ "execution_config": config })
     }
 
     /// The reply of the decision API in the pipeline form: `tasks`, then what is ours.
     pub fn reply(&self) -> Value {
-        let mut reply = json!({ "tasks": self.pipeline.tasks });
-        if let Some(fields) = reply.as_object_mut() {
-            let mut document = self.execution_config();
-            let config = document.get_mut("execution_config").map(Value::take).unwrap_or_default();
-            fields.insert("execution_config".into(), config);
-            fields.insert("plan_id".into(), self.plan_id.clone().into());
-            let mapped: Vec<Value> = self.mapped.iter().map(|(from, to)| json!({"from": from, "to": to})).collect();
-            for (name, value) in [
-                ("execution_config_file", json!(self.saved)),
-                ("prompt_logs_directory", json!(self.prompt_logs)),
-                ("mapped", json!(mapped)),
-                ("warnings", json!(self.warnings)),
-            ] {
-                if !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()) {
-                    fields.insert(name.into(), value);
-                }
+        let mut reply = json!({
+            "tasks": self.pipeline.tasks,
+            "execution_config": take(self.execution_config(), "execution_config"),
+            "plan_id": self.plan_id,
+        });
+        let mapped: Vec<Value> = self.mapped.iter().map(|(from, to)| json!({"from": from, "to": to})).collect();
+        for (name, value) in [
+            ("execution_config_file", json!(self.saved)),
+            ("prompt_logs_directory", json!(self.prompt_logs)),
+            ("mapped", json!(mapped)),
+            ("warnings", json!(self.warnings)),
+        ] {
+            if !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()) {
+                set(&mut reply, name, value);
             }
-            fields.insert("llm_calls".into(), self.usage.total_calls().into());
-            fields.insert("usage".into(), json!(self.usage));
-            fields.insert("timing_ms".into(), self.ms.into());
         }
+        set(&mut reply, "llm_calls", self.usage.total_calls());
+        set(&mut reply, "usage", json!(self.usage));
+        set(&mut reply, "timing_ms", self.ms);
         reply
     }
 }
 
 impl Decisions {
-    /// Decides for a scenario in the pipeline form. Told through `events` as a decision is. The method is that of the
+    /// Decides for a scenario in the pipeline form. Reported as events as a decision is. The method is that of the
     /// settings: [`Method::Separate`] makes one call for the plan and one for each task with more than one model,
     /// [`Method::Unified`] makes one.
     ///
@@ -93,7 +89,7 @@ impl Decisions {
         let request = Request::new(&scenario.sample_description);
         // Boxed: what a decision holds while it waits is large.
         let work = Box::pin(self.pipelined(scenario, events, began));
-        self.told(request, work, PipelineDecision::execution_config, events, &cancel, began).await
+        self.report(request, work, PipelineDecision::execution_config, events, &cancel, began).await
     }
 
     /// The stages, without which there are no pipelines.
@@ -128,7 +124,7 @@ impl Decisions {
         let mut planned = match self.settings.method {
             Method::Separate => {
                 let mut planned = steps.plan(&examples, true).await?;
-                steps.told(&planned);
+                steps.report_plan(&planned);
                 let notes = steps.choose(&mut planned.pipeline).await?;
                 planned.notes.extend(notes);
                 planned
@@ -150,41 +146,13 @@ impl Decisions {
             saved: None,
             prompt_logs: None,
         };
-        self.save_pipeline(&mut decision, events).await;
-        if let Some(log) = log.filter(PromptLog::is_begun) {
-            log.finish().await;
-            decision.prompt_logs = Some(log.shown());
+        if !decision.pipeline.tasks.is_empty() {
+            let document = format!("{:#}", decision.execution_config());
+            decision.saved = self.save(&decision.plan_id, document, events).await.ok().flatten();
         }
+        decision.prompt_logs = PromptLog::finish(log).await;
         decision.usage = events.usage();
-        decision.ms = elapsed(began);
+        decision.ms = began.elapsed().as_millis() as u64;
         Ok(decision)
     }
-
-    /// Saves the plan, unless it is empty. What cannot be saved is told, and no error.
-    async fn save_pipeline(&self, decision: &mut PipelineDecision, events: &Events) {
-        let Some(store) = self.plans.clone() else { return };
-        if decision.pipeline.tasks.is_empty() {
-            return;
-        }
-        let (id, value) = (decision.plan_id.clone(), decision.execution_config());
-        let saved = tokio::task::spawn_blocking(move || {
-            store.save(&id, &serde_json::to_string_pretty(&value).unwrap_or_default())
-        });
-        let failed = match saved.await {
-            Ok(Ok(saved)) => {
-                decision.saved = Some(saved.shown);
-                return;
-            }
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "a plan could not be saved");
-                error.without_path()
-            }
-            Err(error) => error.to_string(),
-        };
-        events.note(Level::Warning, format!("the plan could not be saved: {failed}"));
-    }
-}
-
-fn elapsed(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

@@ -127,7 +127,10 @@ pub(super) fn unique(name: &str, taken: impl Fn(&str) -> bool) -> String {
     if !taken(name) {
         return name.to_owned();
     }
-    (2_u32..).map(|count| format!("{name}-{count}")).find(|name| !taken(name)).unwrap_or_default()
+    (2_u32..)
+        .map(|count| format!("{name}-{count}"))
+        .find(|name| !taken(name))
+        .expect("there are more numbers than names")
 }
 
 /// Tasks in pipeline fields as a draft of the general form: `source` and `pipeline-end` are left out, and so are
@@ -158,9 +161,6 @@ pub fn is_pipeline(value: &Value) -> bool {
 }
 
 /// Reads one task.
-///
-/// # Errors
-/// When it is no object, or has no usable id.
 pub fn task(value: &Value) -> Result<PipelineTask, String> {
     let fields = value.as_object().ok_or("it is not an object")?;
     // `task_id` names the task in replies where `id` is the model's.

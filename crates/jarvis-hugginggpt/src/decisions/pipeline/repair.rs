@@ -13,7 +13,6 @@ use crate::untrusted::folded;
 /// What is known where a model left something out.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// The catalogue's tasks, for their inputs and outputs.
     pub tasks: &'a [ServiceTask],
     /// The most tasks of a pipeline, `source` and `pipeline-end` not counted.
     pub max_tasks: usize,
@@ -38,7 +37,7 @@ pub fn repair(tasks: Vec<PipelineTask>, known: Known<'_>) -> (Pipeline, Vec<Stri
     let places: HashMap<String, usize> = tasks.iter().enumerate().map(|(at, task)| (folded(&task.id), at)).collect();
     let mut graph = Graph { after: vec![Vec::new(); count] };
     for (from, to, sure) in claims(&tasks, &places, &mut notes) {
-        let name = |at: usize| tasks.get(at).map(|task| task.id.as_str()).unwrap_or_default();
+        let name = |at: usize| tasks.get(at).expect("links are between tasks").id.as_str();
         if from == to || to == 0 || from == last {
             notes.push(format!("the link from `{}` to `{}` cannot be and was left out", name(from), name(to)));
         } else if graph.reaches(to, from) {
@@ -186,7 +185,7 @@ impl Graph {
     }
 
     fn after(&self, at: usize) -> &[usize] {
-        self.after.get(at).map(Vec::as_slice).unwrap_or_default()
+        self.after.get(at).expect("the graph has a place for each task")
     }
 
     fn before(&self, at: usize) -> Vec<usize> {

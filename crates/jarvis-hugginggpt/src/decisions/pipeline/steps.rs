@@ -69,6 +69,13 @@ impl Steps<'_> {
         self.mended(read).await
     }
 
+    /// The same within the time that a decision may take.
+    pub(crate) async fn plan_in_time(&self, examples: &[Example], reasons: bool) -> Result<Planned, DecisionError> {
+        let after = self.settings.timeout;
+        let planned = tokio::time::timeout(after, Box::pin(self.plan(examples, reasons))).await;
+        planned.unwrap_or(Err(DecisionError::Timeout { after }))
+    }
+
     /// The plan and the models in one call.
     pub(crate) async fn unified(&self, examples: &[Example]) -> Result<Planned, DecisionError> {
         let served = self
@@ -87,7 +94,7 @@ impl Steps<'_> {
                     found.truncate(self.settings.max_models);
                     models.push((task, found));
                 }
-                // One sentence is enough when nobody answers.
+                // One note is enough when the source is down.
                 Err(error) if notes.is_empty() => notes.push(format!("no models of `{task}`: {error}")),
                 Err(_) => {}
             }
@@ -102,7 +109,7 @@ impl Steps<'_> {
         };
         let read = self.ask(&ask, Some(UNIFIED), UNIFIED_TOKENS).await?;
         let mut planned = self.mended(read).await?;
-        self.told(&planned);
+        self.report_plan(&planned);
         planned.notes.splice(0..0, notes);
         let mut at = 0;
         for task in planned.pipeline.tasks.iter_mut() {
@@ -239,8 +246,8 @@ impl Steps<'_> {
         let question = question.fitted(&levels, |(shots, models, description)| {
             let shown = plan.models.zip(MODELS_SHOWN.get(*models).copied());
             prompts.pipeline_plan(&PipelinePlan {
-                examples: plan.examples.get(..*shots).unwrap_or_default(),
-                task_description: TASK_DESCRIPTIONS.get(*description).copied().unwrap_or_default(),
+                examples: plan.examples.get(..*shots).expect("a level counts the examples"),
+                task_description: *TASK_DESCRIPTIONS.get(*description).expect("a level of the table"),
                 models: shown.map(|(models, (most, description))| ModelsShown { most, description, ..models }),
                 ..*plan
             })
@@ -255,7 +262,7 @@ impl Steps<'_> {
         question.read(|reply| read::reply(&reply.text)).await
     }
 
-    /// Gives unknown task types a known one where that can be told, and makes the links consistent.
+    /// Gives unknown task types a known one where it is clear which, and makes the links consistent.
     async fn mended(&self, read: read::Tasks) -> Result<Planned, DecisionError> {
         let read::Tasks { mut tasks, mut notes } = read;
         let known: Vec<mapping::Known> = self
@@ -289,8 +296,8 @@ impl Steps<'_> {
         Ok(Planned { pipeline, mapped, notes })
     }
 
-    /// Tells of the plan, in the words that every front end knows.
-    pub(crate) fn told(&self, planned: &Planned) {
+    /// Reports the plan as the events that every front end knows.
+    pub(crate) fn report_plan(&self, planned: &Planned) {
         let vocabulary =
             Vocabulary::new(planned.pipeline.tasks.iter().map(|task| Tool::typed(&task.id, "", &[], &[])).collect());
         let limits = Limits { max_tasks: planned.pipeline.tasks.len() };
@@ -307,7 +314,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Tells of a choice.
+    /// Reports a choice.
     fn chosen(&self, id: TaskId, task: &PipelineTask, models: &[ServiceModel]) {
         if task.model_id == NONE {
             return;
@@ -347,16 +354,16 @@ fn checked(task: &mut PipelineTask, models: &[ServiceModel]) -> Option<String> {
             None => format!("no model is available for `{}`", task.id),
         });
     };
-    let said = std::mem::take(&mut task.model_id);
-    match read_choice(&json!({"id": said, "reason": ""}).to_string(), &ids) {
-        Some(choice) if said != NONE => {
+    let given = std::mem::take(&mut task.model_id);
+    match read_choice(&json!({"id": given, "reason": ""}).to_string(), &ids) {
+        Some(choice) if given != NONE => {
             task.model_id = choice.id;
             choice.note.map(|note| format!("`{}`: {note}", task.id))
         }
         _ => {
             task.model_id = (*first).to_owned();
             task.model_chosen_reason = "the first model was taken: the reply names none of the models".to_owned();
-            Some(format!("`{}`: `{said}` is none of its models; the first model was taken", task.id))
+            Some(format!("`{}`: `{given}` is none of its models; the first model was taken", task.id))
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn pin(
             return None;
         }
     };
-    if row.hosted_on.as_deref().is_some_and(|said| said != chosen.host.as_str() && said != "unknown") {
+    if row.hosted_on.as_deref().is_some_and(|given| given != chosen.host.as_str() && given != "unknown") {
         notes.push(format!("task {}: `{model}` runs on `{}`, whatever `hosted_on` says", row.id, chosen.host));
     }
     let mut fallbacks: Vec<Candidate> = Vec::new();
@@ -51,8 +51,8 @@ struct Unfit {
     hint: String,
 }
 
-/// The candidate that a model's id means for a task. The host is the one said where the model can be there, else its own.
-fn resolve(id: &str, said: Option<&str>, task: &str, sources: &Sources) -> Result<Candidate, Unfit> {
+/// The candidate that a model's id means for a task, on the given host where the model can be there, else on its own.
+fn resolve(id: &str, given: Option<&str>, task: &str, sources: &Sources) -> Result<Candidate, Unfit> {
     let candidate = |host: Host| Candidate { id: id.to_owned(), host: host.into(), effective_task: task.to_owned() };
     let fitting = || format!("`jarvis models list --task {task}` shows those that do; without a model one is chosen");
     let kind = jarvis_catalogue::find(task);
@@ -74,10 +74,10 @@ fn resolve(id: &str, said: Option<&str>, task: &str, sources: &Sources) -> Resul
     if let Some(model) = sources.catalogue.get(id, Some(task)) {
         // A Hub model may be loaded on the model server too.
         let elsewhere = [Host::Local, Host::Huggingface];
-        let host = elsewhere.into_iter().find(|host| said == Some(host.as_str()));
+        let host = elsewhere.into_iter().find(|host| given == Some(host.as_str()));
         return Ok(candidate(host.filter(|_| elsewhere.contains(&model.host)).unwrap_or(model.host)));
     }
-    if said == Some(Host::Api.as_str()) {
+    if given == Some(Host::Api.as_str()) {
         let message = format!("`{id}` is a model of a catalogue service, which jarvis plans with and does not call");
         return Err(Unfit { message, hint: fitting() });
     }

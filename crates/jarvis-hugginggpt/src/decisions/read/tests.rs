@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Executable, PlanFileError, PlanLimits, Sources, distance, nearest, read_plan};
+use super::{Executable, PlanFileError, PlanLimits, Sources, nearest, read_plan};
 
 #[test]
 fn the_nearest_word_is_near() {
@@ -19,21 +19,11 @@ fn the_nearest_word_is_near() {
     ] {
         assert_eq!(nearest(word, names.into_iter()), want, "{word}");
     }
-    assert_eq!((distance("", "abc"), distance("abc", ""), distance("kitten", "sitting")), (3, 3, 3));
 }
 
 /// Native models, and those that the catalogue lists.
 fn sources() -> Sources {
-    Sources {
-        catalogue: jarvis_catalogue::Catalogue::builtin(),
-        prober: None,
-        wanted: jarvis_catalogue::Wanted::native_only(),
-        model_server: false,
-        huggingface: false,
-        native: std::sync::Arc::new(|_| Ok(())),
-        endpoints: Vec::new(),
-        tools: Vec::new(),
-    }
+    Sources::new(jarvis_catalogue::Catalogue::builtin(), jarvis_catalogue::Wanted::native_only())
 }
 
 fn read(value: &Value) -> Result<Executable, PlanFileError> {

@@ -20,11 +20,9 @@ const LONGER_WHEN_STALE: u32 = 15;
 
 /// What asking led to.
 enum Reply<T> {
-    /// A reply.
     Fresh(Arc<T>),
     /// A failure, and the last good reply.
     Stale(Arc<T>, ServiceError),
-    /// A failure.
     Failed(ServiceError),
 }
 

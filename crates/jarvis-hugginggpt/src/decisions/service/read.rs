@@ -2,8 +2,7 @@
 //!
 //! A record without a usable id is left out; a reply that is no list of records at all is refused.
 
-use std::collections::HashSet;
-
+use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::{MAX_EXAMPLES, MAX_MODELS, MAX_TASKS, ServiceModel, ServiceTask};
@@ -57,63 +56,47 @@ fn id(record: &Value, under: Option<&str>) -> Option<String> {
     }
 }
 
-/// Reads a list of names, a list of objects, or an object of objects by id; `None` when it is none of these.
-pub(super) fn tasks(value: &Value) -> Option<Vec<ServiceTask>> {
-    let records = records(value, "tasks")?;
+/// The usable records of a reply, each id once, at most `most`; `None` when it is no list, or holds none that is usable.
+fn by_id<T>(value: &Value, wrapper: &str, most: usize, make: impl Fn(String, &Value) -> T) -> Option<Vec<T>> {
+    let records = records(value, wrapper)?;
     let any = !records.is_empty();
-    let mut seen = HashSet::new();
-    let mut tasks = Vec::new();
+    let mut made: IndexMap<String, T> = IndexMap::new();
     for (under, record) in records {
-        let inner;
-        let record = match record.as_str().filter(|text| text.trim_start().starts_with('{')) {
-            // Some services write each object as a string.
-            Some(text) => {
-                inner = serde_json::from_str(text).unwrap_or_default();
-                &inner
-            }
-            None => record,
-        };
-        let Some(id) = id(record, under) else { continue };
-        if tasks.len() == MAX_TASKS {
-            break;
-        }
-        if seen.insert(id.clone()) {
-            tasks.push(ServiceTask {
-                name: text(record, "name", SHORT),
-                description: text(record, "description", TASK_DESCRIPTION),
-                inputs: texts(record.get("inputs")),
-                outputs: texts(record.get("outputs")),
-                id,
-            });
+        // Some services write each object as a string.
+        let inner = record.as_str().filter(|text| text.trim_start().starts_with('{'));
+        let inner = inner.map(|text| serde_json::from_str(text).unwrap_or(Value::Null));
+        let record = inner.as_ref().unwrap_or(record);
+        if let Some(id) = id(record, under).filter(|_| made.len() < most) {
+            made.entry(id.clone()).or_insert_with(|| make(id, record));
         }
     }
-    (!any || !tasks.is_empty()).then_some(tasks)
+    (!any || !made.is_empty()).then(|| made.into_values().collect())
+}
+
+/// Reads a list of names, a list of objects, or an object of objects by id; `None` when it is none of these.
+pub(super) fn tasks(value: &Value) -> Option<Vec<ServiceTask>> {
+    by_id(value, "tasks", MAX_TASKS, |id, record| ServiceTask {
+        name: text(record, "name", SHORT),
+        description: text(record, "description", TASK_DESCRIPTION),
+        inputs: texts(record.get("inputs")),
+        outputs: texts(record.get("outputs")),
+        id,
+    })
 }
 
 /// Reads a list of models; `None` when it is none.
 pub(super) fn models(value: &Value) -> Option<Vec<ServiceModel>> {
-    let records = records(value, "models")?;
-    let any = !records.is_empty();
-    let mut seen = HashSet::new();
-    let mut models = Vec::new();
-    for (under, record) in records {
-        let Some(id) = id(record, under) else { continue };
-        if models.len() == MAX_MODELS {
-            break;
+    by_id(value, "models", MAX_MODELS, |id, record| {
+        let tags = record.get("meta").and_then(|meta| meta.get("tags"));
+        ServiceModel {
+            name: text(record, "name", SHORT),
+            description: text(record, "description", MODEL_DESCRIPTION),
+            likes: record.get("likes").and_then(Value::as_u64).unwrap_or(0),
+            host: None,
+            tags: tags.filter(|tags| !tags.is_null()).map(|tags| texts(Some(tags))),
+            id,
         }
-        if seen.insert(id.clone()) {
-            let tags = record.get("meta").and_then(|meta| meta.get("tags"));
-            models.push(ServiceModel {
-                name: text(record, "name", SHORT),
-                description: text(record, "description", MODEL_DESCRIPTION),
-                likes: record.get("likes").and_then(Value::as_u64).unwrap_or_default(),
-                host: None,
-                tags: tags.filter(|tags| !tags.is_null()).map(|tags| texts(Some(tags))),
-                id,
-            });
-        }
-    }
-    (!any || !models.is_empty()).then_some(models)
+    })
 }
 
 /// Reads a list of examples, at most `count`; what is no example is left out; `None` when it is no list.

@@ -17,7 +17,7 @@ pub struct ServiceSource {
     service: Service,
     shown: usize,
     examples: Option<Arc<Examples>>,
-    /// The tasks that the chat model serves; those of the registry unless said.
+    /// The tasks that the chat model serves; those of the registry unless set.
     served: Option<Vec<String>>,
 }
 
@@ -44,11 +44,6 @@ impl ServiceSource {
             Some(served) => served.iter().any(|name| name == task),
             None => jarvis_catalogue::find(task).is_some_and(|kind| kind.name == task && kind.is_chat_served()),
         }
-    }
-
-    /// The client.
-    pub fn service(&self) -> &Service {
-        &self.service
     }
 
     async fn available(&self, task: &str) -> Result<(Vec<Available>, Option<String>), TaskError> {
@@ -100,10 +95,6 @@ fn tool(task: &ServiceTask) -> Tool {
 
 #[async_trait]
 impl ModelSource for ServiceSource {
-    fn name(&self) -> &'static str {
-        "service"
-    }
-
     async fn tasks(&self) -> Result<Tasks, TaskError> {
         let tasks = self.service.tasks().await.map_err(|error| failed(&error))?;
         let offered: Vec<Tool> = tasks.value.iter().map(tool).collect();

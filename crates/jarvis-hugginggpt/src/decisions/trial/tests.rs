@@ -10,7 +10,7 @@ fn check(body: Value, want: Result<Trial, &str>) {
         (Ok(got), Ok(want)) => assert_eq!(got, want),
         (Err(error), Err(says)) => {
             assert!(error.to_string().contains(says), "{error}");
-            assert!(error.is_request() && error.code() == "bad_request");
+            assert!(matches!(error, TrialError::Request(_)) && error.code() == "bad_request");
         }
         (got, want) => panic!("{body}: {got:?}, not {want:?}"),
     }

@@ -157,7 +157,7 @@ fn progress(name: &str, event: &Value) -> Option<String> {
     let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let number = |pointer: &str| event.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
     Some(match name {
-        "queued" => "Waiting for a place.\n".into(),
+        "queued" => "Waiting for a slot.\n".into(),
         "plan" => {
             let tasks = event.pointer("/plan/tasks").and_then(Value::as_array)?;
             let names: Vec<&str> = tasks.iter().filter_map(|task| task.get("task")?.as_str()).collect();

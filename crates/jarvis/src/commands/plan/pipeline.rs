@@ -4,13 +4,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use jarvis_engine::Events;
-use jarvis_hugginggpt::decisions::evaluate::Sample;
+use jarvis_hugginggpt::decisions::evaluate::{EvaluationError, SampleLog};
 use jarvis_hugginggpt::decisions::{Examples, Scenario};
 use jarvis_plan::{EventKind, RunId};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{deliver, failure};
+use crate::batch_progress::BatchProgress;
 use crate::cli::{Global, PlanArgs};
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -82,32 +83,50 @@ pub(super) async fn evaluate(
         return Err(Failure::usage("planning is measured with a chat model, and none is configured").hint(NO_MODEL));
     }
     let decisions = app.decisions()?;
-    let (events, receiver) = Events::channel(RunId(App::new_run_id()));
-    // The steps of each plan would drown the progress of the measurement.
-    drop(receiver);
-    let report = |sample: &Sample| {
-        let how = match (&sample.error, sample.all_match) {
-            (Some(error), _) => error.clone(),
-            (None, true) => "right".to_owned(),
-            (None, false) => format!("{} of {} paths right", sample.paths_matched, sample.paths_true),
-        };
-        printer.progress(&format!("{}: {how}", sample.id));
-    };
-    let cancel = CancellationToken::new();
-    let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
-    let measured = tokio::select! {
-        biased;
-        () = cancel.cancelled() => return Err(Failure::work("the measurement was interrupted")),
-        measured = decisions.evaluate(&examples, !args.no_few_shots, &events, report) => measured.map_err(failure)?,
-    };
+    let log_path = args.out.as_ref().map(|out| out.with_extension("samples.jsonl"));
+    let mut log = log_path.as_deref().map(|path| open_log(path, args.resume)).transpose()?;
+    let failures = args.out.as_deref().unwrap_or(Path::new("the figures"));
+    let mut shown = BatchProgress::new(printer, app.pipeline.model_name(), ("sample", "plan"), failures);
+    shown.tells_all = true;
+    let stop = CancellationToken::new();
+    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
+    let measured = decisions.evaluate(&examples, !args.no_few_shots, log.as_mut(), &shown, &stop).await;
     interrupt.abort();
-    deliver(&serde_json::to_string_pretty(&measured).map_err(Failure::work)?, args, printer)?;
+    shown.clear();
+    let (figures, summary) = measured.map_err(|error| match error {
+        EvaluationError::Decision(error) => failure(error),
+        EvaluationError::Log(error) => Failure::work(error).hint("name another file with --out"),
+    })?;
+    if summary.left > 0 {
+        let how_to_go_on = match log_path {
+            Some(_) => "run the same command with --resume to plan for what is missing",
+            None => "with --out FILE, a measurement can be gone on with by --resume",
+        };
+        shown.end(&summary, how_to_go_on);
+        return Err(Failure::work("the measurement did not come to its end"));
+    }
+    deliver(&serde_json::to_string_pretty(&figures).map_err(Failure::work)?, args, printer)?;
     if let Some(out) = &args.out {
-        for (ending, report) in [("tasks.txt", measured.tasks_report()), ("paths.txt", measured.paths_report())] {
+        for (ending, report) in [("tasks.txt", figures.tasks_report()), ("paths.txt", figures.paths_report())] {
             let path = out.with_extension(ending);
             std::fs::write(&path, report)
                 .map_err(|error| Failure::work(format!("cannot write to `{}`: {error}", path.display())))?;
         }
     }
-    Ok(if measured.samples > measured.failed { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    drop(log);
+    if let Some(path) = log_path {
+        // The figures hold every sample now.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(if figures.samples > figures.failed { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// The samples beside the figures that an earlier measurement left.
+fn open_log(path: &Path, resume: bool) -> Result<SampleLog, Failure> {
+    let log = SampleLog::open(path).map_err(|error| Failure::work(error).hint("name another file with --out"))?;
+    if resume || log.is_empty() {
+        return Ok(log);
+    }
+    Err(Failure::usage(format!("`{}` holds samples of an earlier measurement", path.display()))
+        .hint("go on with them by --resume, remove the file, or name another one with --out"))
 }

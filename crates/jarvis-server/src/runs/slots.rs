@@ -1,21 +1,21 @@
-//! Places for runs: so many at once, so many waiting, and not one more.
+//! Slots for runs: so many at once, so many waiting, and not one more.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A bounded number of places, and a bounded queue before them. Places are given in the order of asking.
+/// A bounded number of slots, and a bounded queue before them. Slots are given in the order of asking.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct Slots {
     free: Arc<Semaphore>,
-    /// Tickets given out: runs with a place, and runs that wait.
+    /// Tickets given out: runs with a slot, and runs that wait.
     taken: Arc<AtomicUsize>,
     running: usize,
     most: usize,
 }
 
-/// The right to wait for a place, or to have one.
+/// The right to wait for a slot, or to have one.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     free: Arc<Semaphore>,
@@ -23,10 +23,10 @@ pub(crate) struct Ticket {
     held: Held,
 }
 
-/// A place; it is free again when this is dropped.
+/// A slot; it is free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
-    _place: OwnedSemaphorePermit,
+pub(crate) struct Slot {
+    _slot: OwnedSemaphorePermit,
     _held: Held,
 }
 
@@ -39,10 +39,10 @@ impl Drop for Held {
     }
 }
 
-impl Places {
-    pub(crate) fn new(running: usize, waiting: usize) -> Places {
+impl Slots {
+    pub(crate) fn new(running: usize, waiting: usize) -> Slots {
         let running = running.max(1);
-        Places {
+        Slots {
             free: Arc::new(Semaphore::new(running.min(Semaphore::MAX_PERMITS))),
             taken: Arc::default(),
             running,
@@ -65,7 +65,7 @@ impl Places {
 }
 
 impl Ticket {
-    /// True when there is a place at once.
+    /// True when there is a slot at once.
     pub(crate) fn try_now(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.free).try_acquire_owned().ok()
     }
@@ -75,36 +75,36 @@ impl Ticket {
         self.held.0.load(Ordering::Acquire).saturating_sub(self.running + 1) as u64
     }
 
-    pub(crate) fn with(self, place: OwnedSemaphorePermit) -> Place {
-        Place { _place: place, _held: self.held }
+    pub(crate) fn with(self, slot: OwnedSemaphorePermit) -> Slot {
+        Slot { _slot: slot, _held: self.held }
     }
 
-    /// Waits for a place; `None` never comes, since places are not closed.
-    pub(crate) async fn wait(self) -> Option<Place> {
-        let place = Arc::clone(&self.free).acquire_owned().await.ok()?;
-        Some(self.with(place))
+    /// Waits for a slot; `None` never comes, since slots are not closed.
+    pub(crate) async fn wait(self) -> Option<Slot> {
+        let slot = Arc::clone(&self.free).acquire_owned().await.ok()?;
+        Some(self.with(slot))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Places;
+    use super::Slots;
 
     #[tokio::test]
-    async fn places_are_bounded_and_come_back() {
-        let places = Places::new(1, 1);
-        let first = places.ticket().unwrap();
-        let place = first.try_now().unwrap();
-        let running = first.with(place);
-        let second = places.ticket().unwrap();
+    async fn slots_are_bounded_and_come_back() {
+        let slots = Slots::new(1, 1);
+        let first = slots.ticket().unwrap();
+        let slot = first.try_now().unwrap();
+        let running = first.with(slot);
+        let second = slots.ticket().unwrap();
         assert!(second.try_now().is_none());
         assert_eq!(second.ahead(), 0);
-        assert!(places.ticket().is_none(), "the queue is full");
+        assert!(slots.ticket().is_none(), "the queue is full");
         drop(running);
         let running = second.wait().await.unwrap();
-        let third = places.ticket().unwrap();
+        let third = slots.ticket().unwrap();
         drop(third);
         drop(running);
-        assert!(places.ticket().unwrap().try_now().is_some());
+        assert!(slots.ticket().unwrap().try_now().is_some());
     }
 }

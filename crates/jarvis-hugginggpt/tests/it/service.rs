@@ -1,25 +1,26 @@
-//! A house beside a catalogue service: the far side of decisions, scripted.
+//! A pipeline beside a catalogue service: the far side of decisions, scripted.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_chat::{ChatModel, OpenAi, OpenAiConfig, Retries};
 use jarvis_engine::Events;
+use jarvis_hugginggpt::HuggingGpt;
 use jarvis_hugginggpt::decisions::examples::Scenario;
 use jarvis_hugginggpt::decisions::pipeline::decide::PipelineDecision;
 use jarvis_hugginggpt::decisions::service::{Service, ServiceConfig, ServiceSource};
 use jarvis_hugginggpt::decisions::{DecisionError, DecisionSettings, Decisions, PlanStore};
-use jarvis_plan::{Event, RunId};
+use jarvis_plan::Event;
 use jarvis_testing::catalogue::{Data, FakeCatalogue};
 use jarvis_testing::chat::{Reply, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{Builder, House, with_chat};
+use crate::fixture::{Builder, Fixture, with_chat, with_events};
 
-/// A house beside a catalogue service.
-pub(crate) struct Street {
-    pub(crate) house: House,
+/// A pipeline beside a catalogue service.
+pub(crate) struct ServiceFixture {
+    pub(crate) base: Fixture,
     pub(crate) service: FakeCatalogue,
     pub(crate) decisions: Decisions,
 }
@@ -34,12 +35,12 @@ pub(crate) fn city() -> Data {
     ])
 }
 
-pub(crate) async fn street(script: Script, data: Data) -> Street {
-    street_of(with_chat(script), data).await
+pub(crate) async fn with_service(script: Script, data: Data) -> ServiceFixture {
+    with_service_of(with_chat(script), data).await
 }
 
-pub(crate) async fn street_of(builder: Builder, data: Data) -> Street {
-    let house = builder.build().await;
+pub(crate) async fn with_service_of(builder: Builder, data: Data) -> ServiceFixture {
+    let base = builder.build().await;
     let service = FakeCatalogue::start(data).await.expect("the service starts");
     let config = ServiceConfig {
         timeout: Duration::from_millis(500),
@@ -48,13 +49,13 @@ pub(crate) async fn street_of(builder: Builder, data: Data) -> Street {
     };
     let source = ServiceSource::new(Service::new(config).expect("the client builds"), 5);
     let decisions = Decisions {
-        pipeline: Arc::clone(&house.pipeline),
+        pipeline: Arc::clone(&base.pipeline),
         settings: DecisionSettings::default(),
         source: Arc::new(source),
-        plans: Some(Arc::new(PlanStore::new(house.logs.path().join("execution_configs"), 10))),
+        plans: Some(Arc::new(PlanStore::new(base.logs.path().join("execution_configs"), 10))),
         prompt_logs: None,
     };
-    Street { house, service, decisions }
+    ServiceFixture { base, service, decisions }
 }
 
 /// A decision and how it was told.
@@ -82,25 +83,21 @@ impl Told {
     }
 }
 
-impl Street {
+impl ServiceFixture {
     pub(crate) async fn decide(&self, scenario: &Scenario) -> Told {
-        let (events, mut receiver) = Events::channel(RunId("d1".into()));
-        let result = self.decisions.decide_pipeline(scenario, &events, CancellationToken::new()).await;
-        drop(events);
-        let mut seen = Vec::new();
-        while let Ok(event) = receiver.try_recv() {
-            seen.push(event);
-        }
-        Told { result, events: seen }
+        let decide =
+            async |events: &Events| self.decisions.decide_pipeline(scenario, events, CancellationToken::new()).await;
+        let (result, events) = with_events("d1", decide).await;
+        Told { result, events }
     }
 
     pub(crate) fn prompts(&self, stage: &str) -> Vec<String> {
-        let requests = self.house.chat.as_ref().expect("a chat model").requests_of(stage);
+        let requests = self.base.chat.as_ref().expect("a chat model").requests_of(stage);
         requests.iter().map(jarvis_testing::chat::Request::prompt).collect()
     }
 
     pub(crate) fn saved(&self) -> usize {
-        std::fs::read_dir(self.house.logs.path().join("execution_configs")).map_or(0, Iterator::count)
+        std::fs::read_dir(self.base.logs.path().join("execution_configs")).map_or(0, Iterator::count)
     }
 }
 
@@ -152,30 +149,18 @@ pub(crate) fn examples(count: usize) -> Value {
     (0..count).flat_map(|at| [example(&format!("c{at}-example-0")), example(&format!("c{at}-example-1"))]).collect()
 }
 
-/// The same house with a chat model of a small context.
-pub(crate) fn small(street: &Street, context: usize) -> Decisions {
-    with_model(street, |config| config.context_tokens = Some(context))
+/// The same fixture with a chat model of a small context.
+pub(crate) fn small(fixture: &ServiceFixture, context: usize) -> Decisions {
+    with_model(fixture, |config| config.context_tokens = Some(context))
 }
 
-/// The same house with another chat model, whose tokenizer nobody knows unless changed.
-pub(crate) fn with_model(street: &Street, change: impl FnOnce(&mut OpenAiConfig)) -> Decisions {
-    let chat = street.house.chat.as_ref().expect("a chat model");
+/// The same fixture with another chat model, whose tokenizer nobody knows unless changed.
+pub(crate) fn with_model(fixture: &ServiceFixture, change: impl FnOnce(&mut OpenAiConfig)) -> Decisions {
+    let chat = fixture.base.chat.as_ref().expect("a chat model");
     let retries = Retries { max: 0, ..Retries::default() };
     let mut config = OpenAiConfig { retries, ..OpenAiConfig::new(chat.url(), "qwen-2.5-7b") };
     change(&mut config);
     let model: Arc<dyn ChatModel> = Arc::new(OpenAi::new(config).expect("the client builds"));
-    let own = &street.house.pipeline;
-    let pipeline = jarvis_hugginggpt::HuggingGpt {
-        chat: Some(model),
-        planner: Arc::clone(&own.planner),
-        vocabulary: Arc::clone(&own.vocabulary),
-        offered: own.offered.clone(),
-        sources: Arc::clone(&own.sources),
-        worker: Arc::clone(&own.worker),
-        prompts: Arc::clone(&own.prompts),
-        logs: None,
-        show: Arc::clone(&own.show),
-        settings: own.settings.clone(),
-    };
-    Decisions { pipeline: Arc::new(pipeline), ..street.decisions.clone() }
+    let pipeline = HuggingGpt { chat: Some(model), logs: None, ..(*fixture.base.pipeline).clone() };
+    Decisions { pipeline: Arc::new(pipeline), ..fixture.decisions.clone() }
 }

@@ -13,7 +13,6 @@ use jarvis_engine::{Events, Job, Worker};
 use jarvis_hugginggpt::prompts::Prompts;
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Run, RunError, Settings, Sources};
 use jarvis_plan::{ErrorCode, Event, Request, RunId, TaskError, Usage};
-use jarvis_planner::Offline;
 use jarvis_testing::chat::{FakeChat, Script};
 use jarvis_testing::hub::{FakeHub, HubModel};
 use serde_json::{Value, json};
@@ -79,7 +78,7 @@ impl Scripted {
 }
 
 /// Everything a test sets up.
-pub(crate) struct House {
+pub(crate) struct Fixture {
     pub(crate) chat: Option<FakeChat>,
     pub(crate) worker: Arc<Scripted>,
     pub(crate) pipeline: Arc<HuggingGpt>,
@@ -87,7 +86,7 @@ pub(crate) struct House {
     _hub: FakeHub,
 }
 
-/// A house in the making.
+/// A fixture in the making.
 pub(crate) struct Builder {
     script: Option<Script>,
     live: Vec<(&'static str, &'static str)>,
@@ -99,7 +98,7 @@ pub(crate) struct Builder {
     pub(crate) settings: Settings,
 }
 
-/// A house with a scripted chat model. Native models do not exist unless asked for, so that counts are those of the
+/// A fixture with a scripted chat model. Native models do not exist unless asked for, so that counts are those of the
 /// original.
 pub(crate) fn with_chat(script: Script) -> Builder {
     let settings = Settings { stream_answer: false, ..Settings::default() };
@@ -115,7 +114,7 @@ pub(crate) fn with_chat(script: Script) -> Builder {
     }
 }
 
-/// A house without a chat model.
+/// A fixture without a chat model.
 pub(crate) fn offline() -> Builder {
     Builder { script: None, native: true, model_server: false, ..with_chat(Script::new()) }
 }
@@ -149,7 +148,7 @@ impl Builder {
         self
     }
 
-    pub(crate) async fn build(self) -> House {
+    pub(crate) async fn build(self) -> Fixture {
         let hub = self.live.iter().map(|(task, id)| HubModel::live(id, task, 1)).collect();
         let hub = FakeHub::start(hub).await.expect("the hub starts");
         let chat = match self.script {
@@ -175,35 +174,38 @@ impl Builder {
         let native = self.native;
         let prober = Prober::new(config, Arc::new(|_: &Model| Ok(()))).expect("the client builds");
         let sources = Sources {
-            catalogue: Catalogue::with_models(models, Vec::new()),
             prober: chat.is_some().then_some(prober),
-            wanted: Wanted::remote(self.mode, deployment),
             model_server: self.model_server,
             huggingface: true,
             native: Arc::new(move |_| match native {
                 true => Ok(()),
                 false => Err(TaskError::new(ErrorCode::NoModel, "no native models here")),
             }),
-            endpoints: Vec::new(),
-            tools: Vec::new(),
+            ..Sources::new(Catalogue::with_models(models, Vec::new()), Wanted::remote(self.mode, deployment))
         };
         let logs = tempfile::tempdir().expect("a folder");
         let script = self.does.into_iter().map(|(what, does)| (what.to_owned(), does)).collect();
         let worker = Arc::new(Scripted { script, ..Scripted::default() });
+        let prompts = Arc::new(Prompts::builtin().expect("the prompts parse"));
         let pipeline = HuggingGpt {
-            offered: sources.offered(model.is_some()),
-            chat: model,
-            planner: Arc::new(Offline::new()),
-            vocabulary: Arc::new(jarvis_catalogue::vocabulary()),
-            sources: Arc::new(sources),
-            worker: Arc::clone(&worker) as Arc<dyn Worker>,
-            prompts: Arc::new(Prompts::builtin().expect("the prompts parse")),
             logs: Some(Arc::new(RequestLogs::open(logs.path()).expect("the logs open"))),
-            show: Arc::new(str::to_owned),
             settings: self.settings,
+            ..HuggingGpt::new(model, sources, Arc::clone(&worker) as Arc<dyn Worker>, prompts)
         };
-        House { chat, worker, pipeline: Arc::new(pipeline), logs, _hub: hub }
+        Fixture { chat, worker, pipeline: Arc::new(pipeline), logs, _hub: hub }
     }
+}
+
+/// Does something that emits events, and gives them beside what came of it.
+pub(crate) async fn with_events<T>(run_id: &str, work: impl AsyncFnOnce(&Events) -> T) -> (T, Vec<Event>) {
+    let (events, mut receiver) = Events::channel(RunId(run_id.into()));
+    let result = work(&events).await;
+    drop(events);
+    let mut seen = Vec::new();
+    while let Ok(event) = receiver.try_recv() {
+        seen.push(event);
+    }
+    (result, seen)
 }
 
 /// How a run went.
@@ -213,21 +215,18 @@ pub(crate) struct Went {
     pub(crate) events: Vec<Event>,
 }
 
-impl House {
+impl Fixture {
     pub(crate) async fn run(&self, request: &str) -> Went {
         self.run_request(Request::new(request), CancellationToken::new()).await
     }
 
     pub(crate) async fn run_request(&self, request: Request, cancel: CancellationToken) -> Went {
-        let (events, mut receiver) = Events::channel(RunId("r".into()));
-        let run = self.pipeline.run(Arc::new(request), &events, cancel).await;
-        let usage = events.usage();
-        drop(events);
-        let mut seen = Vec::new();
-        while let Ok(event) = receiver.try_recv() {
-            seen.push(event);
-        }
-        Went { run, usage, events: seen }
+        let run = async |events: &Events| {
+            let run = self.pipeline.run(Arc::new(request), events, cancel).await;
+            (run, events.usage())
+        };
+        let ((run, usage), events) = with_events("r", run).await;
+        Went { run, usage, events }
     }
 
     /// The lines of one of the request logs.

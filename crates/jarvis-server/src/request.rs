@@ -1,0 +1,106 @@
+//! Requests of callers as runs: started, waited for, streamed, and written down as replies.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::response::Response;
+use jarvis_hugginggpt::{About, HuggingGpt, Run, RunDocument, RunError};
+use jarvis_plan::{Request, Usage};
+
+use crate::error::ApiError;
+use crate::runs::{CancelOnDrop, Ended, Keep, Started};
+use crate::sse;
+use crate::state::Server;
+use crate::wire::ask::Ask;
+use crate::wire::reply::AnswerReply;
+
+/// A request, and the configured pipeline for it: the server's, or that of a caller with a model of their own.
+pub(crate) struct RunRequest {
+    pub(crate) pipeline: Arc<HuggingGpt>,
+    pub(crate) request: Arc<Request>,
+    /// Who planned: `offline`, `llm`, or `plan` where the caller brought the plan.
+    pub(crate) planner: &'static str,
+}
+
+pub(crate) type RunResult = Result<Run, RunError>;
+
+impl RunRequest {
+    pub(crate) fn of(server: &Server, ask: &Ask) -> Result<RunRequest, ApiError> {
+        let request = Arc::new(ask.request(&server.options)?);
+        let pipeline = pipeline_of(server, ask)?;
+        Ok(RunRequest { planner: pipeline.planner_name(), pipeline, request })
+    }
+
+    /// Starts the run of a pipeline of the table; of HuggingGPT unless another is named.
+    pub(crate) fn start(&self, server: &Server, name: Option<&str>) -> Result<Started<RunResult>, ApiError> {
+        let named = server.pipeline(name.unwrap_or(jarvis_hugginggpt::NAME)).ok_or_else(|| {
+            let names: Vec<&str> = server.parts.pipelines.iter().map(|named| named.name).collect();
+            ApiError::not_found("there is no such pipeline").hint(format!("the pipelines are: {}", names.join(", ")))
+        })?;
+        let pipeline = (named.make)(&self.pipeline);
+        let pipeline = pipeline.map_err(|reason| ApiError::internal("the pipeline cannot be made", &reason))?;
+        let request = Arc::clone(&self.request);
+        let (context, chat) = (Arc::clone(&server.parts.context), self.pipeline.chat.clone());
+        server.runs.start(&self.request.text, Keep::Events, move |events, cancel| async move {
+            pipeline.run(request, &context(chat, &events, cancel)).await
+        })
+    }
+
+    /// Waits for the end of a run of this request and replies with its answer.
+    pub(crate) async fn answer(&self, started: Started<RunResult>) -> Result<AnswerReply, ApiError> {
+        let (run_id, ended) = wait(started).await?;
+        let run = ended.result??;
+        // Where files are on the server's disk is not the caller's business.
+        let document = self.document(&run_id, &run, ended.usage, ended.ms, |_| None);
+        Ok(AnswerReply { message: run.answer.text, run: document })
+    }
+
+    /// The document of a run of this request; `disk` maps a display path to the file on disk.
+    pub(crate) fn document(
+        &self,
+        run_id: &str,
+        run: &Run,
+        usage: Usage,
+        ms: u64,
+        disk: impl Fn(&str) -> Option<PathBuf>,
+    ) -> RunDocument {
+        let (request, model) = (&self.request.text, &self.pipeline.model_name());
+        RunDocument::new(run, About { run_id, request, planner: self.planner, model, usage, ms }, disk)
+    }
+}
+
+/// The server's HuggingGPT pipeline, or that of a caller with a model of their own.
+pub(crate) fn pipeline_of(server: &Server, ask: &Ask) -> Result<Arc<HuggingGpt>, ApiError> {
+    match ask.caller(&server.options.caller)? {
+        None => Ok(Arc::clone(&server.parts.pipeline)),
+        Some(model) => (server.parts.for_caller)(model).map_err(ApiError::invalid),
+    }
+}
+
+/// Waits for the end of a run; dropping the future cancels the run.
+pub(crate) async fn wait<T>(started: Started<T>) -> Result<(String, Ended<T>), ApiError> {
+    let mut guard = CancelOnDrop::new(&started.live);
+    let ended =
+        started.end.await.map_err(|_| ApiError::internal("the run broke off", &"its task ended without a result"))?;
+    guard.disarm();
+    Ok((started.live.run_id.0.clone(), ended))
+}
+
+/// Waits for the result of a run; dropping the future cancels the run.
+pub(crate) async fn result<T, E>(started: Started<Result<T, E>>) -> Result<T, ApiError>
+where
+    ApiError: From<E>,
+{
+    Ok(wait(started).await?.1.result??)
+}
+
+/// The events of a run that is this caller's alone. Unless it is detached, the run is cancelled when the caller goes away.
+pub(crate) fn streamed<T>(server: &Server, started: Started<T>, detached: bool) -> Response {
+    let guard = (!detached).then(|| CancelOnDrop::new(&started.live));
+    let frames = Arc::clone(&started.live.log).follow(0);
+    let mut response = sse::reply(frames, guard, server);
+    if let Ok(id) = started.live.run_id.0.parse() {
+        response.headers_mut().insert("x-run-id", id);
+    }
+    response
+}
