@@ -46,17 +46,22 @@ impl Failure {
 
     /// The failure as one JSON document, for those who asked for JSON.
     pub(crate) fn document(&self) -> Value {
+        let (run_id, code) = match &self.run {
+            Some((run, code)) => (Some(run), *code),
+            None => (None, if self.kind == Kind::Usage { "usage" } else { "failed" }),
+        };
+        json!({"run_id": run_id, "error": {"code": code, "message": self.message()}})
+    }
+
+    /// The error and its causes on one line.
+    pub(crate) fn message(&self) -> String {
         let mut message = self.error.to_string();
         let mut cause = self.error.source();
         while let Some(source) = cause {
             message.push_str(&format!(": {source}"));
             cause = source.source();
         }
-        let (run_id, code) = match &self.run {
-            Some((run, code)) => (Some(run), *code),
-            None => (None, if self.kind == Kind::Usage { "usage" } else { "failed" }),
-        };
-        json!({"run_id": run_id, "error": {"code": code, "message": message}})
+        message
     }
 
     pub(crate) fn error(&self) -> &(dyn Error + 'static) {

@@ -1,18 +1,22 @@
 //! One run from a request to its end: events go to the journal, to stderr and, when asked for, to stdout.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use jarvis_batch::Summary;
 use jarvis_engine::Events;
 use jarvis_hugginggpt::decisions::Executable;
 use jarvis_pipeline::{Pipeline, Run, RunError};
-use jarvis_plan::{Event, EventKind, Request, RunId, Usage};
+use jarvis_plan::{Answer, Event, EventKind, Request, RunId, Usage};
+use jarvis_store::Journal;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::progress::Progress;
-use crate::wiring::App;
+use crate::wiring::{App, Folders};
 
 /// What is printed on stdout while a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,38 +87,158 @@ pub(crate) async fn watch<T>(
     work: impl AsyncFnOnce(&Events, CancellationToken) -> T,
 ) -> Watched<T> {
     let run_id = RunId(App::new_run_id());
+    let screen = Screen { progress: Progress::new(printer), live, printer, streamed_text: String::new(), ms: 0 };
+    let work = async |events: &Events, cancel: CancellationToken| {
+        let ended = work(events, cancel).await;
+        (ended, events.usage())
+    };
+    let ((ended, usage), mut screen) = recorded(&run_id, app.journal.clone(), screen, printer, work).await;
+    screen.progress.clear();
+    let Screen { streamed_text, ms, .. } = screen;
+    Watched { run_id, ended, usage, ms, streamed_text }
+}
+
+/// How a batch came out, as its last event reports it.
+pub(crate) trait BatchResult {
+    /// Whether anything came of it, as [`EventKind::Done`] means it.
+    fn ok(&self) -> bool;
+    /// Whether it was stopped before its end.
+    fn cancelled(&self) -> bool {
+        false
+    }
+    /// One line for `jarvis runs show`.
+    fn text(&self) -> String;
+}
+
+impl BatchResult for Summary {
+    fn ok(&self) -> bool {
+        !self.interrupted && (self.done > 0 || self.is_complete())
+    }
+
+    fn cancelled(&self) -> bool {
+        self.interrupted
+    }
+
+    fn text(&self) -> String {
+        let Summary { items, already, done, failed, left, .. } = self;
+        format!("{} of {items} done; failed: {failed}, left: {left}", already + done)
+    }
+}
+
+/// Does work over many items as one run of the journal, from [`EventKind::RunStarted`] to [`EventKind::Done`] or
+/// [`EventKind::Error`]; Ctrl-C cancels it. `request` says in the journal what the batch is. The work reports its model
+/// calls to the events it is given. What happens is shown by the caller, as a [`crate::batch_progress::BatchProgress`].
+pub(crate) async fn batch<T: BatchResult>(
+    config: &Config,
+    request: impl Into<String>,
+    printer: Printer,
+    work: impl AsyncFnOnce(&Events, CancellationToken) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let run_id = RunId(App::new_run_id());
+    let request = Request::new(request);
+    let (planner, model) = match config.llm.model.trim() {
+        "" | "offline" => ("offline", "offline"),
+        model => ("llm", model),
+    };
+    let work = async |events: &Events, cancel: CancellationToken| {
+        let began = Instant::now();
+        events.emit(EventKind::RunStarted { request, planner: planner.to_owned(), model: model.to_owned() });
+        let ended = work(events, cancel.clone()).await;
+        let ms = began.elapsed().as_millis() as u64;
+        match &ended {
+            Ok(result) => {
+                events.emit(EventKind::Answer { answer: Answer { text: result.text(), ..Answer::default() } });
+                let (ok, cancelled) = (result.ok(), result.cancelled());
+                events.emit(EventKind::Done { ok, cancelled, usage: events.usage(), ms });
+            }
+            Err(failure) => {
+                let code = if cancel.is_cancelled() { "cancelled" } else { "failed" };
+                let hint = failure.advice().map(str::to_owned);
+                events.emit(EventKind::Error { code: code.to_owned(), message: failure.message(), hint, ms });
+            }
+        }
+        ended
+    };
+    recorded(&run_id, journal(config, printer), (), printer, work).await.0
+}
+
+/// The journal of a configuration; `None` when it could not be opened, which is a warning.
+fn journal(config: &Config, printer: Printer) -> Option<Arc<Journal>> {
+    let opened = Folders::of(config).and_then(|folders| Journal::open(&folders.journal).map_err(Failure::work));
+    opened
+        .map(Arc::new)
+        .inspect_err(|failure| printer.warning(&format!("this run will not be in the journal: {}", failure.error())))
+        .ok()
+}
+
+/// Sees the events of a run.
+trait Observer: Send + 'static {
+    fn observe(&mut self, event: &Event);
+}
+
+/// Sees nothing.
+impl Observer for () {
+    fn observe(&mut self, _: &Event) {}
+}
+
+/// Shows a run on stderr and, when asked for, on stdout.
+struct Screen {
+    progress: Progress,
+    live: Live,
+    printer: Printer,
+    streamed_text: String,
+    /// How long the run took, in milliseconds.
+    ms: u64,
+}
+
+impl Observer for Screen {
+    fn observe(&mut self, event: &Event) {
+        self.progress.show(&event.kind);
+        match (self.live, &event.kind) {
+            (Live::Events, _) => self.printer.out(&event.to_value().to_string()),
+            (Live::Tokens, EventKind::Token { text }) => {
+                self.printer.out_piece(text);
+                self.streamed_text.push_str(text);
+            }
+            (Live::Tokens | Live::Nothing, _) => {}
+        }
+        if let EventKind::Done { ms, .. } | EventKind::Error { ms, .. } = &event.kind {
+            self.ms = *ms;
+        }
+    }
+}
+
+/// Does work whose events go to the journal and to an observer. The first Ctrl-C cancels it; the second ends the process.
+async fn recorded<T, O: Observer>(
+    run_id: &RunId,
+    journal: Option<Arc<Journal>>,
+    mut observer: O,
+    printer: Printer,
+    work: impl AsyncFnOnce(&Events, CancellationToken) -> T,
+) -> (T, O) {
     let (events, mut receiver) = Events::channel(run_id.clone());
     let cancel = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(cancel.clone()));
-    let journal = app.journal.clone();
-    let shown = tokio::spawn(async move {
-        let mut progress = Progress::new(printer);
-        let mut streamed_text = String::new();
-        let mut ms = 0;
+    let written = journal.clone();
+    let observed = tokio::spawn(async move {
         while let Some(event) = receiver.recv().await {
-            if let Some(journal) = &journal {
+            if let Some(journal) = &written {
                 journal.append(&event);
             }
-            progress.show(&event.kind);
-            print(&event, live, &mut streamed_text, printer);
-            if let EventKind::Done { ms: took, .. } | EventKind::Error { ms: took, .. } = &event.kind {
-                ms = *took;
-            }
+            observer.observe(&event);
         }
-        progress.clear();
-        (streamed_text, ms)
+        observer
     });
     let ended = work(&events, cancel).instrument(tracing::info_span!("run", %run_id)).await;
-    let usage = events.usage();
     drop(events);
     interrupt.abort();
-    let (streamed_text, ms) = shown.await.expect("printing events does not panic");
-    if let Some(journal) = &app.journal
+    let observer = observed.await.expect("observing events does not panic");
+    if let Some(journal) = &journal
         && let Err(error) = journal.flush().await
     {
         printer.warning(&format!("the journal could not be written: {error}"));
     }
-    Watched { run_id, ended, usage, ms, streamed_text }
+    (ended, observer)
 }
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {
@@ -126,23 +250,75 @@ fn failure(run_id: &RunId, error: RunError) -> Failure {
     }
 }
 
-/// Prints what the caller wants to see live, and keeps what of the answer was printed.
-fn print(event: &Event, live: Live, streamed_text: &mut String, printer: Printer) {
-    match (live, &event.kind) {
-        (Live::Events, _) => printer.out(&event.to_value().to_string()),
-        (Live::Tokens, EventKind::Token { text }) => {
-            printer.out_piece(text);
-            streamed_text.push_str(text);
-        }
-        (Live::Tokens | Live::Nothing, _) => {}
-    }
-}
-
 pub(crate) async fn cancel_on_interrupt(cancel: CancellationToken) {
     if tokio::signal::ctrl_c().await.is_ok() {
         cancel.cancel();
     }
     if tokio::signal::ctrl_c().await.is_ok() {
         std::process::exit(130);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jarvis_plan::EventKind;
+    use jarvis_store::{Journal, RunStatus};
+    use serde_json::Value;
+
+    use super::{BatchResult, batch};
+    use crate::config::Config;
+    use crate::failure::Failure;
+    use crate::printer::Printer;
+
+    struct Written(bool);
+
+    impl BatchResult for Written {
+        fn ok(&self) -> bool {
+            self.0
+        }
+
+        fn text(&self) -> String {
+            "3 files written".to_owned()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_batch_is_a_run_of_the_journal_from_its_start_to_its_end() {
+        let call = || EventKind::ModelCall {
+            stage: "plan".to_owned(),
+            task: None,
+            prompt_tokens: 10,
+            completion_tokens: 2,
+            ms: 1,
+            reply: String::new(),
+            ok: true,
+        };
+        for (ended, status, last) in [
+            (Ok(Written(true)), RunStatus::Done, "done"),
+            (Ok(Written(false)), RunStatus::Failed, "done"),
+            (Err(Failure::work("the disk is full")), RunStatus::Failed, "error"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut config = Config { data_dir: Some(folder.path().to_owned()), ..Config::default() };
+            config.llm.model = "gpt-4o-mini".to_owned();
+            let work = async |events: &jarvis_engine::Events, _| {
+                events.emit(call());
+                ended
+            };
+            let returned = batch(&config, "write 3 files", Printer::new(true, 0), work).await;
+            let journal = Journal::open(&folder.path().join("runs.db")).unwrap();
+            let [summary] = &journal.runs(9).unwrap()[..] else { panic!("one run") };
+            assert_eq!((summary.request.as_str(), summary.status), ("write 3 files", status));
+            let events = journal.run(&summary.run_id.0).unwrap().events;
+            assert_eq!((&events[0]["event"], &events[0]["model"]), (&"run_started".into(), &"gpt-4o-mini".into()));
+            let end = events.last().unwrap();
+            assert_eq!(end["event"], last);
+            if returned.is_ok() {
+                assert_eq!(end["usage"]["prompt_tokens"], 10, "{end}");
+                assert_eq!(events[events.len() - 2]["answer"]["text"], "3 files written");
+            } else {
+                assert_eq!(end["message"], Value::from("the disk is full"));
+            }
+        }
     }
 }
