@@ -4,10 +4,11 @@ use std::future::Future;
 
 use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch};
 use jarvis_chat::TokenUsage;
+use jarvis_store::files::FileError;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::log::{LogFile, LogFileError, RestRecord, SolveRecord, StageCall, Status};
+use crate::log::{LogFile, RestRecord, SolveRecord, StageCall, Status};
 
 /// The name under which a run counts calls of tools.
 pub const TOOL_CALLS: &str = "tool_calls";
@@ -68,7 +69,7 @@ pub async fn run<Q, R, F>(
     log: &mut LogFile,
     watch: &dyn Watch,
     stop: &CancellationToken,
-) -> Result<Summary, LogFileError>
+) -> Result<Summary, FileError>
 where
     R: Recorded,
     F: Future<Output = R>,

@@ -12,7 +12,7 @@ mod record;
 pub use calls::{LoggedCall, OfferedFunction, functions_of};
 pub use file::{LogFile, LogFileError};
 pub use published::to_converted;
-pub use read::{LogError, Logged, LoggedAnswer, LoggedPath, read_answers, read_paths};
+pub use read::{Logged, LoggedAnswer, LoggedPath, read_answers, read_paths};
 pub use record::{
     AnsweredTask, Call, ChosenApi, EndpointChoice, ExecuteLog, RestRecord, SolveRecord, StageCall, Status, Subtask,
 };

@@ -4,4 +4,4 @@ pub mod api;
 
 mod recorded;
 
-pub use recorded::{Recorded, RecordedError, app, serve};
+pub use recorded::{Recorded, serve};

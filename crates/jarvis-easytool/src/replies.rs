@@ -30,7 +30,7 @@ impl From<&str> for Unfit {
     }
 }
 
-/// The deepest that a request is split; a longer list is cut with a note by the caller.
+/// The most items that are read of a list.
 const MAX_ITEMS: usize = 1000;
 
 fn value(reply: &str, want: Want) -> Result<Literal, String> {
@@ -47,9 +47,7 @@ pub(crate) fn tasks(reply: &str) -> ReadReply<Vec<String>> {
             Some(_) => return Err("\"Tasks\" must be a list of texts".into()),
             None => return Err("there is no \"Tasks\" in the object".into()),
         },
-        Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::Text(_) => {
-            return Err("an object with \"Tasks\" is wanted".into());
-        }
+        _ => return Err("an object with \"Tasks\" is wanted".into()),
     };
     let text =
         |item: &Literal| item.as_text().or_else(|| item.field("task").and_then(Literal::as_text)).map(str::to_owned);
@@ -118,7 +116,7 @@ pub(crate) fn apis(reply: &str, offered: &[&str]) -> ReadReply<Vec<String>> {
     let said: Vec<&str> = match &read {
         Literal::List(items) => items.iter().filter_map(Literal::as_text).collect(),
         Literal::Text(name) => vec![name],
-        Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::Map(_) => Vec::new(),
+        _ => Vec::new(),
     };
     let mut chosen: Vec<String> = Vec::new();
     for name in said.iter().filter_map(|name| known(name, offered)) {

@@ -1,7 +1,5 @@
 //! The two stages that ask a model: what is sent, and what of a reply is taken.
 
-use std::sync::LazyLock;
-
 use indexmap::IndexMap;
 use jarvis_chat::{ChatModel, Message};
 use jarvis_prompt::literal::Literal;
@@ -14,7 +12,7 @@ use super::document::{ApiEntry, ToolDocument};
 use super::text::{cut, line, visible};
 use crate::instructions::{Example, Parameter};
 use crate::names::standardize;
-use crate::prompts::{Prompt, Prompts};
+use crate::prompts::{self, Prompt};
 
 /// Writes what a tool is for, and what its functions do.
 pub(super) const DESCRIBE_TOOL: &str = "describe_tool";
@@ -34,8 +32,6 @@ const MAX_SCENARIO: usize = 600;
 /// The longest description of one function that is taken, in characters.
 const MAX_PHRASE: usize = 300;
 
-static PROMPTS: LazyLock<Result<Prompts, TemplateError>> = LazyLock::new(Prompts::load);
-
 /// Asks for the description of a tool with these functions of it. `fault` is why the last reply was refused.
 pub(super) fn describe(
     model: &dyn ChatModel,
@@ -53,7 +49,7 @@ pub(super) fn describe(
     let context = json!({
         "name": document.name, "count": apis.len(), "document": shown.to_string(), "fault": line(fault, 600),
     });
-    PROMPTS.as_ref().map_err(Clone::clone)?.messages(Prompt::DescribeTool, &context, None)
+    prompts::messages(Prompt::DescribeTool, &context, None)
 }
 
 /// A description as it was written, and its words for each function.
@@ -119,7 +115,7 @@ pub(super) fn scenario(document: &ToolDocument, entry: &ApiEntry, fault: &str) -
         "tool": document.name, "function": entry.name, "purpose": format!("{}.", entry.description),
         "required": list(true), "optional": list(false), "fault": line(fault, 600),
     });
-    PROMPTS.as_ref().map_err(Clone::clone)?.messages(Prompt::WriteScenario, &context, None)
+    prompts::messages(Prompt::WriteScenario, &context, None)
 }
 
 /// Takes an Example: its parameters are declared, all required ones are there, and their types fit.

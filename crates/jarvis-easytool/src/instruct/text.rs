@@ -1,5 +1,7 @@
 //! Texts of documents: without markup, hidden characters and length.
 
+use jarvis_net::text::is_hidden;
+
 /// The longest sentence that is kept, in characters.
 const MAX_SENTENCE: usize = 200;
 
@@ -7,112 +9,17 @@ const MAX_SENTENCE: usize = 200;
 const ABBREVIATIONS: [&str; 8] = ["e.g", "i.e", "etc", "vs", "approx", "incl", "no", "eg"];
 
 /// Verbs that descriptions begin with, as orders.
-const ORDERS: &[&str] = &[
-    "add",
-    "analyze",
-    "apply",
-    "approve",
-    "assign",
-    "borrow",
-    "browse",
-    "build",
-    "calculate",
-    "call",
-    "cancel",
-    "change",
-    "check",
-    "close",
-    "compute",
-    "convert",
-    "copy",
-    "count",
-    "create",
-    "delete",
-    "describe",
-    "detect",
-    "disable",
-    "discover",
-    "display",
-    "download",
-    "edit",
-    "enable",
-    "execute",
-    "explore",
-    "export",
-    "extract",
-    "fetch",
-    "filter",
-    "find",
-    "follow",
-    "generate",
-    "get",
-    "give",
-    "import",
-    "insert",
-    "list",
-    "load",
-    "look",
-    "lookup",
-    "make",
-    "mark",
-    "move",
-    "obtain",
-    "open",
-    "pause",
-    "play",
-    "post",
-    "provide",
-    "query",
-    "rate",
-    "read",
-    "receive",
-    "register",
-    "remove",
-    "reorder",
-    "replace",
-    "request",
-    "resume",
-    "retrieve",
-    "return",
-    "save",
-    "say",
-    "search",
-    "seek",
-    "select",
-    "send",
-    "set",
-    "show",
-    "skip",
-    "start",
-    "store",
-    "submit",
-    "subscribe",
-    "suggest",
-    "translate",
-    "unfollow",
-    "update",
-    "upload",
-    "validate",
-    "verify",
-    "view",
-    "write",
-];
+const ORDERS: &str = "add analyze apply approve assign borrow browse build calculate call cancel change check close compute convert \
+    copy count create delete describe detect disable discover display download edit enable execute explore export \
+    extract fetch filter find follow generate get give import insert list load look lookup make mark move obtain \
+    open pause play post provide query rate read receive register remove reorder replace request resume retrieve \
+    return save say search seek select send set show skip start store submit subscribe suggest translate unfollow \
+    update upload validate verify view write";
 
-/// Characters that hide text or turn it round, and control characters: out; line ends stay.
+/// The text without hidden characters; of controls only line ends stay.
 pub(super) fn visible(text: &str) -> String {
-    text.chars()
-        .filter_map(|c| match c {
-            '\n' => Some('\n'),
-            '\u{e0000}'..='\u{e007f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2060}'
-            | '\u{feff}' => None,
-            c if c.is_control() => Some(' '),
-            c => Some(c),
-        })
-        .collect()
+    let shown = text.chars().filter(|c| !is_hidden(*c));
+    shown.map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
 }
 
 /// A name on one line, at most `max` characters.
@@ -227,16 +134,11 @@ fn first_sentence(text: &str) -> &str {
 pub(super) fn as_order(sentence: &str) -> Option<String> {
     let (first, rest) = sentence.split_once(' ').unwrap_or((sentence, ""));
     let verb = first.to_lowercase();
-    let order = |verb: &str| ORDERS.contains(&verb);
-    let verb = match &verb {
-        verb if order(verb) => verb.clone(),
-        // `Gets`, `Searches`: told, not ordered.
-        verb => {
-            let bare = [verb.strip_suffix("es"), verb.strip_suffix('s')];
-            bare.into_iter().flatten().find(|bare| order(bare)).map(str::to_owned)?
-        }
-    };
-    Some(if rest.is_empty() { verb } else { format!("{verb} {rest}") })
+    let order = |verb: &str| ORDERS.split(' ').any(|known| known == verb);
+    // Also `Gets`, `Searches`: told, not ordered.
+    let bare = [Some(verb.as_str()), verb.strip_suffix("es"), verb.strip_suffix('s')];
+    let verb = bare.into_iter().flatten().find(|bare| order(bare))?;
+    Some(if rest.is_empty() { verb.to_owned() } else { format!("{verb} {rest}") })
 }
 
 /// A word in the singular, as English forms it.

@@ -58,25 +58,12 @@ impl OfferedFunction {
     /// How the arguments do not fit: a required one missing, an unknown name, a wrong type. Several objects are several
     /// calls, and one that does not fit is enough.
     pub fn faults(&self, arguments: &Literal) -> Vec<String> {
-        match arguments {
-            Literal::Map(fields) => self.faults_of(fields),
-            Literal::List(calls) => calls.iter().flat_map(|call| self.faults(call)).collect(),
-            // Some logs have the object as a text.
-            Literal::Text(text) => match Literal::parse(text) {
-                Ok(Literal::Map(fields)) => self.faults_of(&fields),
-                Ok(
-                    Literal::Null
-                    | Literal::Bool(_)
-                    | Literal::Int(_)
-                    | Literal::Float(_)
-                    | Literal::Text(_)
-                    | Literal::List(_),
-                )
-                | Err(_) => vec!["the arguments are not an object".to_owned()],
-            },
-            Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) => {
-                vec!["the arguments are not an object".to_owned()]
-            }
+        // Some logs have the object as a text.
+        let parsed = arguments.as_text().and_then(|text| Literal::parse(text).ok());
+        match (arguments, &parsed) {
+            (Literal::Map(fields), _) | (_, Some(Literal::Map(fields))) => self.faults_of(fields),
+            (Literal::List(calls), _) => calls.iter().flat_map(|call| self.faults(call)).collect(),
+            _ => vec!["the arguments are not an object".to_owned()],
         }
     }
 

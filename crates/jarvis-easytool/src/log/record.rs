@@ -16,7 +16,7 @@ pub enum Status {
     Failed,
 }
 
-/// A subtask with what it waits for; `[-1]` for nothing.
+/// A part of a question, with what it waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subtask {
     pub task: String,
@@ -24,6 +24,13 @@ pub struct Subtask {
     pub id: i64,
     /// Numbers of the subtasks whose answers it needs; `[-1]` for none.
     pub dep: Vec<i64>,
+}
+
+impl Subtask {
+    /// Whether it needs the answer of another.
+    pub(crate) fn waits(&self) -> bool {
+        self.dep.first() != Some(&-1)
+    }
 }
 
 /// A subtask and an answer to it.

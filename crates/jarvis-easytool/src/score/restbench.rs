@@ -5,7 +5,7 @@ use jarvis_prompt::literal::Literal;
 use serde::Serialize;
 
 use super::Rate;
-use super::matching::{Key, Unmatched, match_rows};
+use super::matching::{Coverage, Key, match_rows};
 use crate::data::RestQuestion;
 use crate::log::{EndpointChoice, LoggedPath};
 
@@ -36,7 +36,7 @@ fn append(id: &Literal, step: usize, tools: &IndexMap<i64, String>, found: &mut 
         Literal::List(ids) if whole => {
             return ids.iter().for_each(|id| append(id, step, tools, found, false));
         }
-        Literal::Null | Literal::Bool(_) | Literal::Float(_) | Literal::List(_) | Literal::Map(_) => None,
+        _ => None,
     };
     match number {
         Some(-1) => {}
@@ -117,7 +117,6 @@ pub struct Judged {
     pub path: Vec<String>,
     /// Whether the log has no row for it.
     pub missing: bool,
-    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
@@ -125,14 +124,8 @@ pub struct Judged {
 /// The score of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RestbenchScore {
-    /// The questions of the data; every rate is of these.
-    pub n: usize,
-    /// The questions that the log has no row for: wrong.
-    pub missing: Vec<usize>,
-    /// Rows that answer no question of the data.
-    pub unmatched: Vec<Unmatched>,
-    /// Rows that gave way to a later one for the same question.
-    pub repeated: usize,
+    #[serde(flatten)]
+    pub coverage: Coverage,
     /// See [`Verdict::correct_path`]. The figure to quote.
     pub correct_path: Rate,
     pub exact: Rate,
@@ -140,7 +133,6 @@ pub struct RestbenchScore {
     pub untrimmed: Rate,
     /// How many endpoints a correct path has beyond the gold ones, on average; none where no path is correct.
     pub mean_extra_calls: Option<f64>,
-    /// Every question.
     #[serde(skip)]
     pub questions: Vec<Judged>,
     /// What was odd about the plans from which paths were taken.
@@ -184,15 +176,12 @@ pub fn score(questions: &[RestQuestion], log: &[LoggedPath], tools: Option<&Inde
     let correct: Vec<&Judged> = judged.iter().filter(|question| question.verdict.correct_path).collect();
     let extra: usize = correct.iter().map(|question| question.path.len() - question.gold.len()).sum();
     RestbenchScore {
-        n: questions.len(),
-        missing: matched.missing(),
         correct_path: rate(|verdict| verdict.correct_path),
         exact: rate(|verdict| verdict.exact),
         contiguous: rate(|verdict| verdict.contiguous),
         untrimmed: rate(|verdict| verdict.untrimmed),
         mean_extra_calls: (!correct.is_empty()).then(|| extra as f64 / correct.len() as f64),
-        unmatched: matched.unmatched,
-        repeated: matched.repeated,
+        coverage: matched.into(),
         questions: judged,
         warnings,
     }

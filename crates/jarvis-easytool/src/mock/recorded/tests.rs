@@ -139,18 +139,22 @@ async fn a_key_can_be_asked_for() {
 #[test]
 fn what_is_no_answer_is_refused() {
     for (line, error) in [
-        (json!({"api_name": "a"}), "answers.jsonl, line 1: `tool_name` is missing or no text"),
+        (json!({"api_name": "a"}), "answers.jsonl, line 1: missing field `tool_name`"),
         (
             json!({"tool_name": "t", "api_name": "a", "tool_input": 5}),
             "answers.jsonl, line 1: `tool_input` is neither an object nor the text of one",
         ),
-        (json!({"tool_name": "t", "api_name": "a", "responce": ""}), "answers.jsonl, line 1: unknown field `responce`"),
+        (
+            json!({"tool_name": "t", "api_name": "a", "responce": ""}),
+            "answers.jsonl, line 1: unknown field `responce`, expected one of",
+        ),
         (
             json!({"tool_name": "t", "api_name": "a", "pad": 1_u64 << 40}),
             "answers.jsonl, line 1: `pad` is more than 67108864",
         ),
     ] {
-        assert_eq!(recorded(&[line], None).unwrap_err(), error);
+        let found = recorded(&[line], None).unwrap_err();
+        assert!(found.starts_with(error), "{found}");
     }
     assert_eq!(recorded(&[], None).unwrap().len(), 0);
 }

@@ -11,6 +11,7 @@ use jarvis_easytool::mock::{Recorded, serve};
 use tokio::net::TcpListener;
 
 use super::source::document;
+use super::unusable;
 use crate::commands::serve::signal;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -56,8 +57,7 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
             let recorded =
                 tokio::task::spawn_blocking(move || Recorded::open(&file, key)).await.map_err(Failure::work)?;
             Served::Recorded(Arc::new(recorded.map_err(|error| {
-                Failure::usage(error)
-                    .hint("give JSON Lines with category, tool_name, api_name, tool_input, error, response")
+                unusable(error, "give JSON Lines with category, tool_name, api_name, tool_input, error, response")
             })?))
         }
         (None, Some(file)) => {

@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use jarvis_easytool::log::LogError;
 use jarvis_easytool::score::Rate;
-use jarvis_easytool::score::matching::Unmatched;
+use jarvis_easytool::score::matching::Coverage;
 use jarvis_taskbench::evaluate::table::Table;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::batch_progress::several;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -40,7 +40,9 @@ pub(super) async fn run(command: ScoreCommand, global: &Global, printer: Printer
     match command {
         ScoreCommand::Funcqa(args) => in_background(move || funcqa::run(&args, printer)).await,
         ScoreCommand::Restbench(args) => in_background(move || restbench::run(&args, printer)).await,
-        ScoreCommand::Retrieval(args) => retrieval::retrieval(*args, global, printer).await,
+        ScoreCommand::Retrieval(args) => {
+            super::with_json(args.json, printer, retrieval::run(*args, global, printer)).await
+        }
         ScoreCommand::Toolbench(args) => toolbench::run(*args, global, printer).await,
     }
 }
@@ -48,12 +50,6 @@ pub(super) async fn run(command: ScoreCommand, global: &Global, printer: Printer
 /// Reading and counting waits for nothing but the disk.
 async fn in_background(work: impl FnOnce() -> Result<ExitCode, Failure> + Send + 'static) -> Result<ExitCode, Failure> {
     tokio::task::spawn_blocking(work).await.map_err(Failure::work)?
-}
-
-/// A log that cannot be used is wrong use.
-fn unusable_log(error: LogError) -> Failure {
-    let hint = error.hint();
-    Failure::usage(error).hint(hint)
 }
 
 /// What was left out of a log when it was read.
@@ -67,7 +63,8 @@ fn warn_of_notes(log: &Path, notes: &[String], printer: Printer) {
 }
 
 /// What did not fit between log and data.
-fn warn_of_gaps(log: &Path, missing: &[usize], unmatched: &[Unmatched], repeated: usize, printer: Printer) {
+fn warn_of_gaps(log: &Path, coverage: &Coverage, printer: Printer) {
+    let Coverage { missing, unmatched, repeated, .. } = coverage;
     let log = log.display();
     if !missing.is_empty() {
         let questions = several(missing.len(), "question");
@@ -81,14 +78,10 @@ fn warn_of_gaps(log: &Path, missing: &[usize], unmatched: &[Unmatched], repeated
             numbers(&rows)
         ));
     }
-    if repeated > 0 {
-        let rows = several(repeated, "row");
+    if *repeated > 0 {
+        let rows = several(*repeated, "row");
         printer.warning(&format!("{log}: {rows} left out for a later one to the same question"));
     }
-}
-
-fn several(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 /// The first numbers of a list, and how many more there are.

@@ -8,6 +8,7 @@ use jarvis_easytool::data::read_funcqa;
 use jarvis_easytool::log::read_answers;
 use jarvis_easytool::score::funcqa::{FuncqaScore, score};
 
+use crate::commands::easytool::{LOG, QUESTIONS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -39,13 +40,13 @@ pub(crate) struct FuncqaArgs {
 }
 
 pub(super) fn run(args: &FuncqaArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let questions = read_funcqa(&args.data).map_err(super::super::unusable)?;
+    let questions = read_funcqa(&args.data).map_err(|error| unusable(error, QUESTIONS))?;
     let mut scores: Vec<(&Path, FuncqaScore)> = Vec::new();
     for log in &args.log {
-        let logged = read_answers(log).map_err(super::unusable_log)?;
+        let logged = read_answers(log).map_err(|error| unusable(error, LOG))?;
         super::warn_of_notes(log, &logged.notes, printer);
         let score = score(&questions, &logged.rows);
-        super::warn_of_gaps(log, &score.missing, &score.unmatched, score.repeated, printer);
+        super::warn_of_gaps(log, &score.coverage, printer);
         if !score.no_gold.is_empty() {
             printer.warning(&format!(
                 "{}: there is no number in the gold answer of: {}",

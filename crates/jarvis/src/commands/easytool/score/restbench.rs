@@ -9,6 +9,7 @@ use jarvis_easytool::instructions::read_endpoints;
 use jarvis_easytool::log::read_paths;
 use jarvis_easytool::score::restbench::{RestbenchScore, score};
 
+use crate::commands::easytool::{LOG, QUESTIONS, TOOLS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -44,19 +45,17 @@ pub(crate) struct RestbenchArgs {
 }
 
 pub(super) fn run(args: &RestbenchArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let questions = read_restbench(&args.data).map_err(super::super::unusable)?;
+    let questions = read_restbench(&args.data).map_err(|error| unusable(error, QUESTIONS))?;
     let tools = match &args.tools {
         Some(file) => {
-            let tools = read_endpoints(file).map_err(|error| {
-                Failure::usage(error).hint("give tool instructions of endpoints, such as tmdb_tool.json")
-            })?;
+            let tools = read_endpoints(file).map_err(|error| unusable(error, TOOLS))?;
             Some(tools.into_iter().map(|tool| (tool.id, tool.tool_usage)).collect())
         }
         None => None,
     };
     let mut scores: Vec<(&Path, RestbenchScore)> = Vec::new();
     for log in &args.log {
-        let logged = read_paths(log).map_err(super::unusable_log)?;
+        let logged = read_paths(log).map_err(|error| unusable(error, LOG))?;
         super::warn_of_notes(log, &logged.notes, printer);
         if tools.is_none() && logged.rows.iter().all(|row| row.path.is_none()) {
             return Err(Failure::usage(format!("{} has plans and no paths (`tool_choice_ls`)", log.display()))
@@ -64,7 +63,7 @@ pub(super) fn run(args: &RestbenchArgs, printer: Printer) -> Result<ExitCode, Fa
         }
         let score = score(&questions, &logged.rows, tools.as_ref());
         super::warn_of_notes(log, &score.warnings, printer);
-        super::warn_of_gaps(log, &score.missing, &score.unmatched, score.repeated, printer);
+        super::warn_of_gaps(log, &score.coverage, printer);
         scores.push((log, score));
     }
     if let Some(file) = &args.per_question {
