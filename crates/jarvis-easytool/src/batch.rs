@@ -17,7 +17,6 @@ pub const TOOL_CALLS: &str = "tool_calls";
 pub trait Recorded: Serialize {
     /// The question's number.
     fn id(&self) -> u64;
-    /// How it ended.
     fn ended(&self) -> Ended;
 }
 

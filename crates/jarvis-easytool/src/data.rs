@@ -30,7 +30,6 @@ pub fn read_toolbench(path: &Path) -> Result<Vec<ToolbenchItem>, InputError> {
     read_rows(path)
 }
 
-/// A question of FuncQA, multi-hop or one-hop.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct FuncqaQuestion {
     pub question: String,
@@ -41,7 +40,6 @@ pub struct FuncqaQuestion {
     pub calculation: Vec<String>,
 }
 
-/// A question of RestBench.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RestQuestion {
     pub query: String,
@@ -49,7 +47,6 @@ pub struct RestQuestion {
     pub solution: Vec<String>,
 }
 
-/// An API that a ToolBench item lists.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct ListedApi {
     /// The shelf of the tool.
@@ -60,7 +57,6 @@ pub struct ListedApi {
     pub api_name: String,
 }
 
-/// A question of ToolBench.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ToolbenchItem {
     pub query: String,

@@ -60,7 +60,6 @@ impl FromStr for Kind {
     }
 }
 
-/// The pipeline.
 pub struct Funcqa {
     pub model: Arc<dyn ChatModel>,
     /// The run that calls are reported to; nobody reads it unless set.

@@ -10,10 +10,10 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
+use jarvis_tools::names::standardize;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::input::{InputError, read_json};
-use crate::names::standardize;
 
 pub use functions::{FunctionInstruction, FunctionUsage, builtin_functions, read_functions, read_tool_dic};
 
@@ -41,14 +41,12 @@ impl Default for Example {
     }
 }
 
-/// A parameter of an API.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Parameter {
     pub name: String,
     /// Its type in the document's own word, in any case: `STRING`, `integer`, `List`, …
     #[serde(rename = "type", default)]
     pub kind: String,
-    /// What it is.
     #[serde(default)]
     pub description: String,
     /// What it is when it is not given.
@@ -60,16 +58,12 @@ pub struct Parameter {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Guideline {
     pub name: String,
-    /// What it does, in few words.
     #[serde(default)]
     pub description: String,
-    /// What must be given.
     #[serde(default)]
     pub required_parameters: Vec<Parameter>,
-    /// What may be given.
     #[serde(default)]
     pub optional_parameters: Vec<Parameter>,
-    /// One use.
     #[serde(rename = "Example", default)]
     pub example: Example,
 }
@@ -110,9 +104,6 @@ pub struct EndpointInstruction {
 }
 
 /// Reads tools with APIs: an object keyed by number, or a list. In file order; a missing `standardized_name` is derived.
-///
-/// # Errors
-/// When the file cannot be read or is of another shape.
 pub fn read_tools(path: &Path) -> Result<Vec<ToolInstruction>, InputError> {
     let Rows(mut tools) = read_json::<Rows<ToolInstruction>>(path)?;
     for tool in &mut tools {
@@ -124,9 +115,6 @@ pub fn read_tools(path: &Path) -> Result<Vec<ToolInstruction>, InputError> {
 }
 
 /// Reads endpoints: a list, or an object keyed by number.
-///
-/// # Errors
-/// When the file cannot be read or is of another shape.
 pub fn read_endpoints(path: &Path) -> Result<Vec<EndpointInstruction>, InputError> {
     Ok(read_json::<Rows<EndpointInstruction>>(path)?.0)
 }

@@ -14,7 +14,6 @@ pub mod instruct;
 pub mod instructions;
 pub mod log;
 pub mod mock;
-pub mod names;
 pub mod prompts;
 mod question;
 mod replies;

@@ -60,9 +60,6 @@ jarvis_ask::prompts! {
 static BUILTIN: LazyLock<Prompts<Prompt>> = LazyLock::new(|| Prompts::builtin().expect("a test parses every prompt"));
 
 /// The messages of a prompt. With `reason`, the last message ends with what was wrong with the last reply.
-///
-/// # Errors
-/// When the context lacks a slot.
 pub fn messages(prompt: Prompt, context: &impl Serialize, reason: Option<&str>) -> Result<Vec<Message>, TemplateError> {
     let mut messages = BUILTIN.messages(prompt, context)?;
     if let (Some(reason), Some(last)) = (reason, messages.last_mut()) {

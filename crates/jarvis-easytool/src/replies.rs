@@ -2,9 +2,9 @@
 
 use jarvis_prompt::literal::{Literal, read_literal};
 use jarvis_prompt::reader::Want;
+use jarvis_tools::names::standardize;
 
 use crate::log::EndpointChoice;
-use crate::names::standardize;
 
 /// A value with what is written down of it.
 pub(crate) type ReadReply<T> = Result<(T, Literal), Unfit>;

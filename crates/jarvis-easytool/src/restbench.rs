@@ -18,7 +18,6 @@ use crate::stage::{Limits, Stages};
 
 pub use execute::{Execution, condense};
 
-/// The pipeline.
 pub struct Restbench {
     pub model: Arc<dyn ChatModel>,
     /// The run that calls are reported to; nobody reads it unless set.
@@ -31,7 +30,6 @@ pub struct Restbench {
     pub limits: Limits,
 }
 
-/// An endpoint in the prompt.
 #[derive(Serialize)]
 struct Shown<'a> {
     id: i64,
@@ -39,7 +37,6 @@ struct Shown<'a> {
     description: &'a str,
 }
 
-/// The worked example.
 #[derive(Serialize)]
 struct Example {
     question: &'static str,

@@ -33,7 +33,6 @@ pub const TOP_K: usize = 5;
 /// Texts that are embedded before what came is kept.
 const GROUP: usize = 256;
 
-/// A tool that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
     pub id: i64,
@@ -60,9 +59,6 @@ enum By {
 
 impl Retriever {
     /// Tools by their words: no model and no network. Tools that share no word with a text are not found for it.
-    ///
-    /// # Errors
-    /// When the work was interrupted.
     pub async fn by_words(tools: Vec<(i64, String)>) -> Result<Retriever, RetrievalError> {
         off_thread(move || {
             let (ids, texts): (Vec<i64>, Vec<String>) = tools.into_iter().unzip();
@@ -164,12 +160,10 @@ impl Retriever {
         }
     }
 
-    /// How many tools can be found.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there is no tool.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -212,9 +206,6 @@ impl Retriever {
     }
 
     /// Keeps the vectors of what was asked, where a folder was given. They are also kept from time to time without it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub async fn keep(&self) -> Result<(), RetrievalError> {
         match &self.by {
             By::Vectors { queries, .. } => save(Arc::clone(queries)).await,

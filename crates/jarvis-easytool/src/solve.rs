@@ -54,7 +54,6 @@ impl From<&FunctionInstruction> for Offer {
 pub(crate) struct Solved {
     /// The accepted answer; `None` when the subtask failed.
     pub(crate) answer: Option<String>,
-    /// The answers that were not accepted.
     pub(crate) wrong: Vec<String>,
     /// The APIs of the accepted attempt.
     pub(crate) apis: Vec<ChosenApi>,

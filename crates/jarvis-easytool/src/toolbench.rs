@@ -51,7 +51,6 @@ impl Query {
     }
 }
 
-/// The pipeline.
 pub struct Toolbench {
     pub model: Arc<dyn ChatModel>,
     /// The run that calls are reported to; nobody reads it unless set.

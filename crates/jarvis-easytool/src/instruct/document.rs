@@ -41,7 +41,6 @@ pub struct ToolDocument {
     pub source: Arc<str>,
 }
 
-/// An API of a tool.
 #[derive(Debug, Clone)]
 pub struct ApiEntry {
     /// Its name: of an OpenAPI document `GET /movie/{movie_id}`, else the document's own.
@@ -95,9 +94,6 @@ impl ApiEntry {
 
 /// Reads the tools of a file: an OpenAPI document, a RapidAPI tool, `{name, description, api_list}`, or a list of the last
 /// two. Takes some milliseconds a megabyte: not for the runtime's own threads.
-///
-/// # Errors
-/// When the file cannot be read or is of another shape.
 pub fn read_documents(path: &Path) -> Result<Vec<ToolDocument>, InstructError> {
     let failed = |source| InstructError::Document { path: path.to_owned(), source };
     let unreadable = |source| failed(ApiError::Read { path: path.to_owned(), source });

@@ -30,9 +30,6 @@ impl Memo {
     }
 
     /// Keeps replies in a file, and knows those that are there.
-    ///
-    /// # Errors
-    /// When it cannot be read or written, or another run writes it.
     pub fn open(path: &Path) -> Result<Memo, FileError> {
         let (file, held) = Growing::open(path, |_| false)?;
         let lines = held.bytes.split(|byte| *byte == b'\n');

@@ -59,7 +59,7 @@ fn spec_of(name: String, api: &str, guideline: &Guideline) -> ToolSpec {
         description: said(&guideline.description),
         when: said(&guideline.example.scenario),
         input_schema: json!({"type": "object", "properties": parameters.map(property).collect::<Map<_, _>>()}),
-        example: Value::Object(guideline.example.parameters.as_map().map(Literal::fields_to_json).unwrap_or_default()),
+        example: guideline.example.parameters.to_json(),
         source: ToolSource::ToolBench,
     }
 }
@@ -86,11 +86,7 @@ fn of_spec(id: i64, spec: &ToolSpec) -> ToolInstruction {
         description: spec.description.clone(),
         required_parameters: needed,
         optional_parameters: optional,
-        example: Example {
-            scenario: spec.when.clone(),
-            parameters: Literal::parse(&spec.example.to_string()).unwrap_or_else(|_| Example::default().parameters),
-            generated_by: None,
-        },
+        example: Example { scenario: spec.when.clone(), parameters: Literal::from(&spec.example), generated_by: None },
     };
     ToolInstruction {
         id,

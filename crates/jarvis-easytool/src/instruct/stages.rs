@@ -5,13 +5,13 @@ use jarvis_chat::{ChatModel, Message};
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::reader::{Want, read_json, without_reasoning};
 use jarvis_prompt::template::TemplateError;
+use jarvis_tools::names::standardize;
 use serde_json::json;
 
 use super::check::{check_listing, faults};
 use super::document::{ApiEntry, ToolDocument};
 use super::text::{cut, line, visible};
 use crate::instructions::{Example, Parameter};
-use crate::names::standardize;
 use crate::prompts::{self, Prompt};
 
 /// Writes what a tool is for, and what its functions do.

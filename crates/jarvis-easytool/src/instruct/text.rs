@@ -32,7 +32,7 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     let Some((at, _)) = text.char_indices().nth(max) else {
         return text.to_owned();
     };
-    let head = text.get(..at).unwrap_or_default();
+    let head = text.split_at(at).0;
     let head = head.rsplit_once(' ').map_or(head, |(words, _)| words);
     format!("{}…", head.trim_end_matches([',', ';', ':', '.']))
 }
@@ -74,10 +74,10 @@ fn paragraphs(text: &str) -> Vec<String> {
 /// The words without tags, link targets and emphasis.
 fn plain(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let after = rest.get(c.len_utf8()..).unwrap_or_default();
-        rest = match c {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        let after = chars.as_str();
+        let rest = match c {
             '<' if after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') => match after.split_once('>') {
                 Some((_, after)) => {
                     words.push(' ');
@@ -93,39 +93,31 @@ fn plain(text: &str) -> String {
                 after
             }
         };
+        chars = rest.chars();
     }
     let words = words.replace("__", "").replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     // A text that is emphasised from its start: the mark goes, and the one that closes it.
-    match words.strip_prefix('_') {
-        Some(rest) => match rest.char_indices().find(|(at, c)| *c == '_' && !follows_word(rest, *at)) {
-            Some((at, _)) => {
-                format!("{}{}", rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default())
-            }
-            None => words,
-        },
+    let closes = |(at, _): &(usize, &str)| !words.split_at(at + 1).1.starts_with(char::is_alphanumeric);
+    match words.match_indices('_').skip(1).find(closes).filter(|_| words.starts_with('_')) {
+        Some((at, _)) => {
+            let (inner, after) = words.split_at(at);
+            format!("{}{}", inner.split_at(1).1, after.split_at(1).1)
+        }
         None => words,
     }
 }
 
-/// Whether what stands after a place is the rest of a word.
-fn follows_word(text: &str, at: usize) -> bool {
-    text.get(at + 1..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
-}
-
 fn first_sentence(text: &str) -> &str {
     let text = text.trim();
-    let mut seen = 0;
-    while let Some(at) = text.get(seen..).and_then(|rest| rest.find(['.', '!', '?', '。', '！', '？'])) {
-        let end = seen + at;
-        let mark = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-        let (before, after) = (text.get(..end).unwrap_or_default(), text.get(end + mark..).unwrap_or_default());
-        let word = before.rsplit([' ', '(']).next().unwrap_or_default().to_ascii_lowercase();
-        let ends = mark > 1 || after.is_empty() || after.starts_with(' ');
-        if ends && !ABBREVIATIONS.contains(&word.as_str()) && before.chars().count() >= 10 {
+    for (at, mark) in text.match_indices(['.', '!', '?', '。', '！', '？']) {
+        let (before, after) = (text.split_at(at).0, text.split_at(at + mark.len()).1);
+        let word = before.rsplit([' ', '(']).next().map(str::to_ascii_lowercase);
+        let ends = mark.len() > 1 || after.is_empty() || after.starts_with(' ');
+        let is_short = word.is_some_and(|word| ABBREVIATIONS.contains(&word.as_str()));
+        if ends && !is_short && before.chars().count() >= 10 {
             return before;
         }
-        seen = end + mark;
     }
     text.trim_end_matches(['.', '!', '?', ':'])
 }

@@ -12,12 +12,10 @@ use crate::input::{InputError, read_json, read_lines, text_of};
 pub struct FunctionUsage {
     /// What must be given: one list, `input` (`args` in an older edition).
     pub required_parameters: Vec<Parameter>,
-    /// One use.
     #[serde(rename = "Example")]
     pub example: Example,
 }
 
-/// A function of the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FunctionInstruction {
     #[serde(rename = "ID")]
@@ -26,23 +24,16 @@ pub struct FunctionInstruction {
     pub standardized_name: String,
     #[serde(rename = "API_description")]
     pub description: String,
-    /// How it is used.
     #[serde(rename = "Usage")]
     pub usage: FunctionUsage,
 }
 
 /// Reads `functions_data.json`.
-///
-/// # Errors
-/// When the file cannot be read or is of another shape.
 pub fn read_functions(path: &Path) -> Result<Vec<FunctionInstruction>, InputError> {
     Ok(read_json::<Rows<FunctionInstruction>>(path)?.0)
 }
 
 /// Reads `tool_dic.jsonl`: the numbers of tools and their descriptions.
-///
-/// # Errors
-/// When the file cannot be read or a line is of another shape.
 pub fn read_tool_dic(path: &Path) -> Result<Vec<(i64, String)>, InputError> {
     #[derive(Deserialize)]
     struct Row {

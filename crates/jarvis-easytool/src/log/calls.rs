@@ -2,15 +2,14 @@
 
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
+use jarvis_tools::names::{api_function_name, change_name, standardize};
 
 use super::read::{Fields, plain, text};
 use crate::instructions::ToolInstruction;
-use crate::names::{api_function_name, change_name, standardize};
 
 /// The longest name of a function in ToolBench; longer ones lose their start.
 const NAME_LENGTH: usize = 64;
 
-/// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoggedCall {
     /// The tool; empty where the log names only the API.
@@ -33,9 +32,7 @@ pub struct OfferedFunction {
     pub name: String,
     /// What it does; may be empty.
     pub description: String,
-    /// The names of what must be given.
     pub required: Vec<String>,
-    /// The names of what may be given.
     pub optional: Vec<String>,
     /// The types of parameters, in the log's own words.
     pub types: IndexMap<String, String>,

@@ -18,7 +18,6 @@ pub enum LogFileError {
     Exists { path: PathBuf, questions: usize },
 }
 
-/// A log, open.
 #[derive(Debug)]
 pub struct LogFile {
     log: Log<u64>,
@@ -69,7 +68,6 @@ impl LogFile {
         self.log.path()
     }
 
-    /// The questions that are finished.
     pub fn done(&self) -> &HashSet<u64> {
         self.log.done()
     }
@@ -80,9 +78,6 @@ impl LogFile {
     }
 
     /// Writes the record of a question.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn write(&mut self, id: u64, record: &impl Serialize) -> Result<(), FileError> {
         self.log.write(id, &serde_json::to_string(record).expect("records have names as keys"))
     }

@@ -13,7 +13,6 @@ use crate::input::{InputError, lines, text_of};
 /// The rows of a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logged<T> {
-    /// The rows, in order.
     pub rows: Vec<T>,
     /// What could not be read, in words.
     pub notes: Vec<String>,
@@ -39,13 +38,11 @@ pub struct LoggedAnswer {
     pub last_result: Option<String>,
     /// A person's verdict. The original writes `false` before anyone has looked.
     pub human_check: Option<bool>,
-    /// The calls of tools, in order.
     pub calls: Vec<LoggedCall>,
     /// The functions that were offered, where the row lists them.
     pub functions: Vec<OfferedFunction>,
     /// Choices of a tool or an API that were read and turned down because they were not offered.
     pub rejected_choices: usize,
-    /// Parameters that were read and turned down.
     pub rejected_parameters: usize,
 }
 
@@ -62,9 +59,6 @@ pub struct LoggedPath {
 }
 
 /// Reads a log of FuncQA or ToolBench: ours, the original's, a replay, or ToolBench's converted form.
-///
-/// # Errors
-/// When the file cannot be read, or no row of it.
 pub fn read_answers(path: &Path) -> Result<Logged<LoggedAnswer>, InputError> {
     let text = text_of(path)?;
     if let Some(rows) = published::read_converted(&text) {
@@ -74,9 +68,6 @@ pub fn read_answers(path: &Path) -> Result<Logged<LoggedAnswer>, InputError> {
 }
 
 /// Reads a log of RestBench: ours, the original's, or a replay.
-///
-/// # Errors
-/// As [`read_answers`].
 pub fn read_paths(path: &Path) -> Result<Logged<LoggedPath>, InputError> {
     rows_of(path, &text_of(path)?, path_of)
 }

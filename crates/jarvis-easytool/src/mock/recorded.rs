@@ -64,18 +64,15 @@ struct Answers {
     given: usize,
 }
 
-/// A file of answers.
 #[derive(Debug)]
 pub struct Recorded {
     /// By tool, API and arguments; of each category one.
     answers: Mutex<HashMap<[String; 3], Vec<Answers>>>,
     /// Tools with their APIs.
     known: HashSet<[String; 2]>,
-    /// The key that callers must show.
     key: Option<String>,
 }
 
-/// What a caller sends.
 #[derive(Debug, Deserialize)]
 struct Call {
     #[serde(default)]
@@ -94,9 +91,6 @@ struct Call {
 
 impl Recorded {
     /// Reads a file of answers. With a key, calls that do not show it are refused.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or a line is no answer.
     pub fn open(path: &Path, key: Option<String>) -> Result<Recorded, InputError> {
         Recorded::parse(path, &text_of(path)?, key)
     }
@@ -126,12 +120,10 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// The number of calls that have answers.
     pub fn len(&self) -> usize {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -218,9 +210,6 @@ fn app(recorded: Arc<Recorded>) -> Router {
 }
 
 /// Serves until the future is dropped.
-///
-/// # Errors
-/// When the socket fails.
 pub async fn serve(listener: TcpListener, recorded: Arc<Recorded>) -> std::io::Result<()> {
     axum::serve(listener, app(recorded)).await
 }

@@ -11,7 +11,6 @@ use super::RetrievalError;
 /// Vectors with the numbers of the tools they are of.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StoredVectors {
-    /// The tools' numbers.
     pub ids: Vec<i64>,
     /// Their vectors, in the same order.
     pub vectors: Vec<Vec<f64>>,

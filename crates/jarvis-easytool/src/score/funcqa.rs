@@ -48,7 +48,6 @@ impl Verdict {
     }
 }
 
-/// A question with its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
     /// Its number in the data, from 1.
@@ -67,7 +66,6 @@ pub struct Judged {
     pub verdict: Verdict,
 }
 
-/// The score of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FuncqaScore {
     #[serde(flatten)]

@@ -31,7 +31,6 @@ pub struct Unmatched {
 pub struct Matched {
     /// For each question of the data, in order, the place of its row in the log, from 0.
     pub rows: Vec<Option<usize>>,
-    /// The rows that answer none.
     pub unmatched: Vec<Unmatched>,
     /// How many rows gave way to a later one for the same question.
     pub repeated: usize,

@@ -12,7 +12,6 @@ use crate::log::{EndpointChoice, LoggedPath};
 /// The endpoints of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extracted {
-    /// The endpoints, in order.
     pub path: Vec<String>,
     /// What was passed over, and why.
     pub warnings: Vec<String>,
@@ -94,7 +93,6 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Judges a path.
     pub fn of(gold: &[String], path: &[String]) -> Verdict {
         let (wanted, found) = (normalised(gold), normalised(path));
         Verdict {
@@ -106,7 +104,6 @@ impl Verdict {
     }
 }
 
-/// A question with its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
     /// Its number in the data, from 1.
@@ -121,7 +118,6 @@ pub struct Judged {
     pub verdict: Verdict,
 }
 
-/// The score of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RestbenchScore {
     #[serde(flatten)]

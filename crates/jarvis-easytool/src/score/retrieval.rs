@@ -80,11 +80,9 @@ pub fn read_log(path: &Path) -> Result<Vec<Query>, InputError> {
 /// The figures of many queries: means over those that have gold tools.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RetrievalScore {
-    /// Queries that were counted.
     pub n: usize,
     /// Queries without gold tools, which were not.
     pub skipped: usize,
-    /// How many found tools count.
     pub k: usize,
     /// Mean recall@k, 0..=1; 0 where nothing was counted.
     pub recall: f64,

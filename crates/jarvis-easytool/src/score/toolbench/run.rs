@@ -110,7 +110,6 @@ pub enum Standing {
     Tie,
 }
 
-/// One question, judged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QuestionScore {
     /// Its place in the data, from 1.
@@ -163,7 +162,6 @@ pub struct JudgedScore {
     pub questions: Vec<QuestionScore>,
 }
 
-/// The score of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolbenchScore {
     #[serde(flatten)]
@@ -178,9 +176,6 @@ pub struct ToolbenchScore {
 }
 
 /// Scores a log. `judging` is none where nobody judges.
-///
-/// # Errors
-/// When the judge cannot be asked.
 pub async fn score(
     data: Option<&[ToolbenchItem]>,
     log: &[LoggedAnswer],

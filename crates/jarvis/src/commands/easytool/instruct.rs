@@ -101,7 +101,7 @@ pub(super) async fn run(args: InstructArgs, global: &Global, printer: Printer) -
     let work = async |events: &Events, stop: CancellationToken| {
         let writer = Writer { model, events: events.clone(), tools };
         let written = write(&documents, &writer, options, &memo, &stop).await;
-        written.map(|(instructions, report)| Written { instructions, report }).map_err(|error| failed(error, is_kept))
+        written.map_err(|error| failed(error, is_kept))
     };
     let ended = if is_asked {
         let request = format!("instructions of {}", several(documents.len(), "document"));
@@ -113,14 +113,14 @@ pub(super) async fn run(args: InstructArgs, global: &Global, printer: Printer) -
         interrupt.abort();
         ended
     };
-    let Written { instructions, report } = match ended {
+    let (instructions, report) = match ended {
         Ok(written) => written,
         Err(failure) => {
             memo.leave();
             return Err(failure);
         }
     };
-    let text = instructions.to_json().map_err(Failure::work)?;
+    let text = instructions.to_json();
     match args.out.clone() {
         Some(out) => {
             let written = tokio::task::spawn_blocking(move || files::replace(&out, text.as_bytes())).await;
@@ -143,19 +143,14 @@ pub(super) async fn run(args: InstructArgs, global: &Global, printer: Printer) -
     Ok(ExitCode::SUCCESS)
 }
 
-struct Written {
-    instructions: Instructions,
-    report: InstructReport,
-}
-
-impl BatchResult for Written {
+impl BatchResult for (Instructions, InstructReport) {
     fn ok(&self) -> bool {
         true
     }
 
     fn text(&self) -> String {
-        let documents = several(self.report.documents, "document");
-        format!("{} of {documents} described", several(self.report.apis_out, "function"))
+        let documents = several(self.1.documents, "document");
+        format!("{} of {documents} described", several(self.1.apis_out, "function"))
     }
 }
 
@@ -221,10 +216,7 @@ fn failed(error: InstructError, kept: bool) -> Failure {
             let hint = source.hint().unwrap_or("with --out FILE what is done is kept for another run");
             Failure::work(error).hint(hint)
         }
-        InstructError::Stopped
-        | InstructError::Prompt(_)
-        | InstructError::File(_)
-        | InstructError::Write(_) => Failure::work(error),
+        InstructError::Stopped | InstructError::File(_) => Failure::work(error),
     }
 }
 

@@ -5,10 +5,10 @@ mod restbench;
 mod retrieval;
 mod toolbench;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use jarvis_easytool::score::Rate;
 use jarvis_easytool::score::matching::Coverage;
 use jarvis_taskbench::evaluate::table::Table;
@@ -44,6 +44,44 @@ pub(super) async fn run(command: ScoreCommand, global: &Global, printer: Printer
             super::with_json(args.json, printer, retrieval::run(*args, global, printer)).await
         }
         ScoreCommand::Toolbench(args) => toolbench::run(*args, global, printer).await,
+    }
+}
+
+/// Logs to score against questions.
+#[derive(Debug, Args)]
+struct LogArgs {
+    /// The log, ours or the original's; may be repeated
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    log: Vec<PathBuf>,
+    /// The questions, such as funcqa_mh.json or restbench_tmdb.json: a JSON list, or JSON Lines
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// Print the figures as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write each question's verdict to this file as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    per_question: Option<PathBuf>,
+}
+
+impl LogArgs {
+    /// Scores each log, and prints and writes what is asked for.
+    fn run<S: Serialize, Q: Serialize>(
+        &self,
+        printer: Printer,
+        score: impl Fn(&Path) -> Result<S, Failure>,
+        questions: fn(&S) -> &[Q],
+        table: fn(&S) -> String,
+    ) -> Result<ExitCode, Failure> {
+        let score = |log: &'_ PathBuf| Ok((log.clone(), score(log)?));
+        let scores: Vec<(PathBuf, S)> = self.log.iter().map(score).collect::<Result<_, Failure>>()?;
+        let scores: Vec<(&Path, &S)> = scores.iter().map(|(log, score)| (log.as_path(), score)).collect();
+        if let Some(file) = &self.per_question {
+            let questions: Vec<_> = scores.iter().map(|(log, score)| (*log, questions(score))).collect();
+            write_questions(file, &questions)?;
+        }
+        show(&scores, self.json, table, printer)?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -107,7 +145,7 @@ fn table(rows: &[(&str, Option<Rate>)]) -> String {
 
 /// Prints what was asked for: one document for one log, a list for several; else the tables.
 fn show<S: Serialize>(
-    scores: &[(&Path, S)],
+    scores: &[(&Path, &S)],
     as_json: bool,
     table: fn(&S) -> String,
     printer: Printer,

@@ -108,7 +108,7 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     if let (Some(file), Some(judged)) = (&args.per_question, &score.judged) {
         super::write_questions(file, &[(args.log.as_path(), judged.questions.as_slice())])?;
     }
-    super::show(&[(args.log.as_path(), score)], args.json, table, printer)?;
+    super::show(&[(args.log.as_path(), &score)], args.json, table, printer)?;
     Ok(ExitCode::SUCCESS)
 }
 
