@@ -272,9 +272,7 @@ async fn open(
             let note = format!("{}; its vectors are made anew", with_causes(&error));
             Ok((VectorCache::empty(&folder, &kind, &id), Some(note)))
         }
-        Err(error @ (CacheError::Other { .. } | CacheError::Read { .. } | CacheError::Lengths { .. })) => {
-            Err(error.into())
-        }
+        Err(error) => Err(error.into()),
     })
     .await?;
     notes.extend(note);

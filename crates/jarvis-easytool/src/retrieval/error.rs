@@ -1,7 +1,5 @@
 //! Why tools cannot be found.
 
-use std::path::PathBuf;
-
 use jarvis_catalogue::VectorError;
 use jarvis_chat::EmbedError;
 use jarvis_store::files::FileError;
@@ -21,9 +19,6 @@ pub enum RetrievalError {
     /// The tools' vectors are not of the embedder.
     #[error("the tools' vectors have {found} components, and those of `{embedder}` have {expected}")]
     Dimension { found: usize, expected: usize, embedder: String },
-    /// A file of stored vectors is not what it should be.
-    #[error("{}: {reason}", .path.display())]
-    Stored { path: PathBuf, reason: String },
     #[error("the search was interrupted")]
     Interrupted,
 }
@@ -39,16 +34,7 @@ impl RetrievalError {
             RetrievalError::Dimension { .. } | RetrievalError::Vectors(VectorError::QueryDimension { .. }) => {
                 Some("use the embedder that made the tools' vectors")
             }
-            RetrievalError::Vectors(
-                VectorError::Ragged { .. }
-                | VectorError::NotFinite { .. }
-                | VectorError::TooLong { .. }
-                | VectorError::QueryNotFinite,
-            )
-            | RetrievalError::Cache(CacheError::Damaged { .. } | CacheError::Read { .. })
-            | RetrievalError::Write(_)
-            | RetrievalError::Stored { .. }
-            | RetrievalError::Interrupted => None,
+            _ => None,
         }
     }
 }

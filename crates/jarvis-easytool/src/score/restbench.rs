@@ -1,7 +1,10 @@
 //! RestBench: whether the gold path is in the path of a plan, and how that path comes out of the plan.
 
+use std::sync::LazyLock;
+
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
+use regex::Regex;
 use serde::Serialize;
 
 use super::Rate;
@@ -47,30 +50,13 @@ fn append(id: &Literal, step: usize, tools: &IndexMap<i64, String>, found: &mut 
     }
 }
 
-/// A path in the form in which paths are compared: no blanks at the ends, one between words, `{}` for every parameter.
-pub fn normalised(path: &[String]) -> Vec<String> {
-    path.iter().map(|endpoint| normalised_endpoint(endpoint)).collect()
-}
+static PLACEHOLDER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{[^}]*\}").expect("the pattern is a regular expression"));
 
-fn normalised_endpoint(endpoint: &str) -> String {
-    let endpoint = endpoint.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut plain = String::with_capacity(endpoint.len());
-    let mut rest = endpoint.as_str();
-    while let Some((before, after)) = rest.split_once('{') {
-        plain.push_str(before);
-        match after.split_once('}') {
-            Some((_, after)) => {
-                plain.push_str("{}");
-                rest = after;
-            }
-            None => {
-                plain.push('{');
-                rest = after;
-            }
-        }
-    }
-    plain.push_str(rest);
-    plain
+/// A path in the form in which paths are compared: no blanks at the ends, one between words, `{}` for every parameter.
+fn normalised(path: &[String]) -> Vec<String> {
+    let words = |endpoint: &String| endpoint.split_whitespace().collect::<Vec<_>>().join(" ");
+    path.iter().map(|endpoint| PLACEHOLDER.replace_all(&words(endpoint), "{}").into_owned()).collect()
 }
 
 /// Whether `gold` is in `path`, in order, with gaps allowed.

@@ -4,12 +4,12 @@ use jarvis_ask::{Ask, AskError, PromptTable as _};
 use jarvis_chat::Message;
 use jarvis_plan::Role;
 use jarvis_prompt::reader::Want;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{AnswerStatus, Preference, TaskStatus};
-use crate::log::LoggedAnswer;
+use crate::log::{LoggedAnswer, LoggedCall};
 use crate::prompts::{self, Prompt};
 
 /// How often the model is asked before it counts as unsure.
@@ -53,28 +53,14 @@ fn one_or_two<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Preference, D
     }
 }
 
-/// A call as a judge sees it.
-#[derive(Debug, Serialize)]
-struct ShownCall {
-    name: String,
-    arguments: String,
-    response: String,
-}
-
-/// An answer as a judge sees it beside another.
-#[derive(Debug, Serialize)]
-struct Shown {
-    answer: String,
-    calls: Vec<ShownCall>,
-}
-
-fn shown(answer: &LoggedAnswer) -> Shown {
-    let call = |call: &crate::log::LoggedCall| ShownCall {
-        name: call.api.clone(),
-        arguments: start(&call.arguments.to_string(), SHOWN),
-        response: start(&call.response, SHOWN),
+/// An answer as a judge sees it.
+fn shown(answer: &LoggedAnswer) -> Value {
+    let call = |call: &LoggedCall| {
+        let (arguments, response) = (start(&call.arguments.to_string(), SHOWN), start(&call.response, SHOWN));
+        json!({"name": call.api, "arguments": arguments, "response": response})
     };
-    Shown { answer: start(&answer.final_answer, ANSWER), calls: answer.calls.iter().map(call).collect() }
+    let calls: Value = answer.calls.iter().map(call).collect();
+    json!({"query": answer.question, "answer": start(&answer.final_answer, ANSWER), "calls": calls})
 }
 
 /// The first characters of a text, an ellipsis marking a cut.
@@ -113,15 +99,12 @@ impl Judge {
 
     /// A look at the answer alone.
     pub(super) async fn answer(&self, answer: &LoggedAnswer) -> Result<AnswerStatus, AskError> {
-        let context = json!({"query": answer.question, "answer": start(&answer.final_answer, ANSWER)});
-        self.status(Prompt::JudgeAnswer, &context).await
+        self.status(Prompt::JudgeAnswer, &shown(answer)).await
     }
 
     /// A look at the answer and the calls.
     pub(super) async fn answer_detail(&self, answer: &LoggedAnswer) -> Result<AnswerStatus, AskError> {
-        let Shown { answer: text, calls } = shown(answer);
-        let context = json!({"query": answer.question, "answer": text, "calls": calls});
-        self.status(Prompt::JudgeAnswerDetail, &context).await
+        self.status(Prompt::JudgeAnswerDetail, &shown(answer)).await
     }
 
     /// Whether the query can be solved.
