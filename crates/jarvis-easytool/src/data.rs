@@ -49,7 +49,7 @@ pub struct RestQuestion {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct ListedApi {
-    /// The shelf of the tool.
+    /// The category at RapidAPI.
     #[serde(default)]
     pub category_name: String,
     pub tool_name: String,

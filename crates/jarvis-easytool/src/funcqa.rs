@@ -62,7 +62,7 @@ impl FromStr for Kind {
 
 pub struct Funcqa {
     pub model: Arc<dyn ChatModel>,
-    /// The run that calls are reported to; nobody reads it unless set.
+    /// The run that calls are reported to.
     pub events: Events,
     /// The functions: usually [`jarvis_tools::local::HubFunction::registry`].
     pub tools: Arc<Registry>,

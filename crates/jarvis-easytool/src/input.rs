@@ -1,4 +1,4 @@
-//! Files that are read: their text and rows, and what can be wrong with them.
+//! Input files: their text and rows, and the one error for those that cannot be used.
 
 use std::path::{Path, PathBuf};
 
@@ -26,11 +26,11 @@ impl InputError {
         InputError::Shape { path: path.to_owned(), reason: reason.to_string() }
     }
 
-    /// What the parser says of a text that starts after `before` lines.
+    /// The parser's error for a text that starts after `before` lines.
     pub(crate) fn json(path: &Path, before: usize, error: &serde_json::Error) -> InputError {
-        let said = error.to_string();
+        let message = error.to_string();
         // The parser's own place is that in the text it was given.
-        let reason = said.rsplit_once(" at line ").map_or(said.as_str(), |(reason, _)| reason).to_owned();
+        let reason = message.rsplit_once(" at line ").map_or(message.as_str(), |(reason, _)| reason).to_owned();
         InputError::Line { path: path.to_owned(), line: before + error.line().max(1), reason }
     }
 }

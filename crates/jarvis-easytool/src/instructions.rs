@@ -77,7 +77,7 @@ pub struct ToolInstruction {
     /// The name of its directory; derived from the name where the file has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub standardized_name: String,
-    /// The shelf it stands on at RapidAPI; empty where unknown.
+    /// Its category at RapidAPI; empty where unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub category_name: String,
     /// What it is for, and the list of its APIs.

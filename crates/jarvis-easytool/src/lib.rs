@@ -2,9 +2,8 @@
 //!
 //! [`instruct`] turns documentation into instructions; [`instructions`] reads and writes them. [`data`] reads the questions.
 //! [`funcqa`], [`toolbench`] and [`restbench`] answer questions with a chat model and a registry of tools; [`batch`] answers
-//! many. [`retrieval`] finds the tools of a question, [`log`] keeps what happened, [`score`] judges
-//! it, [`mock`] stands in for the services.
-//! Nothing here prints, and no reply is ever evaluated as code.
+//! many. [`retrieval`] finds the tools of a question, [`log`] reads and writes logs, [`score`] scores them, [`mock`] has mock
+//! servers. Nothing here prints, and no reply is ever evaluated as code.
 
 pub mod batch;
 pub mod data;

@@ -1,6 +1,6 @@
 //! Logs: one line a question, in the original's form with more beside it.
 //!
-//! [`SolveRecord`] and [`RestRecord`] are what ours are made of. [`read_answers`] and [`read_paths`] read any log, ours, the
+//! Our logs consist of [`SolveRecord`]s and [`RestRecord`]s. [`read_answers`] and [`read_paths`] read any log, ours, the
 //! original's or a published one, as far as scores need it; [`to_converted`] writes the form that ToolBench's evaluator takes.
 
 mod calls;

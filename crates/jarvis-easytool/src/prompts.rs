@@ -1,4 +1,4 @@
-//! The prompts: one system and one user message for each stage, kept as Markdown.
+//! Prompts: one system and one user message for each stage, in Markdown files.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! What each stage's reply must be, and how it is read. Errors are sentences for the next prompt.
+//! Readers for the reply of each stage. Their errors go into the next prompt.
 
 use jarvis_prompt::literal::{Literal, read_literal};
 use jarvis_prompt::reader::Want;
@@ -75,13 +75,13 @@ pub(crate) fn rows(reply: &str) -> ReadReply<Vec<Literal>> {
 /// `{"Reason", "Choice"}`: whether the choice is yes.
 pub(crate) fn choice(reply: &str) -> ReadReply<bool> {
     let read = value(reply, Want::Object)?;
-    let said = match read.field("Choice") {
-        Some(Literal::Text(said)) => said.to_lowercase(),
-        Some(Literal::Bool(said)) => if *said { "yes" } else { "no" }.to_owned(),
+    let given = match read.field("Choice") {
+        Some(Literal::Text(given)) => given.to_lowercase(),
+        Some(Literal::Bool(given)) => if *given { "yes" } else { "no" }.to_owned(),
         Some(_) => return Err("\"Choice\" must be \"Yes\" or \"No\"".into()),
         None => return Err("there is no \"Choice\" in the object".into()),
     };
-    match (said.contains("yes"), said.contains("no")) {
+    match (given.contains("yes"), given.contains("no")) {
         (true, _) => Ok((true, read)),
         (false, true) => Ok((false, read)),
         (false, false) => Err("\"Choice\" must be \"Yes\" or \"No\"".into()),
@@ -113,18 +113,18 @@ pub(crate) fn apis(reply: &str, offered: &[&str]) -> ReadReply<Vec<String>> {
             None => return Err(error.into()),
         },
     };
-    let said: Vec<&str> = match &read {
+    let given: Vec<&str> = match &read {
         Literal::List(items) => items.iter().filter_map(Literal::as_text).collect(),
         Literal::Text(name) => vec![name],
         _ => Vec::new(),
     };
     let mut chosen: Vec<String> = Vec::new();
-    for name in said.iter().filter_map(|name| known(name, offered)) {
+    for name in given.iter().filter_map(|name| known(name, offered)) {
         if !chosen.contains(&name) {
             chosen.push(name);
         }
     }
-    match (chosen.is_empty(), said.is_empty()) {
+    match (chosen.is_empty(), given.is_empty()) {
         (false, _) => Ok((chosen, read)),
         (true, true) => Err("a list of names from the list of APIs is wanted".into()),
         (true, false) => {
@@ -135,11 +135,11 @@ pub(crate) fn apis(reply: &str, offered: &[&str]) -> ReadReply<Vec<String>> {
 }
 
 /// The offered name that is meant: exactly, in other case, or in the letters that ToolBench allows.
-fn known(said: &str, offered: &[&str]) -> Option<String> {
-    let said = said.trim();
-    let found = (offered.iter().find(|name| **name == said))
-        .or_else(|| offered.iter().find(|name| name.eq_ignore_ascii_case(said)))
-        .or_else(|| offered.iter().find(|name| !said.is_empty() && standardize(name) == standardize(said)));
+fn known(given: &str, offered: &[&str]) -> Option<String> {
+    let given = given.trim();
+    let found = (offered.iter().find(|name| **name == given))
+        .or_else(|| offered.iter().find(|name| name.eq_ignore_ascii_case(given)))
+        .or_else(|| offered.iter().find(|name| !given.is_empty() && standardize(name) == standardize(given)));
     found.map(|name| (*name).to_owned())
 }
 

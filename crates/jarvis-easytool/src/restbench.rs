@@ -20,7 +20,7 @@ pub use execute::{Execution, condense};
 
 pub struct Restbench {
     pub model: Arc<dyn ChatModel>,
-    /// The run that calls are reported to; nobody reads it unless set.
+    /// The run that calls are reported to.
     pub events: Events,
     pub endpoints: Vec<EndpointInstruction>,
     /// Whose endpoints they are, in a few words: "Spotify, a music service".

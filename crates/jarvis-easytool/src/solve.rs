@@ -1,4 +1,4 @@
-//! What FuncQA, ToolBench and RestBench do alike: choose, fill in, call, answer, sum up, check.
+//! Steps shared by FuncQA, ToolBench and RestBench: choose, fill in, call, answer, sum up, check.
 
 use std::time::Instant;
 

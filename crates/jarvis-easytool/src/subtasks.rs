@@ -28,7 +28,7 @@ fn or_none(dep: Vec<i64>) -> Vec<i64> {
 }
 
 /// The tasks of a decomposition with what a model says they wait for, in an order in which they can run: ready ones by id.
-/// The texts are always those of the decomposition. Also tells what was mended.
+/// The texts are always those of the decomposition. Notes say what was corrected.
 pub(crate) fn topology(tasks: &[String], rows: &[Literal]) -> (Vec<Subtask>, Vec<String>) {
     let mut notes = Vec::new();
     let ids = own_ids(tasks, rows);
@@ -36,21 +36,19 @@ pub(crate) fn topology(tasks: &[String], rows: &[Literal]) -> (Vec<Subtask>, Vec
     let mut dep: BTreeMap<i64, BTreeSet<i64>> = (1..).zip(tasks).map(|(id, _)| (id, BTreeSet::new())).collect();
     for row in rows {
         let Some(own) = row.field("id").and_then(Literal::id).and_then(known) else {
-            notes.push(format!("the order names a task that is not one of the {}; it was left out", tasks.len()));
+            notes.push(format!("the order names a task that is not one of the {}; ignored", tasks.len()));
             continue;
         };
-        for said in deps_of(row.field("dep")) {
-            match known(said) {
+        for id in deps_of(row.field("dep")) {
+            match known(id) {
                 Some(needs) if needs != own => drop(dep.entry(own).or_default().insert(needs)),
-                Some(_) => notes.push(format!("task {own} is said to wait for itself; that was left out")),
-                None => {
-                    notes.push(format!("task {own} is said to wait for {said}, which is no task; that was left out"))
-                }
+                Some(_) => notes.push(format!("task {own} waits for itself; ignored")),
+                None => notes.push(format!("task {own} waits for {id}, which is not a task; ignored")),
             }
         }
     }
     let order = order(&dep).unwrap_or_else(|| {
-        notes.push("the tasks are said to wait for each other in a circle; they run as they were listed".to_owned());
+        notes.push("the tasks wait for each other in a cycle; they run in their listed order".to_owned());
         for (id, needs) in &mut dep {
             needs.retain(|other| other < id);
         }
@@ -73,8 +71,8 @@ fn own_ids(tasks: &[String], rows: &[Literal]) -> BTreeMap<i64, i64> {
         return all().map(|(id, _)| (id, id)).collect();
     }
     let by_text = rows.iter().filter_map(|row| {
-        let said = row.field("task")?.as_text()?.trim();
-        let (own, _) = all().find(|(_, task)| task.trim() == said)?;
+        let text = row.field("task")?.as_text()?.trim();
+        let (own, _) = all().find(|(_, task)| task.trim() == text)?;
         Some((row.field("id")?.id()?, own))
     });
     let by_text: BTreeMap<i64, i64> = by_text.collect();
@@ -98,7 +96,7 @@ fn deps_of(dep: Option<&Literal>) -> Vec<i64> {
     ids.into_iter().filter(|id| *id != -1).collect()
 }
 
-/// An order in which every task stands after what it waits for, the smallest id first; `None` when there is a circle.
+/// An order in which every task stands after what it waits for, the smallest id first; `None` when there is a cycle.
 fn order(dep: &BTreeMap<i64, BTreeSet<i64>>) -> Option<Vec<i64>> {
     let mut done: Vec<i64> = Vec::with_capacity(dep.len());
     let mut left: BTreeMap<i64, BTreeSet<i64>> = dep.clone();

@@ -23,7 +23,7 @@ use crate::stage::{Limits, Stages};
 /// Where the tools of a subtask come from.
 #[derive(Clone)]
 pub enum Candidates {
-    /// The data says them.
+    /// The data names them.
     Given,
     /// Retrieval over all tools finds the best `top_k` for each subtask.
     Retrieved { retriever: Arc<Retriever>, top_k: usize },
@@ -53,7 +53,7 @@ impl Query {
 
 pub struct Toolbench {
     pub model: Arc<dyn ChatModel>,
-    /// The run that calls are reported to; nobody reads it unless set.
+    /// The run that calls are reported to.
     pub events: Events,
     /// The tools that are called: those of [`crate::instruct::server_registry`], of an API, or of this machine.
     pub tools: Arc<Registry>,

@@ -1,4 +1,4 @@
-//! ToolBench's items get the descriptions of their tools.
+//! Adds the descriptions of their tools to ToolBench's items.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Writing: each description and each Example is one item; items run a few at once and end in the documents' order.
+//! Writes descriptions and Examples with a model: each is one item, and several run at once.
 
 use std::ops::Range;
 
@@ -190,7 +190,7 @@ async fn tried(tools: Option<&Registry>, entry: &ApiEntry, example: Example, too
     }
 }
 
-/// Executes an Example. The error, when the Example is to blame for one; nothing when it is good, or nothing can be said.
+/// Executes an Example. The error if the Example caused one; `None` when it works or cannot be tested.
 async fn execute(
     tools: Option<&Registry>,
     entry: &ApiEntry,
@@ -219,7 +219,7 @@ async fn execute(
     }
 }
 
-/// Asks a model until a reply can be taken, unless an earlier run already took one.
+/// Asks a model until a reply is usable, unless an earlier run already has one.
 struct Asker<'a> {
     ask: &'a Ask,
     memo: &'a Memo,
@@ -230,7 +230,7 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// What was read of a reply; `None` when none could be taken. `read` is told whether the reply is a fresh one.
+    /// What was read of a reply; `None` when no reply was usable. `read` gets whether the reply is a fresh one.
     async fn run<T>(
         &self,
         stage: &'static str,

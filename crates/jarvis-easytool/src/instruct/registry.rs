@@ -45,7 +45,7 @@ pub fn server_registry(
 
 /// A guideline as the description of a tool. Nothing is required: the server itself knows what may be left out.
 fn spec_of(name: String, api: &str, guideline: &Guideline) -> ToolSpec {
-    let said = |text: &str| if text.trim().is_empty() { api.to_owned() } else { text.to_owned() };
+    let or_name = |text: &str| if text.trim().is_empty() { api.to_owned() } else { text.to_owned() };
     let parameters = guideline.required_parameters.iter().chain(&guideline.optional_parameters);
     let property = |parameter: &Parameter| {
         let schema = match parameter_schema(&parameter.kind).kind.word() {
@@ -56,8 +56,8 @@ fn spec_of(name: String, api: &str, guideline: &Guideline) -> ToolSpec {
     };
     ToolSpec {
         name,
-        description: said(&guideline.description),
-        when: said(&guideline.example.scenario),
+        description: or_name(&guideline.description),
+        when: or_name(&guideline.example.scenario),
         input_schema: json!({"type": "object", "properties": parameters.map(property).collect::<Map<_, _>>()}),
         example: guideline.example.parameters.to_json(),
         source: ToolSource::ToolBench,

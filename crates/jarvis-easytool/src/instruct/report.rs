@@ -14,7 +14,7 @@ const COUNTED_AS: &str = "gpt-3.5-turbo";
 /// The longest text that the tokenizer counts exactly, in bytes.
 const PIECE: usize = 512 << 10;
 
-/// Something that a model did not write usably.
+/// Something for which no reply of the model was usable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fallback {
     pub stage: &'static str,
@@ -36,7 +36,7 @@ pub struct InstructReport {
     pub tokens_after: usize,
     /// How many tokens fewer, in percent; below 0 when there are more.
     pub saved_percent: f64,
-    /// Who counted.
+    /// Name of the tokenizer that counted.
     pub tokenizer: &'static str,
     pub calls: u64,
     /// Replies that were refused, and asked for again or given up.

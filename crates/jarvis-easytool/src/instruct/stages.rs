@@ -62,7 +62,7 @@ pub(super) struct Described {
     pub(super) phrases: Vec<String>,
 }
 
-/// Takes a description: it names the tool, lists every function once, tells the right count, and is shorter than the
+/// Takes a description: it names the tool, lists every function once, gives the right count, and is shorter than the
 /// documentation.
 pub(super) fn described(reply: &str, document: &ToolDocument, apis: &[ApiEntry]) -> Result<Described, String> {
     let (answer, _) = answer(reply);
@@ -129,8 +129,8 @@ pub(super) fn example(reply: &str, entry: &ApiEntry) -> Result<Example, String> 
     };
     let inner = field(&value, "example").filter(|inner| inner.as_map().is_some());
     let value = inner.unwrap_or(&value);
-    let told = field(value, "scenario").and_then(Literal::as_text).map(|text| line(text, MAX_SCENARIO));
-    let scenario = told.filter(|text| !text.is_empty()).ok_or("`Scenario` is missing, or is no text")?;
+    let scenario = field(value, "scenario").and_then(Literal::as_text).map(|text| line(text, MAX_SCENARIO));
+    let scenario = scenario.filter(|text| !text.is_empty()).ok_or("`Scenario` is missing, or is no text")?;
     let mut arguments = match field(value, "parameters") {
         Some(Literal::Map(fields)) => fields.clone(),
         Some(_) => return Err("`Parameters` is not an object".into()),

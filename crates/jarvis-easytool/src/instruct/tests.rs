@@ -1,4 +1,4 @@
-//! Replies that are taken and refused, resumption, fallbacks, and examples that are executed.
+//! Accepted and refused replies, resumption, fallbacks, and executed examples.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Texts of documents: without markup, hidden characters and length.
+//! Cleans texts of documents: no markup, no hidden characters, bounded length.
 
 use jarvis_net::text::is_hidden;
 
@@ -127,7 +127,7 @@ pub(super) fn as_order(sentence: &str) -> Option<String> {
     let (first, rest) = sentence.split_once(' ').unwrap_or((sentence, ""));
     let verb = first.to_lowercase();
     let order = |verb: &str| ORDERS.split(' ').any(|known| known == verb);
-    // Also `Gets`, `Searches`: told, not ordered.
+    // Also `Gets`, `Searches`: the third person.
     let bare = [Some(verb.as_str()), verb.strip_suffix("es"), verb.strip_suffix('s')];
     let verb = bare.into_iter().flatten().find(|bare| order(bare))?;
     Some(if rest.is_empty() { verb.to_owned() } else { format!("{verb} {rest}") })

@@ -22,7 +22,7 @@ pub struct LoggedCall {
     pub response: String,
     /// ToolBench's observation code, where the log has one.
     pub code: Option<u8>,
-    /// How the parameters were faulty, where the log says.
+    /// What was wrong with the parameters, where the log has it.
     pub parameter_faults: Option<Vec<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading logs of every form, leniently: what a row does not have is empty, and a line that cannot be read is told.
+//! Lenient readers for logs of every form: fields that a row lacks are empty, and lines that cannot be read become notes.
 
 use std::path::Path;
 
@@ -101,7 +101,7 @@ fn rows_of<T>(path: &Path, text: &str, of: fn(&Fields) -> T) -> Result<Logged<T>
     Ok(logged)
 }
 
-/// A record of a question; the first line of our logs tells of the run.
+/// A record of a question; the first line of our logs holds the settings.
 fn is_row(row: &Fields) -> bool {
     row.contains_key("question") || row.contains_key("query")
 }

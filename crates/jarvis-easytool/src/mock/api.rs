@@ -1,7 +1,6 @@
-//! A server that stands in for the API of an OpenAPI document: it checks every request against the document, and answers
-//! with the document's examples, or with values made up after its schemas, the same every time.
+//! A mock server for the API of an OpenAPI document. It checks every request against the document, and answers with the
+//! document's examples or with values generated from its schemas, always the same.
 
-use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
@@ -11,7 +10,6 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use jarvis_catalogue::openapi::{ApiDocument, Found, KeyPlace, Location, Operation};
 use serde_json::{Map, Value, json};
-use tokio::net::TcpListener;
 
 use crate::instruct::add_query;
 
@@ -90,18 +88,12 @@ impl ApiMock {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Serves until `shutdown` ends; requests under way are answered first.
-    pub async fn serve(
-        &self,
-        listener: TcpListener,
-        shutdown: impl Future<Output = ()> + Send + 'static,
-    ) -> std::io::Result<()> {
+    pub fn router(&self) -> Router {
         let mock = self.clone();
-        let app = Router::new().fallback(move |request: Request| {
+        Router::new().fallback(move |request: Request| {
             let mock = mock.clone();
             async move { mock.respond(request).await }
-        });
-        axum::serve(listener, app).with_graceful_shutdown(shutdown).await
+        })
     }
 
     async fn respond(&self, request: Request) -> Response {

@@ -1,9 +1,9 @@
-//! A stand-in for ToolBench's server that answers from a file.
+//! A mock of ToolBench's server that answers from a file.
 //!
 //! Each line of the file is an answer: `{"category", "tool_name", "api_name", "tool_input": {…}, "error", "response"}`.
-//! Names are compared as ToolBench writes them, arguments whatever their order. Several lines for one call answer in
-//! their order, and the last stays. For trying what goes wrong a line may also have `status` (of HTTP), `body` (sent as
-//! it is, in place of the contract's), `pad` (the response is filled up to so many bytes) and `hang` (no answer ever).
+//! Names are compared as ToolBench normalises them, arguments in any order. Several lines for one call are answered in turn,
+//! and the last one repeats. To simulate faults, a line may also have `status` (of HTTP), `body` (sent verbatim), `pad` (the
+//! response is padded to so many bytes) and `hang` (the call is never answered).
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -20,7 +20,6 @@ use jarvis_prompt::literal::Literal;
 use jarvis_tools::names::{api_function_name, category_name, standardize};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
 use crate::input::{InputError, lines, text_of};
 
@@ -128,6 +127,11 @@ impl Recorded {
         self.len() == 0
     }
 
+    pub fn router(self) -> Router {
+        let limit = DefaultBodyLimit::max(MAX_REQUEST);
+        Router::new().route("/rapidapi", post(rapidapi)).layer(limit).with_state(Arc::new(self))
+    }
+
     /// The line that answers a call, or why none does: error and response.
     fn answer(&self, call: &Call, shown: Option<&str>) -> Result<Arc<Line>, (String, &'static str)> {
         let keys = [shown, call.toolbench_key.as_deref(), call.rapidapi_key.as_deref()];
@@ -202,16 +206,6 @@ fn ordered(value: &Literal) -> Literal {
         Literal::List(items) => Literal::List(items.iter().map(ordered).collect()),
         _ => value.clone(),
     }
-}
-
-/// The server's routes.
-fn app(recorded: Arc<Recorded>) -> Router {
-    Router::new().route("/rapidapi", post(rapidapi)).layer(DefaultBodyLimit::max(MAX_REQUEST)).with_state(recorded)
-}
-
-/// Serves until the future is dropped.
-pub async fn serve(listener: TcpListener, recorded: Arc<Recorded>) -> std::io::Result<()> {
-    axum::serve(listener, app(recorded)).await
 }
 
 async fn rapidapi(State(recorded): State<Arc<Recorded>>, headers: HeaderMap, body: Bytes) -> Response {

@@ -1,4 +1,4 @@
-//! What the prompts say.
+//! Demands on the texts of the prompts.
 
 use jarvis_ask::PromptTable as _;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! A path carried out: parameters filled from the question and from what earlier steps found, real calls, one answer.
+//! Carries out a path: fills parameters from the question and from earlier results, calls the API, and writes one answer.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const MAX_STEPS: usize = 32;
 pub struct Execution {
     /// The endpoints as tools, known by their `tool_usage`.
     pub tools: Arc<Registry>,
-    /// Guidelines by `tool_usage`, where there are some: they tell parameters that the endpoint's line does not.
+    /// Guidelines by `tool_usage`, where there are any: they list parameters that the endpoint's line lacks.
     pub guidelines: IndexMap<String, Guideline>,
 }
 

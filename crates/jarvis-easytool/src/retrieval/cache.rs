@@ -2,7 +2,7 @@
 //!
 //! A file is a magic word, the length of a header in JSON, the header, the SHA-256 of each text, and the vectors in 32-bit
 //! little-endian numbers, in the same order. The header names the embedder and holds a checksum of the rest, so that a file
-//! that was cut or changed is not believed.
+//! that was truncated or changed is rejected.
 
 use std::collections::HashMap;
 use std::fs;

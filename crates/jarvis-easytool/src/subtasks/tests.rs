@@ -1,4 +1,4 @@
-//! What waits for what, and in which order subtasks run.
+//! Dependencies of subtasks, and the order in which they run.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn what_tasks_wait_for_is_normalised() {
     check(3, &format!("[{}]", row("3", "[1]")), &[(1, &[-1]), (2, &[-1]), (3, &[1])], 0);
     check(1, &format!("[{},{}]", row("1", "[-1]"), row("2", "[1]")), &[(1, &[-1])], 1);
     check(2, &format!("[{},{},{}]", row("1", "[-1]"), row("2", "[1]"), row("2", "[-1]")), &[(1, &[-1]), (2, &[1])], 0);
-    // A later task first, and a circle.
+    // A later task first, and a cycle.
     check(2, &format!("[{},{}]", row("1", "[2]"), row("2", "[-1]")), &[(2, &[-1]), (1, &[2])], 0);
     check(
         3,

@@ -1,10 +1,12 @@
-//! The recorded server, asked by the client of the true one.
+//! The mock server, called by the client of the real one.
 
 use std::time::Duration;
 
 use jarvis_net::Secret;
 use jarvis_net::retry::Retries;
 use jarvis_tools::{RapidApi, RapidConfig, RapidServer, Scope, Tool, ToolErrorKind, ToolSource, ToolSpec};
+
+use tokio::net::TcpListener;
 
 use super::*;
 
@@ -23,7 +25,7 @@ async fn calls(
 ) -> Vec<Result<String, (ToolErrorKind, String)>> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
-    let running = tokio::spawn(serve(listener, Arc::new(recorded)));
+    let running = tokio::spawn(crate::mock::serve(listener, recorded.router()));
     let retries = Retries { max: 3, first_pause: Duration::ZERO, ..Retries::default() };
     let config = RapidConfig { timeout, retries, ..RapidConfig::new(base, key.and_then(Secret::new)) };
     let client = Arc::new(RapidServer::new(config).unwrap());
