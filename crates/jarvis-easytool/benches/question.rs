@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use jarvis_chat::Replay;
 use jarvis_easytool::funcqa::{Funcqa, Kind};
-use jarvis_easytool::stage::Untraced;
 use jarvis_tools::hub::Mode;
 use jarvis_tools::local::HubFunction;
 use serde_json::json;
@@ -16,7 +15,7 @@ fn main() {
 }
 
 /// A pipeline whose model has an answer to everything; the question has three subtasks, the last of which needs both others.
-fn pipeline() -> Funcqa {
+fn pipeline() -> Arc<Funcqa> {
     let say = |stage: &str, reply: &str| json!({"stage": stage, "reply": reply, "sticky": true}).to_string();
     let tasks = r#"{"Tasks": ["Multiply 3 by 4 by 'multiply_'", "Divide 1 by 3 by 'divide_'", "Add both by 'add_'"]}"#;
     let lines = [
@@ -31,7 +30,7 @@ fn pipeline() -> Funcqa {
         say("answer_check", r#"{"Reason": "It is.", "Choice": "Yes"}"#),
     ];
     let model = Arc::new(Replay::parse("answers", &lines.join("\n")).unwrap());
-    Funcqa::new(model, Arc::new(HubFunction::registry(Mode::Precise)), Arc::new(Untraced)).unwrap()
+    Arc::new(Funcqa::new(model, Arc::new(HubFunction::registry(Mode::Precise))))
 }
 
 fn measure(bencher: divan::Bencher<'_, '_>, question: &str, kind: Kind) {

@@ -4,37 +4,31 @@ use std::future::Future;
 
 use jarvis_batch::{Batch, Ended, Outcome, Summary, Watch};
 use jarvis_chat::TokenUsage;
+use jarvis_store::files::FileError;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::log::{LogFile, LogFileError, RestRecord, SolveRecord, StageCall, Status};
+use crate::log::{LogFile, RestRecord, SolveRecord, StageCall, Status};
 
 /// The name under which a run counts calls of tools.
 pub const TOOL_CALLS: &str = "tool_calls";
 
 /// A record, as far as a batch looks at it.
 pub trait Recorded: Serialize {
-    /// The question's number.
-    fn id(&self) -> u64;
-    /// How it ended.
     fn ended(&self) -> Ended;
 }
 
-macro_rules! recorded {
-    ($($record:ty),*) => {$(
-        impl Recorded for $record {
-            fn id(&self) -> u64 {
-                self.id
-            }
-
-            fn ended(&self) -> Ended {
-                ended(self.id, self.status, &self.stage_trace, self.calls.len(), &self.errors)
-            }
-        }
-    )*};
+impl Recorded for SolveRecord {
+    fn ended(&self) -> Ended {
+        ended(self.id, self.status, &self.stage_trace, self.calls.len(), &self.errors)
+    }
 }
 
-recorded!(SolveRecord, RestRecord);
+impl Recorded for RestRecord {
+    fn ended(&self) -> Ended {
+        ended(self.id, self.status, &self.stage_trace, self.calls.len(), &self.errors)
+    }
+}
 
 fn ended(id: u64, status: Status, stages: &[StageCall], tool_calls: usize, errors: &[String]) -> Ended {
     Ended {
@@ -68,7 +62,7 @@ pub async fn run<Q, R, F>(
     log: &mut LogFile,
     watch: &dyn Watch,
     stop: &CancellationToken,
-) -> Result<Summary, LogFileError>
+) -> Result<Summary, FileError>
 where
     R: Recorded,
     F: Future<Output = R>,
@@ -76,8 +70,12 @@ where
     let all = questions.len();
     let pending: Vec<(u64, Q)> = questions.into_iter().filter(|(id, _)| !log.done().contains(id)).collect();
     let mut batch = Batch::begin(all, pending.len(), Vec::new(), watch, stop);
-    let keep = |record: R, _: &Summary| log.write(record.id(), &record).map(|()| record.ended());
-    batch.run(pending, at_once, |(id, question)| answer(id, question), keep).await?;
+    let work = |(id, question)| {
+        let answered = answer(id, question);
+        async move { (id, answered.await) }
+    };
+    let keep = |(id, record): (u64, R), _: &Summary| log.write(id, &record).map(|()| record.ended());
+    batch.run(pending, at_once, work, keep).await?;
     Ok(batch.end())
 }
 

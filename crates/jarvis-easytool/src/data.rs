@@ -1,30 +1,45 @@
 //! Files of questions: FuncQA, RestBench, ToolBench; and the tools that are added to ToolBench's items.
 //!
-//! A file is a JSON list, or JSON Lines. Nothing here asks a model, and nothing is fetched.
+//! A file is a JSON list, or JSON Lines, see [`read_rows`](crate::input::read_rows).
 
 mod prepare;
-mod read;
 
+use std::path::Path;
+
+use indexmap::IndexSet;
 use jarvis_prompt::literal::Literal;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer};
 
-use crate::instructions::ToolInstruction;
+use crate::input::{InputError, read_rows};
+use crate::solve::Offer;
 
 pub use prepare::{Prepared, add_tool_dic, prepare_toolbench, to_text};
-pub use read::{DataError, read_funcqa, read_restbench, read_rows, read_toolbench};
 
-/// A question of FuncQA, multi-hop or one-hop.
+/// Reads FuncQA: rows with `question`, `answer` and `calculation` or `func`.
+pub fn read_funcqa(path: &Path) -> Result<Vec<FuncqaQuestion>, InputError> {
+    read_rows(path)
+}
+
+/// Reads RestBench: rows with `query` and `solution`.
+pub fn read_restbench(path: &Path) -> Result<Vec<RestQuestion>, InputError> {
+    read_rows(path)
+}
+
+/// Reads ToolBench: rows with `query`, `query_id`, `api_list` and, once prepared, `Tool_dic`.
+pub fn read_toolbench(path: &Path) -> Result<Vec<ToolbenchItem>, InputError> {
+    read_rows(path)
+}
+
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct FuncqaQuestion {
     pub question: String,
     /// The gold answer: a number, or a text that holds one.
     pub answer: Literal,
     /// How the answer comes about, one operation a text. Some are mistyped: the answer counts, never these.
-    #[serde(default, alias = "func", deserialize_with = "read::one_or_many")]
+    #[serde(default, alias = "func", deserialize_with = "one_or_many")]
     pub calculation: Vec<String>,
 }
 
-/// A question of RestBench.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RestQuestion {
     pub query: String,
@@ -32,10 +47,9 @@ pub struct RestQuestion {
     pub solution: Vec<String>,
 }
 
-/// An API that a ToolBench item lists.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct ListedApi {
-    /// The shelf of the tool.
+    /// The category at RapidAPI.
     #[serde(default)]
     pub category_name: String,
     pub tool_name: String,
@@ -43,17 +57,6 @@ pub struct ListedApi {
     pub api_name: String,
 }
 
-/// A tool as it is offered in a ToolBench item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfferedTool {
-    /// Its number in the instruction file.
-    #[serde(rename = "ID")]
-    pub id: i64,
-    #[serde(rename = "Description")]
-    pub description: String,
-}
-
-/// A question of ToolBench.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ToolbenchItem {
     pub query: String,
@@ -65,10 +68,24 @@ pub struct ToolbenchItem {
     pub api_list: Vec<ListedApi>,
     /// The tools offered; empty before the data is prepared.
     #[serde(rename = "Tool_dic", default)]
-    pub tool_dic: Vec<OfferedTool>,
+    pub tool_dic: Vec<Offer>,
     /// Tool and API of each call that a solution needs, where the file says.
     #[serde(rename = "relevant APIs", default)]
     pub relevant: Vec<Vec<String>>,
+}
+
+/// A text, or a list of them.
+fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match OneOrMany::deserialize(from)? {
+        OneOrMany::One(text) => vec![text],
+        OneOrMany::Many(texts) => texts,
+    })
 }
 
 fn no_id() -> Literal {
@@ -81,29 +98,20 @@ impl ToolbenchItem {
         match &self.query_id {
             Literal::Null => String::new(),
             Literal::Text(text) => text.clone(),
-            id @ (Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::List(_) | Literal::Map(_)) => {
-                id.to_string()
-            }
+            id => id.to_string(),
         }
     }
 
-    /// The names of the tools that answer the question: those of `relevant APIs`, or else of `api_list`. Each once.
-    pub fn gold_tool_names(&self) -> Vec<&str> {
-        let relevant = self.relevant.iter().filter_map(|pair| pair.first()).map(String::as_str);
-        let listed = self.api_list.iter().map(|api| api.tool_name.as_str());
-        let mut names: Vec<&str> = Vec::new();
-        let from: Vec<&str> = if self.relevant.is_empty() { listed.collect() } else { relevant.collect() };
-        for name in from {
-            if !names.contains(&name) {
-                names.push(name);
-            }
+    /// The numbers of the tools that answer the question, each once in the data's order, and how many have no number: those
+    /// of `Tool_dic`; without it, those of `api_list`, whose numbers `id_of` knows by name.
+    pub fn gold_tools(&self, id_of: impl Fn(&str) -> Option<i64>) -> (Vec<i64>, usize) {
+        let offered = self.tool_dic.iter().map(|tool| tool.id).collect::<IndexSet<i64>>();
+        if !offered.is_empty() {
+            return (offered.into_iter().collect(), 0);
         }
-        names
-    }
-
-    /// The numbers of the tools that answer the question, in the order of their names; unknown tools are left out.
-    pub fn gold_tools(&self, tools: &[ToolInstruction]) -> Vec<i64> {
-        let id = |name: &str| tools.iter().find(|tool| tool.tool_name == name).map(|tool| tool.id);
-        self.gold_tool_names().into_iter().filter_map(id).collect()
+        let names: IndexSet<&str> = self.api_list.iter().map(|api| api.tool_name.as_str()).collect();
+        let known: IndexSet<i64> = names.iter().filter_map(|name| id_of(name)).collect();
+        let unknown = names.iter().filter(|name| id_of(name).is_none()).count();
+        (known.into_iter().collect(), unknown)
     }
 }

@@ -32,6 +32,7 @@ use crate::instructions::{EndpointInstruction, ToolInstruction};
 
 pub use check::{check_example, check_listing, parameter_schema};
 pub use document::{ApiEntry, Declared, ToolDocument, read_documents};
+pub(crate) use endpoint::add_query;
 pub use endpoint::check_endpoint;
 pub use error::InstructError;
 pub use jarvis_catalogue::openapi::ArgumentFault;
@@ -98,13 +99,8 @@ fn by_number<S: serde::Serializer>(tools: &[ToolInstruction], serializer: S) -> 
 
 impl Instructions {
     /// The file's text: indented JSON with a line end.
-    ///
-    /// # Errors
-    /// Never for instructions that were written here.
-    pub fn to_json(&self) -> Result<String, InstructError> {
-        let mut text = serde_json::to_string_pretty(self).map_err(|error| InstructError::Write(error.to_string()))?;
-        text.push('\n');
-        Ok(text)
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("texts and literals are JSON") + "\n"
     }
 }
 
@@ -123,10 +119,10 @@ pub async fn write(
     let mut report = InstructReport::default();
     let written = model::write(documents, writer, options, memo, stop, &mut report).await?;
     let instructions = match options.shape {
-        Shape::Endpoints => Instructions::Endpoints(endpoint::numbered(documents, written)?),
+        Shape::Endpoints => Instructions::Endpoints(endpoint::numbered(documents, written)),
         Shape::Tools => Instructions::Tools(offline::tools(documents, written)),
     };
-    let text = instructions.to_json()?;
+    let text = instructions.to_json();
     report.measure(documents, &instructions, text).await;
     Ok((instructions, report))
 }

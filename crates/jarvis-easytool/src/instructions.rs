@@ -4,18 +4,17 @@
 //! Example. [`ToolInstruction`] is a tool with APIs (ToolBench), [`EndpointInstruction`] one endpoint (RestBench), and
 //! [`FunctionInstruction`] a function of the hub (FuncQA).
 
-mod error;
 mod functions;
 
 use std::path::Path;
 
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
+use jarvis_tools::names::standardize;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::names::standardize;
+use crate::input::{InputError, read_json};
 
-pub use error::InstructionError;
 pub use functions::{FunctionInstruction, FunctionUsage, builtin_functions, read_functions, read_tool_dic};
 
 /// A situation and the parameters for it.
@@ -42,14 +41,12 @@ impl Default for Example {
     }
 }
 
-/// A parameter of an API.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Parameter {
     pub name: String,
     /// Its type in the document's own word, in any case: `STRING`, `integer`, `List`, …
     #[serde(rename = "type", default)]
     pub kind: String,
-    /// What it is.
     #[serde(default)]
     pub description: String,
     /// What it is when it is not given.
@@ -61,16 +58,12 @@ pub struct Parameter {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Guideline {
     pub name: String,
-    /// What it does, in few words.
     #[serde(default)]
     pub description: String,
-    /// What must be given.
     #[serde(default)]
     pub required_parameters: Vec<Parameter>,
-    /// What may be given.
     #[serde(default)]
     pub optional_parameters: Vec<Parameter>,
-    /// One use.
     #[serde(rename = "Example", default)]
     pub example: Example,
 }
@@ -84,7 +77,7 @@ pub struct ToolInstruction {
     /// The name of its directory; derived from the name where the file has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub standardized_name: String,
-    /// The shelf it stands on at RapidAPI; empty where unknown.
+    /// Its category at RapidAPI; empty where unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub category_name: String,
     /// What it is for, and the list of its APIs.
@@ -110,25 +103,9 @@ pub struct EndpointInstruction {
     pub example: Example,
 }
 
-/// The file's text.
-fn text_of(path: &Path) -> Result<String, InstructionError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|source| InstructionError::Read { path: path.to_owned(), source })?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
-}
-
-fn json_of<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, InstructionError> {
-    let text = text_of(path)?;
-    serde_json::from_str(&text)
-        .map_err(|error| InstructionError::Shape { path: path.to_owned(), reason: error.to_string() })
-}
-
 /// Reads tools with APIs: an object keyed by number, or a list. In file order; a missing `standardized_name` is derived.
-///
-/// # Errors
-/// When the file cannot be read or is of another shape.
-pub fn read_tools(path: &Path) -> Result<Vec<ToolInstruction>, InstructionError> {
-    let Rows(mut tools) = json_of::<Rows<ToolInstruction>>(path)?;
+pub fn read_tools(path: &Path) -> Result<Vec<ToolInstruction>, InputError> {
+    let Rows(mut tools) = read_json::<Rows<ToolInstruction>>(path)?;
     for tool in &mut tools {
         if tool.standardized_name.is_empty() {
             tool.standardized_name = standardize(&tool.tool_name);
@@ -138,11 +115,8 @@ pub fn read_tools(path: &Path) -> Result<Vec<ToolInstruction>, InstructionError>
 }
 
 /// Reads endpoints: a list, or an object keyed by number.
-///
-/// # Errors
-/// When the file cannot be read or is of another shape.
-pub fn read_endpoints(path: &Path) -> Result<Vec<EndpointInstruction>, InstructionError> {
-    Ok(json_of::<Rows<EndpointInstruction>>(path)?.0)
+pub fn read_endpoints(path: &Path) -> Result<Vec<EndpointInstruction>, InputError> {
+    Ok(read_json::<Rows<EndpointInstruction>>(path)?.0)
 }
 
 /// A list, or the values of an object in file order.
@@ -157,18 +131,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rows<T> {
                 f.write_str("a list of tools, or an object of them")
             }
             fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut rows: A) -> Result<Vec<T>, A::Error> {
-                let mut found = Vec::new();
-                while let Some(row) = rows.next_element()? {
-                    found.push(row);
-                }
-                Ok(found)
+                std::iter::from_fn(|| rows.next_element().transpose()).collect()
             }
             fn visit_map<A: serde::de::MapAccess<'de>>(self, mut rows: A) -> Result<Vec<T>, A::Error> {
-                let mut found = Vec::new();
-                while let Some((_, row)) = rows.next_entry::<serde::de::IgnoredAny, T>()? {
-                    found.push(row);
-                }
-                Ok(found)
+                let mut next = || rows.next_entry::<serde::de::IgnoredAny, T>().transpose();
+                std::iter::from_fn(|| Some(next()?.map(|(_, row)| row))).collect()
             }
         }
         deserializer.deserialize_any(Visit(std::marker::PhantomData)).map(Rows)

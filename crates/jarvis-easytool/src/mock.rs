@@ -1,7 +1,15 @@
-//! Servers that stand in for services, so that runs can be tried and tested without them.
+//! Mock servers, so that runs can be tried and tested without the real services.
 
-pub mod api;
-
+mod api;
 mod recorded;
 
-pub use recorded::{Recorded, RecordedError, app, serve};
+use axum::Router;
+use tokio::net::TcpListener;
+
+pub use api::{ApiMock, MockRequest};
+pub use recorded::Recorded;
+
+/// Serves until the future is dropped.
+pub async fn serve(listener: TcpListener, router: Router) -> std::io::Result<()> {
+    axum::serve(listener, router).await
+}

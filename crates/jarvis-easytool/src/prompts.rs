@@ -1,5 +1,8 @@
-//! The prompts: one system and one user message for each stage, kept as Markdown.
+//! Prompts: one system and one user message for each stage, in Markdown files.
 
+use std::sync::LazyLock;
+
+use jarvis_ask::Prompts;
 use jarvis_chat::Message;
 use jarvis_plan::Role;
 use jarvis_prompt::template::TemplateError;
@@ -54,37 +57,17 @@ jarvis_ask::prompts! {
     }
 }
 
-/// The prompts, parsed.
-#[derive(Debug, Clone)]
-pub struct Prompts(jarvis_ask::Prompts<Prompt>);
+static BUILTIN: LazyLock<Prompts<Prompt>> = LazyLock::new(|| Prompts::builtin().expect("a test parses every prompt"));
 
-impl Prompts {
-    /// The prompts that come with the crate.
-    ///
-    /// # Errors
-    /// When one of them does not parse; a test rules this out.
-    pub fn load() -> Result<Prompts, TemplateError> {
-        Ok(Prompts(jarvis_ask::Prompts::builtin()?))
+/// The messages of a prompt. With `reason`, the last message ends with what was wrong with the last reply.
+pub fn messages(prompt: Prompt, context: &impl Serialize, reason: Option<&str>) -> Result<Vec<Message>, TemplateError> {
+    let mut messages = BUILTIN.messages(prompt, context)?;
+    if let (Some(reason), Some(last)) = (reason, messages.last_mut()) {
+        let again = BUILTIN.messages(Prompt::Again, &serde_json::json!({"reason": reason}))?;
+        let again: Vec<String> = again.iter().map(Message::joined_text).collect();
+        *last = Message::text(Role::User, format!("{}\n\n{}", last.joined_text(), again.concat()));
     }
-
-    /// The messages of a prompt. With `reason`, the last message ends with what was wrong with the last reply.
-    ///
-    /// # Errors
-    /// When the context lacks a slot.
-    pub fn messages(
-        &self,
-        prompt: Prompt,
-        context: &impl Serialize,
-        reason: Option<&str>,
-    ) -> Result<Vec<Message>, TemplateError> {
-        let mut messages = self.0.messages(prompt, context)?;
-        if let (Some(reason), Some(last)) = (reason, messages.last_mut()) {
-            let again = self.0.messages(Prompt::Again, &serde_json::json!({"reason": reason}))?;
-            let again: Vec<String> = again.iter().map(Message::joined_text).collect();
-            *last = Message::text(Role::User, format!("{}\n\n{}", last.joined_text(), again.concat()));
-        }
-        Ok(messages)
-    }
+    Ok(messages)
 }
 
 #[cfg(test)]

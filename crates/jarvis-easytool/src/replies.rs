@@ -1,10 +1,10 @@
-//! What each stage's reply must be, and how it is read. Errors are sentences for the next prompt.
+//! Readers for the reply of each stage. Their errors go into the next prompt.
 
 use jarvis_prompt::literal::{Literal, read_literal};
 use jarvis_prompt::reader::Want;
+use jarvis_tools::names::standardize;
 
 use crate::log::EndpointChoice;
-use crate::names::standardize;
 
 /// A value with what is written down of it.
 pub(crate) type ReadReply<T> = Result<(T, Literal), Unfit>;
@@ -30,7 +30,7 @@ impl From<&str> for Unfit {
     }
 }
 
-/// The deepest that a request is split; a longer list is cut with a note by the caller.
+/// The most items that are read of a list.
 const MAX_ITEMS: usize = 1000;
 
 fn value(reply: &str, want: Want) -> Result<Literal, String> {
@@ -47,9 +47,7 @@ pub(crate) fn tasks(reply: &str) -> ReadReply<Vec<String>> {
             Some(_) => return Err("\"Tasks\" must be a list of texts".into()),
             None => return Err("there is no \"Tasks\" in the object".into()),
         },
-        Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::Text(_) => {
-            return Err("an object with \"Tasks\" is wanted".into());
-        }
+        _ => return Err("an object with \"Tasks\" is wanted".into()),
     };
     let text =
         |item: &Literal| item.as_text().or_else(|| item.field("task").and_then(Literal::as_text)).map(str::to_owned);
@@ -77,13 +75,13 @@ pub(crate) fn rows(reply: &str) -> ReadReply<Vec<Literal>> {
 /// `{"Reason", "Choice"}`: whether the choice is yes.
 pub(crate) fn choice(reply: &str) -> ReadReply<bool> {
     let read = value(reply, Want::Object)?;
-    let said = match read.field("Choice") {
-        Some(Literal::Text(said)) => said.to_lowercase(),
-        Some(Literal::Bool(said)) => if *said { "yes" } else { "no" }.to_owned(),
+    let given = match read.field("Choice") {
+        Some(Literal::Text(given)) => given.to_lowercase(),
+        Some(Literal::Bool(given)) => if *given { "yes" } else { "no" }.to_owned(),
         Some(_) => return Err("\"Choice\" must be \"Yes\" or \"No\"".into()),
         None => return Err("there is no \"Choice\" in the object".into()),
     };
-    match (said.contains("yes"), said.contains("no")) {
+    match (given.contains("yes"), given.contains("no")) {
         (true, _) => Ok((true, read)),
         (false, true) => Ok((false, read)),
         (false, false) => Err("\"Choice\" must be \"Yes\" or \"No\"".into()),
@@ -115,18 +113,18 @@ pub(crate) fn apis(reply: &str, offered: &[&str]) -> ReadReply<Vec<String>> {
             None => return Err(error.into()),
         },
     };
-    let said: Vec<&str> = match &read {
+    let given: Vec<&str> = match &read {
         Literal::List(items) => items.iter().filter_map(Literal::as_text).collect(),
         Literal::Text(name) => vec![name],
-        Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::Map(_) => Vec::new(),
+        _ => Vec::new(),
     };
     let mut chosen: Vec<String> = Vec::new();
-    for name in said.iter().filter_map(|name| known(name, offered)) {
+    for name in given.iter().filter_map(|name| known(name, offered)) {
         if !chosen.contains(&name) {
             chosen.push(name);
         }
     }
-    match (chosen.is_empty(), said.is_empty()) {
+    match (chosen.is_empty(), given.is_empty()) {
         (false, _) => Ok((chosen, read)),
         (true, true) => Err("a list of names from the list of APIs is wanted".into()),
         (true, false) => {
@@ -137,11 +135,11 @@ pub(crate) fn apis(reply: &str, offered: &[&str]) -> ReadReply<Vec<String>> {
 }
 
 /// The offered name that is meant: exactly, in other case, or in the letters that ToolBench allows.
-fn known(said: &str, offered: &[&str]) -> Option<String> {
-    let said = said.trim();
-    let found = (offered.iter().find(|name| **name == said))
-        .or_else(|| offered.iter().find(|name| name.eq_ignore_ascii_case(said)))
-        .or_else(|| offered.iter().find(|name| !said.is_empty() && standardize(name) == standardize(said)));
+fn known(given: &str, offered: &[&str]) -> Option<String> {
+    let given = given.trim();
+    let found = (offered.iter().find(|name| **name == given))
+        .or_else(|| offered.iter().find(|name| name.eq_ignore_ascii_case(given)))
+        .or_else(|| offered.iter().find(|name| !given.is_empty() && standardize(name) == standardize(given)));
     found.map(|name| (*name).to_owned())
 }
 

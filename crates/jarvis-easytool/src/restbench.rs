@@ -5,53 +5,31 @@ mod execute;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use jarvis_ask::{Ask, Events};
+use jarvis_ask::Events;
 use jarvis_chat::ChatModel;
-use jarvis_prompt::template::TemplateError;
 use serde::Serialize;
 
 use crate::instructions::EndpointInstruction;
 use crate::log::{RestRecord, Status};
-use crate::prompts::{Prompt, Prompts};
+use crate::prompts::Prompt;
 use crate::replies;
 use crate::score::restbench::extract_path;
-use crate::stage::{Desk, Limits, Tracer};
+use crate::stage::{Limits, Stages};
 
 pub use execute::{Execution, condense};
 
-/// Whose endpoints they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scenario {
-    Tmdb,
-    Spotify,
-}
-
-impl Scenario {
-    /// How prompts call it.
-    pub fn service(self) -> &'static str {
-        match self {
-            Scenario::Tmdb => "TMDB, a database of movies, TV shows and people",
-            Scenario::Spotify => "Spotify, a music service",
-        }
-    }
-}
-
-/// The pipeline.
 pub struct Restbench {
     pub model: Arc<dyn ChatModel>,
-    /// The run that calls are reported to; nobody reads it unless set.
+    /// The run that calls are reported to.
     pub events: Events,
-    pub tracer: Arc<dyn Tracer>,
     pub endpoints: Vec<EndpointInstruction>,
-    /// Whose they are, in a few words: [`Scenario::service`], or those of another API.
+    /// Whose endpoints they are, in a few words: "Spotify, a music service".
     pub service: String,
     /// How paths are carried out; `None` plans only.
     pub execution: Option<Execution>,
-    pub prompts: Prompts,
     pub limits: Limits,
 }
 
-/// An endpoint in the prompt.
 #[derive(Serialize)]
 struct Shown<'a> {
     id: i64,
@@ -59,7 +37,6 @@ struct Shown<'a> {
     description: &'a str,
 }
 
-/// The worked example.
 #[derive(Serialize)]
 struct Example {
     question: &'static str,
@@ -73,32 +50,16 @@ const EXAMPLE: Example = Example {
 
 impl Restbench {
     /// The pipeline over these endpoints; it plans and calls nothing.
-    ///
-    /// # Errors
-    /// Only when a built-in prompt is broken.
     pub fn new(
         model: Arc<dyn ChatModel>,
-        tracer: Arc<dyn Tracer>,
         endpoints: Vec<EndpointInstruction>,
         service: impl Into<String>,
-    ) -> Result<Restbench, TemplateError> {
-        Ok(Restbench {
-            model,
-            events: Events::unread(),
-            tracer,
-            endpoints,
-            service: service.into(),
-            execution: None,
-            prompts: Prompts::load()?,
-            limits: Limits::default(),
-        })
+    ) -> Restbench {
+        let (service, limits) = (service.into(), Limits::default());
+        Restbench { model, events: Events::unread(), endpoints, service, execution: None, limits }
     }
 
     /// Plans one question, and carries the path out where that is wanted. It always returns a record: what went wrong is in
-    fn ask(&self) -> Ask {
-        Ask::new(Arc::clone(&self.model), &self.events)
-    }
-
     /// it. `id` is the question's number, from 1.
     pub async fn answer(&self, id: u64, question: &str) -> RestRecord {
         #[derive(Serialize)]
@@ -108,7 +69,7 @@ impl Restbench {
             tools: Vec<Shown<'a>>,
             example: Example,
         }
-        let desk = Desk::new(self.ask(), &self.prompts, &self.limits, &*self.tracer, id);
+        let stages = Stages::new(&self.model, &self.events, self.limits);
         let mut record = RestRecord {
             id,
             question: question.to_owned(),
@@ -127,27 +88,24 @@ impl Restbench {
             description: &tool.tool_description,
         });
         let context = Context { question, service: &self.service, tools: tools.collect(), example: EXAMPLE };
-        match desk.ask(Prompt::DecomposeRestbench, None, &context, replies::path).await {
+        match stages.ask(Prompt::DecomposeRestbench, None, &context, replies::path).await {
             Ok(path) => {
                 let usages: IndexMap<i64, String> =
                     self.endpoints.iter().map(|tool| (tool.id, tool.tool_usage.clone())).collect();
                 let extracted = extract_path(&path, &usages);
-                extracted.warnings.into_iter().for_each(|warning| desk.note_error(warning));
+                extracted.warnings.into_iter().for_each(|warning| stages.note_error(warning));
                 record.task_path = path;
                 record.tool_choice_ls = extracted.path;
                 if let Some(execution) = &self.execution {
-                    execution.carry_out(&desk, &self.endpoints, &mut record).await;
+                    execution.carry_out(&stages, &self.endpoints, &mut record).await;
                 }
             }
             Err(error) => {
                 record.status = Status::Failed;
-                desk.note_error(error.to_string());
+                stages.note_error(error.to_string());
             }
         }
-        let trace = desk.into_trace();
-        record.errors.extend(trace.errors);
-        record.calls = trace.calls;
-        record.stage_trace = trace.stages;
-        record
+        let trace = stages.take_trace();
+        RestRecord { errors: trace.errors, calls: trace.calls, stage_trace: trace.stages, ..record }
     }
 }

@@ -12,7 +12,7 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,10 +33,6 @@ pub const TOP_K: usize = 5;
 /// Texts that are embedded before what came is kept.
 const GROUP: usize = 256;
 
-/// Queries whose vectors are kept in memory.
-const QUERIES: usize = 10_000;
-
-/// A tool that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
     pub id: i64,
@@ -53,20 +49,16 @@ pub struct Retriever {
 
 enum By {
     Words(Arc<Bm25Index>),
-    Vectors { embedder: Arc<dyn Embedder>, index: Arc<VectorIndex>, queries: Queries },
-}
-
-/// The vectors of texts that were asked, in memory and on disk.
-struct Queries {
-    known: Mutex<HashMap<[u8; 32], Arc<[f32]>>>,
-    kept: Option<Arc<Mutex<VectorCache>>>,
+    Vectors {
+        embedder: Arc<dyn Embedder>,
+        index: Arc<VectorIndex>,
+        /// The vectors of texts that were asked.
+        queries: Arc<Mutex<VectorCache>>,
+    },
 }
 
 impl Retriever {
     /// Tools by their words: no model and no network. Tools that share no word with a text are not found for it.
-    ///
-    /// # Errors
-    /// When the work was interrupted.
     pub async fn by_words(tools: Vec<(i64, String)>) -> Result<Retriever, RetrievalError> {
         off_thread(move || {
             let (ids, texts): (Vec<i64>, Vec<String>) = tools.into_iter().unzip();
@@ -87,45 +79,21 @@ impl Retriever {
         cache: Option<PathBuf>,
     ) -> Result<Retriever, RetrievalError> {
         let mut notes = Vec::new();
-        let catalogue = catalogue_hash(&tools);
-        let kept = match &cache {
-            Some(folder) => open(folder, "tools", embedder.as_ref(), &mut notes).await?,
-            None => VectorCache::unkept(&embedder.id()),
+        let mut kept = open(cache.as_deref(), "tools", embedder.as_ref(), &mut notes).await?;
+        kept.set_catalogue(&catalogue_hash(&tools));
+        let (ids, texts): (Vec<i64>, Vec<String>) = tools.into_iter().unzip();
+        let kept = Arc::new(Mutex::new(kept));
+        let made = make(&kept, &texts, embedder.as_ref()).await;
+        if let Err(error) = save(Arc::clone(&kept)).await {
+            notes.push(format!("vectors are not kept: {}", with_causes(&error)));
+        }
+        made?;
+        let build = move || {
+            let kept = lock(&kept);
+            let vectors = texts.iter().map(|text| kept.vector(text).expect("it was made above"));
+            Ok(VectorIndex::build(vectors)?)
         };
-        let (mut kept, missing, tools) = off_thread(move || {
-            let mut seen = HashSet::new();
-            let missing = tools.iter().filter(|(_, text)| !kept.holds(text) && seen.insert(text.as_str()));
-            let missing: Vec<String> = missing.map(|(_, text)| text.clone()).collect();
-            Ok((kept, missing, tools))
-        })
-        .await?;
-        kept.set_catalogue(&catalogue);
-        let mut failed = None;
-        for texts in missing.chunks(GROUP) {
-            let added = match embedder.embed(texts).await {
-                Ok(vectors) => kept.add(texts, &vectors).map_err(RetrievalError::from),
-                Err(error) => Err(error.into()),
-            };
-            if let Err(error) = added {
-                failed = Some(error);
-                break;
-            }
-        }
-        let (kept, note) = off_thread(move || {
-            let note = kept.save().err().map(|error| format!("vectors are not kept: {}", with_causes(&error)));
-            Ok((kept, note))
-        })
-        .await?;
-        notes.extend(note);
-        if let Some(error) = failed {
-            return Err(error);
-        }
-        let (ids, index) = off_thread(move || {
-            let vectors = tools.iter().map(|(_, text)| kept.vector(text).unwrap_or_default());
-            let index = VectorIndex::build(vectors)?;
-            Ok((tools.into_iter().map(|(id, _)| id).collect(), index))
-        })
-        .await?;
+        let index = off_thread(build).await?;
         Retriever::with_index(ids, index, embedder, cache, notes).await
     }
 
@@ -179,12 +147,9 @@ impl Retriever {
         {
             return Err(RetrievalError::Dimension { found: index.dimension(), expected, embedder: embedder.id() });
         }
-        let kept = match &cache {
-            Some(folder) => Some(open(folder, "queries", embedder.as_ref(), &mut notes).await?),
-            None => None,
-        };
-        let queries = Queries { known: Mutex::default(), kept: kept.map(|kept| Arc::new(Mutex::new(kept))) };
-        Ok(Retriever { ids, by: By::Vectors { embedder, index: Arc::new(index), queries }, notes })
+        let queries = open(cache.as_deref(), "queries", embedder.as_ref(), &mut notes).await?;
+        let (index, queries) = (Arc::new(index), Arc::new(Mutex::new(queries)));
+        Ok(Retriever { ids, by: By::Vectors { embedder, index, queries }, notes })
     }
 
     /// What the tools are compared by: `bm25`, or the embedder's id.
@@ -195,12 +160,10 @@ impl Retriever {
         }
     }
 
-    /// How many tools can be found.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there is no tool.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -222,7 +185,8 @@ impl Retriever {
             }
             By::Vectors { index, .. } if index.is_empty() => Vec::new(),
             By::Vectors { embedder, index, queries } => {
-                let vector = queries.vector(text, embedder.as_ref()).await?;
+                make(queries, std::slice::from_ref(&text.to_owned()), embedder.as_ref()).await?;
+                let vector = lock(queries).vector(text).expect("it was made above").to_vec();
                 let index = Arc::clone(index);
                 off_thread(move || Ok(index.top_k(&vector, k)?)).await?
             }
@@ -237,23 +201,15 @@ impl Retriever {
     pub async fn prepare(&self, texts: &[String]) -> Result<(), RetrievalError> {
         match &self.by {
             By::Words(_) => Ok(()),
-            By::Vectors { embedder, queries, .. } => {
-                let mut seen = HashSet::new();
-                let new = texts.iter().filter(|text| queries.known(text).is_none() && seen.insert(text.as_str()));
-                let new: Vec<String> = new.cloned().collect();
-                queries.make(&new, embedder.as_ref()).await
-            }
+            By::Vectors { embedder, queries, .. } => make(queries, texts, embedder.as_ref()).await,
         }
     }
 
     /// Keeps the vectors of what was asked, where a folder was given. They are also kept from time to time without it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub async fn keep(&self) -> Result<(), RetrievalError> {
         match &self.by {
-            By::Vectors { queries: Queries { kept: Some(kept), .. }, .. } => save(Arc::clone(kept)).await,
-            By::Vectors { .. } | By::Words(_) => Ok(()),
+            By::Vectors { queries, .. } => save(Arc::clone(queries)).await,
+            By::Words(_) => Ok(()),
         }
     }
 }
@@ -264,53 +220,25 @@ impl fmt::Debug for Retriever {
     }
 }
 
-impl Queries {
-    async fn vector(&self, text: &str, embedder: &dyn Embedder) -> Result<Arc<[f32]>, RetrievalError> {
-        if let Some(vector) = self.known(text) {
-            return Ok(vector);
+/// Makes the vectors of texts that have none yet, each once. What comes is kept on disk from time to time.
+async fn make(kept: &Arc<Mutex<VectorCache>>, texts: &[String], embedder: &dyn Embedder) -> Result<(), RetrievalError> {
+    let mut seen = HashSet::new();
+    let new: Vec<String> = {
+        let kept = lock(kept);
+        texts.iter().filter(|text| !kept.holds(text) && seen.insert(text.as_str())).cloned().collect()
+    };
+    for texts in new.chunks(GROUP) {
+        let vectors = embedder.embed(texts).await?;
+        let due = {
+            let mut kept = lock(kept);
+            kept.add(texts, &vectors)?;
+            kept.is_due()
+        };
+        if due && let Err(error) = save(Arc::clone(kept)).await {
+            tracing::warn!(%error, "vectors of queries are not kept");
         }
-        self.make(&[text.to_owned()], embedder).await?;
-        Ok(self.known(text).unwrap_or_default())
     }
-
-    /// A vector from memory, or from what is kept.
-    fn known(&self, text: &str) -> Option<Arc<[f32]>> {
-        let key = text_hash(text);
-        if let Some(vector) = lock(&self.known).get(&key) {
-            return Some(Arc::clone(vector));
-        }
-        let vector = lock(self.kept.as_ref()?).vector(text).map(Arc::<[f32]>::from)?;
-        self.remember(key, Arc::clone(&vector));
-        Some(vector)
-    }
-
-    async fn make(&self, texts: &[String], embedder: &dyn Embedder) -> Result<(), RetrievalError> {
-        for texts in texts.chunks(GROUP) {
-            let vectors = embedder.embed(texts).await?;
-            if let Some(kept) = &self.kept {
-                let due = {
-                    let mut kept = lock(kept);
-                    kept.add(texts, &vectors)?;
-                    kept.is_due()
-                };
-                if due && let Err(error) = save(Arc::clone(kept)).await {
-                    tracing::warn!(%error, "vectors of queries are not kept");
-                }
-            }
-            for (text, vector) in texts.iter().zip(vectors) {
-                self.remember(text_hash(text), Arc::from(vector));
-            }
-        }
-        Ok(())
-    }
-
-    fn remember(&self, key: [u8; 32], vector: Arc<[f32]>) {
-        let mut known = lock(&self.known);
-        if known.len() >= QUERIES {
-            known.clear();
-        }
-        known.insert(key, vector);
-    }
+    Ok(())
 }
 
 /// A number for a catalogue: the SHA-256 of its numbers and texts, in hexadecimal.
@@ -328,13 +256,15 @@ fn text_hash(text: &str) -> [u8; 32] {
     Sha256::digest(text).into()
 }
 
-/// Opens the file of an embedder for one kind of texts. A damaged one is told and made anew.
+/// Opens the file of an embedder for one kind of texts; without a folder, vectors are only in memory. A damaged file is made
+/// anew, with a note.
 async fn open(
-    folder: &Path,
+    folder: Option<&Path>,
     kind: &str,
     embedder: &dyn Embedder,
     notes: &mut Vec<String>,
 ) -> Result<VectorCache, RetrievalError> {
+    let Some(folder) = folder else { return Ok(VectorCache::unkept(&embedder.id())) };
     let (folder, kind, id, dimension) = (folder.to_owned(), kind.to_owned(), embedder.id(), embedder.dimension());
     let (kept, note) = off_thread(move || match VectorCache::open(&folder, &kind, &id, dimension) {
         Ok(kept) => Ok((kept, None)),
@@ -342,9 +272,7 @@ async fn open(
             let note = format!("{}; its vectors are made anew", with_causes(&error));
             Ok((VectorCache::empty(&folder, &kind, &id), Some(note)))
         }
-        Err(error @ (CacheError::Other { .. } | CacheError::Read { .. } | CacheError::Lengths { .. })) => {
-            Err(error.into())
-        }
+        Err(error) => Err(error.into()),
     })
     .await?;
     notes.extend(note);

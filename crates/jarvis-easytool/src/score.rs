@@ -1,6 +1,6 @@
 //! Scores of logs. Pure functions; only [`toolbench`]'s judge asks a model.
 //!
-//! Every question of the data counts: what a log has no row for is wrong, and told. How rows of a log are matched to
+//! Every question of the data counts: one that the log lacks is wrong, and listed as missing. How rows of a log are matched to
 //! questions is in [`matching`].
 
 pub mod funcqa;

@@ -1,18 +1,20 @@
-//! What FuncQA, ToolBench and RestBench do alike: choose, fill in, call, answer, sum up, check.
+//! Steps shared by FuncQA, ToolBench and RestBench: choose, fill in, call, answer, sum up, check.
 
 use std::time::Instant;
 
 use futures::stream::{self, StreamExt};
-use indexmap::IndexMap;
+use jarvis_ask::AskError;
 use jarvis_prompt::literal::Literal;
 use jarvis_tools::{Registry, Scope, ToolError, ToolErrorKind, observation_code};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::instructions::{FunctionInstruction, ToolInstruction};
 use crate::log::{AnsweredTask, Call, ChosenApi, Subtask};
 use crate::prompts::Prompt;
+use crate::question::Solver;
 use crate::replies;
-use crate::stage::{Desk, StageError, millis};
+use crate::stage::{Stages, millis};
 
 /// Calls of one attempt under way at once.
 const CALLS_AT_ONCE: usize = 4;
@@ -21,10 +23,30 @@ const CALLS_AT_ONCE: usize = 4;
 const MAX_CALLS: usize = 32;
 
 /// A tool as the model sees it while choosing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offer {
+    #[serde(rename(deserialize = "ID"), deserialize_with = "number_or_text")]
     pub id: i64,
+    #[serde(rename(deserialize = "Description"))]
     pub description: String,
+}
+
+/// Some files have numbers of tools as texts.
+fn number_or_text<'de, D: serde::Deserializer<'de>>(from: D) -> Result<i64, D::Error> {
+    let id = Literal::deserialize(from)?;
+    id.id().ok_or_else(|| serde::de::Error::custom(format!("{id} is not the number of a tool")))
+}
+
+impl From<&ToolInstruction> for Offer {
+    fn from(tool: &ToolInstruction) -> Offer {
+        Offer { id: tool.id, description: tool.tool_description.clone() }
+    }
+}
+
+impl From<&FunctionInstruction> for Offer {
+    fn from(function: &FunctionInstruction) -> Offer {
+        Offer { id: function.id, description: function.description.clone() }
+    }
 }
 
 /// How a subtask ended.
@@ -32,7 +54,6 @@ pub struct Offer {
 pub(crate) struct Solved {
     /// The accepted answer; `None` when the subtask failed.
     pub(crate) answer: Option<String>,
-    /// The answers that were not accepted.
     pub(crate) wrong: Vec<String>,
     /// The APIs of the accepted attempt.
     pub(crate) apis: Vec<ChosenApi>,
@@ -63,8 +84,19 @@ pub(crate) struct Site<'a> {
     pub(crate) faults: &'a (dyn Fn(&Literal) -> Vec<String> + Sync),
 }
 
-/// Asks which tool fits.
-async fn choose_tool(desk: &Desk<'_>, task: &Subtask, tools: &[&Offer]) -> Result<i64, StageError> {
+/// One attempt at a subtask with one tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Attempt<'a> {
+    pub(crate) task: &'a Subtask,
+    /// The tool's number.
+    pub(crate) tool: i64,
+    /// Which attempt of the subtask, from 1.
+    pub(crate) number: u32,
+    /// What the subtask knows of those before it, as JSON.
+    pub(crate) log: Option<&'a str>,
+}
+
+async fn choose_tool(stages: &Stages, task: &Subtask, tools: &[&Offer]) -> Result<i64, AskError> {
     #[derive(Serialize)]
     struct Context<'a> {
         task: &'a str,
@@ -72,82 +104,73 @@ async fn choose_tool(desk: &Desk<'_>, task: &Subtask, tools: &[&Offer]) -> Resul
     }
     let offered: Vec<i64> = tools.iter().map(|tool| tool.id).collect();
     let context = Context { task: &task.task, tools };
-    desk.ask(Prompt::ChooseTool, Some(task.id), &context, |reply| replies::tool_id(reply, &offered)).await
+    stages.ask(Prompt::ChooseTool, Some(task.id), &context, |reply| replies::tool_id(reply, &offered)).await
 }
 
-/// Tries tools until an attempt is accepted, `tool_attempts` at most; a tool that was tried is not offered again. `attempt` is
-/// given the tool's number and the number of the attempt, from 1. False when none was accepted.
+/// Tries tools until an attempt is accepted, `tool_attempts` at most; a tool that was tried is not offered again.
 pub(crate) async fn try_tools(
-    desk: &Desk<'_>,
+    solver: &dyn Solver,
     task: &Subtask,
     offers: &[Offer],
-    mut attempt: impl AsyncFnMut(i64, u32) -> Result<bool, StageError>,
-) -> bool {
+    log: Option<&str>,
+    solved: &mut Solved,
+) {
+    let stages = solver.stages();
     let mut used: Vec<i64> = Vec::new();
-    for number in (1..).take(desk.limits.tool_attempts.min(offers.len())) {
+    for number in (1..).take(stages.limits.tool_attempts.min(offers.len())) {
         let left: Vec<&Offer> = offers.iter().filter(|tool| !used.contains(&tool.id)).collect();
-        let chosen = match choose_tool(desk, task, &left).await {
-            Ok(chosen) => chosen,
+        let tool = match choose_tool(stages, task, &left).await {
+            Ok(tool) => tool,
             Err(error) => {
-                desk.note_error(format!("subtask {}: {error}", task.id));
+                stages.note_error(format!("subtask {}: {error}", task.id));
                 break;
             }
         };
-        used.push(chosen);
-        match attempt(chosen, number).await {
-            Ok(true) => return true,
+        used.push(tool);
+        match solver.attempt(&Attempt { task, tool, number, log }, solved).await {
+            Ok(true) => return,
             Ok(false) => {}
-            Err(error) => desk.note_error(format!("subtask {}: {error}", task.id)),
+            Err(error) => stages.note_error(format!("subtask {}: {error}", task.id)),
         }
-        if desk.lock().unreached {
+        if stages.is_unreachable() {
             break;
         }
     }
-    desk.note_error(format!("subtask {} has no accepted answer", task.id));
-    false
+    stages.note_error(format!("subtask {} has no accepted answer", task.id));
 }
 
-/// How parameters look, for the prompt: two sets of them.
-pub(crate) struct Shape {
-    pub(crate) single: &'static str,
-    pub(crate) second: &'static str,
-}
-
-/// One list of numbers.
-pub(crate) const NUMBERS: Shape = Shape { single: r#"{"input": [2, 3]}"#, second: r#"{"input": [4, 5]}"# };
+/// Two sets of parameters, as the prompt shows them: one list of numbers.
+pub(crate) const NUMBERS: [&str; 2] = [r#"{"input": [2, 3]}"#, r#"{"input": [4, 5]}"#];
 
 /// Named arguments.
-pub(crate) const KEYWORDS: Shape = Shape {
-    single: r#"{"keyword": "green tea", "language": "en"}"#,
-    second: r#"{"keyword": "black tea", "language": "en"}"#,
-};
+pub(crate) const KEYWORDS: [&str; 2] =
+    [r#"{"keyword": "green tea", "language": "en"}"#, r#"{"keyword": "black tea", "language": "en"}"#];
 
 /// Asks for the parameters of an API; with a log, by the prompt for subtasks that need earlier ones.
 pub(crate) async fn choose_parameters(
-    desk: &Desk<'_>,
+    stages: &Stages,
     task: &Subtask,
     usage: &str,
     log: Option<&str>,
-    shape: &Shape,
-) -> Result<Literal, StageError> {
+    [single, second]: [&str; 2],
+) -> Result<Literal, AskError> {
     #[derive(Serialize)]
     struct Context<'a> {
         task: &'a str,
         usage: &'a str,
-        log: &'a str,
+        log: Option<&'a str>,
         single: &'a str,
         second: &'a str,
     }
     let prompt = if log.is_some() { Prompt::ChooseParameterDepend } else { Prompt::ChooseParameter };
-    let Shape { single, second } = shape;
-    let context = Context { task: &task.task, usage, log: log.unwrap_or_default(), single, second };
+    let context = Context { task: &task.task, usage, log, single, second };
     let read = |reply: &str| match replies::parameters(reply) {
         Ok((parameters, _)) if replies::calls_of(&parameters).len() > MAX_CALLS => {
             Err(format!("at most {MAX_CALLS} calls are made at once").into())
         }
         read => read,
     };
-    desk.ask(prompt, Some(task.id), &context, read).await
+    stages.ask(prompt, Some(task.id), &context, read).await
 }
 
 /// A value as a prompt shows it.
@@ -155,19 +178,25 @@ pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(value).expect("names, texts and literals are JSON")
 }
 
+/// A value as a literal, numbers exact.
+pub(crate) fn literal(value: &impl Serialize) -> Literal {
+    Literal::parse(&json(value)).expect("JSON is a literal")
+}
+
 /// Calls the API once for each set of parameters, and writes the calls down in their order.
 pub(crate) async fn call_all(
-    desk: &Desk<'_>,
+    stages: &Stages,
     tools: &Registry,
     site: &Site<'_>,
     parameters: &Literal,
 ) -> Vec<Result<String, ToolError>> {
-    let limit = desk.limits.tool_timeout;
+    let limit = stages.limits.tool_timeout;
     // The registry itself reports a name that it does not know.
     let name = site.names.iter().find_map(|name| tools.meant(name)).map_or(site.api, |spec| spec.name.as_str());
     let one = |arguments: Literal| async move {
         let begun = Instant::now();
-        let input = Value::Object(arguments.as_map().map(Literal::fields_to_json).unwrap_or_default());
+        let fields = arguments.as_map().expect("only objects are read as parameters");
+        let input = Value::Object(Literal::fields_to_json(fields));
         let done = match tokio::time::timeout(limit, tools.call(name, &input, &Scope::default())).await {
             Ok(done) => done.map(|observation| observation.in_words()),
             Err(_) => {
@@ -180,7 +209,7 @@ pub(crate) async fn call_all(
     let done: Vec<_> = stream::iter(sets.into_iter().map(one)).buffered(CALLS_AT_ONCE).collect().await;
     let mut results = Vec::with_capacity(done.len());
     for (arguments, result, ms) in done {
-        desk.note_call(Call {
+        stages.note_call(Call {
             task_id: site.task_id,
             attempt: site.attempt,
             tool_id: site.tool_id,
@@ -222,62 +251,62 @@ pub(crate) fn cut(text: &str, chars: usize) -> String {
         None => text.to_owned(),
         Some((at, _)) => {
             let all = text.chars().count();
-            format!("{}\n… (cut after {chars} of {all} characters)", text.get(..at).unwrap_or_default())
+            format!("{}\n… (cut after {chars} of {all} characters)", text.split_at(at).0)
         }
     }
 }
 
 /// Asks for the answer to a subtask.
 pub(crate) async fn answer(
-    desk: &Desk<'_>,
+    stages: &Stages,
     task: &Subtask,
     result: &str,
     log: Option<&str>,
-) -> Result<String, StageError> {
+) -> Result<String, AskError> {
     #[derive(Serialize)]
     struct Context<'a> {
         task: &'a str,
         result: String,
-        log: &'a str,
+        log: Option<&'a str>,
     }
     let prompt = if log.is_some() { Prompt::AnswerGenerationDepend } else { Prompt::AnswerGeneration };
     let result = match result.trim() {
         "" => "(nothing)".to_owned(),
-        _ => cut(result, desk.limits.result_chars),
+        _ => cut(result, stages.limits.result_chars),
     };
-    desk.tell(prompt, Some(task.id), &Context { task: &task.task, result, log: log.unwrap_or_default() }).await
+    stages.text(prompt, Some(task.id), &Context { task: &task.task, result, log }).await
 }
 
 /// Asks for the final answer.
-pub(crate) async fn summarize(desk: &Desk<'_>, question: &str, answers: &[AnsweredTask]) -> Result<String, StageError> {
+pub(crate) async fn summarize(stages: &Stages, question: &str, answers: &[AnsweredTask]) -> Result<String, AskError> {
     #[derive(Serialize)]
     struct Context<'a> {
         question: &'a str,
         answers: String,
     }
     let answers = json(answers);
-    desk.tell(Prompt::Summarize, None, &Context { question, answers }).await
+    stages.text(Prompt::Summarize, None, &Context { question, answers }).await
 }
 
 /// Asks whether an answer is one. A stage that fails counts as no, with a note.
-pub(crate) async fn check(desk: &Desk<'_>, task: Option<i64>, question: &str, answer: &str) -> bool {
+pub(crate) async fn check(stages: &Stages, task: Option<i64>, question: &str, answer: &str) -> bool {
     #[derive(Serialize)]
     struct Context<'a> {
         question: &'a str,
         answer: &'a str,
     }
-    let attempts = desk.limits.text_attempts;
+    let attempts = stages.limits.text_attempts;
     let context = Context { question, answer };
-    match desk.attempts(Prompt::Check, task, &context, attempts, replies::choice).await {
+    match stages.attempts(Prompt::Check, task, &context, attempts, replies::choice).await {
         Ok(good) => good,
         Err(error) => {
-            desk.note_error(format!("{error}; the answer counts as not good"));
+            stages.note_error(format!("{error}; the answer counts as not good"));
             false
         }
     }
 }
 
-/// What a dependant is shown of a subtask that it needs.
+/// A subtask as those that need it see it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Step<'a> {
     pub(crate) id: i64,
@@ -290,27 +319,24 @@ pub(crate) struct Step<'a> {
     pub(crate) failed: Option<&'static str>,
 }
 
-/// The steps with these ids, as far as they have ended; one that failed is told as such, never as an answer.
-pub(crate) fn steps<'a>(
-    subtasks: &'a [Subtask],
-    ids: &[i64],
-    finished: &'a IndexMap<i64, Solved>,
-    with_results: bool,
-) -> Vec<Step<'a>> {
-    let step = |id: &i64| {
-        let task = subtasks.iter().find(|task| task.id == *id)?;
-        let solved = finished.get(id)?;
-        let answer = solved.answer.as_deref();
-        Some(Step {
-            id: *id,
-            task: &task.task,
-            answer,
-            result: answer.and(Some(solved.shown.as_str())).filter(|shown| with_results && !shown.is_empty()),
-            failed: answer.is_none().then_some("this step failed; there is no result"),
-        })
-    };
-    ids.iter().filter_map(step).collect()
-}
-
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_results_are_cut_between_characters() {
+        assert_eq!(cut("абв", 3), "абв");
+        assert_eq!(cut("абвг", 2), "аб\n… (cut after 2 of 4 characters)");
+    }
+
+    #[test]
+    fn failed_calls_are_shown_and_not_joined() {
+        let results = [
+            Ok("8.56".to_owned()),
+            Err(ToolError::new(ToolErrorKind::InvalidInput, "`x` is missing")),
+            Ok("4.19".to_owned()),
+        ];
+        assert_eq!(joined(&results), "8.56\n\n4.19");
+        assert_eq!(shown(&results, str::to_uppercase), "8.56\n\n(the call failed: `x` is missing)\n\n4.19");
+    }
+}

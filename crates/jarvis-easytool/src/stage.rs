@@ -1,17 +1,17 @@
 //! One stage: the model is asked, its reply read, and asked again with the reason when the reply cannot be used.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use jarvis_ask::{Ask, AskError, PromptTable as _};
+use jarvis_ask::{Ask, AskError, Events, PromptTable as _};
 use jarvis_batch::is_hopeless;
-use jarvis_chat::ChatError;
+use jarvis_chat::{ChatError, ChatModel};
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::reader::without_reasoning;
 use serde::Serialize;
 
 use crate::log::{Call, StageCall};
-use crate::prompts::{Prompt, Prompts};
+use crate::prompts::{self, Prompt};
 use crate::replies::{ReadReply, Unfit};
 
 /// How often, how long, how much.
@@ -29,6 +29,8 @@ pub struct Limits {
     pub concurrency: usize,
     /// The most subtasks that a question may have; more are left out with a note.
     pub subtasks: usize,
+    /// The time for one subtask, all its calls together; an hour. A question has that much for each of its subtasks.
+    pub subtask_timeout: Duration,
     /// The time for one call of the model; `None` leaves it to the model.
     pub call_timeout: Option<Duration>,
     /// The time for one call of a tool.
@@ -44,87 +46,18 @@ impl Default for Limits {
             result_chars: 5000,
             concurrency: 4,
             subtasks: 32,
+            subtask_timeout: Duration::from_secs(3600),
             call_timeout: None,
             tool_timeout: Duration::from_secs(60),
         }
     }
 }
 
-/// Sees what happens while it happens. Called from the task that runs the question: it must not block.
-pub trait Tracer: Send + Sync {
-    /// The model was called.
-    fn stage(&self, _question: u64, _call: &StageCall) {}
-    /// A tool was called.
-    fn call(&self, _question: u64, _call: &Call) {}
-}
-
-/// Sees nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Untraced;
-
-impl Tracer for Untraced {}
-
-/// A stage that gave nothing usable.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum StageError {
-    /// The model cannot be asked.
-    #[error("{stage}: {error}")]
-    Chat {
-        /// The stage.
-        stage: &'static str,
-        /// Why.
-        error: ChatError,
-    },
-    /// No reply could be used.
-    #[error("{stage}: no usable reply in {attempts} attempts; the last: {reason}")]
-    Exhausted {
-        /// The stage.
-        stage: &'static str,
-        /// How often it was asked.
-        attempts: u32,
-        /// What was wrong with the last reply.
-        reason: String,
-    },
-    /// The prompt cannot be made.
-    #[error("{stage}: the prompt cannot be made: {error}")]
-    Prompt {
-        /// The stage.
-        stage: &'static str,
-        /// Why.
-        error: String,
-    },
-}
-
-impl StageError {
-    /// Whether the endpoint is unreachable or unusable, so that the next question would fail in the same way.
-    pub fn is_unreachable(&self) -> bool {
-        match self {
-            StageError::Chat { error, .. } => is_hopeless(error),
-            StageError::Exhausted { .. } | StageError::Prompt { .. } => false,
-        }
-    }
-}
-
-impl From<AskError> for StageError {
-    fn from(error: AskError) -> StageError {
-        let stage = error.stage();
-        match error {
-            AskError::Prompt { source, .. } => StageError::Prompt { stage, error: source.to_string() },
-            AskError::Unreadable { attempts, reason, .. } => StageError::Exhausted { stage, attempts, reason },
-            AskError::TooLong { .. } | AskError::Model { .. } => StageError::Chat { stage, error: error.into() },
-        }
-    }
-}
-
-/// What the stages of one question share: whom to ask, and where it is written down.
-pub(crate) struct Desk<'a> {
-    pub(crate) ask: Ask,
-    pub(crate) prompts: &'a Prompts,
-    pub(crate) limits: &'a Limits,
-    pub(crate) tracer: &'a dyn Tracer,
-    /// The number of the question.
-    pub(crate) question: u64,
-    pub(crate) trace: Mutex<Trace>,
+/// What the stages of one question share: the model, the limits, and the record of what happened.
+pub(crate) struct Stages {
+    ask: Ask,
+    pub(crate) limits: Limits,
+    trace: Mutex<Trace>,
 }
 
 /// What happened to one question, in the order in which it ended.
@@ -133,23 +66,18 @@ pub(crate) struct Trace {
     pub(crate) stages: Vec<StageCall>,
     pub(crate) calls: Vec<Call>,
     pub(crate) errors: Vec<String>,
-    pub(crate) unreached: bool,
+    is_unreachable: bool,
 }
 
-impl<'a> Desk<'a> {
-    /// The desk of one question.
-    pub(crate) fn new(
-        ask: Ask,
-        prompts: &'a Prompts,
-        limits: &'a Limits,
-        tracer: &'a dyn Tracer,
-        question: u64,
-    ) -> Desk<'a> {
-        Desk { ask, prompts, limits, tracer, question, trace: Mutex::default() }
+impl Stages {
+    pub(crate) fn new(model: &Arc<dyn ChatModel>, events: &Events, limits: Limits) -> Stages {
+        Stages { ask: Ask::new(Arc::clone(model), events), limits, trace: Mutex::default() }
     }
-}
 
-impl Desk<'_> {
+    pub(crate) fn events(&self) -> &Events {
+        self.ask.events()
+    }
+
     /// Asks a stage whose reply has a form. `read` gives the value and what to write down of it, or what is wrong.
     pub(crate) async fn ask<T>(
         &self,
@@ -157,25 +85,25 @@ impl Desk<'_> {
         task: Option<i64>,
         context: &(impl Serialize + Sync),
         read: impl Fn(&str) -> ReadReply<T> + Send,
-    ) -> Result<T, StageError> {
+    ) -> Result<T, AskError> {
         self.attempts(prompt, task, context, self.limits.structured_attempts, read).await
     }
 
     /// Asks a stage whose reply is text.
-    pub(crate) async fn tell(
+    pub(crate) async fn text(
         &self,
         prompt: Prompt,
         task: Option<i64>,
         context: &(impl Serialize + Sync),
-    ) -> Result<String, StageError> {
-        let read = |reply: &str| match spoken(reply) {
+    ) -> Result<String, AskError> {
+        let read = |reply: &str| match without_leading_reasoning(reply) {
             "" => Err("the reply is empty".into()),
-            said => Ok((said.to_owned(), Literal::Text(said.to_owned()))),
+            text => Ok((text.to_owned(), Literal::Text(text.to_owned()))),
         };
         self.attempts(prompt, task, context, self.limits.text_attempts, read).await
     }
 
-    /// The same with a number of attempts of its own.
+    /// As [`Stages::ask`] with a number of attempts of its own.
     pub(crate) async fn attempts<T>(
         &self,
         prompt: Prompt,
@@ -183,10 +111,10 @@ impl Desk<'_> {
         context: &(impl Serialize + Sync),
         attempts: u32,
         read: impl Fn(&str) -> ReadReply<T> + Send,
-    ) -> Result<T, StageError> {
+    ) -> Result<T, AskError> {
         let stage = prompt.file().stage;
-        let messages = |reason: Option<&str>| self.prompts.messages(prompt, context, reason);
-        let first = messages(None).map_err(|error| StageError::Prompt { stage, error: error.to_string() })?;
+        let messages = |reason: Option<&str>| prompts::messages(prompt, context, reason);
+        let first = messages(None).map_err(|source| AskError::Prompt { stage, source })?;
         let question = self.ask.stage(stage).task(task).messages(first).timeout(self.limits.call_timeout);
         let question = question.asking(attempts).repeating_bad_replies().verbatim().again(|sent, refused| {
             *sent = messages(Some(refused.reason))?;
@@ -207,14 +135,14 @@ impl Desk<'_> {
                 ms: millis(begun),
                 hopeless: false,
             };
-            let goes_on = match reply {
+            let again = match reply {
                 Ok(reply) => {
                     entry.prompt_tokens = reply.usage.prompt;
                     entry.completion_tokens = reply.usage.completion;
                     match read(&reply.text) {
                         Ok((value, parsed)) => {
                             entry.parsed = Some(parsed);
-                            self.note_stage(entry);
+                            self.lock().stages.push(entry);
                             return Ok(value);
                         }
                         Err(Unfit { reason, read }) => {
@@ -223,7 +151,6 @@ impl Desk<'_> {
                             let why = format!("{reason}{cut}");
                             entry.parsed = read;
                             entry.error = Some(why.clone());
-                            self.note_stage(entry);
                             asking.refuse(&reply, &why)
                         }
                     }
@@ -232,69 +159,45 @@ impl Desk<'_> {
                     let why = ChatError::from(error.clone());
                     entry.hopeless = is_hopeless(&why);
                     entry.error = Some(why.to_string());
-                    self.note_stage(entry);
                     asking.failed(error)
                 }
             };
-            goes_on.map_err(|error| self.unreached(error.into()))?;
+            let mut trace = self.lock();
+            trace.is_unreachable |= entry.hopeless;
+            trace.stages.push(entry);
+            drop(trace);
+            again?;
         }
     }
 
-    fn unreached(&self, error: StageError) -> StageError {
-        if error.is_unreachable() {
-            self.lock().unreached = true;
-        }
-        error
-    }
-
-    fn note_stage(&self, entry: StageCall) {
-        self.tracer.stage(self.question, &entry);
-        self.lock().stages.push(entry);
-    }
-
-    /// Writes down a call of a tool.
     pub(crate) fn note_call(&self, call: Call) {
-        self.tracer.call(self.question, &call);
         self.lock().calls.push(call);
     }
 
-    /// Writes down what went wrong.
     pub(crate) fn note_error(&self, error: impl Into<String>) {
         self.lock().errors.push(error.into());
     }
 
-    pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, Trace> {
-        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether a call failed for a reason for which every other one would.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        self.lock().is_unreachable
     }
 
-    /// What was written down.
-    pub(crate) fn into_trace(self) -> Trace {
-        self.trace.into_inner().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn take_trace(&self) -> Trace {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Trace> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whole milliseconds since then.
 pub(crate) fn millis(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What a reply says, verbatim unless it begins with reasoning.
-fn spoken(reply: &str) -> &str {
-    let said = without_reasoning(reply);
-    match () {
-        () if said.is_empty() => "",
-        () if said == reply.trim() => reply,
-        () => said,
-    }
-}
-
-/// Stage calls in a stable order: those before the subtasks, the subtasks in the order of `place`, those after them.
-pub(crate) fn in_order(stages: Vec<StageCall>, place: impl Fn(Option<i64>) -> usize) -> Vec<StageCall> {
-    let first = stages.iter().position(|call| call.task_id.is_some()).unwrap_or(stages.len());
-    let last = stages.iter().rposition(|call| call.task_id.is_some()).map_or(first, |at| at + 1);
-    let mut stages = stages;
-    if let Some(middle) = stages.get_mut(first..last) {
-        middle.sort_by_key(|call| place(call.task_id));
-    }
-    stages
+/// A reply verbatim, unless it begins with reasoning.
+fn without_leading_reasoning(reply: &str) -> &str {
+    let text = without_reasoning(reply);
+    if !text.is_empty() && text == reply.trim() { reply } else { text }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures::stream::{FuturesUnordered, StreamExt};
 use indexmap::IndexMap;
-use jarvis_engine::Schedule;
-use jarvis_plan::{Task, TaskId};
+use jarvis_engine::{Engine, Events, Job, Limits};
+use jarvis_plan::{ErrorCode, Outcome, Plan, TaskError, Vocabulary};
 use jarvis_prompt::literal::Literal;
+use serde_json::{Value, json};
 
 use crate::log::Subtask;
 
@@ -27,7 +28,7 @@ fn or_none(dep: Vec<i64>) -> Vec<i64> {
 }
 
 /// The tasks of a decomposition with what a model says they wait for, in an order in which they can run: ready ones by id.
-/// The texts are always those of the decomposition. Also tells what was mended.
+/// The texts are always those of the decomposition. Notes say what was corrected.
 pub(crate) fn topology(tasks: &[String], rows: &[Literal]) -> (Vec<Subtask>, Vec<String>) {
     let mut notes = Vec::new();
     let ids = own_ids(tasks, rows);
@@ -35,21 +36,19 @@ pub(crate) fn topology(tasks: &[String], rows: &[Literal]) -> (Vec<Subtask>, Vec
     let mut dep: BTreeMap<i64, BTreeSet<i64>> = (1..).zip(tasks).map(|(id, _)| (id, BTreeSet::new())).collect();
     for row in rows {
         let Some(own) = row.field("id").and_then(Literal::id).and_then(known) else {
-            notes.push(format!("the order names a task that is not one of the {}; it was left out", tasks.len()));
+            notes.push(format!("the order names a task that is not one of the {}; ignored", tasks.len()));
             continue;
         };
-        for said in deps_of(row.field("dep")) {
-            match known(said) {
+        for id in deps_of(row.field("dep")) {
+            match known(id) {
                 Some(needs) if needs != own => drop(dep.entry(own).or_default().insert(needs)),
-                Some(_) => notes.push(format!("task {own} is said to wait for itself; that was left out")),
-                None => {
-                    notes.push(format!("task {own} is said to wait for {said}, which is no task; that was left out"))
-                }
+                Some(_) => notes.push(format!("task {own} waits for itself; ignored")),
+                None => notes.push(format!("task {own} waits for {id}, which is not a task; ignored")),
             }
         }
     }
     let order = order(&dep).unwrap_or_else(|| {
-        notes.push("the tasks are said to wait for each other in a circle; they run as they were listed".to_owned());
+        notes.push("the tasks wait for each other in a cycle; they run in their listed order".to_owned());
         for (id, needs) in &mut dep {
             needs.retain(|other| other < id);
         }
@@ -72,8 +71,8 @@ fn own_ids(tasks: &[String], rows: &[Literal]) -> BTreeMap<i64, i64> {
         return all().map(|(id, _)| (id, id)).collect();
     }
     let by_text = rows.iter().filter_map(|row| {
-        let said = row.field("task")?.as_text()?.trim();
-        let (own, _) = all().find(|(_, task)| task.trim() == said)?;
+        let text = row.field("task")?.as_text()?.trim();
+        let (own, _) = all().find(|(_, task)| task.trim() == text)?;
         Some((row.field("id")?.id()?, own))
     });
     let by_text: BTreeMap<i64, i64> = by_text.collect();
@@ -97,7 +96,7 @@ fn deps_of(dep: Option<&Literal>) -> Vec<i64> {
     ids.into_iter().filter(|id| *id != -1).collect()
 }
 
-/// An order in which every task stands after what it waits for, the smallest id first; `None` when there is a circle.
+/// An order in which every task stands after what it waits for, the smallest id first; `None` when there is a cycle.
 fn order(dep: &BTreeMap<i64, BTreeSet<i64>>) -> Option<Vec<i64>> {
     let mut done: Vec<i64> = Vec::with_capacity(dep.len());
     let mut left: BTreeMap<i64, BTreeSet<i64>> = dep.clone();
@@ -125,54 +124,61 @@ pub(crate) fn needed(subtasks: &[Subtask], of: &Subtask) -> Vec<i64> {
     found.into_iter().collect()
 }
 
-/// Runs subtasks, at most `concurrency` at once, each after those it waits for, ready ones by id. `solve` is given a subtask
-/// and what the finished ones gave. How they ended comes back in the order of `subtasks`.
+/// Name of every subtask in its plan.
+const SUBTASK: &str = "subtask";
+
+/// Runs subtasks on the engine, each after those it waits for. `solve` is given a subtask and what the finished ones gave,
+/// and returns what to keep of it and its output. How they ended comes back in the order of `subtasks`; the error of one
+/// that kept nothing says why, such as its deadline.
 pub(crate) async fn run<T, F>(
     subtasks: &[Subtask],
-    concurrency: usize,
-    solve: impl Fn(usize, std::sync::Arc<IndexMap<i64, T>>) -> F,
-) -> Vec<(i64, T)>
+    limits: Limits,
+    events: &Events,
+    solve: impl Fn(Subtask, Arc<IndexMap<i64, T>>) -> F + Send + Sync + 'static,
+) -> Vec<Result<T, TaskError>>
 where
-    T: Clone,
-    F: Future<Output = T>,
+    T: Clone + Send + Sync + 'static,
+    F: Future<Output = (T, Result<Value, TaskError>)> + Send,
 {
-    let mut schedule = Schedule::new();
-    let tasks: Vec<Task> = subtasks.iter().map(task_of).collect();
-    schedule.extend(&tasks);
-    schedule.close();
-    let mut finished: std::sync::Arc<IndexMap<i64, T>> = std::sync::Arc::new(IndexMap::new());
-    let mut waiting: BTreeSet<i64> = BTreeSet::new();
-    let mut under_way = FuturesUnordered::new();
-    loop {
-        waiting.extend(schedule.ready().into_iter().map(|id| i64::from(id.0)));
-        while under_way.len() < concurrency.max(1)
-            && let Some(id) = waiting.pop_first()
-        {
-            let Some(at) = subtasks.iter().position(|task| task.id == id) else { continue };
-            let solved = solve(at, std::sync::Arc::clone(&finished));
-            under_way.push(async move { (id, solved.await) });
+    let kept: Arc<Mutex<Arc<IndexMap<i64, T>>>> = Arc::default();
+    let (all, keep) = (subtasks.to_vec(), Arc::clone(&kept));
+    let worker = move |job: Job| {
+        let subtask = all.get(job.task.id.index()).expect("the plan has a task for each subtask");
+        let (id, finished) = (subtask.id, Arc::clone(&lock(&keep)));
+        let (solving, keep) = (solve(subtask.clone(), finished), Arc::clone(&keep));
+        async move {
+            let (solved, output) = solving.await;
+            Arc::make_mut(&mut lock(&keep)).insert(id, solved);
+            output
         }
-        let Some((id, solved)) = under_way.next().await else { break };
-        std::sync::Arc::make_mut(&mut finished).insert(id, solved);
-        schedule.finish(task_id(id));
-    }
-    let of = |task: &Subtask| finished.get(&task.id).map(|solved| (task.id, solved.clone()));
-    subtasks.iter().filter_map(of).collect()
+    };
+    let plan = plan(subtasks, limits.concurrency <= 1);
+    let outcomes = Engine::new(worker).limits(limits).events(events.clone()).run(&plan).await.into_outcomes();
+    let kept = lock(&kept);
+    let ended = |(subtask, outcome): (&Subtask, Outcome)| match (kept.get(&subtask.id), outcome.error) {
+        (Some(solved), _) => Ok(solved.clone()),
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(TaskError::new(ErrorCode::Internal, "the subtask left nothing")),
+    };
+    subtasks.iter().zip(outcomes).map(ended).collect()
 }
 
-fn task_id(id: i64) -> TaskId {
-    TaskId(u32::try_from(id).expect("subtasks are numbered from 1, and there are few"))
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn task_of(subtask: &Subtask) -> Task {
-    Task {
-        task: subtask.task.clone(),
-        id: task_id(subtask.id),
-        dep: subtask.dep.iter().filter(|dep| **dep != -1).map(|dep| task_id(*dep)).collect(),
-        args: IndexMap::new(),
-        unfolded_from: None,
-        fault: None,
+/// The subtasks as a plan, its ids in their order. The engine starts tasks in the order in which they become ready, so
+/// `one_by_one` makes each wait for the one before it: recordings answer in the order of `subtasks`.
+fn plan(subtasks: &[Subtask], one_by_one: bool) -> Plan {
+    let mut graph = Plan::builder();
+    let mut before = None;
+    for Subtask { task, id, dep } in subtasks {
+        let dep = dep.iter().filter(|dep| **dep != -1).chain(before.filter(|_| one_by_one));
+        let after: Vec<String> = dep.map(i64::to_string).collect();
+        graph = graph.named(&id.to_string(), SUBTASK, after.iter().map(String::as_str), json!({"task": task}));
+        before = Some(id);
     }
+    graph.check(&Vocabulary::named([SUBTASK])).expect("subtasks have one number each, and an order")
 }
 
 #[cfg(test)]

@@ -3,29 +3,27 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use jarvis_ask::{Ask, Events};
+use async_trait::async_trait;
+use jarvis_ask::{AskError, Events};
 use jarvis_chat::ChatModel;
 use jarvis_prompt::literal::Literal;
-use jarvis_prompt::template::TemplateError;
 use jarvis_tools::{RapidApi, Registry};
 use serde::Serialize;
 
-use crate::funcqa::{close_record, empty_record, enter, finish, order};
 use crate::instruct::check_example;
 use crate::instructions::{Guideline, ToolInstruction};
-use crate::log::{ChosenApi, ExecuteLog, SolveRecord, Status, Subtask};
-use crate::prompts::{Prompt, Prompts};
+use crate::log::{ChosenApi, ExecuteLog, SolveRecord, Subtask};
+use crate::prompts::Prompt;
+use crate::question::{self, Earlier, Solver, empty_record};
 use crate::replies;
 use crate::retrieval::Retriever;
-use crate::solve::{self, KEYWORDS, Offer, Site, Solved};
-use crate::stage::{Desk, Limits, StageError, Tracer};
-use crate::subtasks;
+use crate::solve::{self, Attempt, KEYWORDS, Offer, Site, Solved};
+use crate::stage::{Limits, Stages};
 
 /// Where the tools of a subtask come from.
 #[derive(Clone)]
 pub enum Candidates {
-    /// The data says them.
+    /// The data names them.
     Given,
     /// Retrieval over all tools finds the best `top_k` for each subtask.
     Retrieved { retriever: Arc<Retriever>, top_k: usize },
@@ -39,7 +37,7 @@ pub struct Query {
     pub text: String,
     /// The tools that the data gives for it.
     pub tools: Vec<Offer>,
-    /// The shelf of each tool that the data names, by tool name.
+    /// Category at RapidAPI of each tool that the data names, by tool name.
     pub categories: HashMap<String, String>,
 }
 
@@ -53,185 +51,110 @@ impl Query {
     }
 }
 
-/// The pipeline.
 pub struct Toolbench {
     pub model: Arc<dyn ChatModel>,
-    /// The run that calls are reported to; nobody reads it unless set.
+    /// The run that calls are reported to.
     pub events: Events,
     /// The tools that are called: those of [`crate::instruct::server_registry`], of an API, or of this machine.
     pub tools: Arc<Registry>,
-    pub tracer: Arc<dyn Tracer>,
     pub instructions: HashMap<i64, ToolInstruction>,
-    /// Where the tools of a subtask come from.
     pub candidates: Candidates,
-    pub prompts: Prompts,
-    /// Limits; the answer stage sees 1,000 characters of a result unless set otherwise.
+    /// The answer stage sees 1,000 characters of a result unless set otherwise.
     pub limits: Limits,
 }
 
 impl Toolbench {
     /// The pipeline over these tools, with the tools of each request as the data gives them.
-    ///
-    /// # Errors
-    /// Only when a built-in prompt is broken.
-    pub fn new(
-        model: Arc<dyn ChatModel>,
-        tools: Arc<Registry>,
-        tracer: Arc<dyn Tracer>,
-        instructions: Vec<ToolInstruction>,
-    ) -> Result<Toolbench, TemplateError> {
-        Ok(Toolbench {
+    pub fn new(model: Arc<dyn ChatModel>, tools: Arc<Registry>, instructions: Vec<ToolInstruction>) -> Toolbench {
+        Toolbench {
             model,
             events: Events::unread(),
             tools,
-            tracer,
             instructions: instructions.into_iter().map(|tool| (tool.id, tool)).collect(),
             candidates: Candidates::Given,
-            prompts: Prompts::load()?,
             limits: Limits { result_chars: 1000, ..Limits::default() },
-        })
-    }
-
-    fn ask(&self) -> Ask {
-        Ask::new(Arc::clone(&self.model), &self.events)
+        }
     }
 
     /// Answers one request. It always returns a record: what went wrong is in it. `id` is the request's number, from 1.
-    pub async fn answer(&self, id: u64, query: &Query) -> SolveRecord {
-        let desk = Desk::new(self.ask(), &self.prompts, &self.limits, &*self.tracer, id);
-        let mut record = SolveRecord {
+    pub async fn answer(self: &Arc<Self>, id: u64, query: Query) -> SolveRecord {
+        let record = SolveRecord {
             query_id: query.query_id.clone(),
-            check: None,
             gold_tools: query.tools.iter().map(|tool| tool.id).collect(),
             execute_log: ExecuteLog { parameter_ls: Some(Vec::new()), ..ExecuteLog::default() },
             ..empty_record(id, &query.text)
         };
-        let asked = Asked { pipeline: self, desk: &desk, query };
-        match asked.split().await {
-            Ok(subtasks) => asked.solve(subtasks, &mut record).await,
-            Err(error) => {
-                record.status = Status::Failed;
-                desk.note_error(error.to_string());
-            }
-        }
-        close_record(record, desk)
+        let stages = Stages::new(&self.model, &self.events, self.limits);
+        question::answer(Arc::new(ToolbenchSolver { pipeline: Arc::clone(self), stages, query }), record).await
     }
 }
 
-/// One request under way.
-struct Asked<'a> {
-    pipeline: &'a Toolbench,
-    desk: &'a Desk<'a>,
-    query: &'a Query,
+struct ToolbenchSolver {
+    pipeline: Arc<Toolbench>,
+    stages: Stages,
+    query: Query,
 }
 
-impl Asked<'_> {
-    async fn split(&self) -> Result<Vec<Subtask>, StageError> {
+/// A prompt about one subtask.
+#[derive(Serialize)]
+struct Alone<'a> {
+    task: &'a str,
+}
+
+#[async_trait]
+impl Solver for ToolbenchSolver {
+    fn stages(&self) -> &Stages {
+        &self.stages
+    }
+
+    fn question(&self) -> &str {
+        &self.query.text
+    }
+
+    async fn split(&self) -> Result<Vec<Subtask>, AskError> {
         #[derive(Serialize)]
         struct Context<'a> {
             question: &'a str,
         }
         let context = Context { question: &self.query.text };
-        let tasks = self.desk.ask(Prompt::DecomposeToolbench, None, &context, replies::tasks).await?;
-        order(self.desk, &self.query.text, tasks).await
+        let tasks = self.stages.ask(Prompt::DecomposeToolbench, None, &context, replies::tasks).await?;
+        question::order(&self.stages, &self.query.text, tasks).await
     }
 
-    async fn solve(&self, subtasks: Vec<Subtask>, record: &mut SolveRecord) {
-        let all = &subtasks;
-        let solved = subtasks::run(all, self.desk.limits.concurrency, |at, finished| async move {
-            match all.get(at) {
-                Some(task) => self.subtask(task, all, &finished).await,
-                None => Solved::default(),
-            }
-        });
-        let solved = solved.await;
-        record.subtask = subtasks;
-        enter(record, solved);
-        finish(self.desk, &self.query.text, record).await;
-    }
-
-    async fn subtask(&self, task: &Subtask, all: &[Subtask], finished: &IndexMap<i64, Solved>) -> Solved {
+    async fn solve(&self, task: &Subtask, earlier: &Earlier<'_>) -> Solved {
         let mut solved = Solved::default();
-        let needed = match self.tool_check(task).await {
+        let read = |reply: &str| replies::choice(reply).map(|(needed, read)| ((needed, read.clone()), read));
+        let alone = Alone { task: &task.task };
+        let needed = match self.stages.ask(Prompt::ToolCheck, Some(task.id), &alone, read).await {
             Ok((needed, reason)) => {
                 solved.reason = Some(reason);
                 needed
             }
             Err(error) => {
-                self.desk.note_error(format!("subtask {}: {error}; it counts as needing a tool", task.id));
+                self.note(task, format!("{error}; it counts as needing a tool"));
                 true
             }
         };
-        if self.desk.lock().unreached {
+        if self.stages.is_unreachable() {
             return solved;
         }
         if !needed {
-            match self.answer_direct(task).await {
+            match self.stages.text(Prompt::AnswerDirect, Some(task.id), &alone).await {
                 Ok(answer) => solved.answer = Some(answer),
-                Err(error) => self.desk.note_error(format!("subtask {}: {error}", task.id)),
+                Err(error) => self.note(task, error),
             }
             return solved;
         }
         let offers = self.offers(task, &mut solved).await;
-        let log = (task.dep.first() != Some(&-1)).then(|| {
-            let steps = solve::steps(all, &task.dep, finished, false);
-            solve::json(&steps)
-        });
-        solve::try_tools(self.desk, task, &offers, async |tool, attempt| {
-            self.attempt(task, tool, attempt, log.as_deref(), &mut solved).await
-        })
-        .await;
+        let log = task.waits().then(|| solve::json(&earlier.steps(&task.dep, false)));
+        solve::try_tools(self, task, &offers, log.as_deref(), &mut solved).await;
         solved
     }
 
-    /// Whether a tool is needed, and the reason as the model gave it.
-    async fn tool_check(&self, task: &Subtask) -> Result<(bool, Literal), StageError> {
-        let read = |reply: &str| replies::choice(reply).map(|(needed, read)| ((needed, read.clone()), read));
-        self.desk.ask(Prompt::ToolCheck, Some(task.id), &Alone { task: &task.task }, read).await
-    }
-
-    async fn answer_direct(&self, task: &Subtask) -> Result<String, StageError> {
-        self.desk.tell(Prompt::AnswerDirect, Some(task.id), &Alone { task: &task.task }).await
-    }
-
-    /// The tools that a subtask may choose from.
-    async fn offers(&self, task: &Subtask, solved: &mut Solved) -> Vec<Offer> {
-        let (retriever, top_k) = match &self.pipeline.candidates {
-            Candidates::Given => {
-                if self.query.tools.is_empty() {
-                    self.desk.note_error(format!("subtask {}: the data gives no tools for this request", task.id));
-                }
-                return self.query.tools.clone();
-            }
-            Candidates::Retrieved { retriever, top_k } => (retriever, *top_k),
-        };
-        let found = match retriever.retrieve(&task.task, top_k).await {
-            Ok(found) => found,
-            Err(error) => {
-                self.desk.note_error(format!("subtask {}: retrieval: {error}", task.id));
-                return Vec::new();
-            }
-        };
-        solved.retrieved = found.iter().map(|tool| tool.id).collect();
-        let offer = |id: &i64| {
-            let tool = self.pipeline.instructions.get(id)?;
-            Some(Offer { id: *id, description: tool.tool_description.clone() })
-        };
-        solved.retrieved.iter().filter_map(offer).collect()
-    }
-
-    /// One attempt with one tool: whether its answer is accepted.
-    async fn attempt(
-        &self,
-        task: &Subtask,
-        tool: i64,
-        attempt: u32,
-        log: Option<&str>,
-        solved: &mut Solved,
-    ) -> Result<bool, StageError> {
-        let note = |what: String| self.desk.note_error(format!("subtask {}: {what}", task.id));
+    async fn attempt(&self, attempt: &Attempt<'_>, solved: &mut Solved) -> Result<bool, AskError> {
+        let Attempt { task, tool, number, log } = *attempt;
         let Some(tool) = self.pipeline.instructions.get(&tool) else {
-            note(format!("the tool {tool} is not in the instructions"));
+            self.note(task, format!("the tool {tool} is not in the instructions"));
             return Ok(false);
         };
         let mut apis = Vec::new();
@@ -239,18 +162,16 @@ impl Asked<'_> {
         for name in self.choose_apis(task, tool).await? {
             let Some(guideline) = tool.tool_guidelines.get(&name) else { continue };
             let usage = solve::json(guideline);
-            let parameters = match solve::choose_parameters(self.desk, task, &usage, log, &KEYWORDS).await {
-                Ok(parameters) => parameters,
-                Err(error @ StageError::Exhausted { .. }) => {
-                    note(format!("{name}: {error}; the API is left out"));
-                    continue;
+            match solve::choose_parameters(&self.stages, task, &usage, log, KEYWORDS).await {
+                Ok(parameters) => apis.push((name, guideline, parameters)),
+                Err(error @ AskError::Unreadable { .. }) => {
+                    self.note(task, format!("{name}: {error}; the API is left out"));
                 }
-                Err(error @ (StageError::Chat { .. } | StageError::Prompt { .. })) => return Err(error),
-            };
-            apis.push((name, guideline, parameters));
+                Err(error) => return Err(error),
+            }
         }
         if apis.is_empty() {
-            note(format!("no API of {} could be called", tool.tool_name));
+            self.note(task, format!("no API of {} could be called", tool.tool_name));
             return Ok(false);
         }
         // All parameters first, then the calls.
@@ -258,18 +179,18 @@ impl Asked<'_> {
             let at_server = RapidApi::path(self.query.category_of(tool), &tool.tool_name, name);
             let site = Site {
                 task_id: task.id,
-                attempt,
+                attempt: number,
                 tool_id: tool.id,
                 tool: &tool.tool_name,
                 api: name,
                 names: &[&at_server, name, &tool.tool_name],
                 faults: &|arguments| faults(guideline, arguments),
             };
-            results.extend(solve::call_all(self.desk, &self.pipeline.tools, &site, parameters).await);
+            results.extend(solve::call_all(&self.stages, &self.pipeline.tools, &site, parameters).await);
         }
         let shown = solve::shown(&results, str::to_owned);
-        let answer = solve::answer(self.desk, task, &shown, log).await?;
-        if !solve::check(self.desk, Some(task.id), &task.task, &answer).await {
+        let answer = solve::answer(&self.stages, task, &shown, log).await?;
+        if !solve::check(&self.stages, Some(task.id), &task.task, &answer).await {
             solved.wrong.push(answer);
             return Ok(false);
         }
@@ -279,8 +200,36 @@ impl Asked<'_> {
         solved.answer = Some(answer);
         Ok(true)
     }
+}
 
-    async fn choose_apis(&self, task: &Subtask, tool: &ToolInstruction) -> Result<Vec<String>, StageError> {
+impl ToolbenchSolver {
+    fn note(&self, task: &Subtask, what: impl std::fmt::Display) {
+        self.stages.note_error(format!("subtask {}: {what}", task.id));
+    }
+
+    /// The tools that a subtask may choose from.
+    async fn offers(&self, task: &Subtask, solved: &mut Solved) -> Vec<Offer> {
+        let (retriever, top_k) = match &self.pipeline.candidates {
+            Candidates::Given => {
+                if self.query.tools.is_empty() {
+                    self.note(task, "the data gives no tools for this request");
+                }
+                return self.query.tools.clone();
+            }
+            Candidates::Retrieved { retriever, top_k } => (retriever, *top_k),
+        };
+        let found = match retriever.retrieve(&task.task, top_k).await {
+            Ok(found) => found,
+            Err(error) => {
+                self.note(task, format!("retrieval: {error}"));
+                return Vec::new();
+            }
+        };
+        solved.retrieved = found.iter().map(|tool| tool.id).collect();
+        solved.retrieved.iter().filter_map(|id| self.pipeline.instructions.get(id)).map(Offer::from).collect()
+    }
+
+    async fn choose_apis(&self, task: &Subtask, tool: &ToolInstruction) -> Result<Vec<String>, AskError> {
         #[derive(Serialize)]
         struct Context<'a> {
             task: &'a str,
@@ -290,25 +239,14 @@ impl Asked<'_> {
         let names: Vec<&str> = tool.tool_guidelines.keys().map(String::as_str).collect();
         let context = Context { task: &task.task, description: &tool.tool_description, apis: solve::json(&names) };
         let read = |reply: &str| replies::apis(reply, &names);
-        self.desk.ask(Prompt::ChooseApi, Some(task.id), &context, read).await
+        self.stages.ask(Prompt::ChooseApi, Some(task.id), &context, read).await
     }
-}
-
-/// A prompt about one subtask.
-#[derive(Serialize)]
-struct Alone<'a> {
-    task: &'a str,
 }
 
 /// What is wrong with arguments, by the API's guideline.
 pub(crate) fn faults(guideline: &Guideline, arguments: &Literal) -> Vec<String> {
     match arguments {
         Literal::Map(arguments) => check_example(guideline, arguments).iter().map(ToString::to_string).collect(),
-        Literal::Null
-        | Literal::Bool(_)
-        | Literal::Int(_)
-        | Literal::Float(_)
-        | Literal::Text(_)
-        | Literal::List(_) => vec!["the parameters are not an object".to_owned()],
+        _ => vec!["the parameters are not an object".to_owned()],
     }
 }

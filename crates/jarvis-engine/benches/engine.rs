@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use jarvis_engine::{Engine, Events, Job, Schedule, Selector, Worker};
+use jarvis_engine::{Engine, Events, Job, Selector, Worker};
 use jarvis_plan::{Candidate, Draft, DraftTask, Limits, Plan, RunId, Selection, Task, TaskError, Vocabulary, check};
 use serde_json::Value;
 
@@ -89,22 +89,6 @@ fn drive_fan_out_1000(bencher: Bencher) {
 #[divan::bench]
 fn drive_layered_10x100(bencher: Bencher) {
     run(bencher, layered(10, 100));
-}
-
-#[divan::bench]
-fn schedule_layered_10x100(bencher: Bencher) {
-    let plan = layered(10, 100);
-    bencher.counter(ItemsCount::new(plan.tasks().len())).bench_local(|| {
-        let mut schedule = Schedule::new();
-        schedule.extend(plan.tasks());
-        schedule.close();
-        while !schedule.is_done() {
-            for id in schedule.ready() {
-                schedule.finish(id);
-            }
-        }
-        schedule
-    });
 }
 
 fn main() {

@@ -22,7 +22,8 @@ use tracing::Instrument;
 use self::node::{Choice, Node};
 use crate::engine::itself;
 use crate::resolve::planned_fault;
-use crate::{Engine, Job, Limits, Schedule};
+use crate::schedule::Schedule;
+use crate::{Engine, Job, Limits};
 
 /// Runs the tasks that arrive, until their sender is dropped and every task has finished.
 ///

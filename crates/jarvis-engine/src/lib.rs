@@ -17,4 +17,3 @@ pub use engine::{Engine, GrowingPlan, Growth, Limits, Run, RunEnded};
 pub use jarvis_events::Events;
 pub use jarvis_plan::{Plan as Graph, out};
 pub use resolve::{ByOutput, Outcomes, Resolved, Resolver, Unresolved, fill, finished, unavailable};
-pub use schedule::Schedule;

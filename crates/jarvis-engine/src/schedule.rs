@@ -15,7 +15,7 @@ use jarvis_plan::{Task, TaskId};
 /// close() says that nothing more is added
 /// ```
 #[derive(Debug, Default)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     rows: HashMap<TaskId, Row>,
     ready: Vec<TaskId>,
     /// Tasks added and not finished.
@@ -43,12 +43,12 @@ enum State {
 
 impl Schedule {
     /// An empty schedule, open for tasks.
-    pub fn new() -> Schedule {
+    pub(crate) fn new() -> Schedule {
         Schedule::default()
     }
 
     /// Adds tasks of one plan. What they wait for may come later, but no later than [`Schedule::close`].
-    pub fn extend<'a>(&mut self, tasks: impl IntoIterator<Item = &'a Task>) {
+    pub(crate) fn extend<'a>(&mut self, tasks: impl IntoIterator<Item = &'a Task>) {
         let tasks = tasks.into_iter();
         self.rows.reserve(tasks.size_hint().0);
         for task in tasks {
@@ -73,7 +73,7 @@ impl Schedule {
 
     /// Says that a task has finished, however it ended; it need not have been ready. False when there is no such task or
     /// it had finished before.
-    pub fn finish(&mut self, id: TaskId) -> bool {
+    pub(crate) fn finish(&mut self, id: TaskId) -> bool {
         let Some(row) = self.rows.get_mut(&id) else { return false };
         match row.state {
             State::Unknown | State::Finished => return false,
@@ -93,24 +93,24 @@ impl Schedule {
     }
 
     /// Says that no more tasks are added.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.closed = true;
     }
 
     /// Takes the tasks that became ready since the last call, in the order they did.
-    pub fn ready(&mut self) -> Vec<TaskId> {
+    pub(crate) fn ready(&mut self) -> Vec<TaskId> {
         let mut ready = std::mem::take(&mut self.ready);
         ready.retain(|id| self.rows.get(id).is_some_and(|row| row.state == State::Released));
         ready
     }
 
     /// True when the schedule is closed and every task has finished.
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.closed && self.unfinished == 0
     }
 
     /// The tasks that have not finished, in ascending id.
-    pub fn unfinished(&self) -> Vec<TaskId> {
+    pub(crate) fn unfinished(&self) -> Vec<TaskId> {
         let unfinished = |row: &Row| matches!(row.state, State::Waiting | State::Released);
         let mut ids: Vec<TaskId> = self.rows.iter().filter(|(_, row)| unfinished(row)).map(|(id, _)| *id).collect();
         ids.sort_unstable();

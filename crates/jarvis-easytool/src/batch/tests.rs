@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use serde_json::json;
 
 use super::*;
-use crate::funcqa::empty_record;
 use crate::log::LogFile;
+use crate::question::empty_record;
 
 fn record(id: u64, status: Status, said: bool) -> SolveRecord {
     let stage = StageCall {

@@ -1,12 +1,13 @@
-//! ToolBench's items get the descriptions of their tools.
+//! Adds the descriptions of their tools to ToolBench's items.
 
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::read::{DataError, read_rows};
-use super::{ListedApi, OfferedTool};
+use super::ListedApi;
+use crate::input::{InputError, read_rows};
 use crate::instructions::ToolInstruction;
+use crate::solve::Offer;
 
 /// What preparing did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,13 +21,13 @@ pub struct Prepared {
 
 /// The tools of some APIs: the first of each number, in the order of the APIs; and the names that have no instruction.
 /// Names are compared exactly.
-pub fn add_tool_dic<'a>(apis: &'a [ListedApi], tools: &[ToolInstruction]) -> (Vec<OfferedTool>, Vec<&'a str>) {
-    let mut offered: Vec<OfferedTool> = Vec::new();
+pub fn add_tool_dic<'a>(apis: &'a [ListedApi], tools: &[ToolInstruction]) -> (Vec<Offer>, Vec<&'a str>) {
+    let mut offered: Vec<Offer> = Vec::new();
     let mut unknown: Vec<&str> = Vec::new();
     for api in apis {
         match tools.iter().find(|tool| tool.tool_name == api.tool_name) {
             Some(tool) if offered.iter().all(|there| there.id != tool.id) => {
-                offered.push(OfferedTool { id: tool.id, description: tool.tool_description.clone() });
+                offered.push(Offer::from(tool));
             }
             Some(_) => {}
             None if unknown.contains(&api.tool_name.as_str()) => {}
@@ -40,12 +41,12 @@ pub fn add_tool_dic<'a>(apis: &'a [ListedApi], tools: &[ToolInstruction]) -> (Ve
 ///
 /// # Errors
 /// When the file cannot be read, has no rows, or a row is not an object with a list `api_list` of named tools.
-pub fn prepare_toolbench(path: &Path, tools: &[ToolInstruction]) -> Result<(Vec<Value>, Prepared), DataError> {
+pub fn prepare_toolbench(path: &Path, tools: &[ToolInstruction]) -> Result<(Vec<Value>, Prepared), InputError> {
     let rows: Vec<Map<String, Value>> = read_rows(path)?;
     let mut done = Prepared { items: rows.len(), ..Prepared::default() };
     let mut items = Vec::with_capacity(rows.len());
     for (at, mut row) in rows.into_iter().enumerate() {
-        let shape = |reason: String| DataError::Shape { path: path.to_owned(), line: at + 1, reason };
+        let shape = |reason: String| InputError::Line { path: path.to_owned(), line: at + 1, reason };
         let listed = row.get("api_list").ok_or_else(|| shape(format!("item {} has no `api_list`", at + 1)))?;
         let apis: Vec<ListedApi> = serde::Deserialize::deserialize(listed)
             .map_err(|error| shape(format!("item {}: `api_list`: {error}", at + 1)))?;
@@ -69,10 +70,9 @@ pub fn to_text(items: &[Value]) -> String {
     let mut text = Vec::new();
     let form = serde_json::ser::PrettyFormatter::with_indent(b"    ");
     let mut writer = serde_json::Serializer::with_formatter(&mut text, form);
-    // Values write into memory without fail.
-    let _ = serde::Serialize::serialize(items, &mut writer);
+    serde::Serialize::serialize(items, &mut writer).expect("values can be written into memory");
     text.push(b'\n');
-    String::from_utf8_lossy(&text).into_owned()
+    String::from_utf8(text).expect("JSON is UTF-8")
 }
 
 #[cfg(test)]

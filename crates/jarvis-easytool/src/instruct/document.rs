@@ -26,11 +26,11 @@ const MAX_DETAILS: usize = 600;
 /// The most APIs of a document that is no OpenAPI document.
 const MAX_APIS: usize = 10_000;
 
-/// A tool as its documentation tells.
+/// A tool as its documentation describes it.
 #[derive(Debug, Clone)]
 pub struct ToolDocument {
     pub name: String,
-    /// The shelf it stands on; empty where the document tells none.
+    /// Its category at RapidAPI; empty where the document names none.
     pub category: String,
     /// What it is, in a sentence without its full stop; may be empty.
     pub description: String,
@@ -41,21 +41,20 @@ pub struct ToolDocument {
     pub source: Arc<str>,
 }
 
-/// An API of a tool.
 #[derive(Debug, Clone)]
 pub struct ApiEntry {
     /// Its name: of an OpenAPI document `GET /movie/{movie_id}`, else the document's own.
     pub name: String,
     /// What it does, in a sentence without its full stop.
     pub description: String,
-    /// What the document tells at greater length, cleaned and cut.
+    /// The longer description, cleaned and cut.
     pub details: String,
     pub parameters: Vec<Declared>,
     /// What must be known before, and what gives it: `("movie_id", "GET /search/movie")`; of several, joined by `or`.
     pub needs: Vec<(String, String)>,
     /// What it gives for others: `movie_id`.
     pub gives: Vec<String>,
-    /// How it is called over HTTP, where the document tells.
+    /// How it is called over HTTP, where the document says so.
     pub operation: Option<Operation>,
 }
 
@@ -95,9 +94,6 @@ impl ApiEntry {
 
 /// Reads the tools of a file: an OpenAPI document, a RapidAPI tool, `{name, description, api_list}`, or a list of the last
 /// two. Takes some milliseconds a megabyte: not for the runtime's own threads.
-///
-/// # Errors
-/// When the file cannot be read or is of another shape.
 pub fn read_documents(path: &Path) -> Result<Vec<ToolDocument>, InstructError> {
     let failed = |source| InstructError::Document { path: path.to_owned(), source };
     let unreadable = |source| failed(ApiError::Read { path: path.to_owned(), source });
@@ -278,7 +274,7 @@ fn declared(list: Option<&Value>, required: bool) -> Vec<Declared> {
     all
 }
 
-/// How an API is called, when the document tells method and address.
+/// How an API is called, when the document has its method and address.
 fn operation(api: &Value, parameters: &[Declared]) -> Option<Operation> {
     use jarvis_catalogue::openapi::Parameter as Argument;
 

@@ -6,24 +6,15 @@ use jarvis_prompt::literal::Literal;
 use serde_json::{Map, Value};
 
 use super::document::{ApiEntry, ToolDocument};
-use super::error::InstructError;
 use super::model::{Written, WrittenApi};
 use crate::instructions::{EndpointInstruction, Example};
 
 /// The instructions of all endpoints, numbered from 1. APIs of which no method and path are known are left out.
-pub(super) fn numbered(
-    documents: &[ToolDocument],
-    written: Vec<Written>,
-) -> Result<Vec<EndpointInstruction>, InstructError> {
-    let mut all: Vec<EndpointInstruction> = Vec::new();
-    for (document, written) in documents.iter().zip(written) {
-        for (entry, api) in document.apis.iter().zip(written.apis) {
-            let Some(operation) = &entry.operation else { continue };
-            let id = i64::try_from(all.len() + 1).unwrap_or(i64::MAX);
-            all.push(instruction(id, entry, operation, api));
-        }
-    }
-    Ok(all)
+pub(super) fn numbered(documents: &[ToolDocument], written: Vec<Written>) -> Vec<EndpointInstruction> {
+    let written = documents.iter().zip(written);
+    let apis = written.flat_map(|(document, written)| document.apis.iter().zip(written.apis));
+    let known = apis.filter_map(|(entry, api)| Some((entry, entry.operation.as_ref()?, api)));
+    known.zip(1..).map(|((entry, operation, api), id)| instruction(id, entry, operation, api)).collect()
 }
 
 fn instruction(id: i64, entry: &ApiEntry, operation: &Operation, api: WrittenApi) -> EndpointInstruction {
@@ -76,6 +67,19 @@ fn request(operation: &Operation, arguments: &IndexMap<String, Literal>) -> Opti
     Some(Literal::Map(shown))
 }
 
+/// Adds the arguments of a query; a name that comes several times has a list of values.
+pub(crate) fn add_query(arguments: &mut Map<String, Value>, query: &str) {
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        match arguments.get_mut(name.as_ref()) {
+            Some(Value::Array(rows)) => rows.push(value.into()),
+            Some(one) => *one = Value::Array(vec![one.take(), value.into()]),
+            None => {
+                arguments.insert(name.into(), value.into());
+            }
+        }
+    }
+}
+
 /// Whether an endpoint's Example is a request that the document allows: its method and path are those of the
 /// instruction, and every argument in it is declared and fits. Headers are not looked at.
 ///
@@ -96,15 +100,7 @@ pub fn check_endpoint(document: &ApiDocument, endpoint: &EndpointInstruction) ->
     }
     let mut arguments: Map<String, Value> =
         values.into_iter().map(|(name, value)| (name, Value::String(value))).collect();
-    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        match arguments.get_mut(name.as_ref()) {
-            Some(Value::Array(rows)) => rows.push(value.into()),
-            Some(one) => *one = Value::Array(vec![one.take(), value.into()]),
-            None => {
-                arguments.insert(name.into(), value.into());
-            }
-        }
-    }
+    add_query(&mut arguments, query);
     if let Some(body) = fields.get("body") {
         match (body.to_json(), operation.body.as_ref().is_some_and(|body| body.whole)) {
             (Value::Object(fields), false) => arguments.extend(fields),

@@ -1,7 +1,7 @@
-//! Accepted replies, kept as they come, so that a stopped run goes on where it was.
+//! Accepted replies, kept as they come, so that an interrupted run can be resumed.
 //!
-//! A line holds the hash of what was asked and the reply to it. Another document, prompt or model asks something else and
-//! so finds nothing.
+//! A line holds the hash of what was asked and the reply to it. Another document, prompt or model has
+//! another hash.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -30,9 +30,6 @@ impl Memo {
     }
 
     /// Keeps replies in a file, and knows those that are there.
-    ///
-    /// # Errors
-    /// When it cannot be read or written, or another run writes it.
     pub fn open(path: &Path) -> Result<Memo, FileError> {
         let (file, held) = Growing::open(path, |_| false)?;
         let lines = held.bytes.split(|byte| *byte == b'\n');

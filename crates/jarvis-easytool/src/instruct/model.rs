@@ -1,14 +1,12 @@
-//! Writing: each description and each Example is one item; items run a few at once and end in the documents' order.
+//! Writes descriptions and Examples with a model: each is one item, and several run at once.
 
 use std::ops::Range;
 
 use futures::stream::{self, StreamExt as _};
 use jarvis_ask::{Ask, AskError};
-use jarvis_chat::{Message, TokenUsage, request_sha256};
-use jarvis_prompt::literal::Literal;
+use jarvis_chat::{Message, request_sha256};
 use jarvis_prompt::template::TemplateError;
 use jarvis_tools::{Registry, Scope, ToolErrorKind};
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::document::{ApiEntry, ToolDocument};
@@ -26,7 +24,6 @@ const PER_CALL: usize = 20;
 /// What was written for a document.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Written {
-    /// Of the tool.
     pub(super) description: String,
     /// Of each of its APIs, in the document's order.
     pub(super) apis: Vec<WrittenApi>,
@@ -35,7 +32,6 @@ pub(super) struct Written {
 /// What was written for an API.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenApi {
-    /// What it does.
     pub(super) description: String,
     /// One use, its parameters by name.
     pub(super) example: Example,
@@ -49,25 +45,10 @@ enum Item<'a> {
     Example(&'a ToolDocument, &'a ApiEntry),
 }
 
-/// What came of it.
 enum Done {
     /// `None` when the document must speak for itself.
     Description(Option<Described>),
     Example(Box<Example>),
-}
-
-/// What an item took.
-#[derive(Default)]
-struct Took {
-    calls: u64,
-    refused: u64,
-    resumed: u64,
-    usage: TokenUsage,
-    executed: u64,
-    untested: u64,
-    dropped: bool,
-    /// Why the last reply was refused, when no reply was taken.
-    gave_up: Option<String>,
 }
 
 /// Writes everything for the documents.
@@ -85,9 +66,9 @@ pub(super) async fn write(
         items.extend(document.apis.iter().map(|entry| Item::Example(document, entry)));
     }
     let work = |item| async move {
-        let mut took = Took::default();
+        let mut took = InstructReport::default();
         let done = one(&item, writer, options, memo, &mut took).await;
-        (item, done, took)
+        (done, took)
     };
     let mut running = std::pin::pin!(stream::iter(items.into_iter().map(work)).buffered(options.concurrency.max(1)));
     let mut descriptions = Vec::new();
@@ -98,8 +79,8 @@ pub(super) async fn write(
             () = stop.cancelled() => return Err(InstructError::Stopped),
             ended = running.next() => ended,
         };
-        let Some((item, done, took)) = ended else { break };
-        account(report, &item, &took);
+        let Some((done, took)) = ended else { break };
+        report.add(took);
         match done? {
             Done::Description(described) => descriptions.push(described),
             Done::Example(example) => examples.push(*example),
@@ -117,26 +98,6 @@ pub(super) async fn write(
 fn chunks(document: &ToolDocument) -> impl Iterator<Item = Range<usize>> {
     let count = document.apis.len();
     (0..count.max(1)).step_by(PER_CALL).map(move |start| start..(start + PER_CALL).min(count))
-}
-
-fn account(report: &mut InstructReport, item: &Item<'_>, took: &Took) {
-    report.calls += took.calls;
-    report.refused += took.refused;
-    report.resumed += took.resumed;
-    report.prompt_tokens += took.usage.prompt;
-    report.completion_tokens += took.usage.completion;
-    report.executed += took.executed;
-    report.untested += took.untested;
-    let (stage, document, api) = match item {
-        Item::Description(document, _) => (DESCRIBE_TOOL, document, ""),
-        Item::Example(document, entry) => (WRITE_SCENARIO, document, entry.name.as_str()),
-    };
-    if took.dropped {
-        report.dropped.push(api.to_owned());
-    }
-    if let Some(reason) = &took.gave_up {
-        report.fell_back(stage, &document.name, api, reason);
-    }
 }
 
 /// The parts of a document put together.
@@ -179,7 +140,7 @@ async fn one(
     writer: &Writer,
     options: InstructOptions,
     memo: &Memo,
-    took: &mut Took,
+    took: &mut InstructReport,
 ) -> Result<Done, InstructError> {
     let tools = writer.tools.as_deref();
     let Some(model) = writer.model.clone() else {
@@ -192,24 +153,24 @@ async fn one(
         });
     };
     let ask = Ask::new(model, &writer.events);
-    let asker = Asker { ask: &ask, memo, attempts: options.attempts };
+    let asker = |document, api| Asker { ask: &ask, memo, attempts: options.attempts, document, api };
     match item {
         Item::Description(document, range) => {
-            let apis = document.apis.get(range.clone()).unwrap_or_default();
+            let apis = document.apis.get(range.clone()).expect("chunks are ranges of the functions");
             let messages = |fault: &str| stages::describe(ask.model(), document, apis, fault);
-            let read = async |reply: &str, _: bool, _: &mut Took| stages::described(reply, document, apis);
-            Ok(Done::Description(asker.run(DESCRIBE_TOOL, messages, read, took).await?))
+            let read = async |reply: &str, _: bool, _: &mut InstructReport| stages::described(reply, document, apis);
+            Ok(Done::Description(asker(document, "").run(DESCRIBE_TOOL, messages, read, took).await?))
         }
         Item::Example(document, entry) => {
             let messages = |fault: &str| stages::scenario(document, entry, fault);
-            let read = async |reply: &str, fresh: bool, took: &mut Took| {
+            let read = async |reply: &str, fresh: bool, took: &mut InstructReport| {
                 let example = stages::example(reply, entry)?;
                 match execute(tools.filter(|_| fresh), entry, &example, took).await {
                     Some(error) => Err(format!("calling the function with these Parameters gave an error: {error}")),
                     None => Ok(example),
                 }
             };
-            let example = match asker.run(WRITE_SCENARIO, messages, read, took).await? {
+            let example = match asker(document, &entry.name).run(WRITE_SCENARIO, messages, read, took).await? {
                 Some(example) => example,
                 None => tried(tools, entry, offline::example(entry, BY_DEFAULT), took).await,
             };
@@ -219,18 +180,23 @@ async fn one(
 }
 
 /// The Example, or none when executing it gives an error.
-async fn tried(tools: Option<&Registry>, entry: &ApiEntry, example: Example, took: &mut Took) -> Example {
+async fn tried(tools: Option<&Registry>, entry: &ApiEntry, example: Example, took: &mut InstructReport) -> Example {
     match execute(tools, entry, &example, took).await {
         None => example,
         Some(_) => {
-            took.dropped = true;
+            took.dropped.push(entry.name.clone());
             Example::default()
         }
     }
 }
 
-/// Executes an Example. The error, when the Example is to blame for one; nothing when it is good, or nothing can be said.
-async fn execute(tools: Option<&Registry>, entry: &ApiEntry, example: &Example, took: &mut Took) -> Option<String> {
+/// Executes an Example. The error if the Example caused one; `None` when it works or cannot be tested.
+async fn execute(
+    tools: Option<&Registry>,
+    entry: &ApiEntry,
+    example: &Example,
+    took: &mut InstructReport,
+) -> Option<String> {
     let tools = tools?;
     // What changes something is not called for a mere example.
     let reads = entry.operation.as_ref().is_some_and(|operation| matches!(operation.method.as_str(), "GET" | "HEAD"));
@@ -239,7 +205,7 @@ async fn execute(tools: Option<&Registry>, entry: &ApiEntry, example: &Example, 
         return None;
     }
     let name = tools.meant(&entry.name).map_or(entry.name.as_str(), |spec| &spec.name);
-    let input = Value::Object(example.parameters.as_map().map(Literal::fields_to_json).unwrap_or_default());
+    let input = example.parameters.to_json();
     match tools.call(name, &input, &Scope::default()).await {
         Ok(_) => {
             took.executed += 1;
@@ -253,23 +219,27 @@ async fn execute(tools: Option<&Registry>, entry: &ApiEntry, example: &Example, 
     }
 }
 
-/// Asks a model until a reply can be taken, unless an earlier run already took one.
+/// Asks a model until a reply is usable, unless an earlier run already has one.
 struct Asker<'a> {
     ask: &'a Ask,
     memo: &'a Memo,
     attempts: u32,
+    document: &'a ToolDocument,
+    /// The function that is asked about; empty for the tool as a whole.
+    api: &'a str,
 }
 
 impl Asker<'_> {
-    /// What was read of a reply; `None` when none could be taken. `read` is told whether the reply is a fresh one.
+    /// What was read of a reply; `None` when no reply was usable. `read` gets whether the reply is a fresh one.
     async fn run<T>(
         &self,
         stage: &'static str,
         messages: impl Fn(&str) -> Result<Vec<Message>, TemplateError> + Send + Sync,
-        read: impl AsyncFn(&str, bool, &mut Took) -> Result<T, String>,
-        took: &mut Took,
+        read: impl AsyncFn(&str, bool, &mut InstructReport) -> Result<T, String>,
+        took: &mut InstructReport,
     ) -> Result<Option<T>, InstructError> {
-        let question = self.ask.stage(stage).messages(messages("")?).asking(self.attempts).verbatim();
+        let first = messages("").map_err(|source| AskError::Prompt { stage, source })?;
+        let question = self.ask.stage(stage).messages(first).asking(self.attempts).verbatim();
         let question = question.again(|sent, refused| {
             *sent = messages(refused.reason)?;
             Ok(())
@@ -286,21 +256,21 @@ impl Asker<'_> {
         loop {
             let reply = asking.next().await?;
             took.calls += 1;
-            took.usage.prompt += reply.usage.prompt;
-            took.usage.completion += reply.usage.completion;
+            took.prompt_tokens += reply.usage.prompt;
+            took.completion_tokens += reply.usage.completion;
             match read(&reply.text, true, took).await {
                 Ok(taken) => {
-                    took.gave_up = None;
                     self.memo.put(key, &reply.text)?;
                     return Ok(Some(taken));
                 }
                 Err(fault) => {
                     took.refused += 1;
-                    let goes_on = asking.refuse(&reply, &fault);
-                    took.gave_up = Some(fault);
-                    match goes_on {
-                        Err(AskError::Unreadable { .. }) => return Ok(None),
-                        goes_on => goes_on?,
+                    match asking.refuse(&reply, &fault) {
+                        Err(AskError::Unreadable { .. }) => {
+                            took.fell_back(stage, &self.document.name, self.api, &fault);
+                            return Ok(None);
+                        }
+                        again => again?,
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! What must be known before an endpoint can be called, and which endpoint gives it: worked out from paths and words.
 //!
-//! `/movie/{movie_id}/keywords` needs a `movie_id`, and `GET /search/movie` gives one. Only what is evident is told: an
+//! `/movie/{movie_id}/keywords` needs a `movie_id`, and `GET /search/movie` gives one. Only evident links are made: an
 //! endpoint that the description names, a search for the thing, a list of such things, or a search that says it finds them.
 
 use std::collections::{BTreeMap, HashMap};
@@ -110,7 +110,7 @@ fn thing(path: &str, placeholder: &str) -> Option<(String, String)> {
     }
 }
 
-/// The endpoint that an operation's description tells to call: `GET /me`.
+/// The endpoint that an operation's description mentions: `GET /me`.
 fn mentioned(operation: &Operation, by_usage: &HashMap<String, usize>) -> Option<usize> {
     let text = &operation.description;
     text.match_indices("GET /").find_map(|(at, _)| {

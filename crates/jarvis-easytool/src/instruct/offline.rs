@@ -2,12 +2,12 @@
 
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
+use jarvis_tools::names::standardize;
 
 use super::document::{ApiEntry, ToolDocument};
 use super::model::{Written, WrittenApi};
 use super::text::{as_order, line};
 use crate::instructions::{Example, Guideline, ToolInstruction};
-use crate::names::standardize;
 
 /// What a tool is for, and the list of its functions.
 pub(super) fn description(document: &ToolDocument) -> String {

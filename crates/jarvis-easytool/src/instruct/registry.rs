@@ -45,7 +45,7 @@ pub fn server_registry(
 
 /// A guideline as the description of a tool. Nothing is required: the server itself knows what may be left out.
 fn spec_of(name: String, api: &str, guideline: &Guideline) -> ToolSpec {
-    let said = |text: &str| if text.trim().is_empty() { api.to_owned() } else { text.to_owned() };
+    let or_name = |text: &str| if text.trim().is_empty() { api.to_owned() } else { text.to_owned() };
     let parameters = guideline.required_parameters.iter().chain(&guideline.optional_parameters);
     let property = |parameter: &Parameter| {
         let schema = match parameter_schema(&parameter.kind).kind.word() {
@@ -56,10 +56,10 @@ fn spec_of(name: String, api: &str, guideline: &Guideline) -> ToolSpec {
     };
     ToolSpec {
         name,
-        description: said(&guideline.description),
-        when: said(&guideline.example.scenario),
+        description: or_name(&guideline.description),
+        when: or_name(&guideline.example.scenario),
         input_schema: json!({"type": "object", "properties": parameters.map(property).collect::<Map<_, _>>()}),
-        example: Value::Object(guideline.example.parameters.as_map().map(Literal::fields_to_json).unwrap_or_default()),
+        example: guideline.example.parameters.to_json(),
         source: ToolSource::ToolBench,
     }
 }
@@ -86,11 +86,7 @@ fn of_spec(id: i64, spec: &ToolSpec) -> ToolInstruction {
         description: spec.description.clone(),
         required_parameters: needed,
         optional_parameters: optional,
-        example: Example {
-            scenario: spec.when.clone(),
-            parameters: Literal::parse(&spec.example.to_string()).unwrap_or_else(|_| Example::default().parameters),
-            generated_by: None,
-        },
+        example: Example { scenario: spec.when.clone(), parameters: Literal::from(&spec.example), generated_by: None },
     };
     ToolInstruction {
         id,

@@ -14,7 +14,7 @@ const COUNTED_AS: &str = "gpt-3.5-turbo";
 /// The longest text that the tokenizer counts exactly, in bytes.
 const PIECE: usize = 512 << 10;
 
-/// Something that a model did not write usably.
+/// Something for which no reply of the model was usable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fallback {
     pub stage: &'static str,
@@ -36,7 +36,7 @@ pub struct InstructReport {
     pub tokens_after: usize,
     /// How many tokens fewer, in percent; below 0 when there are more.
     pub saved_percent: f64,
-    /// Who counted.
+    /// Name of the tokenizer that counted.
     pub tokenizer: &'static str,
     pub calls: u64,
     /// Replies that were refused, and asked for again or given up.
@@ -82,6 +82,19 @@ impl InstructReport {
         }
     }
 
+    /// Adds what writing one thing took.
+    pub(super) fn add(&mut self, other: InstructReport) {
+        self.calls += other.calls;
+        self.refused += other.refused;
+        self.resumed += other.resumed;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.executed += other.executed;
+        self.untested += other.untested;
+        self.dropped.extend(other.dropped);
+        self.fallbacks.extend(other.fallbacks);
+    }
+
     pub(super) fn fell_back(&mut self, stage: &'static str, tool: &str, api: &str, reason: &str) {
         let reason = cut(reason, 300);
         self.fallbacks.push(Fallback { stage, tool: tool.to_owned(), api: api.to_owned(), reason });
@@ -94,14 +107,12 @@ pub fn count_tokens(text: &str) -> usize {
     let mut rest = text;
     let mut count = 0;
     while rest.len() > PIECE {
-        let mut end = PIECE;
-        while !rest.is_char_boundary(end) {
-            end -= 1;
-        }
+        let end = rest.floor_char_boundary(PIECE);
         // A token seldom crosses a line's end.
-        let end = rest.get(..end).and_then(|head| head.rfind('\n')).map_or(end, |at| at + 1);
-        count += tokens.count(rest.get(..end).unwrap_or_default());
-        rest = rest.get(end..).unwrap_or_default();
+        let end = rest.split_at(end).0.rfind('\n').map_or(end, |at| at + 1);
+        let (head, tail) = rest.split_at(end);
+        count += tokens.count(head);
+        rest = tail;
     }
     count + tokens.count(rest)
 }

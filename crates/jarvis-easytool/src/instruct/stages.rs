@@ -1,20 +1,18 @@
 //! The two stages that ask a model: what is sent, and what of a reply is taken.
 
-use std::sync::LazyLock;
-
 use indexmap::IndexMap;
 use jarvis_chat::{ChatModel, Message};
 use jarvis_prompt::literal::Literal;
 use jarvis_prompt::reader::{Want, read_json, without_reasoning};
 use jarvis_prompt::template::TemplateError;
+use jarvis_tools::names::standardize;
 use serde_json::json;
 
 use super::check::{check_listing, faults};
 use super::document::{ApiEntry, ToolDocument};
 use super::text::{cut, line, visible};
 use crate::instructions::{Example, Parameter};
-use crate::names::standardize;
-use crate::prompts::{Prompt, Prompts};
+use crate::prompts::{self, Prompt};
 
 /// Writes what a tool is for, and what its functions do.
 pub(super) const DESCRIBE_TOOL: &str = "describe_tool";
@@ -34,8 +32,6 @@ const MAX_SCENARIO: usize = 600;
 /// The longest description of one function that is taken, in characters.
 const MAX_PHRASE: usize = 300;
 
-static PROMPTS: LazyLock<Result<Prompts, TemplateError>> = LazyLock::new(Prompts::load);
-
 /// Asks for the description of a tool with these functions of it. `fault` is why the last reply was refused.
 pub(super) fn describe(
     model: &dyn ChatModel,
@@ -53,7 +49,7 @@ pub(super) fn describe(
     let context = json!({
         "name": document.name, "count": apis.len(), "document": shown.to_string(), "fault": line(fault, 600),
     });
-    PROMPTS.as_ref().map_err(Clone::clone)?.messages(Prompt::DescribeTool, &context, None)
+    prompts::messages(Prompt::DescribeTool, &context, None)
 }
 
 /// A description as it was written, and its words for each function.
@@ -66,7 +62,7 @@ pub(super) struct Described {
     pub(super) phrases: Vec<String>,
 }
 
-/// Takes a description: it names the tool, lists every function once, tells the right count, and is shorter than the
+/// Takes a description: it names the tool, lists every function once, gives the right count, and is shorter than the
 /// documentation.
 pub(super) fn described(reply: &str, document: &ToolDocument, apis: &[ApiEntry]) -> Result<Described, String> {
     let (answer, _) = answer(reply);
@@ -119,7 +115,7 @@ pub(super) fn scenario(document: &ToolDocument, entry: &ApiEntry, fault: &str) -
         "tool": document.name, "function": entry.name, "purpose": format!("{}.", entry.description),
         "required": list(true), "optional": list(false), "fault": line(fault, 600),
     });
-    PROMPTS.as_ref().map_err(Clone::clone)?.messages(Prompt::WriteScenario, &context, None)
+    prompts::messages(Prompt::WriteScenario, &context, None)
 }
 
 /// Takes an Example: its parameters are declared, all required ones are there, and their types fit.
@@ -133,8 +129,8 @@ pub(super) fn example(reply: &str, entry: &ApiEntry) -> Result<Example, String> 
     };
     let inner = field(&value, "example").filter(|inner| inner.as_map().is_some());
     let value = inner.unwrap_or(&value);
-    let told = field(value, "scenario").and_then(Literal::as_text).map(|text| line(text, MAX_SCENARIO));
-    let scenario = told.filter(|text| !text.is_empty()).ok_or("`Scenario` is missing, or is no text")?;
+    let scenario = field(value, "scenario").and_then(Literal::as_text).map(|text| line(text, MAX_SCENARIO));
+    let scenario = scenario.filter(|text| !text.is_empty()).ok_or("`Scenario` is missing, or is no text")?;
     let mut arguments = match field(value, "parameters") {
         Some(Literal::Map(fields)) => fields.clone(),
         Some(_) => return Err("`Parameters` is not an object".into()),

@@ -1,4 +1,4 @@
-//! Replies that are taken and refused, resumption, fallbacks, and examples that are executed.
+//! Accepted and refused replies, resumption, fallbacks, and executed examples.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ async fn written(text: &str, writer: &Writer, memo: &Memo) -> (Instructions, Ins
 #[tokio::test]
 async fn a_tool_document_speaks_for_itself() {
     let (instructions, report) = written(TOOL, &Writer::default(), &Memo::none()).await;
-    insta::assert_snapshot!(instructions.to_json().unwrap(), @r#"
+    insta::assert_snapshot!(instructions.to_json(), @r#"
     {
       "0": {
         "ID": 0,

@@ -1,4 +1,6 @@
-//! Texts of documents: without markup, hidden characters and length.
+//! Cleans texts of documents: no markup, no hidden characters, bounded length.
+
+use jarvis_net::text::is_hidden;
 
 /// The longest sentence that is kept, in characters.
 const MAX_SENTENCE: usize = 200;
@@ -7,112 +9,17 @@ const MAX_SENTENCE: usize = 200;
 const ABBREVIATIONS: [&str; 8] = ["e.g", "i.e", "etc", "vs", "approx", "incl", "no", "eg"];
 
 /// Verbs that descriptions begin with, as orders.
-const ORDERS: &[&str] = &[
-    "add",
-    "analyze",
-    "apply",
-    "approve",
-    "assign",
-    "borrow",
-    "browse",
-    "build",
-    "calculate",
-    "call",
-    "cancel",
-    "change",
-    "check",
-    "close",
-    "compute",
-    "convert",
-    "copy",
-    "count",
-    "create",
-    "delete",
-    "describe",
-    "detect",
-    "disable",
-    "discover",
-    "display",
-    "download",
-    "edit",
-    "enable",
-    "execute",
-    "explore",
-    "export",
-    "extract",
-    "fetch",
-    "filter",
-    "find",
-    "follow",
-    "generate",
-    "get",
-    "give",
-    "import",
-    "insert",
-    "list",
-    "load",
-    "look",
-    "lookup",
-    "make",
-    "mark",
-    "move",
-    "obtain",
-    "open",
-    "pause",
-    "play",
-    "post",
-    "provide",
-    "query",
-    "rate",
-    "read",
-    "receive",
-    "register",
-    "remove",
-    "reorder",
-    "replace",
-    "request",
-    "resume",
-    "retrieve",
-    "return",
-    "save",
-    "say",
-    "search",
-    "seek",
-    "select",
-    "send",
-    "set",
-    "show",
-    "skip",
-    "start",
-    "store",
-    "submit",
-    "subscribe",
-    "suggest",
-    "translate",
-    "unfollow",
-    "update",
-    "upload",
-    "validate",
-    "verify",
-    "view",
-    "write",
-];
+const ORDERS: &str = "add analyze apply approve assign borrow browse build calculate call cancel change check close compute convert \
+    copy count create delete describe detect disable discover display download edit enable execute explore export \
+    extract fetch filter find follow generate get give import insert list load look lookup make mark move obtain \
+    open pause play post provide query rate read receive register remove reorder replace request resume retrieve \
+    return save say search seek select send set show skip start store submit subscribe suggest translate unfollow \
+    update upload validate verify view write";
 
-/// Characters that hide text or turn it round, and control characters: out; line ends stay.
+/// The text without hidden characters; of controls only line ends stay.
 pub(super) fn visible(text: &str) -> String {
-    text.chars()
-        .filter_map(|c| match c {
-            '\n' => Some('\n'),
-            '\u{e0000}'..='\u{e007f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2060}'
-            | '\u{feff}' => None,
-            c if c.is_control() => Some(' '),
-            c => Some(c),
-        })
-        .collect()
+    let shown = text.chars().filter(|c| !is_hidden(*c));
+    shown.map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
 }
 
 /// A name on one line, at most `max` characters.
@@ -125,7 +32,7 @@ pub(super) fn cut(text: &str, max: usize) -> String {
     let Some((at, _)) = text.char_indices().nth(max) else {
         return text.to_owned();
     };
-    let head = text.get(..at).unwrap_or_default();
+    let head = text.split_at(at).0;
     let head = head.rsplit_once(' ').map_or(head, |(words, _)| words);
     format!("{}…", head.trim_end_matches([',', ';', ':', '.']))
 }
@@ -167,10 +74,10 @@ fn paragraphs(text: &str) -> Vec<String> {
 /// The words without tags, link targets and emphasis.
 fn plain(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let after = rest.get(c.len_utf8()..).unwrap_or_default();
-        rest = match c {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        let after = chars.as_str();
+        let rest = match c {
             '<' if after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') => match after.split_once('>') {
                 Some((_, after)) => {
                     words.push(' ');
@@ -186,39 +93,31 @@ fn plain(text: &str) -> String {
                 after
             }
         };
+        chars = rest.chars();
     }
     let words = words.replace("__", "").replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     // A text that is emphasised from its start: the mark goes, and the one that closes it.
-    match words.strip_prefix('_') {
-        Some(rest) => match rest.char_indices().find(|(at, c)| *c == '_' && !follows_word(rest, *at)) {
-            Some((at, _)) => {
-                format!("{}{}", rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default())
-            }
-            None => words,
-        },
+    let closes = |(at, _): &(usize, &str)| !words.split_at(at + 1).1.starts_with(char::is_alphanumeric);
+    match words.match_indices('_').skip(1).find(closes).filter(|_| words.starts_with('_')) {
+        Some((at, _)) => {
+            let (inner, after) = words.split_at(at);
+            format!("{}{}", inner.split_at(1).1, after.split_at(1).1)
+        }
         None => words,
     }
 }
 
-/// Whether what stands after a place is the rest of a word.
-fn follows_word(text: &str, at: usize) -> bool {
-    text.get(at + 1..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric))
-}
-
 fn first_sentence(text: &str) -> &str {
     let text = text.trim();
-    let mut seen = 0;
-    while let Some(at) = text.get(seen..).and_then(|rest| rest.find(['.', '!', '?', '。', '！', '？'])) {
-        let end = seen + at;
-        let mark = text.get(end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-        let (before, after) = (text.get(..end).unwrap_or_default(), text.get(end + mark..).unwrap_or_default());
-        let word = before.rsplit([' ', '(']).next().unwrap_or_default().to_ascii_lowercase();
-        let ends = mark > 1 || after.is_empty() || after.starts_with(' ');
-        if ends && !ABBREVIATIONS.contains(&word.as_str()) && before.chars().count() >= 10 {
+    for (at, mark) in text.match_indices(['.', '!', '?', '。', '！', '？']) {
+        let (before, after) = (text.split_at(at).0, text.split_at(at + mark.len()).1);
+        let word = before.rsplit([' ', '(']).next().map(str::to_ascii_lowercase);
+        let ends = mark.len() > 1 || after.is_empty() || after.starts_with(' ');
+        let is_short = word.is_some_and(|word| ABBREVIATIONS.contains(&word.as_str()));
+        if ends && !is_short && before.chars().count() >= 10 {
             return before;
         }
-        seen = end + mark;
     }
     text.trim_end_matches(['.', '!', '?', ':'])
 }
@@ -227,16 +126,11 @@ fn first_sentence(text: &str) -> &str {
 pub(super) fn as_order(sentence: &str) -> Option<String> {
     let (first, rest) = sentence.split_once(' ').unwrap_or((sentence, ""));
     let verb = first.to_lowercase();
-    let order = |verb: &str| ORDERS.contains(&verb);
-    let verb = match &verb {
-        verb if order(verb) => verb.clone(),
-        // `Gets`, `Searches`: told, not ordered.
-        verb => {
-            let bare = [verb.strip_suffix("es"), verb.strip_suffix('s')];
-            bare.into_iter().flatten().find(|bare| order(bare)).map(str::to_owned)?
-        }
-    };
-    Some(if rest.is_empty() { verb } else { format!("{verb} {rest}") })
+    let order = |verb: &str| ORDERS.split(' ').any(|known| known == verb);
+    // Also `Gets`, `Searches`: the third person.
+    let bare = [Some(verb.as_str()), verb.strip_suffix("es"), verb.strip_suffix('s')];
+    let verb = bare.into_iter().flatten().find(|bare| order(bare))?;
+    Some(if rest.is_empty() { verb.to_owned() } else { format!("{verb} {rest}") })
 }
 
 /// A word in the singular, as English forms it.

@@ -4,19 +4,18 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Example, InstructionError, Parameter, Rows, json_of, text_of};
+use super::{Example, Parameter, Rows};
+use crate::input::{InputError, read_json, read_lines, text_of};
 
 /// The parameters of a function and one use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FunctionUsage {
     /// What must be given: one list, `input` (`args` in an older edition).
     pub required_parameters: Vec<Parameter>,
-    /// One use.
     #[serde(rename = "Example")]
     pub example: Example,
 }
 
-/// A function of the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FunctionInstruction {
     #[serde(rename = "ID")]
@@ -25,24 +24,17 @@ pub struct FunctionInstruction {
     pub standardized_name: String,
     #[serde(rename = "API_description")]
     pub description: String,
-    /// How it is used.
     #[serde(rename = "Usage")]
     pub usage: FunctionUsage,
 }
 
 /// Reads `functions_data.json`.
-///
-/// # Errors
-/// When the file cannot be read or is of another shape.
-pub fn read_functions(path: &Path) -> Result<Vec<FunctionInstruction>, InstructionError> {
-    Ok(json_of::<Rows<FunctionInstruction>>(path)?.0)
+pub fn read_functions(path: &Path) -> Result<Vec<FunctionInstruction>, InputError> {
+    Ok(read_json::<Rows<FunctionInstruction>>(path)?.0)
 }
 
 /// Reads `tool_dic.jsonl`: the numbers of tools and their descriptions.
-///
-/// # Errors
-/// When the file cannot be read or a line is of another shape.
-pub fn read_tool_dic(path: &Path) -> Result<Vec<(i64, String)>, InstructionError> {
+pub fn read_tool_dic(path: &Path) -> Result<Vec<(i64, String)>, InputError> {
     #[derive(Deserialize)]
     struct Row {
         #[serde(rename = "ID")]
@@ -50,21 +42,13 @@ pub fn read_tool_dic(path: &Path) -> Result<Vec<(i64, String)>, InstructionError
         #[serde(alias = "Description")]
         description: String,
     }
-    let text = text_of(path)?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(at, line)| match serde_json::from_str::<Row>(line) {
-            Ok(row) => Ok((row.id, row.description)),
-            Err(error) => {
-                Err(InstructionError::Shape { path: path.to_owned(), reason: format!("line {}: {error}", at + 1) })
-            }
-        })
-        .collect()
+    let rows: Vec<Row> = read_lines(path, &text_of(path)?)?;
+    Ok(rows.into_iter().map(|row| (row.id, row.description)).collect())
 }
 
 /// The thirteen functions that come with jarvis, numbered as published.
 pub fn builtin_functions() -> Vec<FunctionInstruction> {
     let rows: Rows<FunctionInstruction> =
-        serde_json::from_str(include_str!("functions.json")).unwrap_or(Rows(Vec::new()));
+        serde_json::from_str(include_str!("functions.json")).expect("the functions that come with jarvis can be read");
     rows.0
 }

@@ -2,15 +2,14 @@
 
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
+use jarvis_tools::names::{api_function_name, change_name, standardize};
 
 use super::read::{Fields, plain, text};
 use crate::instructions::ToolInstruction;
-use crate::names::{api_function_name, change_name, standardize};
 
 /// The longest name of a function in ToolBench; longer ones lose their start.
 const NAME_LENGTH: usize = 64;
 
-/// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoggedCall {
     /// The tool; empty where the log names only the API.
@@ -23,7 +22,7 @@ pub struct LoggedCall {
     pub response: String,
     /// ToolBench's observation code, where the log has one.
     pub code: Option<u8>,
-    /// How the parameters were faulty, where the log says.
+    /// What was wrong with the parameters, where the log has it.
     pub parameter_faults: Option<Vec<String>>,
 }
 
@@ -33,9 +32,7 @@ pub struct OfferedFunction {
     pub name: String,
     /// What it does; may be empty.
     pub description: String,
-    /// The names of what must be given.
     pub required: Vec<String>,
-    /// The names of what may be given.
     pub optional: Vec<String>,
     /// The types of parameters, in the log's own words.
     pub types: IndexMap<String, String>,
@@ -58,25 +55,12 @@ impl OfferedFunction {
     /// How the arguments do not fit: a required one missing, an unknown name, a wrong type. Several objects are several
     /// calls, and one that does not fit is enough.
     pub fn faults(&self, arguments: &Literal) -> Vec<String> {
-        match arguments {
-            Literal::Map(fields) => self.faults_of(fields),
-            Literal::List(calls) => calls.iter().flat_map(|call| self.faults(call)).collect(),
-            // Some logs have the object as a text.
-            Literal::Text(text) => match Literal::parse(text) {
-                Ok(Literal::Map(fields)) => self.faults_of(&fields),
-                Ok(
-                    Literal::Null
-                    | Literal::Bool(_)
-                    | Literal::Int(_)
-                    | Literal::Float(_)
-                    | Literal::Text(_)
-                    | Literal::List(_),
-                )
-                | Err(_) => vec!["the arguments are not an object".to_owned()],
-            },
-            Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) => {
-                vec!["the arguments are not an object".to_owned()]
-            }
+        // Some logs have the object as a text.
+        let parsed = arguments.as_text().and_then(|text| Literal::parse(text).ok());
+        match (arguments, &parsed) {
+            (Literal::Map(fields), _) | (_, Some(Literal::Map(fields))) => self.faults_of(fields),
+            (Literal::List(calls), _) => calls.iter().flat_map(|call| self.faults(call)).collect(),
+            _ => vec!["the arguments are not an object".to_owned()],
         }
     }
 

@@ -1,97 +1,75 @@
-//! A log being written: a `config` record first, then one line a question, each whole. Going on reads the log itself.
+//! A log being written: a `config` record first, then one line a question, each whole. A resumed run reads the log itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use jarvis_store::files::{self, FileError, Growing};
+use jarvis_batch::Log;
+use jarvis_store::files::{self, FileError};
 use serde::Serialize;
 use serde_json::Value;
 
-/// A log that cannot be written or gone on with.
+/// A log that cannot be written or resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum LogFileError {
     /// It cannot be read or written, or another run has it.
     #[error(transparent)]
     File(#[from] FileError),
-    /// There is a log already.
-    #[error("{} is there already, with {questions} questions", .path.display())]
-    Exists {
-        path: PathBuf,
-        /// Questions in it.
-        questions: usize,
-    },
-    /// A record cannot be put into JSON.
-    #[error("the record of question {id} cannot be written: {reason}")]
-    Record { id: u64, reason: String },
+    #[error("{} already exists, with {questions} questions", .path.display())]
+    Exists { path: PathBuf, questions: usize },
 }
 
-/// A log, open.
 #[derive(Debug)]
 pub struct LogFile {
-    file: Growing,
-    done: BTreeSet<u64>,
+    log: Log<u64>,
     notes: Vec<String>,
 }
 
 impl LogFile {
-    /// Opens or makes a log. With `resume` what is finished in it stays; questions without an answer are forgotten, so that
+    /// Opens or makes a log. With `resume` what is finished in it stays; questions without an answer are removed, so that
     /// they are asked again. `config` is what the answers depend on.
     ///
     /// # Errors
     /// When there is a log with questions and `resume` is not wanted, another run writes it, or it cannot be read or written.
     pub fn open(path: &Path, config: &Value, resume: bool) -> Result<LogFile, LogFileError> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            let failed = |source| FileError::Write { path: path.to_owned(), source };
+        let failed = |source| FileError::Write { path: path.to_owned(), source };
+        if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
-        let (file, held) = Growing::open(path, |tail| serde_json::from_slice::<Value>(tail).is_ok())?;
+        let log = Log::open(path, |line| finished(&serde_json::from_slice(line).ok()?))?;
+        if !log.done().is_empty() && !resume {
+            return Err(LogFileError::Exists { path: path.to_owned(), questions: log.done().len() });
+        }
         let mut notes = Vec::new();
-        if held.torn {
+        if log.torn {
             notes.push(format!("the last line of {} was cut off; its question is asked again", path.display()));
         }
-        let text = String::from_utf8_lossy(&held.bytes);
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        let mut done = BTreeSet::new();
-        let mut kept: Vec<&str> = Vec::new();
-        let mut before = None;
-        for line in &lines {
+        let held = String::from_utf8_lossy(&std::fs::read(path).map_err(failed)?).into_owned();
+        let mut whole = format!("{}\n", serde_json::json!({ "config": config }));
+        let (mut before, mut kept) = (None, HashSet::new());
+        for line in held.lines() {
             let Ok(record) = serde_json::from_str::<Value>(line) else { continue };
-            match (record.get("config"), record.get("ID").and_then(Value::as_u64)) {
-                (Some(settings), _) => before = Some(settings.clone()),
-                (None, Some(id)) if record.get("status").and_then(Value::as_str) != Some("failed") => {
-                    if done.insert(id) {
-                        kept.push(line);
-                    }
-                }
-                (None, _) => {}
+            if finished(&record).is_some_and(|id| kept.insert(id)) {
+                whole.extend([line, "\n"]);
             }
+            before = record.get("config").cloned().or(before);
         }
-        if !done.is_empty() && !resume {
-            return Err(LogFileError::Exists { path: path.to_owned(), questions: done.len() });
-        }
-        if let Some(before) = before.filter(|before| before != config && !done.is_empty()) {
+        if let Some(before) = before.filter(|before| before != config && !kept.is_empty()) {
             notes.push(format!("{} was begun with other settings: {}", path.display(), difference(&before, config)));
         }
-        let head = serde_json::json!({ "config": config }).to_string();
-        let whole: String = std::iter::once(head.as_str()).chain(kept).flat_map(|line| [line, "\n"]).collect();
-        let file = if whole.as_bytes() == held.bytes.as_slice() {
-            file
-        } else {
-            drop(file);
-            files::replace(path, whole.as_bytes())?;
-            Growing::open(path, |_| true)?.0
-        };
-        Ok(LogFile { file, done, notes })
+        if whole == held {
+            return Ok(LogFile { log, notes });
+        }
+        drop(log);
+        files::replace(path, whole.as_bytes())?;
+        Ok(LogFile { log: Log::open(path, |line| finished(&serde_json::from_slice(line).ok()?))?, notes })
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
-        self.file.path()
+        self.log.path()
     }
 
-    /// The questions that are finished.
-    pub fn done(&self) -> &BTreeSet<u64> {
-        &self.done
+    pub fn done(&self) -> &HashSet<u64> {
+        self.log.done()
     }
 
     /// What was odd about the file.
@@ -100,16 +78,15 @@ impl LogFile {
     }
 
     /// Writes the record of a question.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write(&mut self, id: u64, record: &impl Serialize) -> Result<(), LogFileError> {
-        let line =
-            serde_json::to_string(record).map_err(|error| LogFileError::Record { id, reason: error.to_string() })?;
-        self.file.append(&line)?;
-        self.done.insert(id);
-        Ok(())
+    pub fn write(&mut self, id: u64, record: &impl Serialize) -> Result<(), FileError> {
+        self.log.write(id, &serde_json::to_string(record).expect("records have names as keys"))
     }
+}
+
+/// The number of the question of a record, unless it failed.
+fn finished(record: &Value) -> Option<u64> {
+    let failed = record.get("status").is_some_and(|status| status == "failed");
+    record.get("ID").and_then(Value::as_u64).filter(|_| !failed && record.get("config").is_none())
 }
 
 /// The settings that differ: `mode compat → precise`.
@@ -123,9 +100,57 @@ fn difference(before: &Value, now: &Value) -> String {
     };
     let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
     let differs = names.into_iter().filter(|name| before.get(*name) != now.get(*name));
-    let told = differs.map(|name| format!("{name} {} → {}", shown(before.get(name)), shown(now.get(name))));
-    told.collect::<Vec<_>>().join(", ")
+    let changes = differs.map(|name| format!("{name} {} → {}", shown(before.get(name)), shown(now.get(name))));
+    changes.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn open(path: &Path, resume: bool) -> Result<LogFile, LogFileError> {
+        LogFile::open(path, &json!({"model": "m"}), resume)
+    }
+
+    #[test]
+    fn a_log_is_gone_on_with_where_it_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("logs/a.jsonl");
+        let mut log = open(&path, false).unwrap();
+        log.write(1, &json!({"ID": 1, "status": "succeeded"})).unwrap();
+        log.write(2, &json!({"ID": 2, "status": "failed"})).unwrap();
+        log.write(3, &json!({"ID": 3})).unwrap();
+        drop(log);
+        // Torn by a crash.
+        std::fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .map(|mut file| {
+                std::io::Write::write_all(&mut file, br#"{"ID": 4, "sta"#).unwrap();
+            })
+            .unwrap();
+
+        assert!(matches!(open(&path, false), Err(LogFileError::Exists { questions: 2, .. })));
+        let log = LogFile::open(&path, &json!({"model": "n", "mode": "compat"}), true).unwrap();
+        assert_eq!(log.done(), &HashSet::from([1, 3]));
+        assert!(log.notes().iter().any(|note| note.ends_with("mode none → compat, model m → n")), "{:?}", log.notes());
+        assert!(matches!(open(&path, true), Err(LogFileError::File(FileError::Locked { .. }))));
+        drop(log);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            text,
+            "{\"config\":{\"model\":\"n\",\"mode\":\"compat\"}}\n{\"ID\":1,\"status\":\"succeeded\"}\n{\"ID\":3}\n"
+        );
+    }
+
+    #[test]
+    fn a_log_of_nothing_but_failures_is_begun_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.jsonl");
+        open(&path, false).unwrap().write(1, &json!({"ID": 1, "status": "failed"})).unwrap();
+        assert_eq!(open(&path, false).unwrap().done().len(), 0);
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+    }
+}

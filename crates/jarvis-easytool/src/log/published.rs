@@ -23,15 +23,7 @@ pub(super) fn finish(raw: &str) -> Finish {
     let body = raw.trim().trim_start_matches('\\').trim();
     let fields = match Literal::parse(body) {
         Ok(Literal::Map(fields)) => fields,
-        Ok(
-            Literal::Null
-            | Literal::Bool(_)
-            | Literal::Int(_)
-            | Literal::Float(_)
-            | Literal::Text(_)
-            | Literal::List(_),
-        )
-        | Err(_) => broken(body),
+        Ok(_) | Err(_) => broken(body),
     };
     let kind = text(&fields, &["return_type"]);
     Finish { answer: text(&fields, &["final_answer"]), gave_up: kind.contains("give_up") }
@@ -97,25 +89,14 @@ fn follow(details: &Literal, row: &mut LoggedAnswer) {
                 }
                 next.extend(fields.get("next"));
             }
-            Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::Text(_) => {}
+            _ => {}
         }
     }
 }
 
 fn take(message: &Literal, row: &mut LoggedAnswer) {
-    let read;
-    let fields = match message {
-        Literal::Map(fields) => fields,
-        Literal::Text(text) => match Literal::parse(text) {
-            Ok(value) => {
-                read = value;
-                let Some(fields) = read.as_map() else { return };
-                fields
-            }
-            Err(_) => return,
-        },
-        Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::List(_) => return,
-    };
+    let parsed = message.as_text().and_then(|text| Literal::parse(text).ok());
+    let Some(fields) = parsed.as_ref().unwrap_or(message).as_map() else { return };
     if text(fields, &["name"]) == "Finish" {
         let end = finish(&fields.get("arguments").map(plain).unwrap_or_default());
         row.finished = true;
@@ -176,26 +157,7 @@ fn converted(answer: &LoggedAnswer, method: &str) -> Value {
 }
 
 fn step(call: &LoggedCall) -> Value {
-    json!({"name": call.api, "arguments": value(&call.arguments), "response": call.response})
-}
-
-/// A literal as a value; integers beyond 64 bits become texts, so that no digit is lost.
-fn value(literal: &Literal) -> Value {
-    match literal {
-        Literal::Int(int) => match (i64::try_from(int), u64::try_from(int)) {
-            (Ok(int), _) => int.into(),
-            (Err(_), Ok(int)) => int.into(),
-            (Err(_), Err(_)) => int.to_string().into(),
-        },
-        Literal::List(items) => items.iter().map(value).collect(),
-        Literal::Map(fields) => {
-            Value::Object(fields.iter().map(|(name, field)| (name.clone(), value(field))).collect())
-        }
-        Literal::Null => Value::Null,
-        Literal::Bool(truth) => (*truth).into(),
-        Literal::Float(float) => (*float).into(),
-        Literal::Text(text) => text.as_str().into(),
-    }
+    json!({"name": call.api, "arguments": call.arguments.to_json(), "response": call.response})
 }
 
 fn schema(function: &OfferedFunction) -> Value {

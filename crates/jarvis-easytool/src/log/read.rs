@@ -1,45 +1,18 @@
-//! Reading logs of every form, leniently: what a row does not have is empty, and a line that cannot be read is told.
+//! Lenient readers for logs of every form: fields that a row lacks are empty, and lines that cannot be read become notes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
 
 use super::calls::{LoggedCall, OfferedFunction, calls_of, functions_in};
 use super::published;
-use super::record::{EndpointChoice, SolveRecord};
-
-/// A log that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum LogError {
-    /// It cannot be read.
-    #[error("cannot read {}", .path.display())]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    /// No row of it can be read.
-    #[error("{} is no log: {reason}", .path.display())]
-    NoRows { path: PathBuf, reason: String },
-}
-
-impl LogError {
-    /// What to try.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            LogError::Read { .. } => "give the path of a log that exists and can be read",
-            LogError::NoRows { .. } => {
-                "give a log of `jarvis easytool`, one of the original, or results in the form of ToolBench's evaluator"
-            }
-        }
-    }
-}
+use super::record::EndpointChoice;
+use crate::input::{InputError, lines, text_of};
 
 /// The rows of a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Logged<T> {
-    /// The rows, in order.
     pub rows: Vec<T>,
     /// What could not be read, in words.
     pub notes: Vec<String>,
@@ -65,21 +38,12 @@ pub struct LoggedAnswer {
     pub last_result: Option<String>,
     /// A person's verdict. The original writes `false` before anyone has looked.
     pub human_check: Option<bool>,
-    /// The calls of tools, in order.
     pub calls: Vec<LoggedCall>,
     /// The functions that were offered, where the row lists them.
     pub functions: Vec<OfferedFunction>,
     /// Choices of a tool or an API that were read and turned down because they were not offered.
     pub rejected_choices: usize,
-    /// Parameters that were read and turned down.
     pub rejected_parameters: usize,
-}
-
-impl From<&SolveRecord> for LoggedAnswer {
-    fn from(record: &SolveRecord) -> LoggedAnswer {
-        let row = serde_json::to_string(record).ok().and_then(|text| Literal::parse(&text).ok());
-        row.as_ref().and_then(Literal::as_map).map(answer_of).unwrap_or_default()
-    }
 }
 
 /// A plan for a question of RestBench.
@@ -95,10 +59,7 @@ pub struct LoggedPath {
 }
 
 /// Reads a log of FuncQA or ToolBench: ours, the original's, a replay, or ToolBench's converted form.
-///
-/// # Errors
-/// When the file cannot be read, or no row of it.
-pub fn read_answers(path: &Path) -> Result<Logged<LoggedAnswer>, LogError> {
+pub fn read_answers(path: &Path) -> Result<Logged<LoggedAnswer>, InputError> {
     let text = text_of(path)?;
     if let Some(rows) = published::read_converted(&text) {
         return Ok(Logged { rows, notes: Vec::new() });
@@ -107,23 +68,13 @@ pub fn read_answers(path: &Path) -> Result<Logged<LoggedAnswer>, LogError> {
 }
 
 /// Reads a log of RestBench: ours, the original's, or a replay.
-///
-/// # Errors
-/// As [`read_answers`].
-pub fn read_paths(path: &Path) -> Result<Logged<LoggedPath>, LogError> {
+pub fn read_paths(path: &Path) -> Result<Logged<LoggedPath>, InputError> {
     rows_of(path, &text_of(path)?, path_of)
-}
-
-fn text_of(path: &Path) -> Result<String, LogError> {
-    let text = std::fs::read(path).map_err(|source| LogError::Read { path: path.to_owned(), source })?;
-    // A line that was torn inside a character must not spoil the others.
-    let text = String::from_utf8_lossy(&text);
-    Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
 }
 
 pub(super) type Fields = IndexMap<String, Literal>;
 
-fn rows_of<T>(path: &Path, text: &str, of: fn(&Fields) -> T) -> Result<Logged<T>, LogError> {
+fn rows_of<T>(path: &Path, text: &str, of: fn(&Fields) -> T) -> Result<Logged<T>, InputError> {
     let mut logged = Logged { rows: Vec::new(), notes: Vec::new() };
     if text.trim_start().starts_with('[')
         && let Ok(Literal::List(rows)) = Literal::parse(text.trim())
@@ -131,18 +82,11 @@ fn rows_of<T>(path: &Path, text: &str, of: fn(&Fields) -> T) -> Result<Logged<T>
         logged.rows = rows.iter().filter_map(Literal::as_map).filter(|row| is_row(row)).map(of).collect();
     } else {
         let last = text.lines().count();
-        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        for (at, line) in lines(text) {
             match Literal::parse(line.trim()) {
                 Ok(Literal::Map(row)) if is_row(&row) => logged.rows.push(of(&row)),
                 Ok(Literal::Map(_)) => {}
-                Ok(
-                    Literal::Null
-                    | Literal::Bool(_)
-                    | Literal::Int(_)
-                    | Literal::Float(_)
-                    | Literal::Text(_)
-                    | Literal::List(_),
-                ) => logged.notes.push(format!("line {} is no record and is left out", at + 1)),
+                Ok(_) => logged.notes.push(format!("line {} is no record and is left out", at + 1)),
                 Err(_) if at + 1 == last => {
                     logged.notes.push(format!("line {}, the last, is torn and is left out", at + 1));
                 }
@@ -151,16 +95,13 @@ fn rows_of<T>(path: &Path, text: &str, of: fn(&Fields) -> T) -> Result<Logged<T>
         }
     }
     if logged.rows.is_empty() {
-        let reason = match logged.notes.first() {
-            Some(note) => note.clone(),
-            None => "it has no record of a question".to_owned(),
-        };
-        return Err(LogError::NoRows { path: path.to_owned(), reason });
+        let reason = logged.notes.first().map_or("it has no record of a question", String::as_str);
+        return Err(InputError::shape(path, format!("not a log: {reason}")));
     }
     Ok(logged)
 }
 
-/// A record of a question; the first line of our logs tells of the run.
+/// A record of a question; the first line of our logs holds the settings.
 fn is_row(row: &Fields) -> bool {
     row.contains_key("question") || row.contains_key("query")
 }
@@ -250,9 +191,7 @@ pub(super) fn plain(value: &Literal) -> String {
     match value {
         Literal::Null => String::new(),
         Literal::Text(text) => text.clone(),
-        Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::List(_) | Literal::Map(_) => {
-            value.to_string()
-        }
+        other => other.to_string(),
     }
 }
 
@@ -262,7 +201,7 @@ fn truth(value: &Literal) -> Option<bool> {
         Literal::Bool(truth) => Some(*truth),
         Literal::Int(int) => Some(*int != 0.into()),
         Literal::Float(float) => Some(*float != 0.0),
-        Literal::Null | Literal::Text(_) | Literal::List(_) | Literal::Map(_) => None,
+        _ => None,
     }
 }
 

@@ -1,10 +1,10 @@
 //! What is written about one question.
 
 use jarvis_prompt::literal::Literal;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// How a question ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Every subtask has an accepted answer.
@@ -16,8 +16,8 @@ pub enum Status {
     Failed,
 }
 
-/// A subtask with what it waits for; `[-1]` for nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A part of a question, with what it waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Subtask {
     pub task: String,
     /// Its number, from 1.
@@ -26,15 +26,22 @@ pub struct Subtask {
     pub dep: Vec<i64>,
 }
 
+impl Subtask {
+    /// Whether it needs the answer of another.
+    pub(crate) fn waits(&self) -> bool {
+        self.dep.first() != Some(&-1)
+    }
+}
+
 /// A subtask and an answer to it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AnsweredTask {
     pub task: String,
     pub answer: String,
 }
 
 /// An API with the parameters it was called with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChosenApi {
     /// The API, or the function of the hub.
     pub api_name: String,
@@ -43,24 +50,23 @@ pub struct ChosenApi {
 }
 
 /// What was executed, in lists that run parallel to the accepted answers.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct ExecuteLog {
     /// The APIs of each accepted attempt.
     pub api_result_ls: Vec<Vec<ChosenApi>>,
     /// ToolBench: the parameters of each accepted attempt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parameter_ls: Option<Vec<Vec<Literal>>>,
     /// The joined results of each accepted attempt.
     pub call_result_ls: Vec<String>,
     /// ToolBench: why a tool was thought to be needed or not, one a subtask.
     pub tool_check_reason_ls: Vec<Literal>,
     /// FuncQA: the instruction of the tool of each accepted attempt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_instruction_ls: Option<Vec<Literal>>,
 }
 
-/// One call of a tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Call {
     pub task_id: i64,
     /// Which attempt of the subtask, from 1.
@@ -69,34 +75,29 @@ pub struct Call {
     pub tool: String,
     pub api: String,
     pub arguments: Literal,
-    /// What it gave.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Why it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// ToolBench's observation code; 0 for success.
     pub code: u8,
     /// How the parameters were faulty against the instruction: a required one missing, an unknown name, a wrong type.
-    #[serde(default)]
     pub parameter_faults: Vec<String>,
     pub ms: u64,
 }
 
-/// One call of the model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StageCall {
     pub stage: String,
     /// The subtask, from 1; `None` for the question as a whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<i64>,
     /// Which attempt at a usable reply, from 1.
     pub attempt: u32,
     /// What was read out of the reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parsed: Option<Literal>,
-    /// Why the attempt failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
@@ -107,55 +108,45 @@ pub struct StageCall {
 }
 
 /// One question of FuncQA or ToolBench.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SolveRecord {
     /// Its number in the file, from 1.
     #[serde(rename = "ID")]
     pub id: u64,
     /// ToolBench: the query's own id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub query_id: Option<Literal>,
     pub question: String,
     /// The final answer; empty when there is none.
     pub final_answer: String,
     pub subtask: Vec<Subtask>,
     pub answer_subtask: Vec<AnsweredTask>,
-    /// The answers that were not accepted.
     pub answer_wrong: Vec<AnsweredTask>,
     /// 1 when the last stage finds the answer good, else −1.
     pub check_index: i8,
     /// What was executed for the accepted answers.
     pub execute_log: ExecuteLog,
     /// FuncQA: 0, for a person's verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<u8>,
     /// FuncQA: the full-precision result of the last accepted call, when it is a single number.
-    #[serde(default)]
     pub final_value: Option<Literal>,
-    /// How it ended.
-    #[serde(default)]
     pub status: Status,
-    /// What went wrong on the way.
-    #[serde(default)]
     pub errors: Vec<String>,
     /// ToolBench with retrieval: the numbers of the tools found for each subtask, best first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retrieved: Vec<Vec<i64>>,
     /// ToolBench: the numbers of the tools that the data names for the question.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gold_tools: Vec<i64>,
-    /// Every call of a tool.
-    #[serde(default)]
     pub calls: Vec<Call>,
-    /// Every call of the model.
-    #[serde(default)]
     pub stage_trace: Vec<StageCall>,
 }
 
 /// A step of a path as the model wrote it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EndpointChoice {
-    #[serde(rename = "Task", default)]
+    #[serde(rename = "Task")]
     pub task: String,
     /// The endpoint's number, a list of numbers, or −1.
     #[serde(rename = "ID")]
@@ -163,32 +154,22 @@ pub struct EndpointChoice {
 }
 
 /// One question of RestBench.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RestRecord {
     /// Its number in the file, from 1.
     #[serde(rename = "ID")]
     pub id: u64,
     pub question: String,
-    /// The steps as the model wrote them.
     pub task_path: Vec<EndpointChoice>,
-    /// The endpoints, in order.
     pub tool_choice_ls: Vec<String>,
     /// With execution: the final answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub final_answer: Option<String>,
     /// With execution: 1 when the last stage finds the answer good, else −1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub check_index: Option<i8>,
-    /// How it ended.
-    #[serde(default)]
     pub status: Status,
-    /// What went wrong on the way.
-    #[serde(default)]
     pub errors: Vec<String>,
-    /// Every call of the API.
-    #[serde(default)]
     pub calls: Vec<Call>,
-    /// Every call of the model.
-    #[serde(default)]
     pub stage_trace: Vec<StageCall>,
 }

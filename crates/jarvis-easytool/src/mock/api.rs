@@ -1,7 +1,6 @@
-//! A server that stands in for the API of an OpenAPI document: it checks every request against the document, and answers
-//! with the document's examples, or with values made up after its schemas, the same every time.
+//! A mock server for the API of an OpenAPI document. It checks every request against the document, and answers with the
+//! document's examples or with values generated from its schemas, always the same.
 
-use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
@@ -11,7 +10,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use jarvis_catalogue::openapi::{ApiDocument, Found, KeyPlace, Location, Operation};
 use serde_json::{Map, Value, json};
-use tokio::net::TcpListener;
+
+use crate::instruct::add_query;
 
 /// The largest body of a request that is read, in bytes.
 const MAX_BODY: usize = 4 << 20;
@@ -22,7 +22,6 @@ const MAX_KEPT: usize = 10_000;
 /// A picture of one pixel, for answers that are pictures.
 const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\x9cc`\0\0\0\x02\0\x01H\xaf\xa4q\0\0\0\0IEND\xaeB`\x82";
 
-/// A stand-in for an API.
 #[derive(Debug, Clone)]
 pub struct ApiMock {
     document: Arc<ApiDocument>,
@@ -42,7 +41,6 @@ pub struct MockRequest {
     pub query: String,
     /// The operation that it meant, as `GET /movie/{movie_id}`; empty for none.
     pub operation: String,
-    /// The arguments that were read out of it.
     pub arguments: Map<String, Value>,
     pub status: u16,
 }
@@ -50,12 +48,10 @@ pub struct MockRequest {
 /// The values of a path's placeholders, by name.
 type Values = Vec<(String, String)>;
 
-/// An answer before it is sent.
 struct Answer {
     status: u16,
     media_type: String,
     body: Vec<u8>,
-    /// The methods that a path takes.
     allow: Option<String>,
 }
 
@@ -92,21 +88,12 @@ impl ApiMock {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Serves until `shutdown` ends; requests under way are answered first.
-    ///
-    /// # Errors
-    /// When the socket fails.
-    pub async fn serve(
-        &self,
-        listener: TcpListener,
-        shutdown: impl Future<Output = ()> + Send + 'static,
-    ) -> std::io::Result<()> {
+    pub fn router(&self) -> Router {
         let mock = self.clone();
-        let app = Router::new().fallback(move |request: Request| {
+        Router::new().fallback(move |request: Request| {
             let mock = mock.clone();
             async move { mock.respond(request).await }
-        });
-        axum::serve(listener, app).with_graceful_shutdown(shutdown).await
+        })
     }
 
     async fn respond(&self, request: Request) -> Response {
@@ -250,18 +237,11 @@ fn arguments(
 ) -> Result<Map<String, Value>, Answer> {
     let mut all: Map<String, Value> =
         values.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect();
-    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        if operation.parameter(&name).is_some_and(|one| one.location != Location::Query) {
-            return Err(Answer::error(400, &format!("`{name}` is no parameter of the query")));
-        }
-        match all.get_mut(name.as_ref()) {
-            Some(Value::Array(rows)) => rows.push(value.into()),
-            Some(one) => *one = Value::Array(vec![one.take(), value.into()]),
-            None => {
-                all.insert(name.into(), value.into());
-            }
-        }
+    let is_elsewhere = |name: &str| operation.parameter(name).is_some_and(|one| one.location != Location::Query);
+    if let Some((name, _)) = url::form_urlencoded::parse(query.as_bytes()).find(|(name, _)| is_elsewhere(name)) {
+        return Err(Answer::error(400, &format!("`{name}` is no parameter of the query")));
     }
+    add_query(&mut all, query);
     for parameter in operation.parameters.iter().filter(|one| one.location == Location::Header) {
         if let Some(value) = headers.get(parameter.name.as_str()).and_then(|value| value.to_str().ok()) {
             all.insert(parameter.name.clone(), value.into());

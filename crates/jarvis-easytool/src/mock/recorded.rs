@@ -1,12 +1,12 @@
-//! A stand-in for ToolBench's server that answers from a file.
+//! A mock of ToolBench's server that answers from a file.
 //!
 //! Each line of the file is an answer: `{"category", "tool_name", "api_name", "tool_input": {…}, "error", "response"}`.
-//! Names are compared as ToolBench writes them, arguments whatever their order. Several lines for one call answer in
-//! their order, and the last stays. For trying what goes wrong a line may also have `status` (of HTTP), `body` (sent as
-//! it is, in place of the contract's), `pad` (the response is filled up to so many bytes) and `hang` (no answer ever).
+//! Names are compared as ToolBench normalises them, arguments in any order. Several lines for one call are answered in turn,
+//! and the last one repeats. To simulate faults, a line may also have `status` (of HTTP), `body` (sent verbatim), `pad` (the
+//! response is padded to so many bytes) and `hang` (the call is never answered).
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
@@ -20,7 +20,8 @@ use jarvis_prompt::literal::Literal;
 use jarvis_tools::names::{api_function_name, category_name, standardize};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+
+use crate::input::{InputError, lines, text_of};
 
 /// The largest request, in bytes.
 const MAX_REQUEST: usize = 4 << 20;
@@ -28,72 +29,49 @@ const MAX_REQUEST: usize = 4 << 20;
 /// The largest response that a line may ask to be filled up to, in bytes.
 const MAX_PAD: usize = 64 << 20;
 
-/// A file of answers that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordedError {
-    /// It cannot be read.
-    #[error("cannot read {}", .path.display())]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    /// A line is no answer.
-    #[error("{}, line {line}: {reason}", .path.display())]
-    Line { path: PathBuf, line: usize, reason: String },
-}
-
-/// A line of the file.
-#[derive(Debug, Clone)]
+/// A line of the file: a call and its answer.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Line {
+    #[serde(default)]
     category: String,
     tool_name: String,
     api_name: String,
+    /// An object, or the text of one.
+    #[serde(default = "nothing")]
     tool_input: Literal,
-    answer: Answer,
-}
-
-fn no_input() -> Literal {
-    Literal::Map(IndexMap::new())
-}
-
-/// What is answered.
-#[derive(Debug, Clone, Default, Deserialize)]
-struct Answer {
     #[serde(default)]
     error: String,
     #[serde(default)]
     response: Value,
-    #[serde(default)]
     status: Option<u16>,
-    #[serde(default)]
     body: Option<String>,
-    #[serde(default)]
     pad: Option<usize>,
     #[serde(default)]
     hang: bool,
 }
 
+fn nothing() -> Literal {
+    Literal::Null
+}
+
 /// The answers to one call, and how many of them were given.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Answers {
     category: String,
-    lines: Vec<Answer>,
+    lines: Vec<Arc<Line>>,
     given: usize,
 }
 
-/// A file of answers.
 #[derive(Debug)]
 pub struct Recorded {
     /// By tool, API and arguments; of each category one.
     answers: Mutex<HashMap<[String; 3], Vec<Answers>>>,
     /// Tools with their APIs.
     known: HashSet<[String; 2]>,
-    /// The key that callers must show.
     key: Option<String>,
 }
 
-/// What a caller sends.
 #[derive(Debug, Deserialize)]
 struct Call {
     #[serde(default)]
@@ -112,65 +90,61 @@ struct Call {
 
 impl Recorded {
     /// Reads a file of answers. With a key, calls that do not show it are refused.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or a line is no answer.
-    pub fn open(path: &Path, key: Option<String>) -> Result<Recorded, RecordedError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
-        Recorded::parse(path, &text, key)
+    pub fn open(path: &Path, key: Option<String>) -> Result<Recorded, InputError> {
+        Recorded::parse(path, &text_of(path)?, key)
     }
 
-    fn parse(path: &Path, text: &str, key: Option<String>) -> Result<Recorded, RecordedError> {
+    fn parse(path: &Path, text: &str, key: Option<String>) -> Result<Recorded, InputError> {
         let mut recorded = Recorded { answers: Mutex::default(), known: HashSet::new(), key };
         let answers = recorded.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let fail = |reason: String| RecordedError::Line { path: path.to_owned(), line: at + 1, reason };
-            let line: Line = read_line(line).map_err(fail)?;
+        for (at, line) in lines(text) {
+            let fail = |reason: String| InputError::Line { path: path.to_owned(), line: at + 1, reason };
+            let line: Line = serde_json::from_str(line).map_err(|error| InputError::json(path, at, &error))?;
             let Some(input) = canonical(&line.tool_input) else {
                 return Err(fail("`tool_input` is neither an object nor the text of one".to_owned()));
             };
-            if line.answer.pad.is_some_and(|pad| pad > MAX_PAD) {
+            if line.pad.is_some_and(|pad| pad > MAX_PAD) {
                 return Err(fail(format!("`pad` is more than {MAX_PAD}")));
             }
             let category = category_name(&line.category);
             let (tool, api) = (tool_of(&line.tool_name, &line.category), api_function_name(&line.api_name));
             recorded.known.insert([tool.clone(), api.clone()]);
             let of_call = answers.entry([tool, api, input]).or_default();
+            let line = Arc::new(line);
             match of_call.iter_mut().find(|answers| answers.category == category) {
-                Some(answers) => answers.lines.push(line.answer),
-                None => of_call.push(Answers { category, lines: vec![line.answer], given: 0 }),
+                Some(answers) => answers.lines.push(line),
+                None => of_call.push(Answers { category, lines: vec![line], given: 0 }),
             }
         }
         Ok(recorded)
     }
 
-    /// The number of calls that have answers.
     pub fn len(&self) -> usize {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    fn answer(&self, call: &Call, shown: Option<&str>) -> Answer {
-        let refuse = |error: &str, response: String| Answer {
-            error: error.to_owned(),
-            response: response.into(),
-            ..Answer::default()
-        };
+    pub fn router(self) -> Router {
+        let limit = DefaultBodyLimit::max(MAX_REQUEST);
+        Router::new().route("/rapidapi", post(rapidapi)).layer(limit).with_state(Arc::new(self))
+    }
+
+    /// The line that answers a call, or why none does: error and response.
+    fn answer(&self, call: &Call, shown: Option<&str>) -> Result<Arc<Line>, (String, &'static str)> {
         let keys = [shown, call.toolbench_key.as_deref(), call.rapidapi_key.as_deref()];
         if self.key.is_some() && !keys.contains(&self.key.as_deref()) {
-            return refuse("Unauthorized error...", String::new());
+            return Err(("Unauthorized error...".to_owned(), ""));
         }
         let (tool, api) = (tool_of(&call.tool_name, &call.category), api_function_name(&call.api_name));
         if !self.known.contains(&[tool.clone(), api.clone()]) {
-            return refuse(&format!("No such function name: {}", call.api_name), String::new());
+            return Err((format!("No such function name: {}", call.api_name), ""));
         }
+        let unparsed = || "Tool input parse error...\n".to_owned();
         let Some(input) = input_of(&call.tool_input) else {
-            return refuse("Tool input parse error...\n", "`tool_input` is not the text of a JSON object".to_owned());
+            return Err((unparsed(), "`tool_input` is not the text of a JSON object"));
         };
         let category = category_name(&call.category);
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,39 +154,12 @@ impl Recorded {
             |answers: &&mut Answers| category.is_empty() || answers.category.is_empty() || answers.category == category;
         let found = of_call.and_then(|of_call| of_call.iter_mut().find(fits));
         let Some(found) = found else {
-            return refuse("Tool input parse error...\n", "there is no recorded answer for these arguments".to_owned());
+            return Err((unparsed(), "there is no recorded answer for these arguments"));
         };
         let at = found.given.min(found.lines.len().saturating_sub(1));
         found.given += 1;
-        found.lines.get(at).cloned().unwrap_or_default()
+        Ok(Arc::clone(found.lines.get(at).expect("a call has an answer at least")))
     }
-}
-
-/// A line. A parsed value no longer has the digits of long numbers, so the arguments are read apart.
-fn read_line(text: &str) -> Result<Line, String> {
-    #[derive(Deserialize)]
-    struct Arguments {
-        #[serde(default = "no_input")]
-        tool_input: Literal,
-    }
-    let mut fields: serde_json::Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let arguments: Arguments = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    fields.remove("tool_input");
-    let allowed = ["category", "tool_name", "api_name", "error", "response", "status", "body", "pad", "hang"];
-    if let Some(unknown) = fields.keys().find(|name| !allowed.contains(&name.as_str())) {
-        return Err(format!("unknown field `{unknown}`"));
-    }
-    let name = |fields: &serde_json::Map<String, Value>, name: &str| match fields.get(name) {
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(_) | None => Err(format!("`{name}` is missing or no text")),
-    };
-    Ok(Line {
-        category: fields.get("category").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        tool_name: name(&fields, "tool_name")?,
-        api_name: name(&fields, "api_name")?,
-        tool_input: arguments.tool_input,
-        answer: serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())?,
-    })
 }
 
 /// The tool's name without the category at its end, as ToolBench writes it.
@@ -242,17 +189,9 @@ fn canonical(input: &Literal) -> Option<String> {
         Literal::Text(text) if text.trim().is_empty() => Some("{}".to_owned()),
         Literal::Text(text) => match Literal::parse(text.trim()) {
             Ok(object @ Literal::Map(_)) => Some(ordered(&object).to_string()),
-            Ok(
-                Literal::Null
-                | Literal::Bool(_)
-                | Literal::Int(_)
-                | Literal::Float(_)
-                | Literal::Text(_)
-                | Literal::List(_),
-            )
-            | Err(_) => None,
+            Ok(_) | Err(_) => None,
         },
-        Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::List(_) => None,
+        _ => None,
     }
 }
 
@@ -265,21 +204,8 @@ fn ordered(value: &Literal) -> Literal {
             Literal::Map(fields)
         }
         Literal::List(items) => Literal::List(items.iter().map(ordered).collect()),
-        Literal::Null | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_) | Literal::Text(_) => value.clone(),
+        _ => value.clone(),
     }
-}
-
-/// The server's routes.
-pub fn app(recorded: Arc<Recorded>) -> Router {
-    Router::new().route("/rapidapi", post(rapidapi)).layer(DefaultBodyLimit::max(MAX_REQUEST)).with_state(recorded)
-}
-
-/// Serves until the future is dropped.
-///
-/// # Errors
-/// When the socket fails.
-pub async fn serve(listener: TcpListener, recorded: Arc<Recorded>) -> std::io::Result<()> {
-    axum::serve(listener, app(recorded)).await
 }
 
 async fn rapidapi(State(recorded): State<Arc<Recorded>>, headers: HeaderMap, body: Bytes) -> Response {
@@ -288,24 +214,24 @@ async fn rapidapi(State(recorded): State<Arc<Recorded>>, headers: HeaderMap, bod
             .into_response();
     };
     let shown = headers.get("toolbench_key").and_then(|key| key.to_str().ok());
-    let answer = recorded.answer(&call, shown);
-    if answer.hang {
+    let line = match recorded.answer(&call, shown) {
+        Ok(line) => line,
+        Err((error, response)) => return axum::Json(json!({"error": error, "response": response})).into_response(),
+    };
+    if line.hang {
         std::future::pending::<()>().await;
     }
-    let status = answer.status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK);
-    if let Some(body) = answer.body {
+    let status = line.status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK);
+    if let Some(body) = &line.body {
         let kind = if body.trim_start().starts_with('<') { "text/html" } else { "text/plain" };
-        return (status, [(header::CONTENT_TYPE, kind)], body).into_response();
+        return (status, [(header::CONTENT_TYPE, kind)], body.clone()).into_response();
     }
-    let mut response = match answer.response {
-        Value::Null => Value::String(String::new()),
-        response => response,
+    let response = match (&line.response, line.pad) {
+        (Value::Null, _) => "".into(),
+        (Value::String(text), Some(pad)) => format!("{text}{}", ".".repeat(pad.saturating_sub(text.len()))).into(),
+        (response, _) => response.clone(),
     };
-    if let (Some(pad), Value::String(text)) = (answer.pad, &mut response) {
-        let missing = pad.saturating_sub(text.len());
-        text.extend(std::iter::repeat_n('.', missing));
-    }
-    (status, axum::Json(json!({"error": answer.error, "response": response}))).into_response()
+    (status, axum::Json(json!({"error": line.error, "response": response}))).into_response()
 }
 
 #[cfg(test)]

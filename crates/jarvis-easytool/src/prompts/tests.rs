@@ -1,4 +1,4 @@
-//! What the prompts say.
+//! Demands on the texts of the prompts.
 
 use jarvis_ask::PromptTable as _;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::*;
 
 /// The text of a prompt's user message, with `context`.
 fn user(prompt: Prompt, context: &Value) -> String {
-    let messages = Prompts::load().unwrap().messages(prompt, context, None).unwrap();
+    let messages = messages(prompt, context, None).unwrap();
     assert_eq!(
         messages.iter().map(|message| message.role).collect::<Vec<_>>(),
         [Role::System, Role::User],
@@ -122,13 +122,12 @@ fn each_prompt_says_what_it_must() {
 
 #[test]
 fn a_second_attempt_is_told_why() {
-    let prompts = Prompts::load().unwrap();
     let context = json!({"task": "T"});
-    let first = prompts.messages(Prompt::ToolCheck, &context, None).unwrap();
-    let again = prompts.messages(Prompt::ToolCheck, &context, Some("no {{JSON}} at all")).unwrap();
+    let first = messages(Prompt::ToolCheck, &context, None).unwrap();
+    let again = messages(Prompt::ToolCheck, &context, Some("no {{JSON}} at all")).unwrap();
     let (first, again) = (first[1].joined_text(), again[1].joined_text());
     assert!(again.starts_with(&first) && again.contains("could not be used: no {{JSON}} at all"), "{again}");
-    let system = prompts.messages(Prompt::ToolCheck, &context, None).unwrap()[0].joined_text();
+    let system = messages(Prompt::ToolCheck, &context, None).unwrap()[0].joined_text();
     assert!(system.contains("can use external APIs"), "{system}");
 }
 

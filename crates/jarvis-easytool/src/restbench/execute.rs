@@ -1,4 +1,4 @@
-//! A path carried out: parameters filled from the question and from what earlier steps found, real calls, one answer.
+//! Carries out a path: fills parameters from the question and from earlier results, calls the API, and writes one answer.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::instructions::{EndpointInstruction, Guideline};
 use crate::log::{AnsweredTask, RestRecord, Status, Subtask};
 use crate::solve::{self, KEYWORDS, Site};
-use crate::stage::Desk;
+use crate::stage::Stages;
+use crate::toolbench::faults;
 
 /// Attempts at one step: a call that fails is asked for again with the reason.
 const STEP_ATTEMPTS: u32 = 3;
@@ -24,7 +25,7 @@ const MAX_STEPS: usize = 32;
 pub struct Execution {
     /// The endpoints as tools, known by their `tool_usage`.
     pub tools: Arc<Registry>,
-    /// Guidelines by `tool_usage`, where there are some: they tell parameters that the endpoint's line does not.
+    /// Guidelines by `tool_usage`, where there are any: they list parameters that the endpoint's line lacks.
     pub guidelines: IndexMap<String, Guideline>,
 }
 
@@ -36,48 +37,52 @@ struct Done {
     endpoint: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     parameters: Option<Literal>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failed: Option<String>,
+    #[serde(flatten)]
+    outcome: StepOutcome,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum StepOutcome {
+    Result(String),
+    Failed(String),
 }
 
 impl Execution {
     /// Carries out the path of a record, step by step, and adds the answer.
-    pub(super) async fn carry_out(&self, desk: &Desk<'_>, endpoints: &[EndpointInstruction], record: &mut RestRecord) {
+    pub(super) async fn carry_out(&self, stages: &Stages, endpoints: &[EndpointInstruction], record: &mut RestRecord) {
         let mut done: Vec<Done> = Vec::new();
         let steps = self.steps(record, endpoints);
         if steps.len() > MAX_STEPS {
-            desk.note_error(format!("{} steps are too many; the first {MAX_STEPS} are carried out", steps.len()));
+            stages.note_error(format!("{} steps are too many; the first {MAX_STEPS} are carried out", steps.len()));
         }
         for (task, endpoint) in steps.into_iter().take(MAX_STEPS) {
-            if desk.lock().unreached {
+            if stages.is_unreachable() {
                 break;
             }
-            self.step(desk, &record.question, &task, endpoint, &mut done).await;
+            self.step(stages, &record.question, &task, endpoint, &mut done).await;
         }
-        let failed = done.iter().filter(|step| step.result.is_none()).count();
-        if failed > 0 {
+        if done.iter().any(|step| matches!(step.outcome, StepOutcome::Failed(_))) {
             record.status = Status::Partial;
         }
         let answers: Vec<AnsweredTask> = done
             .into_iter()
             .map(|step| AnsweredTask {
-                answer: match (step.result, step.failed) {
-                    (Some(result), _) => format!("{} gave: {result}", step.endpoint),
-                    (None, why) => format!("{} failed: {}", step.endpoint, why.unwrap_or_default()),
+                answer: match step.outcome {
+                    StepOutcome::Result(result) => format!("{} gave: {result}", step.endpoint),
+                    StepOutcome::Failed(why) => format!("{} failed: {why}", step.endpoint),
                 },
                 task: step.task,
             })
             .collect();
-        match solve::summarize(desk, &record.question, &answers).await {
+        match solve::summarize(stages, &record.question, &answers).await {
             Ok(answer) => {
-                let good = solve::check(desk, None, &record.question, &answer).await;
+                let good = solve::check(stages, None, &record.question, &answer).await;
                 record.check_index = Some(if good { 1 } else { -1 });
                 record.final_answer = Some(answer);
             }
             Err(error) => {
-                desk.note_error(error.to_string());
+                stages.note_error(error.to_string());
                 record.status = Status::Failed;
             }
         }
@@ -104,7 +109,7 @@ impl Execution {
 
     async fn step(
         &self,
-        desk: &Desk<'_>,
+        stages: &Stages,
         question: &str,
         task: &Subtask,
         endpoint: &EndpointInstruction,
@@ -118,44 +123,38 @@ impl Execution {
         }
         let guideline = self.guidelines.get(&endpoint.tool_usage);
         let usage = guideline.map_or_else(|| solve::json(endpoint), solve::json);
+        let number = task.id;
         for attempt in 1..=STEP_ATTEMPTS {
             let log = solve::json(&Log { question, steps: done });
-            let ended = Done {
-                id: task.id,
-                task: task.task.clone(),
-                endpoint: endpoint.tool_usage.clone(),
-                parameters: None,
-                result: None,
-                failed: None,
+            let ended = |parameters, outcome| {
+                let (task, endpoint) = (task.task.clone(), endpoint.tool_usage.clone());
+                Done { id: number, task, endpoint, parameters, outcome }
             };
-            let parameters = match solve::choose_parameters(desk, task, &usage, Some(&log), &KEYWORDS).await {
+            let parameters = match solve::choose_parameters(stages, task, &usage, Some(&log), KEYWORDS).await {
                 Ok(parameters) => parameters,
                 Err(error) => {
-                    desk.note_error(format!("step {}: {error}", task.id));
-                    done.push(Done { failed: Some(error.to_string()), ..ended });
+                    stages.note_error(format!("step {number}: {error}"));
+                    done.push(ended(None, StepOutcome::Failed(error.to_string())));
                     return;
                 }
             };
             let site = Site {
-                task_id: task.id,
+                task_id: number,
                 attempt,
                 tool_id: endpoint.id,
                 tool: &endpoint.tool_name,
                 api: &endpoint.tool_usage,
                 names: &[&endpoint.tool_usage],
-                faults: &|arguments| {
-                    guideline.map(|guideline| crate::toolbench::faults(guideline, arguments)).unwrap_or_default()
-                },
+                faults: &|arguments| guideline.map_or_else(Vec::new, |guideline| faults(guideline, arguments)),
             };
-            let results = solve::call_all(desk, &self.tools, &site, &parameters).await;
-            let good = results.iter().any(Result::is_ok);
-            let shown = solve::shown(&results, |text| condense(text, desk.limits.result_chars));
-            if good {
-                done.push(Done { parameters: Some(parameters), result: Some(shown), ..ended });
+            let results = solve::call_all(stages, &self.tools, &site, &parameters).await;
+            let shown = solve::shown(&results, |text| condense(text, stages.limits.result_chars));
+            if results.iter().any(Result::is_ok) {
+                done.push(ended(Some(parameters), StepOutcome::Result(shown)));
                 return;
             }
-            desk.note_error(format!("step {}: {shown}", task.id));
-            done.push(Done { parameters: Some(parameters), failed: Some(shown), ..ended });
+            stages.note_error(format!("step {number}: {shown}"));
+            done.push(ended(Some(parameters), StepOutcome::Failed(shown)));
             if attempt < STEP_ATTEMPTS
                 && results.iter().flat_map(|result| result.as_ref().err()).any(|error| !error.kind.blames_input())
             {
@@ -183,9 +182,8 @@ pub fn condense(text: &str, chars: usize) -> String {
 
 fn shorten(value: &Value, items: usize, letters: usize) -> Value {
     match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::String(text) => match text.char_indices().nth(letters) {
-            Some((at, _)) => Value::String(format!("{}…", text.get(..at).unwrap_or_default())),
+            Some((at, _)) => Value::String(format!("{}…", text.split_at(at).0)),
             None => value.clone(),
         },
         Value::Array(all) => {
@@ -198,5 +196,6 @@ fn shorten(value: &Value, items: usize, letters: usize) -> Value {
         Value::Object(fields) => {
             Value::Object(fields.iter().map(|(name, value)| (name.clone(), shorten(value, items, letters))).collect())
         }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }

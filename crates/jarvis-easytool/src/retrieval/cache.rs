@@ -2,7 +2,7 @@
 //!
 //! A file is a magic word, the length of a header in JSON, the header, the SHA-256 of each text, and the vectors in 32-bit
 //! little-endian numbers, in the same order. The header names the embedder and holds a checksum of the rest, so that a file
-//! that was cut or changed is not believed.
+//! that was truncated or changed is rejected.
 
 use std::collections::HashMap;
 use std::fs;
@@ -27,7 +27,6 @@ const HASH: usize = 32;
 /// Why kept vectors cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
-    /// The file cannot be read.
     #[error("cannot read {}", .path.display())]
     Read {
         path: PathBuf,
@@ -42,12 +41,7 @@ pub enum CacheError {
     Other { path: PathBuf, reason: String },
     /// Vectors to be kept are not as long as those that are.
     #[error("a vector of {found} components came, and those that are kept have {expected}")]
-    Lengths {
-        /// The length of what came.
-        found: usize,
-        /// The length of what is kept.
-        expected: usize,
-    },
+    Lengths { found: usize, expected: usize },
 }
 
 /// What stands before the vectors.
@@ -64,7 +58,6 @@ struct Header {
     sha256: String,
 }
 
-/// Kept vectors of one embedder.
 #[derive(Debug)]
 pub struct VectorCache {
     path: Option<PathBuf>,
@@ -155,27 +148,22 @@ impl VectorCache {
         Ok(cache)
     }
 
-    /// The file; none where nothing is kept.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// How many vectors there are.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// Whether there is no vector.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Whether the text's vector is there.
     pub fn holds(&self, text: &str) -> bool {
         self.places.contains_key(&text_hash(text))
     }
 
-    /// The text's vector.
     pub fn vector(&self, text: &str) -> Option<&[f32]> {
         let place = *self.places.get(&text_hash(text))?;
         self.values.get(place * self.dimension..(place + 1) * self.dimension)

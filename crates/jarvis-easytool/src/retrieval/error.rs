@@ -1,41 +1,24 @@
 //! Why tools cannot be found.
 
-use std::path::PathBuf;
-
 use jarvis_catalogue::VectorError;
 use jarvis_chat::EmbedError;
 use jarvis_store::files::FileError;
 
 use super::CacheError;
 
-/// Tools that cannot be found.
 #[derive(Debug, thiserror::Error)]
 pub enum RetrievalError {
-    /// A text has no vector.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// Vectors do not fit together.
     #[error(transparent)]
     Vectors(#[from] VectorError),
-    /// The kept vectors cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// The vectors cannot be kept.
     #[error(transparent)]
     Write(#[from] FileError),
     /// The tools' vectors are not of the embedder.
     #[error("the tools' vectors have {found} components, and those of `{embedder}` have {expected}")]
-    Dimension {
-        /// The length of the tools' vectors.
-        found: usize,
-        /// The length of the embedder's.
-        expected: usize,
-        embedder: String,
-    },
-    /// A file of stored vectors is not what it should be.
-    #[error("{}: {reason}", .path.display())]
-    Stored { path: PathBuf, reason: String },
-    /// The process ends.
+    Dimension { found: usize, expected: usize, embedder: String },
     #[error("the search was interrupted")]
     Interrupted,
 }
@@ -51,16 +34,7 @@ impl RetrievalError {
             RetrievalError::Dimension { .. } | RetrievalError::Vectors(VectorError::QueryDimension { .. }) => {
                 Some("use the embedder that made the tools' vectors")
             }
-            RetrievalError::Vectors(
-                VectorError::Ragged { .. }
-                | VectorError::NotFinite { .. }
-                | VectorError::TooLong { .. }
-                | VectorError::QueryNotFinite,
-            )
-            | RetrievalError::Cache(CacheError::Damaged { .. } | CacheError::Read { .. })
-            | RetrievalError::Write(_)
-            | RetrievalError::Stored { .. }
-            | RetrievalError::Interrupted => None,
+            _ => None,
         }
     }
 }

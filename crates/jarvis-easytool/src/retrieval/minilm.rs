@@ -1,5 +1,5 @@
-//! Sentence vectors of a BERT model in this process: all-MiniLM-L6-v2 and its kin, from a directory as Hugging Face and
-//! sentence-transformers lay it out.
+//! Sentence vectors of a BERT model in this process: all-MiniLM-L6-v2 and similar ones, from a directory in the layout of
+//! Hugging Face and sentence-transformers.
 
 use std::fs;
 use std::path::{Path, PathBuf};

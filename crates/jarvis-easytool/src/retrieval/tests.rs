@@ -1,4 +1,4 @@
-//! Kept vectors: what is read back, what is refused, what is made anew.
+//! Kept vectors: read back, rejected, made again.
 
 use std::fs;
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Rate;
-use super::matching::{Key, Unmatched, match_rows};
+use super::matching::{Coverage, Key, match_rows};
 use super::numbers::{Number, numbers_in};
 use crate::data::FuncqaQuestion;
 use crate::log::LoggedAnswer;
@@ -48,7 +48,6 @@ impl Verdict {
     }
 }
 
-/// A question with its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
     /// Its number in the data, from 1.
@@ -63,22 +62,14 @@ pub struct Judged {
     /// A person's verdict, where the log has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub human: Option<bool>,
-    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-/// The score of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FuncqaScore {
-    /// The questions of the data; every rate is of these.
-    pub n: usize,
-    /// The questions that the log has no row for: wrong.
-    pub missing: Vec<usize>,
-    /// Rows that answer no question of the data.
-    pub unmatched: Vec<Unmatched>,
-    /// Rows that gave way to a later one for the same question.
-    pub repeated: usize,
+    #[serde(flatten)]
+    pub coverage: Coverage,
     /// Questions whose gold answer holds no number: wrong.
     pub no_gold: Vec<usize>,
     /// See [`Verdict::strict`]. The figure to quote.
@@ -93,7 +84,6 @@ pub struct FuncqaScore {
     /// A person's verdicts, where the log has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub human: Option<Rate>,
-    /// Every question.
     #[serde(skip)]
     pub questions: Vec<Judged>,
 }
@@ -129,8 +119,6 @@ pub fn score(questions: &[FuncqaQuestion], answers: &[LoggedAnswer]) -> FuncqaSc
     // The original writes 0 for everything until a person has looked; a log without a single 1 tells nothing.
     let human = judged.iter().any(|question| question.human == Some(true));
     FuncqaScore {
-        n: questions.len(),
-        missing: matched.missing(),
         no_gold,
         strict: rate(|verdict| verdict.strict),
         any: rate(|verdict| verdict.any),
@@ -140,8 +128,7 @@ pub fn score(questions: &[FuncqaQuestion], answers: &[LoggedAnswer]) -> FuncqaSc
         last_call_strict: rate(|verdict| verdict.last_call_strict),
         last_call_1pct: rate(|verdict| verdict.last_call_1pct),
         human: human.then(|| Rate::of(&judged, |question| question.human == Some(true))),
-        unmatched: matched.unmatched,
-        repeated: matched.repeated,
+        coverage: matched.into(),
         questions: judged,
     }
 }
@@ -204,8 +191,8 @@ mod tests {
         let log =
             [answer(1, "a", "1000", None, None), answer(3, "c", "3", None, None), answer(7, "z", "3", None, None)];
         let score = score(&data, &log);
-        assert_eq!((score.n, score.strict.count, score.strict.n), (3, 1, 3));
-        assert_eq!((score.missing, score.no_gold, score.unmatched.len()), (vec![2], vec![3], 1));
+        assert_eq!((score.coverage.n, score.strict.count, score.strict.n), (3, 1, 3));
+        assert_eq!((score.coverage.missing, score.no_gold, score.coverage.unmatched.len()), (vec![2], vec![3], 1));
         assert_eq!(score.human, None);
     }
 }

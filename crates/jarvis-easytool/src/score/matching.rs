@@ -31,17 +31,26 @@ pub struct Unmatched {
 pub struct Matched {
     /// For each question of the data, in order, the place of its row in the log, from 0.
     pub rows: Vec<Option<usize>>,
-    /// The rows that answer none.
     pub unmatched: Vec<Unmatched>,
     /// How many rows gave way to a later one for the same question.
     pub repeated: usize,
 }
 
-impl Matched {
-    /// The numbers of the questions without a row, from 1.
-    pub fn missing(&self) -> Vec<usize> {
-        let rows = self.rows.iter().enumerate();
-        rows.filter(|(_, row)| row.is_none()).map(|(at, _)| at + 1).collect()
+/// How a log covers the data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// The questions of the data, or of the log where no data is given; every rate is of these.
+    pub n: usize,
+    /// The questions that the log has no row for: wrong. Numbers from 1.
+    pub missing: Vec<usize>,
+    pub unmatched: Vec<Unmatched>,
+    pub repeated: usize,
+}
+
+impl From<Matched> for Coverage {
+    fn from(Matched { rows, unmatched, repeated }: Matched) -> Coverage {
+        let missing = rows.iter().zip(1..).filter(|(row, _)| row.is_none()).map(|(_, number)| number).collect();
+        Coverage { n: rows.len(), missing, unmatched, repeated }
     }
 }
 

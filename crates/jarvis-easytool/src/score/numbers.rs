@@ -1,8 +1,11 @@
 //! Numbers in texts, and when two of them count as the same.
 
+use std::sync::LazyLock;
+
 use jarvis_prompt::literal::Literal;
 use jarvis_tools::hub::{self, Function, Mode};
 use num_bigint::BigInt;
+use regex::Regex;
 
 /// How far a number may be from the gold one, as a share of it.
 const STRICT: f64 = 0.001;
@@ -76,50 +79,19 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// The numbers of a text, in order: a minus if any, digits, a fraction if any, an exponent if any. Commas between
-/// thousands are dropped first. Numbers beyond the range of floats are passed over.
+/// Digits with commas between thousands.
+const DIGITS: &str = "[0-9]+(?:,[0-9]{3,})*";
+
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+    let number = format!(r"[-\u{{2212}}]?{DIGITS}(?:\.{DIGITS})?(?:[eE][+-]?{DIGITS})?");
+    Regex::new(&number).expect("the pattern is a regular expression")
+});
+
+/// The numbers of a text, in order: a minus if any, digits, a fraction if any, an exponent if any. Numbers beyond the range
+/// of floats are passed over.
 pub fn numbers_in(text: &str) -> Vec<Number> {
-    let text = without_thousands(text);
-    let mut found = Vec::new();
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (before, from) = rest.split_at(at);
-        let length = number_length(from);
-        let (digits, after) = from.split_at(length);
-        let minus = if before.ends_with(['-', '\u{2212}']) { "-" } else { "" };
-        found.extend(Number::read(&format!("{minus}{digits}")));
-        rest = after;
-    }
-    found
-}
-
-/// How long the number is that the text starts with, in bytes.
-fn number_length(text: &str) -> usize {
-    let digits = |from: usize| {
-        let rest = text.get(from..).unwrap_or_default();
-        rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len()
-    };
-    let byte = |at: usize| text.as_bytes().get(at).copied();
-    let mut end = digits(0);
-    if byte(end) == Some(b'.') && digits(end + 1) > 0 {
-        end += 1 + digits(end + 1);
-    }
-    if matches!(byte(end), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(byte(end + 1), Some(b'+' | b'-')));
-        let power = digits(end + 1 + sign);
-        if power > 0 {
-            end += 1 + sign + power;
-        }
-    }
-    end
-}
-
-/// The text without commas that have a digit before and three digits after.
-fn without_thousands(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let separates = |at: usize| at > 0 && digit(at - 1) && (1..=3).all(|step| digit(at + step));
-    text.char_indices().filter(|(at, c)| *c != ',' || !separates(*at)).map(|(_, c)| c).collect()
+    let found = NUMBER.find_iter(text).map(|found| found.as_str().replace(',', "").replace('\u{2212}', "-"));
+    found.filter_map(|number| Number::read(&number)).collect()
 }
 
 #[cfg(test)]
@@ -136,6 +108,7 @@ mod tests {
             ("[1,200,300] 1.2.3 v2", "1200300 1.2 3 2"),
             ("1e999 7", "7"),
             ("四 4 ４", "4"),
+            ("1,200,30 12,3456,789 2.5,300 10-6 .5", "1200 30 123456789 2.53 10 -6 5"),
             ("", ""),
         ] {
             let found: Vec<String> = numbers_in(text).iter().map(|number| number.value.to_string()).collect();

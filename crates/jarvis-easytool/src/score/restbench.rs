@@ -1,18 +1,20 @@
 //! RestBench: whether the gold path is in the path of a plan, and how that path comes out of the plan.
 
+use std::sync::LazyLock;
+
 use indexmap::IndexMap;
 use jarvis_prompt::literal::Literal;
+use regex::Regex;
 use serde::Serialize;
 
 use super::Rate;
-use super::matching::{Key, Unmatched, match_rows};
+use super::matching::{Coverage, Key, match_rows};
 use crate::data::RestQuestion;
 use crate::log::{EndpointChoice, LoggedPath};
 
 /// The endpoints of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Extracted {
-    /// The endpoints, in order.
     pub path: Vec<String>,
     /// What was passed over, and why.
     pub warnings: Vec<String>,
@@ -36,7 +38,7 @@ fn append(id: &Literal, step: usize, tools: &IndexMap<i64, String>, found: &mut 
         Literal::List(ids) if whole => {
             return ids.iter().for_each(|id| append(id, step, tools, found, false));
         }
-        Literal::Null | Literal::Bool(_) | Literal::Float(_) | Literal::List(_) | Literal::Map(_) => None,
+        _ => None,
     };
     match number {
         Some(-1) => {}
@@ -48,30 +50,13 @@ fn append(id: &Literal, step: usize, tools: &IndexMap<i64, String>, found: &mut 
     }
 }
 
-/// A path in the form in which paths are compared: no blanks at the ends, one between words, `{}` for every parameter.
-pub fn normalised(path: &[String]) -> Vec<String> {
-    path.iter().map(|endpoint| normalised_endpoint(endpoint)).collect()
-}
+static PLACEHOLDER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{[^}]*\}").expect("the pattern is a regular expression"));
 
-fn normalised_endpoint(endpoint: &str) -> String {
-    let endpoint = endpoint.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut plain = String::with_capacity(endpoint.len());
-    let mut rest = endpoint.as_str();
-    while let Some((before, after)) = rest.split_once('{') {
-        plain.push_str(before);
-        match after.split_once('}') {
-            Some((_, after)) => {
-                plain.push_str("{}");
-                rest = after;
-            }
-            None => {
-                plain.push('{');
-                rest = after;
-            }
-        }
-    }
-    plain.push_str(rest);
-    plain
+/// A path in the form in which paths are compared: no blanks at the ends, one between words, `{}` for every parameter.
+fn normalised(path: &[String]) -> Vec<String> {
+    let words = |endpoint: &String| endpoint.split_whitespace().collect::<Vec<_>>().join(" ");
+    path.iter().map(|endpoint| PLACEHOLDER.replace_all(&words(endpoint), "{}").into_owned()).collect()
 }
 
 /// Whether `gold` is in `path`, in order, with gaps allowed.
@@ -94,7 +79,6 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Judges a path.
     pub fn of(gold: &[String], path: &[String]) -> Verdict {
         let (wanted, found) = (normalised(gold), normalised(path));
         Verdict {
@@ -106,7 +90,6 @@ impl Verdict {
     }
 }
 
-/// A question with its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
     /// Its number in the data, from 1.
@@ -117,22 +100,14 @@ pub struct Judged {
     pub path: Vec<String>,
     /// Whether the log has no row for it.
     pub missing: bool,
-    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-/// The score of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RestbenchScore {
-    /// The questions of the data; every rate is of these.
-    pub n: usize,
-    /// The questions that the log has no row for: wrong.
-    pub missing: Vec<usize>,
-    /// Rows that answer no question of the data.
-    pub unmatched: Vec<Unmatched>,
-    /// Rows that gave way to a later one for the same question.
-    pub repeated: usize,
+    #[serde(flatten)]
+    pub coverage: Coverage,
     /// See [`Verdict::correct_path`]. The figure to quote.
     pub correct_path: Rate,
     pub exact: Rate,
@@ -140,7 +115,6 @@ pub struct RestbenchScore {
     pub untrimmed: Rate,
     /// How many endpoints a correct path has beyond the gold ones, on average; none where no path is correct.
     pub mean_extra_calls: Option<f64>,
-    /// Every question.
     #[serde(skip)]
     pub questions: Vec<Judged>,
     /// What was odd about the plans from which paths were taken.
@@ -184,15 +158,12 @@ pub fn score(questions: &[RestQuestion], log: &[LoggedPath], tools: Option<&Inde
     let correct: Vec<&Judged> = judged.iter().filter(|question| question.verdict.correct_path).collect();
     let extra: usize = correct.iter().map(|question| question.path.len() - question.gold.len()).sum();
     RestbenchScore {
-        n: questions.len(),
-        missing: matched.missing(),
         correct_path: rate(|verdict| verdict.correct_path),
         exact: rate(|verdict| verdict.exact),
         contiguous: rate(|verdict| verdict.contiguous),
         untrimmed: rate(|verdict| verdict.untrimmed),
         mean_extra_calls: (!correct.is_empty()).then(|| extra as f64 / correct.len() as f64),
-        unmatched: matched.unmatched,
-        repeated: matched.repeated,
+        coverage: matched.into(),
         questions: judged,
         warnings,
     }

@@ -1,14 +1,11 @@
 //! How well retrieval finds the tools that the data names: recall and NDCG.
 
-mod read;
-
 use std::collections::HashSet;
+use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::log::SolveRecord;
-
-pub use read::{Gold, Item, ReadError, read_items, read_log};
+use crate::input::{InputError, read_lines, text_of};
 
 /// The share of the gold tools that are among the first `k` found, 0..=1; `None` without gold tools.
 pub fn recall_at(found: &[i64], gold: &[i64], k: usize) -> Option<f64> {
@@ -57,21 +54,35 @@ pub struct Query {
     pub gold: Vec<i64>,
 }
 
-impl From<&SolveRecord> for Query {
-    /// What was found for all subtasks counts for the question, as [`merged`] lists it.
-    fn from(record: &SolveRecord) -> Query {
-        Query { found: merged(&record.retrieved), gold: record.gold_tools.clone() }
+/// Reads what a log says about retrieval. What was found for the subtasks counts for their question, as [`merged`] lists it.
+///
+/// # Errors
+/// When the file cannot be read, a line is no record, or no record tells of retrieval.
+pub fn read_log(path: &Path) -> Result<Vec<Query>, InputError> {
+    #[derive(Deserialize)]
+    struct Record {
+        question: Option<String>,
+        #[serde(default)]
+        retrieved: Vec<Vec<i64>>,
+        #[serde(default)]
+        gold_tools: Vec<i64>,
     }
+    let mut records: Vec<Record> = read_lines(path, &text_of(path)?)?;
+    records.retain(|record| record.question.is_some());
+    if records.iter().all(|record| record.retrieved.is_empty()) {
+        let reason = "no record says which tools were retrieved";
+        return Err(InputError::shape(path, reason));
+    }
+    let query = |record: Record| Query { found: merged(&record.retrieved), gold: record.gold_tools };
+    Ok(records.into_iter().map(query).collect())
 }
 
 /// The figures of many queries: means over those that have gold tools.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RetrievalScore {
-    /// Queries that were counted.
     pub n: usize,
     /// Queries without gold tools, which were not.
     pub skipped: usize,
-    /// How many found tools count.
     pub k: usize,
     /// Mean recall@k, 0..=1; 0 where nothing was counted.
     pub recall: f64,

@@ -17,7 +17,6 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// `count` of `n`.
     pub fn new(count: usize, n: usize) -> Rate {
         if n == 0 {
             return Rate { count, n, rate: None, low: None, high: None };

@@ -1,6 +1,6 @@
-//! What waits for what, and in which order subtasks run.
+//! Dependencies of subtasks, and the order in which they run.
 
-use std::sync::Mutex;
+use std::time::Duration;
 
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn what_tasks_wait_for_is_normalised() {
     check(3, &format!("[{}]", row("3", "[1]")), &[(1, &[-1]), (2, &[-1]), (3, &[1])], 0);
     check(1, &format!("[{},{}]", row("1", "[-1]"), row("2", "[1]")), &[(1, &[-1])], 1);
     check(2, &format!("[{},{},{}]", row("1", "[-1]"), row("2", "[1]"), row("2", "[-1]")), &[(1, &[-1]), (2, &[1])], 0);
-    // A later task first, and a circle.
+    // A later task first, and a cycle.
     check(2, &format!("[{},{}]", row("1", "[2]"), row("2", "[-1]")), &[(2, &[-1]), (1, &[2])], 0);
     check(
         3,
@@ -70,6 +70,29 @@ fn what_is_needed_by_way_of_others_is_needed() {
     assert_eq!(needed(&all, &all[2]), Vec::<i64>::new());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_subtask_that_hangs_or_panics_holds_up_no_other() {
+    let subtasks = independent(&["hangs", "panics", "fails", "works"].map(str::to_owned));
+    let limits = Limits { task_timeout: Duration::from_secs(5), ..Limits::default() };
+    let (events, mut receiver) = Events::channel(jarvis_plan::RunId("r".into()));
+    let ended = run(&subtasks, limits, &events, async |task: Subtask, _| match task.task.as_str() {
+        "hangs" => std::future::pending().await,
+        "panics" => panic!("oh"),
+        "fails" => ("kept", Err(TaskError::new(ErrorCode::CannotDo, "no"))),
+        _ => ("kept", Ok(json!("answer"))),
+    });
+    let ended = ended.await.into_iter().map(|ended| ended.map_err(|error| error.code)).collect::<Vec<_>>();
+    assert_eq!(ended, [Err(ErrorCode::Timeout), Err(ErrorCode::Panic), Ok("kept"), Ok("kept")]);
+    let mut finished = Vec::new();
+    while let Ok(event) = receiver.try_recv() {
+        if let jarvis_plan::EventKind::TaskFinished { outcome } = event.kind {
+            finished.push((outcome.id.0, outcome.succeeded()));
+        }
+    }
+    finished.sort_unstable();
+    assert_eq!(finished, [(0, false), (1, false), (2, false), (3, true)]);
+}
+
 proptest! {
     #[test]
     fn every_task_runs_once_and_after_what_it_waits_for(
@@ -82,16 +105,18 @@ proptest! {
         let Literal::List(rows) = Literal::parse(&format!("[{}]", rows.join(","))).unwrap() else { unreachable!() };
         let (subtasks, _) = topology(&tasks, &rows);
         prop_assert_eq!(subtasks.len(), tasks.len());
-        let order = Mutex::new(Vec::new());
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let ended = runtime.block_on(run(&subtasks, at_once, |at, finished: std::sync::Arc<IndexMap<i64, ()>>| {
-            let task = &subtasks[at];
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let seen = Arc::clone(&order);
+        let solve = move |task: Subtask, finished: Arc<IndexMap<i64, ()>>| {
             let ready = task.dep.iter().all(|dep| *dep == -1 || finished.contains_key(dep));
-            order.lock().unwrap().push((task.id, ready));
-            async { tokio::task::yield_now().await }
-        }));
-        prop_assert_eq!(ended.len(), tasks.len());
-        let order = order.into_inner().unwrap();
+            seen.lock().unwrap().push((task.id, ready));
+            async { ((), Ok(Value::Null)) }
+        };
+        let limits = Limits { concurrency: at_once, ..Limits::default() };
+        let ended = runtime.block_on(run(&subtasks, limits, &Events::unread(), solve));
+        prop_assert_eq!(ended, vec![Ok(()); tasks.len()]);
+        let order = order.lock().unwrap().clone();
         prop_assert!(order.iter().all(|(_, ready)| *ready), "{:?}", order);
         if at_once == 1 {
             let ids: Vec<i64> = order.iter().map(|(id, _)| *id).collect();

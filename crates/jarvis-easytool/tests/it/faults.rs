@@ -10,7 +10,7 @@ use jarvis_easytool::funcqa::{Funcqa, Kind};
 use jarvis_easytool::instructions::{Guideline, ToolInstruction};
 use jarvis_easytool::log::{SolveRecord, Status};
 use jarvis_easytool::solve::Offer;
-use jarvis_easytool::stage::{Limits, Untraced};
+use jarvis_easytool::stage::Limits;
 use jarvis_easytool::toolbench::{Query, Toolbench};
 use jarvis_tools::hub::Mode;
 use jarvis_tools::local::HubFunction;
@@ -46,9 +46,9 @@ fn hub() -> Arc<Registry> {
 }
 
 async fn funcqa(model: Arc<Replay>, tools: Arc<Registry>) -> SolveRecord {
-    let mut pipeline = Funcqa::new(model, tools, Arc::new(Untraced)).unwrap();
+    let mut pipeline = Funcqa::new(model, tools);
     pipeline.limits = Limits { tool_timeout: Duration::from_millis(50), ..Limits::default() };
-    pipeline.answer(1, "What is 1 + 2 + 3?", Kind::MultiHop).await
+    Arc::new(pipeline).answer(1, "What is 1 + 2 + 3?", Kind::MultiHop).await
 }
 
 /// The replies that no stage with a form can use: prose, code, broken JSON, JSON of another shape.
@@ -110,8 +110,8 @@ async fn a_retry_tells_the_reason_and_leaves_out_the_failed_tool() {
         r#"{"stage":"answer_check","contains":["could not be used"],"reply":"{\"Choice\": \"yes\"}"}"#,
     ];
     let replay = Arc::new(Replay::parse("script", &script.join("\n")).unwrap());
-    let pipeline = Funcqa::new(Arc::clone(&replay) as _, hub(), Arc::new(Untraced)).unwrap();
-    let record = pipeline.answer(7, "What is 1 - 2?", Kind::OneHop).await;
+    let pipeline = Funcqa::new(Arc::clone(&replay) as _, hub());
+    let record = Arc::new(pipeline).answer(7, "What is 1 - 2?", Kind::OneHop).await;
     assert_eq!(replay.unused(), 0, "{:?}", record.errors);
     // A true result of -1 is a success.
     assert_eq!((record.id, record.status, record.check_index), (7, Status::Succeeded, 1), "{record:?}");
@@ -142,9 +142,9 @@ async fn dependants_of_a_failed_subtask_are_told_and_tried() {
         r#"{"stage":"answer_check","reply":"{\"Reason\": \"yes, yesterday\", \"Choice\": \"No\"}"}"#,
     ];
     let replay = Arc::new(Replay::parse("script", &script.join("\n")).unwrap());
-    let mut pipeline = Funcqa::new(Arc::clone(&replay) as _, hub(), Arc::new(Untraced)).unwrap();
+    let mut pipeline = Funcqa::new(Arc::clone(&replay) as _, hub());
     pipeline.limits.tool_attempts = 1;
-    let record = pipeline.answer(1, "What is 1 / 0 + 2?", Kind::MultiHop).await;
+    let record = Arc::new(pipeline).answer(1, "What is 1 / 0 + 2?", Kind::MultiHop).await;
     assert_eq!((record.status, record.check_index), (Status::Partial, -1), "{:?}", record.errors);
     assert_eq!(record.answer_subtask.len(), 1);
     assert_eq!(record.answer_wrong[0].answer, "About infinity.");
@@ -217,12 +217,12 @@ async fn toolbench(model: Arc<Replay>, how: &'static str) -> (SolveRecord, usize
         tool_description: "tells the weather".into(),
         tool_guidelines: [("now".to_owned(), guideline.clone())].into_iter().collect(),
     };
-    let mut pipeline = Toolbench::new(model, Arc::new(registry), Arc::new(Untraced), vec![tool(7), tool(8)]).unwrap();
+    let mut pipeline = Toolbench::new(model, Arc::new(registry), vec![tool(7), tool(8)]);
     pipeline.limits.tool_timeout = Duration::from_millis(50);
     let offer = |id: i64| Offer { id, description: "tells the weather".into() };
     let query =
         Query { text: "What is the weather in Rome?".into(), tools: vec![offer(8), offer(7)], ..Query::default() };
-    let record = pipeline.answer(1, &query).await;
+    let record = Arc::new(pipeline).answer(1, query).await;
     (record, broken.calls.load(Ordering::Relaxed))
 }
 

@@ -68,6 +68,6 @@ Say when the library is open. | If you want to say when the library is open. | {
     // A file that was written can be read.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tools.json");
-    std::fs::write(&path, instructions.to_json().unwrap()).unwrap();
+    std::fs::write(&path, instructions.to_json()).unwrap();
     assert_eq!(&read_endpoints(&path).unwrap(), endpoints);
 }

@@ -11,3 +11,4 @@ mod mock_api;
 mod outside;
 mod replays;
 mod retrieval;
+mod scores;

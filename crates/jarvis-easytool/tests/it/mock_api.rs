@@ -6,36 +6,28 @@ use std::time::Duration;
 
 use jarvis_catalogue::openapi::ApiDocument;
 use jarvis_easytool::instruct::{InstructOptions, InstructReport, Memo, Shape, Writer, read_documents, write};
-use jarvis_easytool::mock::api::ApiMock;
+use jarvis_easytool::mock::ApiMock;
 use jarvis_net::Secret;
 use jarvis_tools::openapi::{OpenApiCaller, OpenApiConfig};
 use jarvis_tools::{Registry, ToolErrorKind};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::instruct::library;
 
-/// A running stand-in and its address. It stops when the sender is dropped.
-async fn serve(mock: &ApiMock) -> (String, oneshot::Sender<()>) {
+/// Starts a stand-in, which runs as long as the test, and returns its address.
+async fn serve(mock: &ApiMock) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let (stop, stopped) = oneshot::channel::<()>();
-    let mock = mock.clone();
-    tokio::spawn(async move {
-        let shutdown = async {
-            let _ = stopped.await;
-        };
-        mock.serve(listener, shutdown).await.unwrap();
-    });
-    (url, stop)
+    tokio::spawn(jarvis_easytool::mock::serve(listener, mock.router()));
+    url
 }
 
 #[tokio::test]
 async fn requests_are_checked_against_the_document() {
     let mock = ApiMock::new(ApiDocument::read(&library()).unwrap()).with_key("card-7");
-    let (url, _stop) = serve(&mock).await;
+    let url = serve(&mock).await;
     #[allow(clippy::disallowed_methods, reason = "the caller of the mock is a client of its own")]
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let ask = async |method: &str, path: &str, body: &str| {
@@ -86,7 +78,7 @@ async fn requests_are_checked_against_the_document() {
 async fn a_caller_and_a_stand_in_understand_each_other() {
     let document = Arc::new(ApiDocument::read(&library()).unwrap());
     let mock = ApiMock::new(ApiDocument::clone(&document)).with_key("card-7");
-    let (url, _stop) = serve(&mock).await;
+    let url = serve(&mock).await;
     let base = url::Url::parse(&url).unwrap();
     let config = OpenApiConfig { key: Secret::new("card-7"), ..OpenApiConfig::new(base.clone()) };
     let caller = OpenApiCaller::new(Some(Arc::clone(&document)), config);
@@ -111,7 +103,7 @@ async fn execute(path: &Path) -> (InstructReport, ApiMock) {
     let documents = read_documents(path).unwrap();
     let api = Arc::clone(documents[0].api.as_ref().unwrap());
     let mock = ApiMock::new(ApiDocument::clone(&api));
-    let (url, _stop) = serve(&mock).await;
+    let url = serve(&mock).await;
     let base = url::Url::parse(&url).unwrap();
     let caller = Arc::new(OpenApiCaller::new(Some(api), OpenApiConfig::new(base)));
     let mut tools = Registry::new();

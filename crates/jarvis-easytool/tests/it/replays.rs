@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jarvis_chat::Replay;
 use jarvis_easytool::funcqa::{Funcqa, Kind};
 use jarvis_easytool::log::{SolveRecord, Status};
-use jarvis_easytool::stage::{Limits, Untraced};
+use jarvis_easytool::stage::Limits;
 use jarvis_prompt::literal::Literal;
 use jarvis_tools::hub::Mode;
 use jarvis_tools::local::HubFunction;
@@ -15,10 +15,9 @@ use crate::converter::Case;
 
 async fn answered(case: &Case, kind: Kind) -> SolveRecord {
     let replay = Replay::parse("case", &case.funcqa()).unwrap();
-    let mut pipeline =
-        Funcqa::new(Arc::new(replay), Arc::new(HubFunction::registry(Mode::Compat)), Arc::new(Untraced)).unwrap();
+    let mut pipeline = Funcqa::new(Arc::new(replay), Arc::new(HubFunction::registry(Mode::Compat)));
     pipeline.limits = Limits { concurrency: 1, ..Limits::default() };
-    pipeline.answer(1, case.text("question"), kind).await
+    Arc::new(pipeline).answer(1, case.text("question"), kind).await
 }
 
 /// Everything that a clean case must reproduce.

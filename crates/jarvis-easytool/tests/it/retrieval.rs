@@ -139,13 +139,13 @@ async fn stored_vectors_are_used_in_their_order() {
     assert_eq!(error.to_string(), "the query's vector has 64 components, and the index is of 1");
 
     for (text, expected) in [
-        ("[[1], [[1.0], [2.0]]]", "it holds 1 ids and 2 vectors"),
-        (r#"[["x"], [[1.0]]]"#, "`x` is no id of a tool"),
-        ("{}", "invalid type: map, expected a tuple of size 2 at line 1 column 1"),
+        ("[[1], [[1.0], [2.0]]]", ": it holds 1 ids and 2 vectors"),
+        (r#"[["x"], [[1.0]]]"#, ": \"x\" is not the id of a tool"),
+        ("{}", ", line 1: invalid type: map, expected a tuple of size 2"),
     ] {
         std::fs::write(&path, text).unwrap();
         let error = read_stored(&path).unwrap_err().to_string();
-        assert_eq!(error, format!("{}: {expected}", path.display()));
+        assert_eq!(error, format!("{}{expected}", path.display()));
     }
 }
 

@@ -17,7 +17,7 @@ mod toolbench;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use jarvis_easytool::data::DataError;
+use jarvis_easytool::input::InputError;
 
 use crate::cli::Global;
 use crate::commands::taskbench::infer::at_least_one;
@@ -52,12 +52,12 @@ pub(crate) enum EasytoolCommand {
 
 pub(super) async fn run(command: EasytoolCommand, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     match command {
-        EasytoolCommand::Instruct(args) => instruct::run(*args, global, printer).await,
+        EasytoolCommand::Instruct(args) => with_json(args.json, printer, instruct::run(*args, global, printer)).await,
         EasytoolCommand::Funcqa(args) => funcqa::run(*args, global, printer).await,
         EasytoolCommand::Toolbench(args) => toolbench::run(*args, global, printer).await,
         EasytoolCommand::Restbench(args) => restbench::run(*args, global, printer).await,
         EasytoolCommand::Call(args) => call::run(args, printer).await,
-        EasytoolCommand::Retrieve(args) => retrieve::run(*args, global, printer).await,
+        EasytoolCommand::Retrieve(args) => with_json(args.json, printer, retrieve::run(*args, global, printer)).await,
         EasytoolCommand::Score(command) => score::run(command, global, printer).await,
         EasytoolCommand::Prepare(args) => prepare::run(args, printer).await,
         EasytoolCommand::Export(args) => export::run(args, printer).await,
@@ -65,8 +65,27 @@ pub(super) async fn run(command: EasytoolCommand, global: &Global, printer: Prin
     }
 }
 
-/// A file of questions that cannot be used is wrong use.
-fn unusable(error: DataError) -> Failure {
-    let hint = error.hint();
-    Failure::usage(error).hint(hint)
+/// Forms of files, for hints.
+const QUESTIONS: &str = "give a JSON list of questions, or JSON Lines, in the form that the benchmark publishes";
+const LOG: &str =
+    "give a log of `jarvis easytool`, one of the original, or results in the form of ToolBench's evaluator";
+const TOOLS: &str = "give tool instructions: a list, or an object, of tools with ID and tool_description";
+
+/// A file that cannot be used is wrong use; `form` says what it should be.
+fn unusable(error: InputError, form: &str) -> Failure {
+    let is_unread = matches!(error, InputError::Read { .. });
+    Failure::usage(error).hint(if is_unread { "give the path of a file that exists and can be read" } else { form })
+}
+
+/// Runs a command; with `json` its failure is printed as a document, too.
+async fn with_json(
+    json: bool,
+    printer: Printer,
+    command: impl Future<Output = Result<ExitCode, Failure>>,
+) -> Result<ExitCode, Failure> {
+    command.await.inspect_err(|failure| {
+        if json {
+            printer.out(&failure.document().to_string());
+        }
+    })
 }

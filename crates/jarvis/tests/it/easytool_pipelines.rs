@@ -196,6 +196,53 @@ fn toolbench_calls_the_server_and_retrieves() {
     assert!(exported.code == 0 && exported.stdout.contains("\"588\""), "{}{}", exported.stdout, exported.stderr);
 }
 
+#[test]
+fn questions_are_a_run_of_the_journal() {
+    let harness = Harness::new();
+    harness.file(
+        "two.json",
+        r#"[{"question": "What is 1 + 2 + 3?", "answer": 6}, {"question": "And 1 + 5?", "answer": 6}]"#,
+    );
+    let reply = |text: &str| Reply::text(text).usage(100, 10);
+    let chat = FakeChat::spawn(
+        Script::new()
+            .on_containing("task_decompose", &["And 1 + 5?"], reply("no idea"))
+            .on("task_decompose", reply(r#"{"Tasks": ["Add 1 and 2", "Add 3 to it"]}"#))
+            .on("task_topology", reply(r#"[{"id": 1, "dep": [-1]}, {"id": 2, "dep": [1]}]"#))
+            .on("choose_tool", reply(r#"{"ID": 0}"#))
+            .on("choose_parameter", reply(r#"{"Parameters": {"input": [1, 2]}}"#))
+            .on("choose_parameter_depend", reply(r#"{"Parameters": {"input": [3, 3]}}"#))
+            .on("answer_check", reply(r#"{"Choice": "Yes"}"#))
+            .otherwise(reply("6")),
+    );
+    let args =
+        ["easytool", "funcqa", "--kind", "multi-hop", "--data", "two.json", "--attempts", "2", "--llm", "m", "-q"];
+    let ended = harness.run(&[&args[..], &["--record", "calls.jsonl", "--base-url", &chat.url()]].concat());
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let (_, runs) = harness.json(&["runs", "list", "--json"]);
+    let [run] = &runs.as_array().unwrap()[..] else { panic!("one run: {runs}") };
+    let about = ["request", "status", "tasks", "ok"].map(|name| run[name].clone());
+    assert_eq!(about, [json!("FuncQA multi-hop: 2 questions of two.json"), json!("done"), json!(2), json!(2)]);
+    let (_, events) = harness.json(&["runs", "show", run["run_id"].as_str().unwrap(), "--json"]);
+    let events = events.as_array().unwrap();
+    let finished: Vec<[&Value; 2]> = events
+        .iter()
+        .filter(|event| event["event"] == "task_finished")
+        .map(|event| [&event["outcome"]["args"]["task"], &event["outcome"]["inference"]])
+        .collect();
+    assert_eq!(finished, [[&json!("Add 1 and 2"), &json!("6")], [&json!("Add 3 to it"), &json!("6")]]);
+    let usage = &events.last().unwrap()["usage"];
+    let calls = json!({
+        "answer_check": 1, "answer_generation": 1, "answer_generation_depend": 1, "answer_summarize": 1, "choose_parameter": 1,
+        "choose_parameter_depend": 1, "choose_tool": 2, "task_decompose": 3, "task_topology": 1,
+    });
+    assert_eq!(
+        (&usage["calls"], &usage["prompt_tokens"], &usage["completion_tokens"]),
+        (&calls, &json!(1200), &json!(120))
+    );
+    assert_eq!(std::fs::read_to_string(harness.work().join("calls.jsonl")).unwrap().lines().count(), 12);
+}
+
 /// Labels of each call are on the wire; a model that is not there ends the run early.
 #[test]
 fn calls_carry_their_labels_and_a_dead_endpoint_ends_the_run() {

@@ -171,6 +171,8 @@ fn wrong_use_is_told() {
     --- stderr
     error: cannot read none.json
       Caused by: No such file or directory (os error 2)
+
+    hint: give the path of a file that exists and can be read
     ");
     #[cfg(not(feature = "embeddings"))]
     assert_snapshot!(retrieve(&["--embedder", "local:model"]), @r"
@@ -226,7 +228,9 @@ fn retrieval_is_scored() {
     exit 2
     --- stdout
     --- stderr
-    error: plain.jsonl: no record says which tools were retrieved; it is no log of a run with retrieval
+    error: plain.jsonl: no record says which tools were retrieved
+
+    hint: give a log of `jarvis easytool toolbench --retrieve`
     ");
     assert_eq!(harness.run(&["easytool", "score", "retrieval"]).code, 2);
 }

@@ -68,10 +68,10 @@ fn rows_of_other_forms_are_read() {
 #[test]
 fn what_is_no_log_is_refused() {
     for (text, error) in [
-        ("", "LOG is no log: it has no record of a question"),
-        ("{\"config\":{}}\n", "LOG is no log: it has no record of a question"),
-        ("hello\n", "LOG is no log: line 1, the last, is torn and is left out"),
-        ("3\n", "LOG is no log: line 1 is no record and is left out"),
+        ("", "LOG: not a log: it has no record of a question"),
+        ("{\"config\":{}}\n", "LOG: not a log: it has no record of a question"),
+        ("hello\n", "LOG: not a log: line 1, the last, is torn and is left out"),
+        ("3\n", "LOG: not a log: line 1 is no record and is left out"),
     ] {
         assert_eq!(read(text).unwrap_err(), error, "{text:?}");
     }

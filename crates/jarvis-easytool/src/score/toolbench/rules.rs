@@ -24,12 +24,12 @@ pub fn vote(answer: AnswerStatus, task: TaskStatus) -> Vote {
     }
 }
 
-/// Decides what rules leave open: the same seed and the same question give the same decision, in any order.
+/// Decides what the rules leave open, deterministically: by seed and question, in any order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// Heads or tails for a question, what is decided about it, and which repeat.
+    /// Decides one repeat of a question; `about` names the decision.
     pub fn decides(self, key: &str, about: &str, repeat: u32) -> bool {
         // FNV-1a over everything, then the finish of SplitMix64, so that near inputs fall apart.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ self.0;

@@ -3,17 +3,18 @@
 use std::collections::HashMap;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
+use jarvis_ask::AskError;
 use serde::Serialize;
 
 use super::super::Rate;
-use super::super::matching::{Key, Matched, match_rows};
-use super::{AnswerStatus, ErrorRates, Judge, JudgeError, Preference, Seed, TaskStatus, Vote, vote};
+use super::super::matching::{Coverage, Key, Matched, match_rows};
+use super::{AnswerStatus, ErrorRates, Judge, Preference, Seed, TaskStatus, Vote, vote};
 use crate::data::ToolbenchItem;
 use crate::log::LoggedAnswer;
 
 /// How a log is judged.
 pub struct Judging<'a> {
-    pub judge: &'a dyn Judge,
+    pub judge: &'a Judge,
     /// How often each question is judged; at least once.
     pub repeats: u32,
     /// What decides where the rules do not.
@@ -24,25 +25,20 @@ pub struct Judging<'a> {
 
 /// One question with the answers to it.
 #[derive(Debug, Clone, Copy)]
-pub struct Judged<'a> {
+struct Judged<'a> {
     /// The question's place, from 1.
-    pub id: usize,
+    id: usize,
     /// What the seed knows it by: the query's id, or its place.
     key: &'a str,
-    /// The answer of the log, where it has one.
-    pub answer: Option<&'a LoggedAnswer>,
-    /// The answer of the reference, where it has one.
-    pub reference: Option<&'a LoggedAnswer>,
+    answer: Option<&'a LoggedAnswer>,
+    reference: Option<&'a LoggedAnswer>,
 }
 
 /// The rows of a log, in the order of the data or, without data, in their own; and the keys of the questions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aligned {
-    /// Keys of the questions.
     pub keys: Vec<String>,
-    /// Which rows belong to them.
     pub log: Matched,
-    /// The same of the reference.
     pub reference: Matched,
 }
 
@@ -102,7 +98,6 @@ pub struct Outcome {
     pub votes: u32,
     /// Repeats that the rules left open.
     pub undecided: u32,
-    /// Whether the repeats were even.
     pub tied: bool,
 }
 
@@ -115,23 +110,19 @@ pub enum Standing {
     Tie,
 }
 
-/// One question, judged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QuestionScore {
     /// Its place in the data, from 1.
     pub id: usize,
     /// The query's id, or its place.
     pub query_id: String,
-    /// How the log did.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// A person's verdict, where the log has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub human: Option<bool>,
-    /// How the reference did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<Outcome>,
-    /// How the two compare.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
     /// Whether both answers are the same text, so that the seed decided.
@@ -158,34 +149,23 @@ pub struct JudgedScore {
     /// The reference's pass rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_pass: Option<Rate>,
-    /// Better than the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub win: Option<Rate>,
-    /// Worse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lose: Option<Rate>,
-    /// Even.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tie: Option<Rate>,
     /// Questions with the same answer in both, decided by the seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identical: Option<usize>,
-    /// Every question.
     #[serde(skip)]
     pub questions: Vec<QuestionScore>,
 }
 
-/// The score of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolbenchScore {
-    /// The questions: of the data, or of the log where no data is given.
-    pub n: usize,
-    /// Questions that the log has no row for: failed.
-    pub missing: Vec<usize>,
-    /// Rows of the log that answer no question of the data.
-    pub unmatched: Vec<super::super::matching::Unmatched>,
-    /// Rows that gave way to a later one for the same question.
-    pub repeated: usize,
+    #[serde(flatten)]
+    pub coverage: Coverage,
     /// Answers that are there: the run came to its end, did not give up, and said something.
     pub answered: Rate,
     /// What can be counted without a judge.
@@ -196,15 +176,12 @@ pub struct ToolbenchScore {
 }
 
 /// Scores a log. `judging` is none where nobody judges.
-///
-/// # Errors
-/// When the judge cannot be asked.
 pub async fn score(
     data: Option<&[ToolbenchItem]>,
     log: &[LoggedAnswer],
     reference: Option<&[LoggedAnswer]>,
     judging: Option<&Judging<'_>>,
-) -> Result<ToolbenchScore, JudgeError> {
+) -> Result<ToolbenchScore, AskError> {
     let aligned = align(data, log, reference.unwrap_or_default());
     let questions = aligned.questions(log, reference.unwrap_or_default());
     let counted: Vec<LoggedAnswer> = questions.iter().filter_map(|question| question.answer).cloned().collect();
@@ -213,25 +190,19 @@ pub async fn score(
         None => None,
     };
     Ok(ToolbenchScore {
-        n: questions.len(),
-        missing: aligned.log.missing(),
         answered: Rate::of(&questions, |question| question.answer.is_some_and(is_answered)),
         errors: ErrorRates::of(&counted),
         judged,
-        unmatched: aligned.log.unmatched,
-        repeated: aligned.log.repeated,
+        coverage: aligned.log.into(),
     })
 }
 
 /// Judges every question, and compares with the reference where there is one.
-///
-/// # Errors
-/// When the judge cannot be asked.
-pub async fn judge_all(
+async fn judge_all(
     questions: &[Judged<'_>],
     with_reference: bool,
     judging: &Judging<'_>,
-) -> Result<JudgedScore, JudgeError> {
+) -> Result<JudgedScore, AskError> {
     let judged = stream::iter(questions).map(|question| judge_question(question, with_reference, judging));
     let scores: Vec<QuestionScore> = judged.buffered(judging.parallel.max(1)).try_collect().await?;
     let repeats = judging.repeats.max(1);
@@ -265,7 +236,7 @@ async fn judge_question(
     question: &Judged<'_>,
     with_reference: bool,
     judging: &Judging<'_>,
-) -> Result<QuestionScore, JudgeError> {
+) -> Result<QuestionScore, AskError> {
     let outcome = judge_run(question.answer, question.key, "pass", judging).await?;
     let mut score = QuestionScore {
         id: question.id,
@@ -296,7 +267,7 @@ async fn judge_run(
     key: &str,
     about: &str,
     judging: &Judging<'_>,
-) -> Result<Outcome, JudgeError> {
+) -> Result<Outcome, AskError> {
     // A run that did not come to its end failed, and nobody need look.
     let Some(answer) = answer.filter(|answer| answer.finished) else { return Ok(Outcome::default()) };
     let repeats = judging.repeats.max(1);
@@ -336,7 +307,7 @@ async fn compare(
     passed: bool,
     reference_passed: bool,
     judging: &Judging<'_>,
-) -> Result<(Standing, bool), JudgeError> {
+) -> Result<(Standing, bool), AskError> {
     let of = |win: bool| if win { Standing::Win } else { Standing::Lose };
     if passed != reference_passed {
         return Ok((of(passed), false));

@@ -8,15 +8,19 @@ use std::time::Duration;
 use clap::Args;
 use jarvis_batch::Summary;
 use jarvis_chat::ChatModel;
-use jarvis_easytool::batch::TOOL_CALLS;
+use jarvis_easytool::batch::{self, Recorded, TOOL_CALLS};
 use jarvis_easytool::log::{LogFile, LogFileError};
 use jarvis_easytool::stage::Limits;
+use jarvis_engine::Events;
+use jarvis_store::files::FileError;
 use serde_json::{Value, json};
 
-use crate::batch_progress::BatchProgress;
+use crate::batch_progress::{BatchProgress, several};
 use crate::cli::Global;
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::session;
 use crate::wiring::{Special, build_special, load_config};
 
 /// Flags of every pipeline.
@@ -48,74 +52,100 @@ pub(super) struct BatchArgs {
     pub(super) json: bool,
 }
 
-pub(super) struct Asked {
+/// Who answers the questions.
+pub(super) struct Answerer {
     pub(super) model: Arc<dyn ChatModel>,
-    /// Its name, for the log.
-    pub(super) name: String,
+    config: Config,
     /// Whether it is a recording, which is answered from in order.
-    pub(super) recorded: bool,
+    recorded: bool,
 }
 
-/// The chat model that the flags and the configuration name; the pipelines cannot do without.
-pub(super) fn asked(global: &Global, printer: Printer) -> Result<Asked, Failure> {
-    let config = load_config(global, printer)?.config;
-    let Some(chat) = build_special(&config, global.record.as_deref(), Special::default())? else {
-        return Err(Failure::usage("this pipeline needs a chat model")
-            .hint("add --llm MODEL, with --base-url URL for a server of yours, or --llm replay:FILE for a recording"));
-    };
-    let name = config.llm.model.trim().to_owned();
-    Ok(Asked { model: chat.model, recorded: name.starts_with("replay:"), name })
+impl Answerer {
+    /// The chat model that the flags and the configuration name; the pipelines cannot do without.
+    pub(super) fn of(global: &Global, printer: Printer) -> Result<Answerer, Failure> {
+        let config = load_config(global, printer)?.config;
+        let Some(chat) = build_special(&config, global.record.as_deref(), Special::default())? else {
+            return Err(Failure::usage("this pipeline needs a chat model").hint(
+                "add --llm MODEL, with --base-url URL for a server of yours, or --llm replay:FILE for a recording",
+            ));
+        };
+        let recorded = config.llm.model.trim().starts_with("replay:");
+        Ok(Answerer { model: chat.model, recorded, config })
+    }
+
+    fn name(&self) -> &str {
+        self.config.llm.model.trim()
+    }
+}
+
+/// Questions for a pipeline.
+pub(super) struct Questions<'a, Q> {
+    /// What the journal calls the run: `FuncQA multi-hop`.
+    pub(super) title: String,
+    pub(super) data: &'a Path,
+    /// What the original names the log after, with `{model}` for the model.
+    pub(super) stem: String,
+    /// What the answers depend on, beside model and data.
+    pub(super) settings: Value,
+    pub(super) questions: Vec<Q>,
 }
 
 impl BatchArgs {
     /// The limits that the flags set, on top of a pipeline's own.
-    pub(super) fn limits(&self, asked: &Asked, own: Limits) -> Limits {
+    pub(super) fn limits(&self, answerer: &Answerer, own: Limits) -> Limits {
         Limits {
             structured_attempts: self.attempts,
             call_timeout: self.timeout.map(Duration::from_secs),
             tool_timeout: Duration::from_secs(self.tool_timeout),
-            // A recording answers in order.
-            concurrency: if asked.recorded { 1 } else { own.concurrency },
+            concurrency: if answerer.recorded { 1 } else { own.concurrency },
             ..own
         }
     }
 
-    pub(super) fn at_once(&self, asked: &Asked) -> usize {
-        if asked.recorded { 1 } else { usize::from(self.concurrency) }
-    }
-
-    /// The questions with their numbers, as many as are wanted.
-    pub(super) fn numbered<Q>(&self, questions: Vec<Q>) -> Vec<(u64, Q)> {
-        (1..).zip(questions).take(self.limit.unwrap_or(usize::MAX)).collect()
-    }
-
-    /// Opens the log. `stem` is what the original names it after, with `{model}` for the model.
-    pub(super) fn log(&self, stem: &str, asked: &Asked, settings: Value, printer: Printer) -> Result<LogFile, Failure> {
+    /// Answers the questions that the log lacks, as one run of the journal. `begin` is given the run's events and returns
+    /// what answers a question, given its number.
+    pub(super) async fn run<Q, A, F>(
+        &self,
+        answerer: &Answerer,
+        questions: Questions<'_, Q>,
+        printer: Printer,
+        begin: impl FnOnce(&Events) -> A,
+    ) -> Result<ExitCode, Failure>
+    where
+        A: Fn(u64, Q) -> F,
+        F: Future<Output: Recorded>,
+    {
+        let Questions { title, data, stem, settings, questions } = questions;
+        let numbered: Vec<(u64, Q)> = (1..).zip(questions).take(self.limit.unwrap_or(usize::MAX)).collect();
         let path = self.out.clone().unwrap_or_else(|| {
-            let stem = stem.replace("{model}", &jarvis_taskbench::data::file_stem(&asked.name));
-            PathBuf::from(format!("{stem}.jsonl"))
+            let model = jarvis_taskbench::data::file_stem(answerer.name());
+            PathBuf::from(format!("{}.jsonl", stem.replace("{model}", &model)))
         });
-        let mut config = json!({ "model": asked.name });
+        let mut config = json!({ "model": answerer.name() });
         if let (Some(config), Value::Object(settings)) = (config.as_object_mut(), settings) {
             config.extend(settings);
         }
-        let log = LogFile::open(&path, &config, self.resume).map_err(failed)?;
+        let mut log = LogFile::open(&path, &config, self.resume).map_err(failed)?;
         for note in log.notes() {
             printer.warning(note);
         }
-        Ok(log)
-    }
-
-    /// Shows a run.
-    pub(super) fn shown(&self, asked: &Asked, log: &LogFile, printer: Printer) -> BatchProgress {
-        BatchProgress::new(printer, &asked.name, ("question", "answer"), log.path())
+        let at_once = if answerer.recorded { 1 } else { usize::from(self.concurrency) };
+        let progress = BatchProgress::new(printer, answerer.name(), ("question", "answer"), &path);
+        let request = format!("{title}: {} of {}", several(numbered.len(), "question"), data.display());
+        let ended = session::batch(&answerer.config, request, printer, async |events, stop| {
+            let answer = begin(events);
+            batch::run(numbered, at_once, answer, &mut log, &progress, &stop).await.map_err(unwritable)
+        });
+        let ended = ended.await;
+        progress.clear();
+        self.end(&ended?, &progress, &path, printer)
     }
 
     /// Says how a run ended, and chooses the exit status.
-    pub(super) fn end(
+    fn end(
         &self,
         summary: &Summary,
-        shown: &BatchProgress,
+        progress: &BatchProgress,
         log: &Path,
         printer: Printer,
     ) -> Result<ExitCode, Failure> {
@@ -125,10 +155,10 @@ impl BatchArgs {
             printer.progress(&format!(
                 "succeeded {succeeded}, partial {partial}, failed {failed} in {seconds:.1} s; {model_calls} calls of the \
                  model, {tool_calls} of tools{}",
-                shown.used(summary)
+                progress.used(summary)
             ));
         }
-        shown.end(summary, "run the same command with --resume to ask for what is missing");
+        progress.end(summary, "run the same command with --resume to ask for what is missing");
         if self.json {
             let document = json!({
                 "questions": items, "already": already, "succeeded": succeeded, "partial": partial, "failed": failed,
@@ -145,12 +175,15 @@ impl BatchArgs {
     }
 }
 
-pub(super) fn failed(error: LogFileError) -> Failure {
-    match &error {
+fn failed(error: LogFileError) -> Failure {
+    match error {
         LogFileError::Exists { .. } => {
-            Failure::usage(error).hint("go on with it by --resume, or name another file with --out")
+            Failure::usage(error).hint("add --resume to answer what is missing, or name another file with --out")
         }
-        LogFileError::File(_) => Failure::work(error).hint("name another file with --out"),
-        LogFileError::Record { .. } => Failure::work(error),
+        LogFileError::File(error) => unwritable(error),
     }
+}
+
+fn unwritable(error: FileError) -> Failure {
+    Failure::work(error).hint("name another file with --out")
 }

@@ -74,7 +74,8 @@ impl EmbedderArgs {
             Some(path) => {
                 let path = path.clone();
                 let stored = tokio::task::spawn_blocking(move || read_stored(&path)).await.map_err(Failure::work)?;
-                let stored = stored.map_err(Failure::usage)?;
+                let form = "give JSON, `[[ids], [[numbers], …]]`, with a vector for each id";
+                let stored = stored.map_err(|error| super::unusable(error, form))?;
                 Retriever::by_stored(&tools, stored, embedder, Some(cache)).await
             }
             None => Retriever::by_vectors(tools, embedder, Some(cache)).await,
@@ -89,16 +90,8 @@ impl EmbedderArgs {
 
 pub(crate) fn failed(error: RetrievalError) -> Failure {
     let hint = error.hint();
-    let failure = match &error {
-        RetrievalError::Embed(EmbedError::Config(_)) => Failure::usage(error),
-        RetrievalError::Embed(_)
-        | RetrievalError::Vectors(_)
-        | RetrievalError::Cache(_)
-        | RetrievalError::Write(_)
-        | RetrievalError::Dimension { .. }
-        | RetrievalError::Stored { .. }
-        | RetrievalError::Interrupted => Failure::work(error),
-    };
+    let is_misuse = matches!(error, RetrievalError::Embed(EmbedError::Config(_)));
+    let failure = if is_misuse { Failure::usage(error) } else { Failure::work(error) };
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure,

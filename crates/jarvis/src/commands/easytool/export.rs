@@ -8,6 +8,7 @@ use jarvis_easytool::data::{ToolbenchItem, read_toolbench};
 use jarvis_easytool::instructions::{ToolInstruction, read_tools};
 use jarvis_easytool::log::{LoggedAnswer, OfferedFunction, functions_of, read_answers, to_converted};
 
+use super::{LOG, QUESTIONS, TOOLS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -43,15 +44,13 @@ pub(super) async fn run(args: ExportArgs, printer: Printer) -> Result<ExitCode, 
 }
 
 fn export(args: &ExportArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let logged = read_answers(&args.log).map_err(|error| {
-        let hint = error.hint();
-        Failure::usage(error).hint(hint)
-    })?;
+    let logged = read_answers(&args.log).map_err(|error| unusable(error, LOG))?;
     for note in &logged.notes {
         printer.warning(&format!("{}: {note}", args.log.display()));
     }
-    let items = args.data.as_deref().map(read_toolbench).transpose().map_err(super::unusable)?.unwrap_or_default();
-    let tools = args.tools.as_deref().map(read_tools).transpose().map_err(Failure::usage)?.unwrap_or_default();
+    let items = args.data.as_deref().map(read_toolbench).transpose().map_err(|error| unusable(error, QUESTIONS))?;
+    let tools = args.tools.as_deref().map(read_tools).transpose().map_err(|error| unusable(error, TOOLS))?;
+    let (items, tools) = (items.unwrap_or_default(), tools.unwrap_or_default());
     let document = to_converted(&logged.rows, &args.method, |answer| offered(answer, &items, &tools));
     let kept = document.as_object().map_or(0, serde_json::Map::len);
     if kept < logged.rows.len() {

@@ -5,22 +5,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use jarvis_easytool::batch;
-use jarvis_easytool::data::read_funcqa;
+use jarvis_easytool::data::{FuncqaQuestion, read_funcqa};
 use jarvis_easytool::funcqa::{Funcqa, Kind};
 use jarvis_easytool::instructions::{read_functions, read_tool_dic};
 use jarvis_easytool::solve::Offer;
-use jarvis_easytool::stage::{Limits, Untraced};
+use jarvis_easytool::stage::Limits;
+use jarvis_engine::Events;
 use jarvis_tools::hub::Mode;
 use jarvis_tools::local::HubFunction;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use super::batch::{BatchArgs, asked, failed};
+use super::batch::{Answerer, BatchArgs, Questions};
+use super::{QUESTIONS, TOOLS, unusable};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::session::cancel_on_interrupt;
 
 /// `jarvis easytool funcqa`.
 #[derive(Debug, Args)]
@@ -55,43 +54,40 @@ pub(crate) struct FuncqaArgs {
 }
 
 pub(super) async fn run(args: FuncqaArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let questions = read_funcqa(&args.data).map_err(Failure::usage)?;
-    let asked = asked(global, printer)?;
+    let questions = read_funcqa(&args.data).map_err(|error| unusable(error, QUESTIONS))?;
+    let answerer = Answerer::of(global, printer)?;
     let hub = Arc::new(HubFunction::registry(args.mode));
-    let mut pipeline = Funcqa::new(Arc::clone(&asked.model), hub, Arc::new(Untraced)).map_err(Failure::work)?;
+    let mut pipeline = Funcqa::new(Arc::clone(&answerer.model), hub);
     if let Some(path) = &args.functions {
-        pipeline.functions = read_functions(path).map_err(Failure::usage)?;
-        let offer = |f: &jarvis_easytool::instructions::FunctionInstruction| Offer {
-            id: f.id,
-            description: f.description.clone(),
-        };
-        pipeline.offers = pipeline.functions.iter().map(offer).collect();
+        pipeline.functions = read_functions(path).map_err(|error| unusable(error, TOOLS))?;
+        pipeline.offers = pipeline.functions.iter().map(Offer::from).collect();
     }
     if let Some(path) = &args.tools {
-        let rows = read_tool_dic(path).map_err(Failure::usage)?;
+        let rows = read_tool_dic(path).map_err(|error| unusable(error, TOOLS))?;
         pipeline.offers = rows.into_iter().map(|(id, description)| Offer { id, description }).collect();
     }
     let own = Limits { tool_attempts: usize::from(args.retrieval_num), ..Limits::default() };
-    pipeline.limits = args.batch.limits(&asked, own);
-    let settings = json!({
-        "pipeline": "funcqa",
-        "kind": args.kind.to_string(),
-        "data": args.data.display().to_string(),
-        "mode": args.mode.to_string(),
-        "retrieval_num": args.retrieval_num,
-    });
-    let stem = format!("FuncQA_{}_{{model}}_easytool", args.kind.data_type());
-    let mut log = args.batch.log(&stem, &asked, settings, printer)?;
-    let numbered = args.batch.numbered(questions);
-    let shown = args.batch.shown(&asked, &log, printer);
-    let stop = CancellationToken::new();
-    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
-    let (pipeline, kind) = (&pipeline, args.kind);
-    let answer = |id, question: jarvis_easytool::data::FuncqaQuestion| async move {
-        pipeline.answer(id, &question.question, kind).await
+    pipeline.limits = args.batch.limits(&answerer, own);
+    let kind = args.kind;
+    let questions = Questions {
+        title: format!("FuncQA {kind}"),
+        data: &args.data,
+        stem: format!("FuncQA_{}_{{model}}_easytool", kind.data_type()),
+        settings: json!({
+            "pipeline": "funcqa",
+            "kind": kind.to_string(),
+            "data": args.data.display().to_string(),
+            "mode": args.mode.to_string(),
+            "retrieval_num": args.retrieval_num,
+        }),
+        questions,
     };
-    let ended = batch::run(numbered, args.batch.at_once(&asked), answer, &mut log, &shown, &stop).await;
-    interrupt.abort();
-    shown.clear();
-    args.batch.end(&ended.map_err(failed)?, &shown, log.path(), printer)
+    let begin = |events: &Events| {
+        let pipeline = Arc::new(Funcqa { events: events.clone(), ..pipeline });
+        move |id, question: FuncqaQuestion| {
+            let pipeline = Arc::clone(&pipeline);
+            async move { pipeline.answer(id, &question.question, kind).await }
+        }
+    };
+    args.batch.run(&answerer, questions, printer, begin).await
 }

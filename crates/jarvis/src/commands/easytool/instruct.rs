@@ -7,20 +7,22 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use jarvis_easytool::instruct::{
-    InstructError, InstructOptions, InstructReport, Memo, Shape, ToolDocument, Writer, read_documents, write,
+    InstructError, InstructOptions, InstructReport, Instructions, Memo, Shape, ToolDocument, Writer, read_documents,
+    write,
 };
-use jarvis_net::Secret;
+use jarvis_engine::Events;
 use jarvis_store::files;
 use jarvis_tools::Registry;
 use jarvis_tools::openapi::{OpenApiCaller, OpenApiConfig};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
+use super::source::{address_of, key_of};
+use crate::batch_progress::several;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::session::cancel_on_interrupt;
+use crate::session::{self, BatchResult};
 use crate::wiring::{Special, build_special, load_config};
 
 /// `jarvis easytool instruct`.
@@ -51,7 +53,7 @@ pub(crate) struct InstructArgs {
     execute: bool,
     /// The API's address for --execute [default: --base-url, where no model is asked there]
     #[arg(long, value_name = "URL", requires = "execute")]
-    api_url: Option<Url>,
+    api_url: Option<String>,
     /// The variable that holds the API's key
     #[arg(long, value_name = "VARIABLE", requires = "execute")]
     api_key_env: Option<String>,
@@ -63,7 +65,7 @@ pub(crate) struct InstructArgs {
     limit: Option<usize>,
     /// Print the report as one JSON document; the instructions go to --out
     #[arg(long, requires = "out")]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// The shapes by name.
@@ -76,15 +78,6 @@ enum ShapeName {
 }
 
 pub(super) async fn run(args: InstructArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let json = args.json;
-    let ended = carry_out(args, global, printer).await;
-    if let (true, Err(failure)) = (json, &ended) {
-        printer.out(&failure.document().to_string());
-    }
-    ended
-}
-
-async fn carry_out(args: InstructArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let config = load_config(global, printer)?.config;
     let chat = build_special(&config, global.record.as_deref(), Special::default())?;
     let mut documents = read(args.documents.clone()).await?;
@@ -102,21 +95,32 @@ async fn carry_out(args: InstructArgs, global: &Global, printer: Printer) -> Res
         (Some(out), Some(_)) => Memo::open(&partial(out)).map_err(Failure::work)?,
         _ => Memo::none(),
     };
-    let writer = Writer { model: chat.map(|chat| chat.model), events: jarvis_ask::Events::unread(), tools };
+    let model = chat.map(|chat| chat.model);
+    let (is_asked, is_kept) = (model.is_some(), model.is_some() && args.out.is_some());
     let options = InstructOptions { shape, concurrency, ..InstructOptions::default() };
-
-    let stop = CancellationToken::new();
-    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
-    let ended = write(&documents, &writer, options, &memo, &stop).await;
-    interrupt.abort();
+    let work = async |events: &Events, stop: CancellationToken| {
+        let writer = Writer { model, events: events.clone(), tools };
+        let written = write(&documents, &writer, options, &memo, &stop).await;
+        written.map_err(|error| failed(error, is_kept))
+    };
+    let ended = if is_asked {
+        let request = format!("instructions of {}", several(documents.len(), "document"));
+        session::batch(&config, request, printer, work).await
+    } else {
+        let stop = CancellationToken::new();
+        let interrupt = tokio::spawn(session::cancel_on_interrupt(stop.clone()));
+        let ended = work(&Events::unread(), stop).await;
+        interrupt.abort();
+        ended
+    };
     let (instructions, report) = match ended {
         Ok(written) => written,
-        Err(error) => {
+        Err(failure) => {
             memo.leave();
-            return Err(failed(error, args.out.is_some() && writer.model.is_some()));
+            return Err(failure);
         }
     };
-    let text = instructions.to_json().map_err(Failure::work)?;
+    let text = instructions.to_json();
     match args.out.clone() {
         Some(out) => {
             let written = tokio::task::spawn_blocking(move || files::replace(&out, text.as_bytes())).await;
@@ -137,6 +141,17 @@ async fn carry_out(args: InstructArgs, global: &Global, printer: Printer) -> Res
         report_summary(&report, shape, printer);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl BatchResult for (Instructions, InstructReport) {
+    fn ok(&self) -> bool {
+        true
+    }
+
+    fn text(&self) -> String {
+        let documents = several(self.1.documents, "document");
+        format!("{} of {documents} described", several(self.1.apis_out, "function"))
+    }
 }
 
 fn llm(model: &str) -> &str {
@@ -201,10 +216,7 @@ fn failed(error: InstructError, kept: bool) -> Failure {
             let hint = source.hint().unwrap_or("with --out FILE what is done is kept for another run");
             Failure::work(error).hint(hint)
         }
-        InstructError::Stopped
-        | InstructError::Prompt(_)
-        | InstructError::File(_)
-        | InstructError::Write(_) => Failure::work(error),
+        InstructError::Stopped | InstructError::File(_) => Failure::work(error),
     }
 }
 
@@ -220,8 +232,8 @@ fn report_summary(report: &InstructReport, shape: Shape, printer: Printer) {
         printer.warning(&format!("{dropped}: its example gave an error when it was executed, and was left out"));
     }
     let noun = if shape == Shape::Endpoints { "endpoints" } else { "functions" };
-    let documents = if report.documents == 1 { "document" } else { "documents" };
-    printer.progress(&format!("{noun}: {} of {} in {} {documents}", report.apis_out, report.apis_in, report.documents));
+    let documents = several(report.documents, "document");
+    printer.progress(&format!("{noun}: {} of {} in {documents}", report.apis_out, report.apis_in));
     let change = if report.saved_percent < 0.0 { "more" } else { "fewer" };
     printer.progress(&format!(
         "tokens: {} before, {} after, {:.1} % {change} ({}); bytes: {} before, {} after",
@@ -256,26 +268,15 @@ fn tools_of(documents: &[ToolDocument], args: &InstructArgs, own_url: Option<&st
     let [ToolDocument { api: Some(api), .. }] = documents else {
         return Err(Failure::usage("--execute takes one OpenAPI document").hint("run the command for each document"));
     };
-    let base = match (&args.api_url, own_url) {
-        (Some(url), _) => url.clone(),
-        (None, Some(url)) => {
-            Url::parse(url).map_err(|error| Failure::usage(format!("--base-url is not an address: {error}")))?
-        }
+    let base = match (args.api_url.as_deref(), own_url) {
+        (Some(url), _) => address_of(url, "--api-url")?,
+        (None, Some(url)) => address_of(url, "--base-url")?,
         (None, None) => {
             let known = OpenApiCaller::address(api).map_or("https://…".into(), String::from);
             return Err(Failure::usage("--execute needs the address of the API").hint(format!("--api-url {known}")));
         }
     };
-    if !matches!(base.scheme(), "http" | "https") {
-        return Err(Failure::usage("the address of the API begins with neither http:// nor https://"));
-    }
-    let key = match &args.api_key_env {
-        Some(name) => {
-            let key = std::env::var(name).ok().as_deref().and_then(Secret::new);
-            Some(key.ok_or_else(|| Failure::usage(format!("--api-key-env names {name}, which is not set")))?)
-        }
-        None => None,
-    };
+    let key = args.api_key_env.as_deref().map(|name| key_of(name, "the API's key")).transpose()?;
     let caller = Arc::new(OpenApiCaller::new(Some(Arc::clone(api)), OpenApiConfig { key, ..OpenApiConfig::new(base) }));
     let mut registry = Registry::new();
     caller.add_to(&mut registry, [], EXECUTE_TIMEOUT).map_err(Failure::work)?;

@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::Args;
-use jarvis_easytool::mock::api::ApiMock;
-use jarvis_easytool::mock::{Recorded, serve};
+use jarvis_easytool::mock::{ApiMock, Recorded, serve};
 use tokio::net::TcpListener;
 
 use super::source::document;
+use super::unusable;
+use crate::batch_progress::several;
 use crate::commands::serve::signal;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -51,21 +51,21 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
         })?),
         None => None,
     };
-    let served = match (args.answers, args.openapi) {
+    let (router, about) = match (args.answers, args.openapi) {
         (Some(file), _) => {
-            let recorded =
-                tokio::task::spawn_blocking(move || Recorded::open(&file, key)).await.map_err(Failure::work)?;
-            Served::Recorded(Arc::new(recorded.map_err(|error| {
-                Failure::usage(error)
-                    .hint("give JSON Lines with category, tool_name, api_name, tool_input, error, response")
-            })?))
+            let recorded = tokio::task::spawn_blocking(move || Recorded::open(&file, key)).await;
+            let form = "give JSON Lines with category, tool_name, api_name, tool_input, error, response";
+            let recorded = recorded.map_err(Failure::work)?.map_err(|error| unusable(error, form))?;
+            let about = format!("answers to {}", several(recorded.len(), "call"));
+            (recorded.router(), about)
         }
         (None, Some(file)) => {
             let mock = ApiMock::new(document(&file).await?);
-            Served::Api(match key {
+            let mock = match key {
                 Some(key) => mock.with_key(key),
                 None => mock,
-            })
+            };
+            (mock.router(), "the API of the document".to_owned())
         }
         (None, None) => {
             return Err(Failure::usage("there is nothing to serve").hint("name --answers FILE or --openapi FILE"));
@@ -76,27 +76,10 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
     })?;
     let bound = listener.local_addr().map_err(Failure::work)?;
     printer.out(&format!("http://{bound}"));
-    printer.progress(&format!("{}; stop with Ctrl-C", served.described()));
-    match served {
-        Served::Recorded(recorded) => tokio::select! {
-            ended = serve(listener, recorded) => ended.map_err(Failure::work)?,
-            () = signal() => {}
-        },
-        Served::Api(mock) => mock.serve(listener, signal()).await.map_err(Failure::work)?,
+    printer.progress(&format!("{about}; stop with Ctrl-C"));
+    tokio::select! {
+        ended = serve(listener, router) => ended.map_err(Failure::work)?,
+        () = signal() => {}
     }
     Ok(ExitCode::SUCCESS)
-}
-
-enum Served {
-    Recorded(Arc<Recorded>),
-    Api(ApiMock),
-}
-
-impl Served {
-    fn described(&self) -> String {
-        match self {
-            Served::Recorded(recorded) => format!("answers to {} calls", recorded.len()),
-            Served::Api(_) => "the API of the document".to_owned(),
-        }
-    }
 }

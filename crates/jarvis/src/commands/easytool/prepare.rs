@@ -7,6 +7,7 @@ use clap::Args;
 use jarvis_easytool::data::{prepare_toolbench, to_text};
 use jarvis_easytool::instructions::read_tools;
 
+use super::{QUESTIONS, TOOLS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -39,9 +40,8 @@ pub(super) async fn run(args: PrepareArgs, printer: Printer) -> Result<ExitCode,
 }
 
 fn prepare(args: &PrepareArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let tools = read_tools(&args.tools)
-        .map_err(|error| Failure::usage(error).hint("give tool instructions: an object keyed by number, or a list"))?;
-    let (items, done) = prepare_toolbench(&args.data, &tools).map_err(super::unusable)?;
+    let tools = read_tools(&args.tools).map_err(|error| unusable(error, TOOLS))?;
+    let (items, done) = prepare_toolbench(&args.data, &tools).map_err(|error| unusable(error, QUESTIONS))?;
     jarvis_store::files::replace(&args.out, to_text(&items).as_bytes()).map_err(Failure::work)?;
     printer.progress(&format!("{}: {} items, {} tools added", args.out.display(), done.items, done.added));
     if !done.skipped.is_empty() {

@@ -7,21 +7,20 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use indexmap::IndexMap;
-use jarvis_easytool::batch;
 use jarvis_easytool::data::{RestQuestion, read_restbench};
 use jarvis_easytool::instruct::{Instructions, Shape};
 use jarvis_easytool::instructions::{EndpointInstruction, Guideline, read_endpoints};
-use jarvis_easytool::restbench::{Execution, Restbench, Scenario};
-use jarvis_easytool::stage::{Limits, Untraced};
+use jarvis_easytool::restbench::{Execution, Restbench};
+use jarvis_easytool::stage::Limits;
+use jarvis_engine::Events;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use super::batch::{BatchArgs, asked, failed};
+use super::batch::{Answerer, BatchArgs, Questions};
 use super::source::{ApiArgs, document, instructions};
+use super::{QUESTIONS, TOOLS, unusable};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::session::cancel_on_interrupt;
 
 /// `jarvis easytool restbench`.
 #[derive(Debug, Args)]
@@ -39,7 +38,7 @@ use crate::session::cancel_on_interrupt;
 pub(crate) struct RestbenchArgs {
     /// Whose endpoints they are
     #[arg(long, value_enum, required_unless_present = "service")]
-    scenario: Option<ScenarioArg>,
+    scenario: Option<Scenario>,
     /// The same of another API, in a few words, such as "a library"
     #[arg(long, value_name = "WORDS", conflicts_with = "scenario")]
     service: Option<String>,
@@ -65,33 +64,34 @@ pub(crate) struct RestbenchArgs {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ScenarioArg {
+enum Scenario {
     /// The Movie Database
     Tmdb,
     /// Spotify
     Spotify,
 }
 
-impl ScenarioArg {
-    fn scenario(self) -> Scenario {
+impl Scenario {
+    /// How prompts call it.
+    fn service(self) -> &'static str {
         match self {
-            ScenarioArg::Tmdb => Scenario::Tmdb,
-            ScenarioArg::Spotify => Scenario::Spotify,
+            Scenario::Tmdb => "TMDB, a database of movies, TV shows and people",
+            Scenario::Spotify => "Spotify, a music service",
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            ScenarioArg::Tmdb => "tmdb",
-            ScenarioArg::Spotify => "spotify",
+            Scenario::Tmdb => "tmdb",
+            Scenario::Spotify => "spotify",
         }
     }
 }
 
 pub(super) async fn run(args: RestbenchArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let questions = read_restbench(&args.data).map_err(Failure::usage)?;
+    let questions = read_restbench(&args.data).map_err(|error| unusable(error, QUESTIONS))?;
     let endpoints = match (&args.tools, &args.api.openapi) {
-        (Some(path), _) => read_endpoints(path).map_err(Failure::usage)?,
+        (Some(path), _) => read_endpoints(path).map_err(|error| unusable(error, TOOLS))?,
         (None, Some(path)) => match instructions(path, Shape::Endpoints).await? {
             Instructions::Endpoints(endpoints) => endpoints,
             Instructions::Tools(_) => Vec::new(),
@@ -107,38 +107,40 @@ pub(super) async fn run(args: RestbenchArgs, global: &Global, printer: Printer) 
         true => (Global { base_url: args.llm_url.clone(), ..global.clone() }, global.base_url.clone()),
         false => (global.clone(), None),
     };
-    let asked = asked(&chat, printer)?;
+    let answerer = Answerer::of(&chat, printer)?;
     let service = match (args.scenario, &args.service) {
-        (Some(scenario), _) => scenario.scenario().service(),
+        (Some(scenario), _) => scenario.service(),
         (None, Some(service)) => service.as_str(),
         (None, None) => "an API",
     };
-    let mut pipeline =
-        Restbench::new(Arc::clone(&asked.model), Arc::new(Untraced), endpoints, service).map_err(Failure::work)?;
+    let mut pipeline = Restbench::new(Arc::clone(&answerer.model), endpoints, service);
     if args.execute {
         pipeline.execution = Some(execution(&args, api_url.as_deref(), &pipeline.endpoints).await?);
     }
     let own = Limits { result_chars: args.result_chars, ..Limits::default() };
-    pipeline.limits = args.batch.limits(&asked, own);
-    let settings = json!({
-        "pipeline": "restbench",
-        "scenario": args.scenario.map(ScenarioArg::name),
-        "service": service,
-        "data": args.data.display().to_string(),
-        "endpoints": pipeline.endpoints.len(),
-        "execute": args.execute,
-    });
-    let mut log = args.batch.log("restbench_{model}_Easytool", &asked, settings, printer)?;
-    let numbered = args.batch.numbered(questions);
-    let shown = args.batch.shown(&asked, &log, printer);
-    let stop = CancellationToken::new();
-    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
-    let pipeline = &pipeline;
-    let answer = |id, question: RestQuestion| async move { pipeline.answer(id, &question.query).await };
-    let ended = batch::run(numbered, args.batch.at_once(&asked), answer, &mut log, &shown, &stop).await;
-    interrupt.abort();
-    shown.clear();
-    args.batch.end(&ended.map_err(failed)?, &shown, log.path(), printer)
+    pipeline.limits = args.batch.limits(&answerer, own);
+    let questions = Questions {
+        title: format!("RestBench of {service}"),
+        data: &args.data,
+        stem: "restbench_{model}_Easytool".to_owned(),
+        settings: json!({
+            "pipeline": "restbench",
+            "scenario": args.scenario.map(Scenario::name),
+            "service": service,
+            "data": args.data.display().to_string(),
+            "endpoints": pipeline.endpoints.len(),
+            "execute": args.execute,
+        }),
+        questions,
+    };
+    let begin = |events: &Events| {
+        let pipeline = Arc::new(Restbench { events: events.clone(), ..pipeline });
+        move |id, question: RestQuestion| {
+            let pipeline = Arc::clone(&pipeline);
+            async move { pipeline.answer(id, &question.query).await }
+        }
+    };
+    args.batch.run(&answerer, questions, printer, begin).await
 }
 
 /// How paths are carried out: by the document where there is one, else by the endpoints' lines alone.

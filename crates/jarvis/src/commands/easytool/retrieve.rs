@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use jarvis_easytool::instructions::{InstructionError, read_functions, read_tool_dic, read_tools};
+use jarvis_easytool::input::InputError;
+use jarvis_easytool::instructions::{read_functions, read_tool_dic, read_tools};
 use jarvis_easytool::retrieval::TOP_K;
 use serde::Serialize;
 use serde_json::json;
 
 use super::embedder::{EmbedderArgs, failed};
+use super::{TOOLS, unusable};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -38,7 +40,7 @@ pub(crate) struct RetrieveArgs {
     embedder: EmbedderArgs,
     /// Print one JSON document
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,15 +60,6 @@ struct Row<'a> {
 }
 
 pub(super) async fn run(args: RetrieveArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let json = args.json;
-    let ended = carry_out(args, global, printer).await;
-    if let (true, Err(failure)) = (json, &ended) {
-        printer.out(&failure.document().to_string());
-    }
-    ended
-}
-
-async fn carry_out(args: RetrieveArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let tools = read_catalogue(args.tools).await?;
     let texts = tools.iter().map(|tool| (tool.id, tool.description.clone())).collect();
     let retriever = args.embedder.retriever(texts, global, printer).await?;
@@ -99,15 +92,10 @@ async fn carry_out(args: RetrieveArgs, global: &Global, printer: Printer) -> Res
 /// Reads the tools of a file of any of the published shapes.
 pub(super) async fn read_catalogue(path: PathBuf) -> Result<Vec<Tool>, Failure> {
     let read = tokio::task::spawn_blocking(move || read_any(&path)).await.map_err(Failure::work)?;
-    read.map_err(|error| match error {
-        InstructionError::Read { .. } => Failure::usage(error),
-        InstructionError::Shape { .. } => {
-            Failure::usage(error).hint("a file of tools is a list, or an object, of tools with ID and tool_description")
-        }
-    })
+    read.map_err(|error| unusable(error, TOOLS))
 }
 
-fn read_any(path: &Path) -> Result<Vec<Tool>, InstructionError> {
+fn read_any(path: &Path) -> Result<Vec<Tool>, InputError> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jsonl")) {
         let rows = read_tool_dic(path)?.into_iter();
         return Ok(rows.map(|(id, description)| Tool { id, name: String::new(), description }).collect());

@@ -5,17 +5,17 @@ mod restbench;
 mod retrieval;
 mod toolbench;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Subcommand;
-use jarvis_easytool::log::LogError;
+use clap::{Args, Subcommand};
 use jarvis_easytool::score::Rate;
-use jarvis_easytool::score::matching::Unmatched;
+use jarvis_easytool::score::matching::Coverage;
 use jarvis_taskbench::evaluate::table::Table;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::batch_progress::several;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -40,20 +40,54 @@ pub(super) async fn run(command: ScoreCommand, global: &Global, printer: Printer
     match command {
         ScoreCommand::Funcqa(args) => in_background(move || funcqa::run(&args, printer)).await,
         ScoreCommand::Restbench(args) => in_background(move || restbench::run(&args, printer)).await,
-        ScoreCommand::Retrieval(args) => retrieval::retrieval(*args, global, printer).await,
+        ScoreCommand::Retrieval(args) => {
+            super::with_json(args.json, printer, retrieval::run(*args, global, printer)).await
+        }
         ScoreCommand::Toolbench(args) => toolbench::run(*args, global, printer).await,
+    }
+}
+
+/// Logs to score against questions.
+#[derive(Debug, Args)]
+struct LogArgs {
+    /// The log, ours or the original's; may be repeated
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    log: Vec<PathBuf>,
+    /// The questions, such as funcqa_mh.json or restbench_tmdb.json: a JSON list, or JSON Lines
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// Print the figures as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write each question's verdict to this file as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    per_question: Option<PathBuf>,
+}
+
+impl LogArgs {
+    /// Scores each log, and prints and writes what is asked for.
+    fn run<S: Serialize, Q: Serialize>(
+        &self,
+        printer: Printer,
+        score: impl Fn(&Path) -> Result<S, Failure>,
+        questions: fn(&S) -> &[Q],
+        table: fn(&S) -> String,
+    ) -> Result<ExitCode, Failure> {
+        let score = |log: &'_ PathBuf| Ok((log.clone(), score(log)?));
+        let scores: Vec<(PathBuf, S)> = self.log.iter().map(score).collect::<Result<_, Failure>>()?;
+        let scores: Vec<(&Path, &S)> = scores.iter().map(|(log, score)| (log.as_path(), score)).collect();
+        if let Some(file) = &self.per_question {
+            let questions: Vec<_> = scores.iter().map(|(log, score)| (*log, questions(score))).collect();
+            write_questions(file, &questions)?;
+        }
+        show(&scores, self.json, table, printer)?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
 /// Reading and counting waits for nothing but the disk.
 async fn in_background(work: impl FnOnce() -> Result<ExitCode, Failure> + Send + 'static) -> Result<ExitCode, Failure> {
     tokio::task::spawn_blocking(work).await.map_err(Failure::work)?
-}
-
-/// A log that cannot be used is wrong use.
-fn unusable_log(error: LogError) -> Failure {
-    let hint = error.hint();
-    Failure::usage(error).hint(hint)
 }
 
 /// What was left out of a log when it was read.
@@ -67,7 +101,8 @@ fn warn_of_notes(log: &Path, notes: &[String], printer: Printer) {
 }
 
 /// What did not fit between log and data.
-fn warn_of_gaps(log: &Path, missing: &[usize], unmatched: &[Unmatched], repeated: usize, printer: Printer) {
+fn warn_of_gaps(log: &Path, coverage: &Coverage, printer: Printer) {
+    let Coverage { missing, unmatched, repeated, .. } = coverage;
     let log = log.display();
     if !missing.is_empty() {
         let questions = several(missing.len(), "question");
@@ -81,14 +116,10 @@ fn warn_of_gaps(log: &Path, missing: &[usize], unmatched: &[Unmatched], repeated
             numbers(&rows)
         ));
     }
-    if repeated > 0 {
-        let rows = several(repeated, "row");
+    if *repeated > 0 {
+        let rows = several(*repeated, "row");
         printer.warning(&format!("{log}: {rows} left out for a later one to the same question"));
     }
-}
-
-fn several(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 /// The first numbers of a list, and how many more there are.
@@ -114,7 +145,7 @@ fn table(rows: &[(&str, Option<Rate>)]) -> String {
 
 /// Prints what was asked for: one document for one log, a list for several; else the tables.
 fn show<S: Serialize>(
-    scores: &[(&Path, S)],
+    scores: &[(&Path, &S)],
     as_json: bool,
     table: fn(&S) -> String,
     printer: Printer,

@@ -7,24 +7,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use jarvis_easytool::batch;
-use jarvis_easytool::data::{OfferedTool, ToolbenchItem, add_tool_dic, read_toolbench};
+use jarvis_easytool::data::{ToolbenchItem, add_tool_dic, read_toolbench};
 use jarvis_easytool::instruct::{Instructions, Shape, of_registry, server_registry};
 use jarvis_easytool::instructions::{ToolInstruction, read_tools};
 use jarvis_easytool::solve::Offer;
-use jarvis_easytool::stage::{Limits, Untraced};
+use jarvis_easytool::stage::Limits;
 use jarvis_easytool::toolbench::{Candidates, Query, Toolbench};
+use jarvis_engine::Events;
 use jarvis_tools::{RapidConfig, RapidServer, Registry};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use super::batch::{BatchArgs, asked, failed};
+use super::batch::{Answerer, BatchArgs, Questions};
 use super::embedder::EmbedderArgs;
 use super::source::{ApiArgs, address_of, document, instructions, key_of};
+use super::{QUESTIONS, TOOLS, unusable};
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::session::cancel_on_interrupt;
 use crate::wiring::{Folders, load_config, open_tools};
 
 /// `jarvis easytool toolbench`.
@@ -101,14 +100,14 @@ impl Group {
 }
 
 pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let mut items = read_toolbench(&args.data).map_err(Failure::usage)?;
+    let mut items = read_toolbench(&args.data).map_err(|error| unusable(error, QUESTIONS))?;
     let registry = match args.registry {
         true => Some(registry(global, printer).await?),
         false => None,
     };
     let tools = match (&registry, &args.tools, &args.api.openapi) {
         (Some(registry), _, _) => of_registry(registry),
-        (None, Some(path), _) => read_tools(path).map_err(Failure::usage)?,
+        (None, Some(path), _) => read_tools(path).map_err(|error| unusable(error, TOOLS))?,
         (None, None, Some(path)) => match instructions(path, Shape::Tools).await? {
             Instructions::Tools(tools) => tools,
             Instructions::Endpoints(_) => Vec::new(),
@@ -121,49 +120,54 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
         );
     }
     offer_tools(&mut items, &tools, printer);
-    let asked = asked(global, printer)?;
+    let answerer = Answerer::of(global, printer)?;
     let queries: Vec<Query> = items.into_iter().map(query).collect();
     let called = match registry {
         Some(registry) => registry,
         None => called(&args, &tools, &queries).await?,
     };
-    let called = Arc::new(called);
-    let mut pipeline =
-        Toolbench::new(Arc::clone(&asked.model), called, Arc::new(Untraced), tools.clone()).map_err(Failure::work)?;
+    let mut pipeline = Toolbench::new(Arc::clone(&answerer.model), Arc::new(called), tools.clone());
     let own = Limits { tool_attempts: usize::from(args.retrieval_num), ..pipeline.limits };
-    pipeline.limits = args.batch.limits(&asked, own);
+    pipeline.limits = args.batch.limits(&answerer, own);
+    let mut searched = None;
     if args.retrieve {
-        pipeline.candidates = candidates(&args, &tools, global, printer).await?;
+        let described = tools.iter().map(|tool| (tool.id, tool.tool_description.clone())).collect();
+        let retriever = args.embedder.retriever(described, global, printer).await?;
+        pipeline.candidates =
+            Candidates::Retrieved { retriever: Arc::clone(&retriever), top_k: usize::from(args.top_k) };
+        searched = Some(retriever);
     }
-    let embedder = args.retrieve.then(|| args.embedder.name());
-    let settings = json!({
-        "pipeline": "toolbench",
-        "group": args.group.name(),
-        "data": args.data.display().to_string(),
-        "tools": tools.len(),
-        "retrieve": args.retrieve,
-        "embedder": embedder,
-        "top_k": args.retrieve.then_some(args.top_k),
-        "retrieval_num": args.retrieval_num,
-    });
     let retrieve = if args.retrieve { "_retrieve" } else { "" };
-    let stem = format!("{}_{{model}}{retrieve}_Easytool", args.group.name());
-    let mut log = args.batch.log(&stem, &asked, settings, printer)?;
-    let numbered = args.batch.numbered(queries);
-    let shown = args.batch.shown(&asked, &log, printer);
-    let stop = CancellationToken::new();
-    let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
-    let running = &pipeline;
-    let answer = |id, query: Query| async move { running.answer(id, &query).await };
-    let ended = batch::run(numbered, args.batch.at_once(&asked), answer, &mut log, &shown, &stop).await;
-    interrupt.abort();
-    shown.clear();
-    if let Candidates::Retrieved { retriever, .. } = &pipeline.candidates
+    let questions = Questions {
+        title: format!("ToolBench {}", args.group.name()),
+        data: &args.data,
+        stem: format!("{}_{{model}}{retrieve}_Easytool", args.group.name()),
+        settings: json!({
+            "pipeline": "toolbench",
+            "group": args.group.name(),
+            "data": args.data.display().to_string(),
+            "tools": tools.len(),
+            "retrieve": args.retrieve,
+            "embedder": args.retrieve.then(|| args.embedder.name()),
+            "top_k": args.retrieve.then_some(args.top_k),
+            "retrieval_num": args.retrieval_num,
+        }),
+        questions: queries,
+    };
+    let begin = |events: &Events| {
+        let pipeline = Arc::new(Toolbench { events: events.clone(), ..pipeline });
+        move |id, query: Query| {
+            let pipeline = Arc::clone(&pipeline);
+            async move { pipeline.answer(id, query).await }
+        }
+    };
+    let ended = args.batch.run(&answerer, questions, printer, begin).await;
+    if let Some(retriever) = searched
         && let Err(error) = retriever.keep().await
     {
         printer.warning(&format!("the vectors of the subtasks are not kept: {error}"));
     }
-    args.batch.end(&ended.map_err(failed)?, &shown, log.path(), printer)
+    ended
 }
 
 /// Gives items without tools the tools of their `api_list`, or all tools if they have no such list.
@@ -175,9 +179,7 @@ fn offer_tools(items: &mut [ToolbenchItem], tools: &[ToolInstruction], printer: 
         item.tool_dic = offered;
         if item.api_list.is_empty() {
             all += 1;
-            let offered =
-                |tool: &ToolInstruction| OfferedTool { id: tool.id, description: tool.tool_description.clone() };
-            item.tool_dic = tools.iter().map(offered).collect();
+            item.tool_dic = tools.iter().map(Offer::from).collect();
         }
     }
     if skipped > 0 {
@@ -191,13 +193,7 @@ fn offer_tools(items: &mut [ToolbenchItem], tools: &[ToolInstruction], printer: 
 fn query(item: ToolbenchItem) -> Query {
     let categories: HashMap<String, String> =
         item.api_list.into_iter().map(|api| (api.tool_name, api.category_name)).collect();
-    let offer = |tool: OfferedTool| Offer { id: tool.id, description: tool.description };
-    Query {
-        query_id: Some(item.query_id),
-        text: item.query,
-        tools: item.tool_dic.into_iter().map(offer).collect(),
-        categories,
-    }
+    Query { query_id: Some(item.query_id), text: item.query, tools: item.tool_dic, categories }
 }
 
 /// The tools of this machine: built-in ones and those of the configuration.
@@ -225,16 +221,4 @@ async fn called(args: &ToolbenchArgs, tools: &[ToolInstruction], queries: &[Quer
     config.per_minute = args.per_minute;
     let server = Arc::new(RapidServer::new(config).map_err(Failure::usage)?);
     Ok(server_registry(&server, tools, queries, timeout))
-}
-
-/// Retrieval over all tools.
-async fn candidates(
-    args: &ToolbenchArgs,
-    tools: &[ToolInstruction],
-    global: &Global,
-    printer: Printer,
-) -> Result<Candidates, Failure> {
-    let described = tools.iter().map(|tool| (tool.id, tool.tool_description.clone())).collect();
-    let retriever = args.embedder.retriever(described, global, printer).await?;
-    Ok(Candidates::Retrieved { retriever, top_k: usize::from(args.top_k) })
 }

@@ -6,7 +6,6 @@ use jarvis_ask::{Ask, Events};
 use jarvis_chat::Replay;
 
 use super::*;
-use crate::score::toolbench::ChatJudge;
 
 fn answer(id: &str, text: &str) -> LoggedAnswer {
     LoggedAnswer {
@@ -27,9 +26,9 @@ async fn judged(
     reference: Option<&[LoggedAnswer]>,
     repeats: u32,
     script: &[String],
-) -> Result<(JudgedScore, usize), JudgeError> {
+) -> Result<(JudgedScore, usize), AskError> {
     let replay = Arc::new(Replay::parse("script", &script.join("\n")).unwrap());
-    let judge = ChatJudge::new(Ask::new(replay.clone(), &Events::unread())).unwrap();
+    let judge = Judge(Ask::new(replay.clone(), &Events::unread()));
     let judging = Judging { judge: &judge, repeats, seed: Seed(7), parallel: 1 };
     let score = score(None, log, reference, Some(&judging)).await?;
     Ok((score.judged.unwrap(), replay.unused()))

@@ -1,6 +1,6 @@
 //! `jarvis easytool score funcqa`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -8,6 +8,8 @@ use jarvis_easytool::data::read_funcqa;
 use jarvis_easytool::log::read_answers;
 use jarvis_easytool::score::funcqa::{FuncqaScore, score};
 
+use super::LogArgs;
+use crate::commands::easytool::{LOG, QUESTIONS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -24,43 +26,25 @@ use crate::printer::Printer;
     Every question of the data counts; one without a row in the log is wrong. Intervals are Wilson's, 95 %.\n\n\
     Exit status: 0 scored, 1 a file cannot be written, 2 for wrong use.")]
 pub(crate) struct FuncqaArgs {
-    /// The log, ours or the original's; may be repeated
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
-    log: Vec<PathBuf>,
-    /// The questions, such as funcqa_mh.json: a JSON list, or JSON Lines
-    #[arg(long, value_name = "FILE")]
-    data: PathBuf,
-    /// Print the figures as one JSON document
-    #[arg(long)]
-    json: bool,
-    /// Write each question's verdict to this file as JSON Lines
-    #[arg(long, value_name = "FILE")]
-    per_question: Option<PathBuf>,
+    #[command(flatten)]
+    logs: LogArgs,
 }
 
 pub(super) fn run(args: &FuncqaArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let questions = read_funcqa(&args.data).map_err(super::super::unusable)?;
-    let mut scores: Vec<(&Path, FuncqaScore)> = Vec::new();
-    for log in &args.log {
-        let logged = read_answers(log).map_err(super::unusable_log)?;
+    let data = &args.logs.data;
+    let questions = read_funcqa(data).map_err(|error| unusable(error, QUESTIONS))?;
+    let score = |log: &Path| {
+        let logged = read_answers(log).map_err(|error| unusable(error, LOG))?;
         super::warn_of_notes(log, &logged.notes, printer);
         let score = score(&questions, &logged.rows);
-        super::warn_of_gaps(log, &score.missing, &score.unmatched, score.repeated, printer);
+        super::warn_of_gaps(log, &score.coverage, printer);
         if !score.no_gold.is_empty() {
-            printer.warning(&format!(
-                "{}: there is no number in the gold answer of: {}",
-                args.data.display(),
-                super::numbers(&score.no_gold)
-            ));
+            let without = super::numbers(&score.no_gold);
+            printer.warning(&format!("{}: there is no number in the gold answer of: {without}", data.display()));
         }
-        scores.push((log, score));
-    }
-    if let Some(file) = &args.per_question {
-        let questions: Vec<_> = scores.iter().map(|(log, score)| (*log, score.questions.as_slice())).collect();
-        super::write_questions(file, &questions)?;
-    }
-    super::show(&scores, args.json, table, printer)?;
-    Ok(ExitCode::SUCCESS)
+        Ok(score)
+    };
+    args.logs.run(printer, score, |score| &score.questions, table)
 }
 
 fn table(score: &FuncqaScore) -> String {

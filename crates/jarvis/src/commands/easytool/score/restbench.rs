@@ -9,6 +9,8 @@ use jarvis_easytool::instructions::read_endpoints;
 use jarvis_easytool::log::read_paths;
 use jarvis_easytool::score::restbench::{RestbenchScore, score};
 
+use super::LogArgs;
+use crate::commands::easytool::{LOG, QUESTIONS, TOOLS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -26,37 +28,24 @@ use crate::printer::Printer;
     Every question of the data counts; one without a row in the log is wrong. Intervals are Wilson's, 95 %.\n\n\
     Exit status: 0 scored, 1 a file cannot be written, 2 for wrong use.")]
 pub(crate) struct RestbenchArgs {
-    /// The log, ours or the original's; may be repeated
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
-    log: Vec<PathBuf>,
-    /// The questions, such as restbench_tmdb.json: a JSON list, or JSON Lines
-    #[arg(long, value_name = "FILE")]
-    data: PathBuf,
+    #[command(flatten)]
+    logs: LogArgs,
     /// The tool instructions, such as tmdb_tool.json, for logs without paths
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// Print the figures as one JSON document
-    #[arg(long)]
-    json: bool,
-    /// Write each question's verdict to this file as JSON Lines
-    #[arg(long, value_name = "FILE")]
-    per_question: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &RestbenchArgs, printer: Printer) -> Result<ExitCode, Failure> {
-    let questions = read_restbench(&args.data).map_err(super::super::unusable)?;
+    let questions = read_restbench(&args.logs.data).map_err(|error| unusable(error, QUESTIONS))?;
     let tools = match &args.tools {
         Some(file) => {
-            let tools = read_endpoints(file).map_err(|error| {
-                Failure::usage(error).hint("give tool instructions of endpoints, such as tmdb_tool.json")
-            })?;
+            let tools = read_endpoints(file).map_err(|error| unusable(error, TOOLS))?;
             Some(tools.into_iter().map(|tool| (tool.id, tool.tool_usage)).collect())
         }
         None => None,
     };
-    let mut scores: Vec<(&Path, RestbenchScore)> = Vec::new();
-    for log in &args.log {
-        let logged = read_paths(log).map_err(super::unusable_log)?;
+    let score = |log: &Path| {
+        let logged = read_paths(log).map_err(|error| unusable(error, LOG))?;
         super::warn_of_notes(log, &logged.notes, printer);
         if tools.is_none() && logged.rows.iter().all(|row| row.path.is_none()) {
             return Err(Failure::usage(format!("{} has plans and no paths (`tool_choice_ls`)", log.display()))
@@ -64,15 +53,10 @@ pub(super) fn run(args: &RestbenchArgs, printer: Printer) -> Result<ExitCode, Fa
         }
         let score = score(&questions, &logged.rows, tools.as_ref());
         super::warn_of_notes(log, &score.warnings, printer);
-        super::warn_of_gaps(log, &score.missing, &score.unmatched, score.repeated, printer);
-        scores.push((log, score));
-    }
-    if let Some(file) = &args.per_question {
-        let questions: Vec<_> = scores.iter().map(|(log, score)| (*log, score.questions.as_slice())).collect();
-        super::write_questions(file, &questions)?;
-    }
-    super::show(&scores, args.json, table, printer)?;
-    Ok(ExitCode::SUCCESS)
+        super::warn_of_gaps(log, &score.coverage, printer);
+        Ok(score)
+    };
+    args.logs.run(printer, score, |score| &score.questions, table)
 }
 
 fn table(score: &RestbenchScore) -> String {

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
+use jarvis_easytool::data::{ToolbenchItem, read_toolbench};
 use jarvis_easytool::retrieval::TOP_K;
-use jarvis_easytool::score::retrieval::{Item, Query, RetrievalScore, read_items, read_log, score};
+use jarvis_easytool::score::retrieval::{Query, RetrievalScore, read_log, score};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
 use crate::commands::easytool::embedder::{EmbedderArgs, failed};
 use crate::commands::easytool::retrieve::read_catalogue;
+use crate::commands::easytool::{QUESTIONS, unusable};
 use crate::failure::Failure;
 use crate::printer::Printer;
 
@@ -44,29 +46,21 @@ pub(crate) struct RetrievalArgs {
     embedder: EmbedderArgs,
     /// Print one JSON document
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
-pub(crate) async fn retrieval(args: RetrievalArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let json = args.json;
-    let ended = carry_out(args, global, printer).await;
-    if let (true, Err(failure)) = (json, &ended) {
-        printer.out(&failure.document().to_string());
-    }
-    ended
-}
-
-async fn carry_out(args: RetrievalArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
+pub(super) async fn run(args: RetrievalArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
     let (queries, embedder) = match (&args.log, &args.data, &args.tools) {
         (Some(log), _, _) => {
             let log = log.clone();
             let read = tokio::task::spawn_blocking(move || read_log(&log)).await.map_err(Failure::work)?;
-            (read.map_err(Failure::usage)?, None)
+            (read.map_err(|error| unusable(error, "give a log of `jarvis easytool toolbench --retrieve`"))?, None)
         }
         (None, Some(data), Some(tools)) => {
             let data = data.clone();
-            let items = tokio::task::spawn_blocking(move || read_items(&data)).await.map_err(Failure::work)?;
-            let (queries, id) = ask(&args, items.map_err(Failure::usage)?, tools.clone(), global, printer).await?;
+            let items = tokio::task::spawn_blocking(move || read_toolbench(&data)).await.map_err(Failure::work)?;
+            let items = items.map_err(|error| unusable(error, QUESTIONS))?;
+            let (queries, id) = ask(&args, items, tools.clone(), global, printer).await?;
             (queries, Some(id))
         }
         (None, _, _) => {
@@ -99,7 +93,7 @@ async fn carry_out(args: RetrievalArgs, global: &Global, printer: Printer) -> Re
 
 async fn ask(
     args: &RetrievalArgs,
-    items: Vec<Item>,
+    items: Vec<ToolbenchItem>,
     tools: PathBuf,
     global: &Global,
     printer: Printer,
@@ -113,10 +107,10 @@ async fn ask(
     let mut queries = Vec::with_capacity(items.len());
     let mut unknown = 0;
     for item in items {
-        let gold = item.gold(id_of);
-        unknown += gold.unknown;
+        let (gold, without) = item.gold_tools(id_of);
+        unknown += without;
         let found = retriever.retrieve(&item.query, args.top_k).await.map_err(failed)?;
-        queries.push(Query { found: found.iter().map(|found| found.id).collect(), gold: gold.ids });
+        queries.push(Query { found: found.iter().map(|found| found.id).collect(), gold });
     }
     if unknown > 0 {
         printer

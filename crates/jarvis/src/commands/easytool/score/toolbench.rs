@@ -5,15 +5,19 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use jarvis_ask::{Ask, Events};
+use jarvis_ask::Ask;
 use jarvis_chat::ChatModel;
 use jarvis_easytool::data::{ToolbenchItem, read_toolbench};
 use jarvis_easytool::log::{Logged, LoggedAnswer, read_answers};
-use jarvis_easytool::score::toolbench::{ChatJudge, Judging, Seed, ToolbenchScore, score};
+use jarvis_easytool::score::toolbench::{Judge, Judging, Seed, ToolbenchScore, score};
 
+use crate::batch_progress::several;
 use crate::cli::Global;
+use crate::commands::easytool::{LOG, QUESTIONS, unusable};
+use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::session::{self, BatchResult};
 use crate::wiring::{Special, build_special, load_config};
 
 /// `jarvis easytool score toolbench`.
@@ -73,48 +77,66 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
     if let (Some(path), Some(reference)) = (&args.reference, &files.reference) {
         super::warn_of_notes(path, &reference.notes, printer);
     }
-    let judge = match model {
-        Some(model) => Some(ChatJudge::new(Ask::new(model, &Events::unread())).map_err(Failure::work)?),
+    let reference = files.reference.as_ref().map(|reference| reference.rows.as_slice());
+    let judged = async |judging: Option<Judging<'_>>| {
+        let score = Box::pin(score(files.data.as_deref(), &files.log.rows, reference, judging.as_ref())).await;
+        score.map_err(|error| Failure::work(error).hint("check the judge: --llm, --base-url and the key"))
+    };
+    let score = match model {
+        Some((config, model)) => {
+            let request = format!("ToolBench judge: {}", args.log.display());
+            let ended = session::batch(&config, request, printer, async |events, stop| {
+                let judge = Judge(Ask::new(model, events));
+                let (seed, parallel) = (Seed(args.seed), args.multiworker.into());
+                tokio::select! {
+                    score = judged(Some(Judging { judge: &judge, repeats: args.repeats, seed, parallel })) => score,
+                    () = stop.cancelled() => Err(Failure::work("interrupted")),
+                }
+            });
+            ended.await?
+        }
+        None if args.reference.is_some() || args.per_question.is_some() => {
+            return Err(Failure::usage("there is no judge, and only a judge compares runs and judges questions")
+                .hint("name a chat model with --llm MODEL, or a recording with --llm replay:FILE"));
+        }
         None => {
-            if args.reference.is_some() || args.per_question.is_some() {
-                return Err(Failure::usage("there is no judge, and only a judge compares runs and judges questions")
-                    .hint("name a chat model with --llm MODEL, or a recording with --llm replay:FILE"));
-            }
             printer.progress("note: without a judge (--llm MODEL) there are error rates only");
-            None
+            judged(None).await?
         }
     };
-    let judging = judge.as_ref().map(|judge| Judging {
-        judge,
-        repeats: args.repeats,
-        seed: Seed(args.seed),
-        parallel: args.multiworker.into(),
-    });
-    let reference = files.reference.as_ref().map(|reference| reference.rows.as_slice());
-    let score = Box::pin(score(files.data.as_deref(), &files.log.rows, reference, judging.as_ref())).await;
-    let score = score.map_err(|error| Failure::work(error).hint("check the judge: --llm, --base-url and the key"))?;
-    super::warn_of_gaps(&args.log, &score.missing, &score.unmatched, score.repeated, printer);
+    super::warn_of_gaps(&args.log, &score.coverage, printer);
     if let (Some(file), Some(judged)) = (&args.per_question, &score.judged) {
         super::write_questions(file, &[(args.log.as_path(), judged.questions.as_slice())])?;
     }
-    super::show(&[(args.log.as_path(), score)], args.json, table, printer)?;
+    super::show(&[(args.log.as_path(), &score)], args.json, table, printer)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The judge's model; none for `none` and `offline`.
-fn model(global: &Global, printer: Printer) -> Result<Option<Arc<dyn ChatModel>>, Failure> {
-    let nobody = global.llm.as_deref().is_some_and(|llm| llm.trim() == "none");
-    let global = Global { llm: if nobody { Some("offline".to_owned()) } else { global.llm.clone() }, ..global.clone() };
-    let config = load_config(&global, printer)?.config;
+impl BatchResult for ToolbenchScore {
+    fn ok(&self) -> bool {
+        true
+    }
+
+    fn text(&self) -> String {
+        let passed = self.judged.as_ref().map_or(0, |judged| judged.pass.count);
+        format!("{passed} of {} passed", several(self.coverage.n, "question"))
+    }
+}
+
+/// The judge's model and its configuration; none for `none` and `offline`.
+fn model(global: &Global, printer: Printer) -> Result<Option<(Config, Arc<dyn ChatModel>)>, Failure> {
+    let is_none = global.llm.as_deref().is_some_and(|llm| llm.trim() == "none");
+    let llm = if is_none { Some("offline".to_owned()) } else { global.llm.clone() };
+    let config = load_config(&Global { llm, ..global.clone() }, printer)?.config;
     let chat = build_special(&config, global.record.as_deref(), Special::default())?;
-    Ok(chat.map(|chat| chat.model))
+    Ok(chat.map(|chat| (config, chat.model)))
 }
 
 fn read(data: Option<&Path>, log: &Path, reference: Option<&Path>) -> Result<Files, Failure> {
     Ok(Files {
-        data: data.map(read_toolbench).transpose().map_err(super::super::unusable)?,
-        log: read_answers(log).map_err(super::unusable_log)?,
-        reference: reference.map(read_answers).transpose().map_err(super::unusable_log)?,
+        data: data.map(read_toolbench).transpose().map_err(|error| unusable(error, QUESTIONS))?,
+        log: read_answers(log).map_err(|error| unusable(error, LOG))?,
+        reference: reference.map(read_answers).transpose().map_err(|error| unusable(error, LOG))?,
     })
 }
 
