@@ -3,7 +3,11 @@
 //! Every environment variable that jarvis reads is named in [`env_vars`]. Unknown keys give a warning.
 
 mod agent;
+mod decisions;
 pub(crate) mod env_vars;
+mod experts;
+mod limits;
+mod llm;
 mod model;
 mod original;
 #[cfg(feature = "serve")]
@@ -14,7 +18,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(crate) use model::{Config, DecisionsConfig, MediaConfig, StatusApi};
+pub(crate) use decisions::DecisionsConfig;
+pub(crate) use experts::{MediaConfig, StatusApi};
+pub(crate) use model::Config;
 #[cfg(feature = "serve")]
 pub(crate) use server::GrpcConfig;
 
@@ -128,5 +134,8 @@ fn apply(tree: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
+// A build without the server does not know all keys.
+#[cfg(all(test, feature = "serve"))]
+mod reference;
 #[cfg(test)]
 mod tests;

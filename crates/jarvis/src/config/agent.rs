@@ -1,4 +1,4 @@
-//! Keys of the document agent and of its gRPC service.
+//! Keys of the document agent.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
@@ -6,27 +6,30 @@ use std::path::PathBuf;
 use jarvis_react::{Format, PromptLanguage};
 use serde::Deserialize;
 
-/// The document agent.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct ReactConfig {
-    /// The most rounds of thought and action.
+    /// The most rounds of thought and action for a question about a document.
     pub(crate) max_steps: NonZeroU32,
-    /// Seconds for a question.
+    /// Seconds for such a question.
     pub(crate) deadline_s: NonZeroU64,
-    /// The most tokens of a document that a prompt holds; as many as the model takes unless set.
+    /// The most tokens of the document in a prompt. Default: what fits.
     pub(crate) max_document_tokens: Option<usize>,
     /// The language of the prompt: `auto`, `en`, `zh`.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub(crate) prompt_language: PromptLanguage,
     /// How the model writes: `tags`, `json`, `native_tools`.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub(crate) format: Format,
-    /// Tokens of the context that are kept for the reply.
+    /// Tokens of the context kept free for the reply.
     pub(crate) reserve_tokens: usize,
-    /// The most tokens of one reply.
+    /// The most tokens of a reply. Unset: the endpoint's limit.
     pub(crate) max_reply_tokens: Option<u32>,
-    /// The tools that the agent may use; all unless set.
+    /// The tools that the agent may use. Default: all but the hub's.
     pub(crate) tools: Option<Vec<String>>,
-    /// A file to which each round is appended, documents included; none unless set.
+    /// A file to which each round is appended: prompt, reply, what was made of it. It holds the documents.
+    /// Default: none.
     pub(crate) trace_file: Option<PathBuf>,
 }
 

@@ -5,29 +5,30 @@ use std::path::PathBuf;
 use jarvis_server::{GrpcOptions, Options};
 use serde::Deserialize;
 
-/// The server.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct ServerConfig {
-    /// The environment variable that holds the token that callers must send.
+    /// The environment variable that holds the token callers must send; required on an address that other machines can
+    /// reach. Default: `JARVIS_TOKEN`.
     pub(crate) token_env: Option<String>,
-    /// Origins of other sites whose pages may call.
+    /// Origins of other sites whose pages may call, such as `https://tools.example.org`.
     pub(crate) cors_origins: Vec<String>,
-    /// Names by which the server may be called beside those of this machine.
+    /// Names by which the server may be called beside `localhost` and loopback addresses. With a token and no names,
+    /// any.
     pub(crate) allowed_hosts: Vec<String>,
-    /// Whether callers may name a chat endpoint and key of their own.
     pub(crate) caller_endpoints: CallerConfig,
-    /// Runs at once.
+    /// Runs at the same time.
     pub(crate) max_running: usize,
-    /// Runs that may wait for a place.
+    /// Runs that may wait for a place; the next is refused with 503 and `Retry-After`.
     pub(crate) max_waiting: usize,
-    /// Connections at once.
+    /// Connections at the same time.
     pub(crate) max_connections: usize,
-    /// Messages of a conversation.
+    /// The most messages of a conversation in a request.
     pub(crate) max_messages: usize,
-    /// Bytes of a JSON body.
+    /// The largest request. Uploads, and chat requests with files inside, may have `limits.max_input_bytes`.
     pub(crate) max_body_bytes: usize,
-    /// Seconds for which runs may go on when the server is asked to stop.
+    /// Seconds for which runs may go on when the server is told to stop.
     pub(crate) drain_s: u64,
     /// Seconds after which a connection that takes nothing is cut.
     pub(crate) write_timeout_s: u64,
@@ -52,29 +53,29 @@ impl Default for ServerConfig {
     }
 }
 
-/// Whether callers may name a chat endpoint and key of their own.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct CallerConfig {
-    /// Whether they may at all.
+    /// Whether callers may send `api_endpoint` and `api_key`.
     pub(crate) allow: bool,
-    /// The hosts that may be named, as `host` or `host:port`.
+    /// The hosts that they may name, as `host` or `host:port`.
     pub(crate) hosts: Vec<String>,
 }
 
-/// The gRPC service.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct GrpcConfig {
-    /// Where it listens; it does not unless this is set or asked for.
+    /// Where `jarvis serve` serves gRPC too. Also `--grpc`. Default: none.
     pub(crate) listen: Option<String>,
-    /// Bytes of a document.
+    /// The largest document of a question over gRPC.
     pub(crate) max_file_bytes: usize,
-    /// The file of the certificate chain (PEM); calls are in the clear unless set.
+    /// PEM file of the certificate chain. Unset: calls are not encrypted.
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The file of its private key (PEM).
+    /// PEM file of its private key.
     pub(crate) tls_key: Option<PathBuf>,
-    /// The file of certificates (PEM) that sign those of callers; callers need none unless set.
+    /// PEM file of the authorities that sign the certificates of callers. Unset: callers need no certificate.
     pub(crate) tls_client_ca: Option<PathBuf>,
 }
 

@@ -1,0 +1,99 @@
+//! Keys of planning, and of decisions: plans with a model for each task, without execution.
+
+use std::path::PathBuf;
+
+use jarvis_hugginggpt::decisions::{Format, Method};
+use serde::Deserialize;
+
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(default)]
+pub(crate) struct PlanningConfig {
+    /// Ask once more, quoting the error, when the planner's reply cannot be read.
+    pub(crate) reask: bool,
+    /// The most tasks of a plan.
+    pub(crate) max_tasks: usize,
+    /// Tokens left free for the model's reply.
+    pub(crate) reserve_tokens: usize,
+}
+
+impl Default for PlanningConfig {
+    fn default() -> PlanningConfig {
+        PlanningConfig { reask: true, max_tasks: 32, reserve_tokens: 800 }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, schemars::JsonSchema))]
+#[serde(default)]
+pub(crate) struct DecisionsConfig {
+    /// Base URL of a model catalogue service to decide with. Without one the catalogue of this machine is used.
+    pub(crate) model_api_base_url: Option<String>,
+    /// The environment variable that holds the service's key. Unset: no key is sent.
+    pub(crate) model_api_key_env: Option<String>,
+    /// Seconds for which the service's answers are cached.
+    pub(crate) cache_ttl_s: u64,
+    /// A file of example pipelines. Default: the service's.
+    pub(crate) examples: Option<PathBuf>,
+    /// A file with the numbers of the categories in `decisions.examples`. Default: numbered in order.
+    pub(crate) example_categories: Option<PathBuf>,
+    /// Keep each plan that was decided.
+    pub(crate) save_plan: bool,
+    /// Where plans are kept. Default: `DATA/execution_configs`.
+    pub(crate) plan_dir: Option<PathBuf>,
+    /// How many plans are kept; 0 keeps all.
+    pub(crate) plan_keep: usize,
+    /// Write down every prompt of a decision, in a folder for each request. Prompts hold what people wrote.
+    pub(crate) save_prompts: bool,
+    /// Where prompts are written down. Default: `DATA/prompt_logs`.
+    pub(crate) prompt_log_dir: Option<PathBuf>,
+    /// Ask the chat model which known task an unknown task name means.
+    pub(crate) semantic_mapping: bool,
+    /// Replace every picture that a task would make by the original picture. Default: with a service.
+    pub(crate) replace_generated_images: Option<bool>,
+    /// Describe the plan in words, for one more call.
+    pub(crate) describe: bool,
+    /// Models chosen at the same time.
+    pub(crate) concurrency: usize,
+    /// Seconds for a decision.
+    pub(crate) timeout_s: u64,
+    /// Errors of decisions over HTTP as the original gave them: status 500 and a plain string.
+    pub(crate) compat_errors: bool,
+    /// How the pipeline form asks: `separate`, or `unified` for one call.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(crate) method: Method,
+    /// How decisions over HTTP are written unless the request names a form: `config`, `pipeline`.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(crate) format: Format,
+    /// Ask for a reason even where there is only one model.
+    pub(crate) explain_single: bool,
+    /// The tasks that the chat model serves itself. Default: the usual five.
+    pub(crate) llm_served_tasks: Option<Vec<String>>,
+}
+
+impl Default for DecisionsConfig {
+    fn default() -> DecisionsConfig {
+        DecisionsConfig {
+            model_api_base_url: None,
+            model_api_key_env: None,
+            cache_ttl_s: 300,
+            examples: None,
+            example_categories: None,
+            save_plan: true,
+            plan_dir: None,
+            plan_keep: 1_000,
+            save_prompts: false,
+            prompt_log_dir: None,
+            semantic_mapping: true,
+            replace_generated_images: None,
+            describe: false,
+            concurrency: 8,
+            timeout_s: 180,
+            compat_errors: false,
+            method: Method::Separate,
+            format: Format::Config,
+            explain_single: false,
+            llm_served_tasks: None,
+        }
+    }
+}
