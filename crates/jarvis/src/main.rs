@@ -4,7 +4,6 @@
     allow(dead_code, unused_imports, reason = "the commands left out share code")
 )]
 
-#[cfg(feature = "bench")]
 mod batch_progress;
 mod cli;
 mod commands;

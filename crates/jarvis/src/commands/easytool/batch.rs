@@ -15,13 +15,14 @@ use jarvis_engine::Events;
 use jarvis_store::files::FileError;
 use serde_json::{Value, json};
 
-use crate::batch_progress::{BatchProgress, several};
+use crate::batch_progress::BatchProgress;
 use crate::cli::Global;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session;
 use crate::wiring::{Special, build_special, load_config};
+use jarvis_plan::export::plural;
 
 /// Flags of every pipeline.
 #[derive(Debug, Args)]
@@ -131,7 +132,7 @@ impl BatchArgs {
         }
         let at_once = if answerer.recorded { 1 } else { usize::from(self.concurrency) };
         let progress = BatchProgress::new(printer, answerer.name(), ("question", "answer"), &path);
-        let request = format!("{title}: {} of {}", several(numbered.len(), "question"), data.display());
+        let request = format!("{title}: {} of {}", plural(numbered.len(), "question"), data.display());
         let ended = session::batch(&answerer.config, request, printer, async |events, stop| {
             let answer = begin(events);
             batch::run(numbered, at_once, answer, &mut log, &progress, &stop).await.map_err(unwritable)

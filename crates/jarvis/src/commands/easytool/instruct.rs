@@ -18,12 +18,12 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::source::{address_of, key_of};
-use crate::batch_progress::several;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::{self, BatchResult};
 use crate::wiring::{Special, build_special, load_config};
+use jarvis_plan::export::plural;
 
 /// `jarvis easytool instruct`.
 #[derive(Debug, Args)]
@@ -104,7 +104,7 @@ pub(super) async fn run(args: InstructArgs, global: &Global, printer: Printer) -
         written.map_err(|error| failed(error, is_kept))
     };
     let ended = if is_asked {
-        let request = format!("instructions of {}", several(documents.len(), "document"));
+        let request = format!("instructions of {}", plural(documents.len(), "document"));
         session::batch(&config, request, printer, work).await
     } else {
         let stop = CancellationToken::new();
@@ -149,8 +149,8 @@ impl BatchResult for (Instructions, InstructReport) {
     }
 
     fn text(&self) -> String {
-        let documents = several(self.1.documents, "document");
-        format!("{} of {documents} described", several(self.1.apis_out, "function"))
+        let documents = plural(self.1.documents, "document");
+        format!("{} of {documents} described", plural(self.1.apis_out, "function"))
     }
 }
 
@@ -232,7 +232,7 @@ fn report_summary(report: &InstructReport, shape: Shape, printer: Printer) {
         printer.warning(&format!("{dropped}: its example gave an error when it was executed, and was left out"));
     }
     let noun = if shape == Shape::Endpoints { "endpoints" } else { "functions" };
-    let documents = several(report.documents, "document");
+    let documents = plural(report.documents, "document");
     printer.progress(&format!("{noun}: {} of {} in {documents}", report.apis_out, report.apis_in));
     let change = if report.saved_percent < 0.0 { "more" } else { "fewer" };
     printer.progress(&format!(

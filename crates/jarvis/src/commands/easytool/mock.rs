@@ -10,10 +10,10 @@ use tokio::net::TcpListener;
 
 use super::source::document;
 use super::unusable;
-use crate::batch_progress::several;
 use crate::commands::serve::signal;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use jarvis_plan::export::plural;
 
 /// `jarvis easytool mock`.
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub(super) async fn run(args: MockArgs, printer: Printer) -> Result<ExitCode, Fa
             let recorded = tokio::task::spawn_blocking(move || Recorded::open(&file, key)).await;
             let form = "give JSON Lines with category, tool_name, api_name, tool_input, error, response";
             let recorded = recorded.map_err(Failure::work)?.map_err(|error| unusable(error, form))?;
-            let about = format!("answers to {}", several(recorded.len(), "call"));
+            let about = format!("answers to {}", plural(recorded.len(), "call"));
             (recorded.router(), about)
         }
         (None, Some(file)) => {

@@ -15,10 +15,10 @@ use jarvis_taskbench::evaluate::table::Table;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::batch_progress::several;
 use crate::cli::Global;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use jarvis_plan::export::plural;
 
 /// How many questions or rows are named in a note.
 const NAMED: usize = 10;
@@ -105,7 +105,7 @@ fn warn_of_gaps(log: &Path, coverage: &Coverage, printer: Printer) {
     let Coverage { missing, unmatched, repeated, .. } = coverage;
     let log = log.display();
     if !missing.is_empty() {
-        let questions = several(missing.len(), "question");
+        let questions = plural(missing.len(), "question");
         printer.warning(&format!("{log}: no row for {questions}, counted as wrong: {}", numbers(missing)));
     }
     if !unmatched.is_empty() {
@@ -117,7 +117,7 @@ fn warn_of_gaps(log: &Path, coverage: &Coverage, printer: Printer) {
         ));
     }
     if *repeated > 0 {
-        let rows = several(*repeated, "row");
+        let rows = plural(*repeated, "row");
         printer.warning(&format!("{log}: {rows} left out for a later one to the same question"));
     }
 }

@@ -11,7 +11,6 @@ use jarvis_easytool::data::{ToolbenchItem, read_toolbench};
 use jarvis_easytool::log::{Logged, LoggedAnswer, read_answers};
 use jarvis_easytool::score::toolbench::{Judge, Judging, Seed, ToolbenchScore, score};
 
-use crate::batch_progress::several;
 use crate::cli::Global;
 use crate::commands::easytool::{LOG, QUESTIONS, unusable};
 use crate::config::Config;
@@ -19,6 +18,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::{self, BatchResult};
 use crate::wiring::{Special, build_special, load_config};
+use jarvis_plan::export::plural;
 
 /// `jarvis easytool score toolbench`.
 #[derive(Debug, Args)]
@@ -119,7 +119,7 @@ impl BatchResult for ToolbenchScore {
 
     fn text(&self) -> String {
         let passed = self.judged.as_ref().map_or(0, |judged| judged.pass.count);
-        format!("{passed} of {} passed", several(self.coverage.n, "question"))
+        format!("{passed} of {} passed", plural(self.coverage.n, "question"))
     }
 }
 
