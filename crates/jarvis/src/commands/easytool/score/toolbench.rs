@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::Args;
 use jarvis_ask::Ask;
-use jarvis_chat::ChatModel;
 use jarvis_easytool::data::{ToolbenchItem, read_toolbench};
 use jarvis_easytool::log::{Logged, LoggedAnswer, read_answers};
 use jarvis_easytool::score::toolbench::{Judge, Judging, Seed, ToolbenchScore, score};
@@ -69,7 +67,8 @@ struct Files {
 }
 
 pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
-    let model = model(global, printer)?;
+    let config = configured(global, printer)?;
+    let chat = build_special(&config, global.record.as_deref(), Special::default())?;
     let (data, log, reference) = (args.data.clone(), args.log.clone(), args.reference.clone());
     let files = tokio::task::spawn_blocking(move || read(data.as_deref(), &log, reference.as_deref()));
     let files = files.await.map_err(Failure::work)??;
@@ -82,11 +81,11 @@ pub(super) async fn run(args: ToolbenchArgs, global: &Global, printer: Printer) 
         let score = Box::pin(score(files.data.as_deref(), &files.log.rows, reference, judging.as_ref())).await;
         score.map_err(|error| Failure::work(error).hint("check the judge: --llm, --base-url and the key"))
     };
-    let score = match model {
-        Some((config, model)) => {
+    let score = match chat {
+        Some(chat) => {
             let request = format!("ToolBench judge: {}", args.log.display());
             let ended = session::batch(&config, request, printer, async |events, stop| {
-                let judge = Judge(Ask::new(model, events));
+                let judge = Judge(Ask::new(chat.model, events));
                 let (seed, parallel) = (Seed(args.seed), args.multiworker.into());
                 tokio::select! {
                     score = judged(Some(Judging { judge: &judge, repeats: args.repeats, seed, parallel })) => score,
@@ -123,13 +122,11 @@ impl BatchResult for ToolbenchScore {
     }
 }
 
-/// The judge's model and its configuration; none for `none` and `offline`.
-fn model(global: &Global, printer: Printer) -> Result<Option<(Config, Arc<dyn ChatModel>)>, Failure> {
+/// The configuration, in which `none` is another word for `offline`: there is no judge.
+fn configured(global: &Global, printer: Printer) -> Result<Config, Failure> {
     let is_none = global.llm.as_deref().is_some_and(|llm| llm.trim() == "none");
     let llm = if is_none { Some("offline".to_owned()) } else { global.llm.clone() };
-    let config = load_config(&Global { llm, ..global.clone() }, printer)?.config;
-    let chat = build_special(&config, global.record.as_deref(), Special::default())?;
-    Ok(chat.map(|chat| (config, chat.model)))
+    Ok(load_config(&Global { llm, ..global.clone() }, printer)?.config)
 }
 
 fn read(data: Option<&Path>, log: &Path, reference: Option<&Path>) -> Result<Files, Failure> {
