@@ -87,7 +87,7 @@ pub(super) async fn evaluate(
     let mut log = log_path.as_deref().map(|path| open_log(path, args.resume)).transpose()?;
     let failures = args.out.as_deref().unwrap_or(Path::new("the figures"));
     let mut shown = BatchProgress::new(printer, app.pipeline.model_name(), ("sample", "plan"), failures);
-    shown.tells_all = true;
+    shown.lists_all = true;
     let stop = CancellationToken::new();
     let interrupt = tokio::spawn(cancel_on_interrupt(stop.clone()));
     let measured = decisions.evaluate(&examples, !args.no_few_shots, log.as_mut(), &shown, &stop).await;
