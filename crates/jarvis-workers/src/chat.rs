@@ -75,7 +75,7 @@ impl ChatWorker {
 
     async fn on_picture(&self, job: &Job) -> Result<TaskOutput, TaskError> {
         let task = job.candidate.effective_task.as_str();
-        let image = job.arg("image").ok_or_else(|| missing(task, "image"))?;
+        let image = need(job, "image")?;
         let question = job.arg("text").or_else(|| job.arg("question")).map(|text| ("text".to_owned(), text.to_owned()));
         if question.is_none() && task != "image-to-text" {
             return Err(missing(task, "text"));
@@ -159,8 +159,8 @@ fn is_on_text(task: &str) -> bool {
 fn ask_of_picture(task: &str, question: Option<&str>) -> String {
     match (task, question) {
         (_, None) => "Describe the picture in one plain sentence. Answer with the sentence alone.".to_owned(),
-        ("image-to-text", Some(wish)) => format!(
-            "Describe the picture in one or two plain sentences. Mind this wish: {wish}\nAnswer with the description alone."
+        ("image-to-text", Some(request)) => format!(
+            "Describe the picture in one or two plain sentences. Mind this wish: {request}\nAnswer with the description alone."
         ),
         ("document-question-answering", Some(question)) => format!(
             "The picture shows a document. Answer the question from what is written in it, as briefly as the document \
@@ -179,7 +179,11 @@ fn task_json(job: &Job) -> Value {
     json!({ "task": job.candidate.effective_task, "id": job.task.id, "dep": dep, "args": job.args })
 }
 
-/// A required argument is not there.
+/// A required argument of the task.
+pub(crate) fn need<'a>(job: &'a Job, arg: &str) -> Result<&'a str, TaskError> {
+    job.arg(arg).ok_or_else(|| missing(&job.candidate.effective_task, arg))
+}
+
 pub(crate) fn missing(task: &str, arg: &str) -> TaskError {
     TaskError::new(ErrorCode::MissingArgument, format!("`{task}` needs the argument `{arg}`"))
 }

@@ -12,7 +12,7 @@ use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::chat::missing;
+use crate::chat::need;
 use crate::{Inputs, results};
 use jarvis_net::Secret;
 use jarvis_net::http::Route;
@@ -106,7 +106,7 @@ impl MediaEndpoint {
     }
 
     async fn draw(&self, job: &Job, model: &str) -> Result<TaskOutput, TaskError> {
-        let prompt = job.arg("text").ok_or_else(|| missing("text-to-image", "text"))?;
+        let prompt = need(job, "text")?;
         let mut body = json!({ "model": model, "prompt": prompt, "n": 1 });
         if let (Some(size), Value::Object(fields)) = (&self.config.image_size, &mut body) {
             fields.insert("size".to_owned(), size.as_str().into());
@@ -124,7 +124,7 @@ impl MediaEndpoint {
     }
 
     async fn speak(&self, job: &Job, model: &str) -> Result<TaskOutput, TaskError> {
-        let text = job.arg("text").ok_or_else(|| missing("text-to-speech", "text"))?;
+        let text = need(job, "text")?;
         let body = json!({
             "model": model,
             "input": text,
@@ -137,7 +137,7 @@ impl MediaEndpoint {
     }
 
     async fn transcribe(&self, job: &Job, model: &str) -> Result<TaskOutput, TaskError> {
-        let audio = job.arg("audio").ok_or_else(|| missing("automatic-speech-recognition", "audio"))?;
+        let audio = need(job, "audio")?;
         let bytes = self.inputs.bytes(audio, Kind::Audio).await?;
         let found = sniff::require("the sound", &bytes, Kind::Audio)?;
         // Endpoints tell the format by the file's name.

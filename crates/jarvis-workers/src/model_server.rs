@@ -21,7 +21,7 @@ use jarvis_tools::service::{Reply, Service, join, model_url};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::chat::missing;
+use crate::chat::{missing, need};
 use crate::inputs::{is_public, media_error};
 use crate::{Inputs, results};
 
@@ -85,43 +85,42 @@ impl ModelServer {
 
     /// The body for a task, and the picture that its result is drawn on.
     async fn body(&self, job: &Job) -> Result<(Value, Option<Bytes>), TaskError> {
+        /// What stands as `text` beside the picture.
+        enum Text {
+            Absent,
+            Null,
+            Optional,
+            Required,
+        }
         let task = job.candidate.effective_task.as_str();
-        let family = find(task).map(|known| known.family);
-        let need = |arg: &str| job.arg(arg).ok_or_else(|| missing(task, arg));
-        let text = || job.arg("text").map_or(Value::Null, Value::from);
-        Ok(match task {
-            "object-detection" | "image-segmentation" => {
-                let (url, bytes) = self.hand_over(need("image")?, Kind::Image).await?;
-                (json!({ "img_url": url }), Some(bytes))
+        let text = match (task, find(task).map(|known| known.family)) {
+            ("object-detection" | "image-segmentation" | "image-to-image" | "depth-estimation", _)
+            | (_, Some(Family::Control)) => Text::Absent,
+            ("image-classification", _) => Text::Null,
+            ("image-to-text", _) => Text::Optional,
+            ("visual-question-answering" | "document-question-answering", _) | (_, Some(Family::ControlGeneration)) => {
+                Text::Required
             }
-            "image-to-image" | "depth-estimation" => {
-                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0 }), None)
+            ("automatic-speech-recognition" | "audio-classification" | "audio-to-audio", _) => {
+                let (url, _) = self.hand_over(need(job, "audio")?, Kind::Audio).await?;
+                return Ok((json!({ "audio_url": url }), None));
             }
-            "image-classification" => {
-                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0, "text": null }), None)
-            }
-            "image-to-text" => {
-                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0, "text": text() }), None)
-            }
-            "visual-question-answering" | "document-question-answering" => {
-                need("text")?;
-                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0, "text": text() }), None)
-            }
-            "automatic-speech-recognition" | "audio-classification" | "audio-to-audio" => {
-                (json!({ "audio_url": self.hand_over(need("audio")?, Kind::Audio).await?.0 }), None)
-            }
-            _ if family == Some(Family::Control) => {
-                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0 }), None)
-            }
-            _ if family == Some(Family::ControlGeneration) => {
-                need("text")?;
-                (json!({ "img_url": self.hand_over(need("image")?, Kind::Image).await?.0, "text": text() }), None)
-            }
-            "tabular-classification" => {
+            ("tabular-classification", _) => {
                 return Err(TaskError::new(ErrorCode::CannotDo, "a model server takes no tables"));
             }
-            _ => (self.args(job).await?, None),
-        })
+            _ => return Ok((self.args(job).await?, None)),
+        };
+        let text = match text {
+            Text::Absent => None,
+            Text::Null => Some(Value::Null),
+            Text::Optional => Some(job.arg("text").into()),
+            Text::Required => Some(need(job, "text")?.into()),
+        };
+        let (url, bytes) = self.hand_over(need(job, "image")?, Kind::Image).await?;
+        let mut body = Map::from_iter([("img_url".to_owned(), url.into())]);
+        body.extend(text.map(|text| ("text".to_owned(), text)));
+        let is_drawn_on = matches!(task, "object-detection" | "image-segmentation");
+        Ok((Value::Object(body), is_drawn_on.then_some(bytes)))
     }
 
     /// The arguments as they are, media handed over. What the task needs at least is not known here, but not nothing.

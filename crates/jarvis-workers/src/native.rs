@@ -12,7 +12,6 @@ use async_trait::async_trait;
 use jarvis_catalogue::TaskOutput;
 use jarvis_engine::{Job, Worker};
 use jarvis_plan::{ErrorCode, TaskError};
-use tokio_util::sync::CancellationToken;
 
 pub use programs::{Program, Programs};
 
@@ -49,16 +48,6 @@ impl Native {
 
     pub fn programs(&self) -> &Programs {
         &self.programs
-    }
-
-    /// Runs work of more than a millisecond on a thread of its own, a few at a time. The work is given the token to
-    /// look at between its steps; it fires as well when this future is dropped.
-    async fn heavy<T, F>(&self, cancel: &CancellationToken, work: F) -> Result<T, TaskError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&Cancel) -> Result<T, TaskError> + Send + 'static,
-    {
-        self.inputs.heavy().run(cancel, work).await
     }
 }
 

@@ -28,7 +28,7 @@ async fn text_tasks_give_a_response() {
     let EventKind::ModelCall { stage, task, prompt_tokens, completion_tokens, reply, ok, ms: _ } =
         events.recv().await.unwrap().kind
     else {
-        panic!("no call was told of")
+        panic!("no call was reported")
     };
     assert_eq!((stage.as_str(), task, prompt_tokens, completion_tokens), ("task_llm", Some(TaskId(3)), 7, 2));
     assert_eq!((reply.as_str(), ok), ("Bonjour", true));
@@ -136,7 +136,7 @@ async fn failures_are_errors_and_nothing_is_asked_in_vain() {
         let (job, _events) = job_and_events(Host::Llm, "ChatGPT", task, &args);
         let error = worker.output(&job).await.unwrap_err();
         assert_eq!((error.code, model.asked.lock().unwrap().len()), (code, calls), "{task}: {error}");
-        assert_eq!(job.events.usage().total_calls(), calls as u32, "failed calls are told of too");
+        assert_eq!(job.events.usage().total_calls(), calls as u32, "failed calls are reported too");
     }
 }
 

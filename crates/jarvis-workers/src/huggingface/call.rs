@@ -8,7 +8,7 @@ use jarvis_plan::{ErrorCode, Kind, TaskError};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::chat::missing;
+use crate::chat::{missing, need};
 use crate::heavy::Cancel;
 use crate::{Inputs, picture};
 use jarvis_store::{blocking, sniff};
@@ -56,27 +56,28 @@ pub(super) struct Call {
 /// Makes the call for a job. Nothing is sent to the service.
 pub(super) async fn prepare(inputs: &Inputs, job: &Job) -> Result<Call, TaskError> {
     let task = job.candidate.effective_task.as_str();
-    let need = |arg: &str| job.arg(arg).ok_or_else(|| missing(task, arg));
+    let need = |arg: &str| need(job, arg);
     let json = |inputs: Value, wanted: Wanted| {
         Ok(Call { pipeline: None, body: Body::Inputs { inputs, parameters: None }, wanted, picture: None })
     };
     match task {
-        "text-classification" | "token-classification" => json(need("text")?.into(), Wanted::Data),
-        "summarization" | "translation" | "conversational" | "text-generation" | "text2text-generation" => {
-            json(need("text")?.into(), Wanted::Data)
-        }
+        "text-classification"
+        | "token-classification"
+        | "summarization"
+        | "translation"
+        | "conversational"
+        | "text-generation"
+        | "text2text-generation" => json(need("text")?.into(), Wanted::Data),
         "question-answering" => {
             let question = job.arg("question").map_or_else(|| need("text"), Ok)?;
             let context = job.arg("context").unwrap_or_default();
             json(json!({ "question": question, "context": context }), Wanted::Data)
         }
         "sentence-similarity" => {
-            let call = json(sentences(job)?, Wanted::Data)?;
-            Ok(Call { pipeline: Some("sentence-similarity"), ..call })
+            Ok(Call { pipeline: Some("sentence-similarity"), ..json(sentences(job)?, Wanted::Data)? })
         }
         "feature-extraction" => {
-            let call = json(need("text")?.into(), Wanted::Data)?;
-            Ok(Call { pipeline: Some("feature-extraction"), ..call })
+            Ok(Call { pipeline: Some("feature-extraction"), ..json(need("text")?.into(), Wanted::Data)? })
         }
         "tabular-classification" => json(json!({ "data": table(job)? }), Wanted::Data),
         "text-to-image" => json(need("text")?.into(), Wanted::Media(Kind::Image)),

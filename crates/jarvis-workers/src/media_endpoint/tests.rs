@@ -80,7 +80,7 @@ async fn an_address_at_the_endpoint_itself_is_fetched() {
 }
 
 #[tokio::test]
-async fn speech_is_made_and_heard() {
+async fn speech_is_made_and_transcribed() {
     let (fake, worker, folder) = rig(Canned::json(&json!({})), Canned::bytes("audio/mpeg", WAV)).await;
     let job1 = job(Host::Llm, "speaker", "text-to-speech", &[("text", "hello")]);
     let inference = worker.output(&job1).await.unwrap();

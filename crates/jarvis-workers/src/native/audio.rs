@@ -21,7 +21,9 @@ where
 {
     let bytes = native.inputs.bytes(required(job, "audio")?, Kind::Audio).await?;
     native
-        .heavy(&job.cancel, move |cancel| {
+        .inputs
+        .heavy()
+        .run(&job.cancel, move |cancel| {
             let sound = wav::read(&bytes)?;
             drop(bytes);
             cancel.check()?;

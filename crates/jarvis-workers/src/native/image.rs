@@ -33,7 +33,9 @@ where
     let bytes = native.inputs.bytes(required(job, "image")?, Kind::Image).await?;
     let max_pixels = native.inputs.limits().max_pixels;
     native
-        .heavy(&job.cancel, move |cancel| {
+        .inputs
+        .heavy()
+        .run(&job.cancel, move |cancel| {
             let opened = open::open(&bytes, max_pixels)?;
             drop(bytes);
             cancel.check()?;
@@ -186,7 +188,7 @@ pub(super) async fn answer_from_measures(native: &Native, job: &Job) -> Result<T
 pub(super) async fn title_card(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let text = required(job, "text")?.to_owned();
     let lang = Language::of(&text);
-    let drawn = native.heavy(&job.cancel, move |_| {
+    let drawn = native.inputs.heavy().run(&job.cancel, move |_| {
         let card = card::draw(&text)?;
         Ok((open::encode(&DynamicImage::ImageRgb8(card.picture), ImageFormat::Png)?, card.cut))
     });

@@ -136,7 +136,7 @@ async fn cancelled_work_and_broken_work_end_well() {
     cancelled.cancel.cancel();
     assert_eq!(native.output(&cancelled).await.unwrap_err().code, ErrorCode::Cancelled);
     let token = CancellationToken::new();
-    let broken = native.heavy(&token, |_| -> Result<(), TaskError> { panic!("broken on purpose") });
+    let broken = native.inputs.heavy().run(&token, |_| -> Result<(), TaskError> { panic!("broken on purpose") });
     assert_eq!(broken.await.unwrap_err().code, ErrorCode::Panic);
 }
 

@@ -2,10 +2,9 @@
 //! English, Russian and Chinese; no learned weights, no network.
 
 mod entities;
-mod gazetteer;
 mod keywords;
 mod language;
-mod lexicon;
+mod lists;
 mod passage;
 mod segment;
 mod sentiment;

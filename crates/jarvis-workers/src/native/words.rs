@@ -1,4 +1,4 @@
-//! Words that native models say: the names of colours in three languages.
+//! The names of colours in three languages.
 
 use image::Rgb;
 use jarvis_plan::Language;
@@ -24,19 +24,13 @@ impl Colour {
             0.5 * (l - l2).powi(2) + (a - a2).powi(2) + (b - b2).powi(2)
         };
         let nearest = COLOURS.iter().min_by(|x, y| distance(x).total_cmp(&distance(y)));
-        nearest.copied().unwrap_or(Colour { en: "grey", ru: "серый", zh: "灰色", rgb: [128, 128, 128] })
+        *nearest.expect("the table of colours is not empty")
     }
 
     /// Whether it is black, white or a grey.
     pub(super) fn is_neutral(self) -> bool {
         let [r, g, b] = self.rgb;
         r == g && g == b
-    }
-
-    /// The colours whose names occur in a lower-case text, in any of the languages.
-    #[cfg(test)]
-    pub(super) fn all() -> &'static [Colour] {
-        COLOURS
     }
 }
 
@@ -132,7 +126,7 @@ mod tests {
         for (rgb, name) in cases {
             assert_eq!(Colour::nearest(Rgb(rgb)).name(Language::English), name, "{rgb:?}");
         }
-        for colour in Colour::all() {
+        for colour in COLOURS {
             assert_eq!(Colour::nearest(Rgb(colour.rgb)).en, colour.en);
         }
     }

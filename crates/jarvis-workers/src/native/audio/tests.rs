@@ -178,7 +178,7 @@ fn noise_is_taken_away_and_length_and_rate_stay() {
 }
 
 #[test]
-fn voices_follow_script_then_wish_then_words() {
+fn voices_follow_script_then_request_then_words() {
     let cases = [
         ("Hello there", None, "", "en"),
         ("Привет, мир", None, "say it in English", "ru"),

@@ -1,4 +1,4 @@
-//! Editing instructions in English, Russian and Chinese, read into operations in the order said.
+//! Editing instructions in English, Russian and Chinese, read into operations in their order.
 //!
 //! The text is cut into clauses, and each clause is searched for what it may ask. A clause about a part of the picture
 //! that only a model could find (the background, a face) is left alone rather than done to the whole.
@@ -68,16 +68,16 @@ pub(super) struct Place(pub(super) i8, pub(super) i8);
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Instruction {
-    /// The operations, in the order said.
+    /// In the order of the instruction.
     pub(super) ops: Vec<Op>,
     pub(super) format: Option<ImageFormat>,
     /// Clauses that seem to ask for something else.
     pub(super) rest: Vec<String>,
-    /// An edit that is known but cannot be done as said.
+    /// A known edit whose details are missing or impossible.
     pub(super) unclear: Option<Unclear>,
 }
 
-/// Why a known edit cannot be done as said.
+/// Why a known edit cannot be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unclear {
     /// A crop that does not say what to keep.

@@ -1,4 +1,4 @@
-//! What can be said of a picture by measuring it: size, colours, light, sharpness. It sees no objects and says so.
+//! Measures of a picture: size, colours, light, sharpness. They recognise no objects, and the description says so.
 
 use std::collections::BTreeMap;
 

@@ -8,7 +8,7 @@ use jarvis_plan::{ErrorCode, TaskError};
 use vader_parity::SentimentIntensityAnalyzer;
 
 use super::language::language;
-use super::lexicon;
+use super::lists::feelings;
 use super::segment::{Stemmers, fold, sentences};
 use jarvis_plan::is_cyrillic;
 use unicode_segmentation::UnicodeSegmentation;
@@ -69,13 +69,7 @@ fn normalised(sum: f64) -> f64 {
 
 static RUSSIAN: LazyLock<HashMap<String, f64>> = LazyLock::new(|| {
     let stemmers = Stemmers::new("ru");
-    let mut values = HashMap::new();
-    for (value, words) in lexicon::RUSSIAN {
-        for word in words.split_whitespace() {
-            values.insert(stemmers.stem(&fold(word)), value);
-        }
-    }
-    values
+    feelings("ru").map(|(word, value)| (stemmers.stem(&fold(word)), value)).collect()
 });
 
 fn russian(text: &str) -> f64 {
@@ -123,12 +117,9 @@ fn russian(text: &str) -> f64 {
 /// Words of the Chinese lexicon by their first character, longest first.
 static CHINESE: LazyLock<HashMap<char, Vec<(&'static str, f64)>>> = LazyLock::new(|| {
     let mut words: HashMap<char, Vec<(&'static str, f64)>> = HashMap::new();
-    for (value, list) in lexicon::CHINESE {
-        for word in list.split_whitespace() {
-            if let Some(first) = word.chars().next() {
-                words.entry(first).or_default().push((word, value));
-            }
-        }
+    for (word, value) in feelings("zh") {
+        let first = word.chars().next().expect("no word of a list is empty");
+        words.entry(first).or_default().push((word, value));
     }
     words.values_mut().for_each(|list| list.sort_by_key(|(word, _)| std::cmp::Reverse(word.len())));
     words

@@ -96,7 +96,7 @@ fn terms_are_stems_or_pairs() {
 }
 
 #[test]
-fn wishes_are_read_from_requests() {
+fn options_are_read_from_requests() {
     use std::cmp::Ordering::{Greater, Less};
     let none = SummaryOptions::default();
     let count = |n: usize| SummaryOptions { sentences: Some(n), ..SummaryOptions::default() };

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::gazetteer;
 use super::super::language::{CHINESE_JOINTS, is_function_word};
+use super::super::lists::list;
 use super::super::pattern;
 use super::super::segment::{Stemmers, fold, sentences};
 use super::{Group, Page};
@@ -34,26 +34,26 @@ struct Lists {
 
 static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     let stemmers = Stemmers::new("en");
-    let stemmed = |list: &str| -> HashSet<String> {
-        list.split_whitespace()
+    let stemmed = |name: &str| -> HashSet<String> {
+        list(name)
             .map(|name| name.split(['_', '-']).map(|word| stemmers.stem(&fold(word))).collect::<Vec<_>>().join(" "))
             .collect()
     };
-    let plain = |list: &str| -> HashSet<String> { list.split_whitespace().map(fold).collect() };
+    let plain = |name: &str| -> HashSet<String> { list(name).map(fold).collect() };
     Lists {
-        places: stemmed(gazetteer::PLACES),
-        given: stemmed(gazetteer::GIVEN),
-        organisations: stemmed(gazetteer::ORGANISATIONS),
-        organisation_words: stemmed(gazetteer::ORGANISATION_WORDS),
-        place_words: stemmed(gazetteer::PLACE_WORDS),
-        titles: stemmed(gazetteer::TITLES),
-        offices: stemmed(gazetteer::OFFICES),
-        work_words: stemmed(gazetteer::WORK_WORDS),
-        speaking: plain(gazetteer::SPEAKING),
-        place_before: plain(gazetteer::PLACE_BEFORE),
-        peoples: plain(gazetteer::PEOPLES),
-        calendar: plain(gazetteer::CALENDAR),
-        openers: plain(gazetteer::OPENERS),
+        places: stemmed("places"),
+        given: stemmed("given"),
+        organisations: stemmed("organisations"),
+        organisation_words: stemmed("organisation_words"),
+        place_words: stemmed("place_words"),
+        titles: stemmed("titles"),
+        offices: stemmed("offices"),
+        work_words: stemmed("work_words"),
+        speaking: plain("speaking"),
+        place_before: plain("place_before"),
+        peoples: plain("peoples"),
+        calendar: plain("calendar"),
+        openers: plain("openers"),
         stemmers,
     }
 });
@@ -240,7 +240,7 @@ fn classify(text: &str, words: &[Word], run: Range<usize>, lists: &Lists) -> Opt
     // `Компания Яндекс` names Яндекс.
     if let [first, _, ..] = names
         && first.opens
-        && gazetteer::KINDS.split_whitespace().any(|kind| kind == first.folded)
+        && list("kinds").any(|kind| kind == first.folded)
     {
         names = names.get(1..)?;
     }
@@ -359,8 +359,8 @@ const BEFORE_NAMES: [&str; 44] = [
 
 /// What a name is, how sure the rule is, and whether its pattern may begin too early.
 static CHINESE: LazyLock<Vec<(Group, f64, bool, Regex)>> = LazyLock::new(|| {
-    let alternatives = |list: &str| {
-        let mut words: Vec<&str> = list.split_whitespace().collect();
+    let alternatives = |name: &str| {
+        let mut words: Vec<&str> = list(name).collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         words.join("|")
     };
@@ -370,12 +370,12 @@ static CHINESE: LazyLock<Vec<(Group, f64, bool, Regex)>> = LazyLock::new(|| {
     let ends = "有限责任公司|有限公司|公司|大学|银行|集团|医院|学院|研究院|研究所|委员会|协会|法院|出版社|博物馆|电视台|基金会|实验室|中学|小学";
     vec![
         (Group::Organisation, 0.85, true, pattern(&format!(r"({letters}{{1,12}}?(?:{ends}))"))),
-        (Group::Organisation, 0.9, false, pattern(&format!("({})", alternatives(gazetteer::CHINESE_ORGANISATIONS)))),
+        (Group::Organisation, 0.9, false, pattern(&format!("({})", alternatives("chinese_organisations")))),
         (
             Group::Location,
             0.9,
             false,
-            pattern(&format!("((?:{})(?:省|市|自治区|特别行政区)?)", alternatives(gazetteer::CHINESE_PLACES))),
+            pattern(&format!("((?:{})(?:省|市|自治区|特别行政区)?)", alternatives("chinese_places"))),
         ),
         (
             Group::Person,
@@ -421,7 +421,7 @@ pub(super) fn chinese(page: &mut Page<'_>) {
                     name = name.strip_prefix(['家', '所']).unwrap_or(name);
                 }
                 while let Some(rest) = BEFORE_NAMES.iter().find_map(|word| name.strip_prefix(word))
-                    && !gazetteer::CHINESE_PLACES.split_whitespace().any(|place| name.starts_with(place))
+                    && !list("chinese_places").any(|place| name.starts_with(place))
                 {
                     name = rest;
                 }
