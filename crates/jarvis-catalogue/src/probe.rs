@@ -305,7 +305,7 @@ impl Prober {
         }
     }
 
-    /// Asks one host about one id, or remembers what it said.
+    /// Asks one host about one id, or gives its cached answer.
     async fn ask(&self, host: Host, id: &str) -> Found {
         let key = (host, id.to_owned());
         let answer = self.answers.get_with(key, self.call(host, id)).await;

@@ -181,11 +181,11 @@ pub async fn refresh(
         progress(RefreshProgress { done: found.len() + 1, of, task: task.name, models });
         found.push((task, answer));
     }
-    let failed = found.iter().filter(|(_, answer)| answer.is_err()).count();
-    if failed == of {
-        let reason = found.iter().find_map(|(_, answer)| answer.as_ref().err());
-        let reason = reason.map(ToString::to_string).unwrap_or_default();
-        return Err(RefreshError::NoAnswer { hub, reason });
+    let failures: Vec<&CallError> = found.iter().filter_map(|(_, answer)| answer.as_ref().err()).collect();
+    if let Some(first) = failures.first()
+        && failures.len() == of
+    {
+        return Err(RefreshError::NoAnswer { hub, reason: first.to_string() });
     }
     if found.iter().all(|(_, answer)| answer.as_ref().is_ok_and(Vec::is_empty)) {
         return Err(RefreshError::NoModels { hub, provider: config.provider.clone() });
@@ -233,7 +233,17 @@ fn next_page(link: &str, from: &Url) -> Option<Url> {
 
 /// Writes the file. The Hub's listing has no descriptions: those of the old file and the built-in list are kept.
 fn write(found: Vec<(&'static TaskType, Result<Vec<Listing>, CallError>)>, path: &Path) -> io::Result<Refreshed> {
-    let old = read_models(path).map(|loaded| loaded.models).unwrap_or_default();
+    let mut refreshed = Refreshed::default();
+    let old = match read_models(path) {
+        Ok(loaded) => loaded.models,
+        Err(error) => {
+            // The first refresh finds no file, which is nothing to report.
+            if path.exists() {
+                refreshed.notes.push(format!("nothing of the old file is kept: {error}"));
+            }
+            Vec::new()
+        }
+    };
     let builtin = Catalogue::builtin();
     let mut described: HashMap<&str, &str> = HashMap::new();
     for model in old.iter().chain(builtin.all().map(AsRef::as_ref)).filter(|model| !model.description.is_empty()) {
@@ -241,7 +251,6 @@ fn write(found: Vec<(&'static TaskType, Result<Vec<Listing>, CallError>)>, path:
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    let mut refreshed = Refreshed::default();
     {
         let mut out = io::BufWriter::new(file.as_file_mut());
         for (task, answer) in found {

@@ -1,4 +1,4 @@
-//! The two ends of a run: what a person asks and what is said back.
+//! The two ends of a run: the request and the answer.
 
 use serde::{Deserialize, Serialize};
 

@@ -176,7 +176,7 @@ impl Media {
         if size > limit {
             return Err(MediaError::TooLarge { path: path.to_owned(), size, limit });
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
         file.take(limit.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(|source| disk_error("read", path, source))?;

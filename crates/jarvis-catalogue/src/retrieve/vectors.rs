@@ -213,9 +213,10 @@ impl VectorIndex {
             return 0.0;
         }
         let place = row * self.dimension..(row + 1) * self.dimension;
+        let held = "each row has `dimension` values";
         let product = match &self.exact {
-            Exact::Single(values) => dot(values.get(place).unwrap_or_default(), query),
-            Exact::Double(values) => dot(values.get(place).unwrap_or_default(), query),
+            Exact::Single(values) => dot(values.get(place).expect(held), query),
+            Exact::Double(values) => dot(values.get(place).expect(held), query),
         };
         let score = (product / (norm * query_norm) / GRAIN).round() * GRAIN;
         // No negative zero, which would be sorted below zero.

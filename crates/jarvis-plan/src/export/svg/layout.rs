@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-/// Space between columns: room for the curves.
+/// Space between columns, for the curves.
 const COLUMN_GAP: f64 = 64.0;
 /// Space between nodes of a column.
 const ROW_GAP: f64 = 22.0;
@@ -159,7 +159,7 @@ impl Grid {
     }
 
     fn level_of(&self, cell: usize) -> usize {
-        self.level.get(cell).copied().unwrap_or_default()
+        *self.level.get(cell).expect("each cell has a level")
     }
 
     fn y(&self, cell: usize) -> f64 {
@@ -224,7 +224,7 @@ impl Grid {
             // Sorted by where they start, two links cross when their ends stand the other way round.
             let mut ends = Ends::new(self.cells.len());
             for cell in column {
-                let after = self.cells.get(*cell).map(|cell| cell.after.as_slice()).unwrap_or_default();
+                let after = self.cells.get(*cell).map(|cell| &cell.after).expect("columns hold cells of the grid");
                 count += after.iter().map(|cell| ends.beyond(at(cell))).sum::<usize>();
                 after.iter().for_each(|cell| ends.add(at(cell)));
             }
@@ -253,13 +253,13 @@ impl Grid {
         }
     }
 
-    /// Places one column: the least squares fit to the wished heights that keeps the order and the gaps, by pooling
-    /// neighbours whose wishes stand the wrong way round.
-    fn place(&mut self, level: usize, wish: impl Fn(&Grid, usize) -> Option<f64>) {
-        let column = self.columns.get(level).cloned().unwrap_or_default();
+    /// Places one column: the least squares fit to the preferred heights that keeps the order and the gaps, by pooling
+    /// neighbours whose preferences are in the wrong order.
+    fn place(&mut self, level: usize, prefer: impl Fn(&Grid, usize) -> Option<f64>) {
+        let column = self.columns.get(level).cloned().expect("the levels are places in the columns");
         let mut offset = 0.0;
         let mut last: Option<f64> = None;
-        // A block: the sum of its wishes less their offsets, and how many cells it has.
+        // A block: the sum of its preferred heights less their offsets, and how many cells it has.
         let mut blocks: Vec<(f64, usize)> = Vec::new();
         let mut offsets = Vec::with_capacity(column.len());
         for cell in &column {
@@ -269,7 +269,7 @@ impl Grid {
             }
             last = Some(height);
             offsets.push(offset);
-            let mut block = (wish(self, *cell).unwrap_or_else(|| self.y(*cell)) - offset, 1);
+            let mut block = (prefer(self, *cell).unwrap_or_else(|| self.y(*cell)) - offset, 1);
             while let Some(above) = blocks.pop_if(|above| above.0 / above.1 as f64 >= block.0 / block.1 as f64) {
                 block = (block.0 + above.0, block.1 + above.1);
             }
@@ -289,7 +289,7 @@ impl Grid {
         let mut spans = Vec::with_capacity(self.columns.len());
         for (level, column) in self.columns.iter().enumerate() {
             let width = column.iter().filter_map(|cell| sizes.get(*cell)).map(|size| size.0).fold(0.0, f64::max);
-            // The more edges change their height in a gap, the more room their curves need.
+            // The more edges change their height in a gap, the more space their curves need.
             let crowd =
                 column.iter().filter_map(|cell| self.cells.get(*cell)).map(|cell| cell.after.len()).sum::<usize>();
             spans.push((x, width));
@@ -303,7 +303,7 @@ impl Grid {
 
     /// The left edge and the width of a cell: all cells of a column are as wide as the widest.
     fn span(&self, cell: usize, columns: &[(f64, f64)]) -> (f64, f64) {
-        columns.get(self.level_of(cell)).copied().unwrap_or_default()
+        *columns.get(self.level_of(cell)).expect("each level is a column")
     }
 
     fn curves(&self, edge: &Edge, columns: &[(f64, f64)]) -> Vec<Curve> {
@@ -339,7 +339,7 @@ fn levels(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
         waiting.min_by_key(|(_, (_, open))| **open).map(|(node, _)| node)
     };
     while let Some(node) = next(&levels, &open) {
-        let beside = beside.get(node).map(Vec::as_slice).unwrap_or_default();
+        let beside = beside.get(node).expect("a waiting node is one of the graph");
         let before = beside.iter().filter_map(|(other, _)| level_of(&levels, *other)).max();
         if let Some(level) = levels.get_mut(node) {
             *level = Some(before.map_or(0, |level| level + 1));
