@@ -52,6 +52,9 @@ pub(crate) fn test(root: &Path, half: Half) -> Result<()> {
 fn rust(root: &Path, steps: &mut Steps) -> Result<()> {
     steps.run("fmt", || cargo(root, &["fmt", "--all", "--check"]))?;
     steps.run("clippy", || cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    // What the README's first command builds.
+    let minimal = ["clippy", "--package=jarvis", "--no-default-features", "--", "-D", "warnings"];
+    steps.run("minimal", || cargo(root, &minimal))?;
     steps.run("tidy", || tidy::report(root))?;
     steps.run("test", || cargo(root, &["test", "--workspace", "--no-fail-fast"]))?;
     steps.run("features", || cargo(root, &[FEATURE_TESTS, &["bertscore", "minilm"]].concat()))

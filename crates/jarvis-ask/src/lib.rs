@@ -109,8 +109,8 @@ impl Ask {
     }
 
     /// The model.
-    pub fn model(&self) -> &dyn ChatModel {
-        self.model.as_ref()
+    pub fn model(&self) -> &Arc<dyn ChatModel> {
+        &self.model
     }
 
     /// The run's events.

@@ -1,27 +1,34 @@
-//! The registry of task types: names, aliases, arguments, outputs. The rows are in `tasks/table.rs`; models are not here.
-
-mod table;
+//! The registry of task types: names, aliases, arguments, outputs. The rows are in `data/tasks.json`; models are not here.
 
 use std::sync::LazyLock;
 
 use jarvis_plan::{Example, Kind, Param, Tool, Vocabulary};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// One argument of a task type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ArgSpec {
     /// Its name in `args`.
     pub name: &'static str,
     pub kind: Kind,
     /// Whether a call without it must fail. Where either of two sets will do, see [`TaskType::one_of`].
+    #[serde(default = "required")]
     pub required: bool,
     pub meaning: &'static str,
 }
 
+fn required() -> bool {
+    true
+}
+
 /// How tasks of a type are served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// By a model of the catalogue.
+    #[default]
     Ordinary,
     /// By the chat model itself, unless configured otherwise: summarization, translation, conversational,
     /// text-generation, text2text-generation.
@@ -33,31 +40,36 @@ pub enum Family {
 }
 
 /// A type of task that a plan may name.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TaskType {
     /// The name in plans, results and the catalogue file.
     pub name: &'static str,
     /// Other names that mean the same.
-    pub aliases: &'static [&'static str],
+    pub aliases: Vec<&'static str>,
     /// What it takes, in order.
-    pub args: &'static [ArgSpec],
+    pub args: Vec<ArgSpec>,
     /// Sets of arguments of which at least one must be complete; empty when [`ArgSpec::required`] says all.
-    pub one_of: &'static [&'static [&'static str]],
+    #[serde(default)]
+    pub one_of: Vec<Vec<&'static str>>,
     /// What it gives, the main output first.
-    pub outputs: &'static [Kind],
+    pub outputs: Vec<Kind>,
     /// What it does, in one sentence.
     pub description: &'static str,
+    #[serde(default)]
     pub family: Family,
     /// The Hub's word for it in `pipeline_tag`; `None` where the Hub has none.
+    #[serde(default)]
     pub hub_pipeline_tag: Option<&'static str>,
     /// For control generation: the task that stands in when there is no text.
+    #[serde(default)]
     pub without_text: Option<&'static str>,
     /// Whether HuggingGPT's planner lists it. The others are known to its catalogue or its model server only.
     pub planner_listed: bool,
     /// A situation that calls for it.
     pub scenario: &'static str,
     /// Arguments that fit the situation.
-    pub example: &'static [(&'static str, &'static str)],
+    pub example: Map<String, Value>,
 }
 
 impl TaskType {
@@ -70,16 +82,17 @@ impl TaskType {
             description: arg.meaning.to_owned(),
             schema: None,
         });
-        let parameters: Map<String, Value> =
-            self.example.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
         Tool {
             name: self.name.to_owned(),
             aliases: self.aliases.iter().map(|alias| (*alias).to_owned()).collect(),
             description: self.description.to_owned(),
             params: params.collect(),
-            outputs: self.outputs.to_vec(),
+            outputs: self.outputs.clone(),
             cost: None,
-            example: Some(Example { scenario: self.scenario.to_owned(), parameters: Value::Object(parameters) }),
+            example: Some(Example {
+                scenario: self.scenario.to_owned(),
+                parameters: Value::Object(self.example.clone()),
+            }),
         }
     }
 
@@ -127,7 +140,10 @@ impl TaskType {
 /// Every task type, in the order of the planner's list; the types that the planner of the original does not list come
 /// beside their kin.
 pub fn task_types() -> &'static [TaskType] {
-    table::TASKS
+    static TASKS: LazyLock<Vec<TaskType>> = LazyLock::new(|| {
+        serde_json::from_str(include_str!("../data/tasks.json")).expect("the tests read the same bytes")
+    });
+    &TASKS
 }
 
 static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| tools(|_| true));

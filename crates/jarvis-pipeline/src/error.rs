@@ -37,6 +37,12 @@ pub enum RunError {
     /// The run was cancelled before there was a plan.
     #[error("the run was cancelled")]
     Cancelled,
+    /// The pipeline cannot work on such a request.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// The run went through, and found no answer.
+    #[error("{0}")]
+    NoAnswer(String),
     /// The pipeline works with a chat model only, and none is configured.
     #[error("the pipeline `{pipeline}` needs a chat model, and none is configured")]
     NoModel {
@@ -68,6 +74,8 @@ impl RunError {
             RunError::Prompt { .. } => "prompt",
             RunError::Timeout { .. } => ErrorCode::Timeout.as_str(),
             RunError::Cancelled => ErrorCode::Cancelled.as_str(),
+            RunError::InvalidRequest(_) => ErrorCode::InvalidInput.as_str(),
+            RunError::NoAnswer(_) => ErrorCode::NotFound.as_str(),
             RunError::NoModel { .. } => ErrorCode::NotConfigured.as_str(),
         }
     }
@@ -78,7 +86,11 @@ impl RunError {
             RunError::Model { source, .. } => source.hint(),
             RunError::Timeout { .. } => Some("raise `limits.run_timeout_s`, or use a faster model"),
             RunError::NoModel { .. } => Some("name a chat model with --llm MODEL, or set `llm.model`"),
-            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Cancelled => None,
+            RunError::Planner(_)
+            | RunError::Prompt { .. }
+            | RunError::InvalidRequest(_)
+            | RunError::NoAnswer(_)
+            | RunError::Cancelled => None,
         }
     }
 
@@ -94,7 +106,12 @@ impl RunError {
                     | ErrorCode::BadReply
             ),
             RunError::Timeout { .. } => true,
-            RunError::Planner(_) | RunError::Prompt { .. } | RunError::Cancelled | RunError::NoModel { .. } => false,
+            RunError::Planner(_)
+            | RunError::Prompt { .. }
+            | RunError::InvalidRequest(_)
+            | RunError::NoAnswer(_)
+            | RunError::Cancelled
+            | RunError::NoModel { .. } => false,
         }
     }
 }

@@ -243,7 +243,12 @@ impl Agent {
         ended
     }
 
-    async fn answer(&self, asked: &Asked, events: &Events, cancel: &CancellationToken) -> Result<Reached, AskError> {
+    pub(crate) async fn answer(
+        &self,
+        asked: &Asked,
+        events: &Events,
+        cancel: &CancellationToken,
+    ) -> Result<Reached, AskError> {
         if asked.question.trim().is_empty() {
             return Err(AskError::EmptyQuestion);
         }

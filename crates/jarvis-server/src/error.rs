@@ -224,6 +224,8 @@ impl From<RunError> for ApiError {
             RunError::Model { source, .. } => status_of_chat(source),
             RunError::Planner(_) | RunError::Prompt { .. } => StatusCode::INTERNAL_SERVER_ERROR,
             RunError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+            RunError::InvalidRequest(_) => StatusCode::BAD_REQUEST,
+            RunError::NoAnswer(_) => StatusCode::UNPROCESSABLE_ENTITY,
             RunError::Cancelled => StatusCode::CONFLICT,
             RunError::NoModel { .. } => StatusCode::NOT_IMPLEMENTED,
         };

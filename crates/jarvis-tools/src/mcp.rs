@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 
 use crate::approvals::{self, Approvals, Described, Verdict};
 use crate::config::McpEntry;
-use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
+use crate::{Env, Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
 use connect::Connection;
 use jarvis_net::text::{Secret, shorten};
 use program::Said;
@@ -30,9 +30,6 @@ pub(crate) use list::Listing;
 
 /// The longest that connecting to a server and listing its tools may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Reads a variable of the environment.
-pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// A server, connected or not. It is stopped or left when it is dropped.
 pub struct McpServer {

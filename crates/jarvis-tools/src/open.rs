@@ -3,7 +3,15 @@
 //!
 //! A fault of the configuration is an error; a service that is down is a warning, for it may be up when it is called.
 
+#[cfg(feature = "grpc")]
 mod grpc;
+#[cfg(not(feature = "grpc"))]
+#[path = "open/no_grpc.rs"]
+mod grpc;
+#[cfg(feature = "mcp")]
+mod mcp;
+#[cfg(not(feature = "mcp"))]
+#[path = "open/no_mcp.rs"]
 mod mcp;
 mod openapi;
 
@@ -19,8 +27,8 @@ use serde::Serialize;
 
 use crate::approvals::{Approval, Approvals, ApprovalsError, Change, changed, grpc_source, in_words, mcp_source};
 use crate::config::{ToolEntry, ToolsConfig};
+#[cfg(feature = "grpc")]
 use crate::grpc::GrpcError;
-use crate::mcp::Env;
 use crate::registry::missing;
 use crate::{CALL_TIMEOUT, Registry, RegistryError, Tool, ToolSource, ToolSpec};
 use jarvis_net::text::Secret;
@@ -30,6 +38,9 @@ const AT_ONCE: usize = 8;
 
 /// The longest that a call may be given, in seconds.
 const MAX_TIMEOUT_S: u64 = 3_600;
+
+/// Reads a variable of the environment.
+pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// What opening a registry needs beside the configuration.
 #[derive(Clone)]
@@ -160,7 +171,16 @@ pub enum OpenError {
         /// Why, in words.
         reason: String,
     },
+    /// This build cannot reach such tools.
+    #[error("{entry} needs a build of jarvis with the feature `{feature}`")]
+    NotBuilt {
+        /// The entry.
+        entry: String,
+        /// The cargo feature that is off.
+        feature: &'static str,
+    },
     /// A gRPC entry cannot be used.
+    #[cfg(feature = "grpc")]
     #[error("{entry} cannot be used")]
     Grpc {
         /// The entry.

@@ -34,12 +34,15 @@ impl Native {
         Native { inputs, programs }
     }
 
-    /// Whether the model can run here: an error of [`ErrorCode::NotConfigured`] names the missing program and how to
-    /// install it. Models that need no program are always available; ids are not checked beyond that.
+    /// Whether the model can run here: an error of [`ErrorCode::NotConfigured`] names the missing program or
+    /// cargo feature and how to get it. Other models are always available; ids are not checked beyond that.
     pub fn available(&self, id: &str) -> Result<(), TaskError> {
         match id {
             "native/espeak-ng" => self.programs.path(Program::EspeakNg).map(drop),
             "native/ocr" | "native/ocr-qa" => self.programs.path(Program::Tesseract).map(drop),
+            #[cfg(not(feature = "denoise"))]
+            "native/denoise" => Err(TaskError::new(ErrorCode::NotConfigured, "this build has no noise suppression")
+                .hint("build jarvis with its default features, or with `--features denoise`")),
             _ => Ok(()),
         }
     }
@@ -82,9 +85,13 @@ impl Native {
             "native/image-measure-qa" => image::answer_from_measures(self, job).await,
             "native/title-card" => image::title_card(self, job).await,
             "native/espeak-ng" => audio::speak(self, job).await,
+            #[cfg(feature = "denoise")]
             "native/denoise" => audio::denoise(self, job).await,
             "native/audio-measure" => audio::classify(self, job).await,
-            other => Err(TaskError::new(ErrorCode::UnsupportedTask, format!("there is no native model `{other}`"))),
+            other => {
+                self.available(other)?;
+                Err(TaskError::new(ErrorCode::UnsupportedTask, format!("there is no native model `{other}`")))
+            }
         }
     }
 }

@@ -7,9 +7,9 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::commands::ask::AskArgs;
-use crate::commands::easytool::EasytoolCommand;
-use crate::commands::taskbench::TaskbenchCommand;
 use crate::commands::tools::ToolsCommand;
+#[cfg(feature = "bench")]
+use crate::commands::{easytool::EasytoolCommand, taskbench::TaskbenchCommand};
 use crate::config::env_vars;
 use crate::wiring::pipelines::PIPELINES;
 
@@ -94,6 +94,7 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Ask about a document: thought, action and observation, with charts
     Ask(AskArgs),
+    #[cfg(feature = "serve")]
     /// Serve HTTP (the web page, the API, an OpenAI-compatible endpoint, MCP) and gRPC
     #[command(after_help = "Examples:\n  \
         jarvis serve    # then open http://127.0.0.1:8004/\n  \
@@ -104,6 +105,7 @@ pub(crate) enum Command {
           -d '{\"messages\": [{\"role\": \"user\", \"content\": \"read this aloud: hello\"}]}'\n\n\
         The API is described at /docs and /openapi.json; MCP clients call /mcp. On an address that other machines can reach, a token is required.")]
     Serve(ServeArgs),
+    #[cfg(feature = "serve")]
     /// Be an MCP server for one client, over standard input and output
     #[command(after_help = "An MCP client starts this itself. In its configuration:\n  \
         {\"mcpServers\": {\"jarvis\": {\"command\": \"jarvis\", \"args\": [\"mcp\"]}}}\n\n\
@@ -139,6 +141,7 @@ pub(crate) enum Command {
         jarvis runs show 01a1f8 --reply    # with what models said, word for word")]
     #[command(subcommand)]
     Runs(RunsCommand),
+    #[cfg(feature = "bench")]
     /// The planning benchmark TaskBench: plan its requests, score plans, compare runs, make new samples
     #[command(after_help = "Examples, on the sample domain of the repository:\n  \
         jarvis taskbench inspect examples/taskbench/data_studio\n  \
@@ -149,9 +152,22 @@ pub(crate) enum Command {
         Options may be written as the original writes them (`--data_dir`).")]
     #[command(subcommand)]
     Taskbench(TaskbenchCommand),
+    #[cfg(feature = "bench")]
     /// EasyTool: concise tool instructions, questions answered with tools, scores
     #[command(subcommand)]
     Easytool(EasytoolCommand),
+    #[cfg(not(feature = "serve"))]
+    #[command(hide = true)]
+    Serve(Absent),
+    #[cfg(not(feature = "serve"))]
+    #[command(hide = true)]
+    Mcp(Absent),
+    #[cfg(not(feature = "bench"))]
+    #[command(hide = true)]
+    Taskbench(Absent),
+    #[cfg(not(feature = "bench"))]
+    #[command(hide = true)]
+    Easytool(Absent),
     /// Say what works, what does not, and how to mend it
     #[command(after_help = "Examples:\n  \
         jarvis doctor\n  \
@@ -269,7 +285,17 @@ pub(crate) enum PlanFormat {
     Pipeline,
 }
 
+/// Arguments of a command that this build lacks.
+#[cfg(not(all(feature = "serve", feature = "bench")))]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Absent {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<std::ffi::OsString>,
+}
+
 /// `jarvis serve`.
+#[cfg(feature = "serve")]
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Where to listen; port 0 takes a free one [default: 127.0.0.1:8004]

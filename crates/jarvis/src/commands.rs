@@ -3,13 +3,17 @@
 pub(crate) mod ask;
 mod chat;
 mod doctor;
+#[cfg(feature = "bench")]
 pub(crate) mod easytool;
+#[cfg(feature = "serve")]
 mod mcp;
 mod models;
 mod plan;
 mod run;
 mod runs;
+#[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "bench")]
 pub(crate) mod taskbench;
 pub(crate) mod tools;
 
@@ -29,19 +33,34 @@ pub(crate) async fn run(cli: Cli, printer: Printer) -> Result<ExitCode, Failure>
         Command::Chat(args) => chat::run(args, &cli.global, printer).await,
         Command::Ask(args) => ask::run(args, &cli.global, printer).await,
         Command::Tools(command) => tools::run(command, &cli.global, printer).await,
+        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &cli.global, printer).await,
+        #[cfg(feature = "serve")]
         Command::Mcp => mcp::run(&cli.global, printer).await,
         Command::Plan(args) => plan::run(args, &cli.global, printer).await,
         Command::Models(command) => models::run(command, &cli.global, printer).await,
         Command::Runs(command) => runs::run(command, &cli.global, printer),
+        #[cfg(feature = "bench")]
         Command::Taskbench(command) => taskbench::run(command, &cli.global, printer).await,
+        #[cfg(feature = "bench")]
         Command::Easytool(command) => easytool::run(command, &cli.global, printer).await,
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) | Command::Mcp(_) => Err(not_built("serve")),
+        #[cfg(not(feature = "bench"))]
+        Command::Taskbench(_) | Command::Easytool(_) => Err(not_built("bench")),
         Command::Doctor(args) => doctor::run(&args, &cli.global, printer).await,
         // Handled before a runtime is needed.
         Command::Completions { .. } => Ok(ExitCode::SUCCESS),
         #[cfg(feature = "pdf")]
         Command::PdfText => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// The command needs a feature that this build lacks.
+#[cfg(not(all(feature = "serve", feature = "grpc", feature = "bench")))]
+fn not_built(feature: &str) -> Failure {
+    Failure::usage(format!("this jarvis was built without the feature `{feature}`"))
+        .hint(format!("build it with its default features, or with `--features {feature}`"))
 }
 
 /// Whether a picture can stand there, before any work.

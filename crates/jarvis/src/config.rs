@@ -6,14 +6,17 @@ mod agent;
 pub(crate) mod env_vars;
 mod model;
 mod original;
+#[cfg(feature = "serve")]
+mod server;
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(crate) use agent::GrpcConfig;
 pub(crate) use model::{Config, DecisionsConfig, MediaConfig, StatusApi};
+#[cfg(feature = "serve")]
+pub(crate) use server::GrpcConfig;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {

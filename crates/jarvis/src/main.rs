@@ -1,5 +1,10 @@
 //! The binary: flags, wiring, rendering, exit codes. What jarvis does is in the crates below.
+#![cfg_attr(
+    not(all(feature = "serve", feature = "grpc", feature = "bench")),
+    allow(dead_code, unused_imports, reason = "the commands left out share code")
+)]
 
+#[cfg(feature = "bench")]
 mod batch_progress;
 mod cli;
 mod commands;
@@ -51,9 +56,12 @@ fn main() -> ExitCode {
 }
 
 fn command() -> clap::Command {
-    Cli::command()
+    let command = Cli::command();
+    #[cfg(feature = "bench")]
+    let command = command
         .mut_subcommand("taskbench", commands::taskbench::with_original_names)
-        .mut_subcommand("easytool", commands::taskbench::with_original_names)
+        .mut_subcommand("easytool", commands::taskbench::with_original_names);
+    command
 }
 
 /// Logs go to stderr: as `JARVIS_LOG` says, else warnings, else debug with `-vv`.

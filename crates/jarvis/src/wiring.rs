@@ -2,6 +2,7 @@
 
 mod agent;
 mod chat;
+#[cfg(feature = "serve")]
 mod checks;
 mod decisions;
 mod experts;
@@ -23,6 +24,7 @@ use jarvis_hugginggpt::prompts::{Override, Prompts, demos_text, prompt_text};
 use jarvis_hugginggpt::{HuggingGpt, RequestLogs, Settings};
 use jarvis_plan::Limits as PlanLimits;
 use jarvis_react::Agent;
+#[cfg(feature = "serve")]
 use jarvis_server::CallerModel;
 use jarvis_store::{Journal, Media};
 use url::Url;
@@ -33,6 +35,7 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 pub(crate) use chat::{Special, build_special, embeddings_config};
+#[cfg(feature = "serve")]
 pub(crate) use checks::checks;
 pub(crate) use experts::{Experts, hub_url, secret, token};
 use pipelines::Contexts;
@@ -106,6 +109,7 @@ impl App {
         Ok(App { config, media, journal, pipeline, agent, contexts, endpoint, base: Arc::new(base) })
     }
 
+    #[cfg(feature = "serve")]
     /// Makes the pipeline of a caller who brings a chat endpoint and a key.
     pub(crate) fn for_caller(&self) -> impl Fn(CallerModel) -> Result<Arc<HuggingGpt>, String> + Send + Sync + use<> {
         let base = Arc::clone(&self.base);

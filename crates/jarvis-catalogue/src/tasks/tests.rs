@@ -56,7 +56,7 @@ fn every_name_is_there_once() {
 fn no_alias_means_two_things() {
     let mut seen = HashSet::new();
     for task in task_types() {
-        for name in std::iter::once(&task.name).chain(task.aliases) {
+        for name in std::iter::once(&task.name).chain(&task.aliases) {
             assert!(seen.insert(*name), "`{name}` is claimed twice");
             assert_eq!(*name, name.to_lowercase().replace([' ', '_'], "-"), "`{name}` is not in the compared form");
         }

@@ -106,7 +106,9 @@ impl From<RunError> for DecisionError {
             RunError::Prompt { stage, reason } => DecisionError::Prompt { stage, reason },
             RunError::Timeout { after } => DecisionError::Timeout { after },
             RunError::Cancelled => DecisionError::Cancelled,
-            error @ RunError::NoModel { .. } => DecisionError::Planner(error.to_string()),
+            error @ (RunError::NoModel { .. } | RunError::InvalidRequest(_) | RunError::NoAnswer(_)) => {
+                DecisionError::Planner(error.to_string())
+            }
         }
     }
 }

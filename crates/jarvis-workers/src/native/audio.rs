@@ -1,5 +1,6 @@
 //! Native sound models: the thin shells that fetch, compute on a thread of their own, store and report.
 
+#[cfg(feature = "denoise")]
 mod denoise;
 mod measure;
 mod resample;
@@ -43,6 +44,7 @@ pub(super) async fn speak(native: &Native, job: &Job) -> Result<TaskOutput, Task
 }
 
 /// `native/denoise`: the same sound with less noise, as WAV.
+#[cfg(feature = "denoise")]
 pub(super) async fn denoise(native: &Native, job: &Job) -> Result<TaskOutput, TaskError> {
     let cleaned = with_sound(native, job, |sound, cancel| wav::write(&denoise::denoise(sound, cancel)?)).await?;
     Ok(TaskOutput::audio(native.inputs.store(Kind::Audio, "wav", cleaned).await?))

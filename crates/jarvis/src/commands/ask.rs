@@ -1,5 +1,6 @@
 //! `jarvis ask`: a question about a document, answered in this process or by a server.
 
+#[cfg(feature = "grpc")]
 mod remote;
 
 use std::io::Read;
@@ -146,7 +147,10 @@ fn asked(args: &AskArgs, global: &Global) -> Result<String, Failure> {
 async fn answered(args: &AskArgs, question: &str, global: &Global, printer: Printer) -> Result<Answered, Failure> {
     let bytes = read(&args.file)?;
     match &args.addr {
+        #[cfg(feature = "grpc")]
         Some(addr) => remote::ask(addr, args, question, bytes, printer).await,
+        #[cfg(not(feature = "grpc"))]
+        Some(_) => Err(super::not_built("grpc")),
         None => here(args, question, bytes, global, printer).await,
     }
 }

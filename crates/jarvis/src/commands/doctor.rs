@@ -93,6 +93,7 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
             chat(&app, &mut findings).await;
             native(&app, &mut findings);
             experts(&app, &mut findings).await;
+            #[cfg(feature = "serve")]
             if let Err(failure) = super::serve::grpc_options(&app.config.grpc) {
                 let fix = failure.advice().unwrap_or("mend `grpc` in the configuration").to_owned();
                 findings.push(Finding::bad("gRPC door", false, failure.error().to_string(), fix));

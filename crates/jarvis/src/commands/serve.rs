@@ -60,7 +60,7 @@ pub(super) fn parts(app: App) -> Result<Parts, Failure> {
     let for_caller = Arc::new(app.for_caller());
     let contexts = app.contexts.clone();
     Ok(Parts {
-        pipelines: App::pipelines_for_callers(),
+        pipelines: app.pipelines_for_callers(),
         context: Arc::new(move |chat, events, cancel| contexts.of(chat, events, cancel)),
         decisions,
         local_decisions: app.local_decisions()?,

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use clap::Subcommand;
 use jarvis_store::files;
 use jarvis_tools::approvals::{Change, Described};
+#[cfg(feature = "grpc")]
 use jarvis_tools::grpc::GrpcEndpoint;
 use jarvis_tools::{Observation, Scope, ToolErrorKind, ToolSpec};
 use serde_json::{Value, json};
@@ -116,6 +117,12 @@ fn document(path: &Path) -> Result<Arc<str>, Failure> {
     Ok(jarvis_react::document::decode(&bytes).map_err(|error| failed(&error))?.text)
 }
 
+#[cfg(not(feature = "grpc"))]
+async fn methods(_: &str, _: bool, _: Printer) -> Result<ExitCode, Failure> {
+    Err(super::not_built("grpc"))
+}
+
+#[cfg(feature = "grpc")]
 async fn methods(address: &str, json: bool, printer: Printer) -> Result<ExitCode, Failure> {
     let endpoint = GrpcEndpoint::new(address, None, None).map_err(Failure::usage)?;
     let methods = endpoint.methods().await.map_err(Failure::work)?;

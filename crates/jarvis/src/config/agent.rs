@@ -4,7 +4,6 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use jarvis_react::{Format, PromptLanguage};
-use jarvis_server::GrpcOptions;
 use serde::Deserialize;
 
 /// The document agent.
@@ -45,28 +44,5 @@ impl Default for ReactConfig {
             tools: None,
             trace_file: None,
         }
-    }
-}
-
-/// The gRPC service.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default)]
-pub(crate) struct GrpcConfig {
-    /// Where it listens; it does not unless this is set or asked for.
-    pub(crate) listen: Option<String>,
-    /// Bytes of a document.
-    pub(crate) max_file_bytes: usize,
-    /// The file of the certificate chain (PEM); calls are in the clear unless set.
-    pub(crate) tls_cert: Option<PathBuf>,
-    /// The file of its private key (PEM).
-    pub(crate) tls_key: Option<PathBuf>,
-    /// The file of certificates (PEM) that sign those of callers; callers need none unless set.
-    pub(crate) tls_client_ca: Option<PathBuf>,
-}
-
-impl Default for GrpcConfig {
-    fn default() -> GrpcConfig {
-        let GrpcOptions { max_file, .. } = GrpcOptions::default();
-        GrpcConfig { listen: None, max_file_bytes: max_file, tls_cert: None, tls_key: None, tls_client_ca: None }
     }
 }

@@ -9,10 +9,13 @@ use url::Url;
 
 use jarvis_catalogue::{Deployment, InferenceMode};
 use jarvis_hugginggpt::decisions::{Format, Method};
-use jarvis_server::Options;
 use jarvis_tools::config::{McpEntry, ToolEntry};
 
-use super::agent::{GrpcConfig, ReactConfig};
+use super::agent::ReactConfig;
+#[cfg(feature = "serve")]
+use super::server::{GrpcConfig, ServerConfig};
+#[cfg(not(feature = "serve"))]
+use serde_json::{Value as GrpcConfig, Value as ServerConfig};
 
 /// The whole configuration.
 #[derive(Debug, Clone, Deserialize)]
@@ -465,61 +468,4 @@ fn this_machine() -> String {
 
 fn http_port() -> u16 {
     8004
-}
-
-/// The server.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default)]
-pub(crate) struct ServerConfig {
-    /// The environment variable that holds the token that callers must send.
-    pub(crate) token_env: Option<String>,
-    /// Origins of other sites whose pages may call.
-    pub(crate) cors_origins: Vec<String>,
-    /// Names by which the server may be called beside those of this machine.
-    pub(crate) allowed_hosts: Vec<String>,
-    /// Whether callers may name a chat endpoint and key of their own.
-    pub(crate) caller_endpoints: CallerConfig,
-    /// Runs at once.
-    pub(crate) max_running: usize,
-    /// Runs that may wait for a place.
-    pub(crate) max_waiting: usize,
-    /// Connections at once.
-    pub(crate) max_connections: usize,
-    /// Messages of a conversation.
-    pub(crate) max_messages: usize,
-    /// Bytes of a JSON body.
-    pub(crate) max_body_bytes: usize,
-    /// Seconds for which runs may go on when the server is asked to stop.
-    pub(crate) drain_s: u64,
-    /// Seconds after which a connection that takes nothing is cut.
-    pub(crate) write_timeout_s: u64,
-}
-
-impl Default for ServerConfig {
-    fn default() -> ServerConfig {
-        let options = Options::default();
-        ServerConfig {
-            token_env: None,
-            cors_origins: Vec::new(),
-            allowed_hosts: Vec::new(),
-            caller_endpoints: CallerConfig::default(),
-            max_running: options.max_running,
-            max_waiting: options.max_waiting,
-            max_connections: options.max_connections,
-            max_messages: options.max_messages,
-            max_body_bytes: options.max_body,
-            drain_s: options.drain.as_secs(),
-            write_timeout_s: options.write_timeout.as_secs(),
-        }
-    }
-}
-
-/// Whether callers may name a chat endpoint and key of their own.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct CallerConfig {
-    /// Whether they may at all.
-    pub(crate) allow: bool,
-    /// The hosts that may be named, as `host` or `host:port`.
-    pub(crate) hosts: Vec<String>,
 }

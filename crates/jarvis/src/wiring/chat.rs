@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jarvis_chat::{Azure, ChatError, ChatModel, OpenAi, OpenAiConfig, Protocol, Recorder, Replay, Retries, Secret};
+#[cfg(feature = "serve")]
 use jarvis_server::CallerModel;
 use serde_json::{Map, Value};
 
@@ -60,6 +61,7 @@ pub(crate) fn build_special(config: &Config, record: Option<&Path>, special: Spe
     Ok(Some(Chat { model, endpoint }))
 }
 
+#[cfg(feature = "serve")]
 /// The chat model of a caller who brings an endpoint and a key; the model's name stays the configured one.
 pub(super) fn for_caller(config: &Config, caller: CallerModel) -> Result<Arc<dyn ChatModel>, String> {
     let name = config.llm.model.trim();

@@ -8,7 +8,9 @@ use jarvis_chat::ChatModel;
 use jarvis_engine::{Engine, Events};
 use jarvis_hugginggpt::{HuggingGpt, RunError, Settings};
 use jarvis_pipeline::{Limits, Pipeline, RunContext};
+use jarvis_react::Agent;
 use jarvis_rewoo::Rewoo;
+#[cfg(feature = "serve")]
 use jarvis_server::Named;
 use jarvis_tools::Registry;
 use jarvis_workers::{Inputs, ToolWorker};
@@ -17,7 +19,13 @@ use tokio_util::sync::CancellationToken;
 use super::App;
 use crate::failure::Failure;
 
-type Make = fn(&Arc<HuggingGpt>) -> Result<Arc<dyn Pipeline>, Failure>;
+type Make = fn(&Configured) -> Result<Arc<dyn Pipeline>, Failure>;
+
+/// What pipelines are made from.
+pub(crate) struct Configured {
+    hugginggpt: Arc<HuggingGpt>,
+    agent: Arc<Agent>,
+}
 
 /// A pipeline and how it is made.
 pub(crate) struct Entry {
@@ -27,7 +35,7 @@ pub(crate) struct Entry {
     pub(crate) about: &'static str,
     /// Whether it works with a chat model only.
     pub(crate) needs_model: bool,
-    /// Makes it beside the HuggingGPT pipeline that is configured.
+    /// Makes it of what is configured.
     pub(crate) make: Make,
 }
 
@@ -37,13 +45,19 @@ pub(crate) const PIPELINES: &[Entry] = &[
         name: jarvis_hugginggpt::NAME,
         about: "plan, choose a model for each task, execute, answer",
         needs_model: false,
-        make: |configured| Ok(Arc::clone(configured) as Arc<dyn Pipeline>),
+        make: |configured| Ok(Arc::clone(&configured.hugginggpt) as Arc<dyn Pipeline>),
     },
     Entry {
         name: jarvis_rewoo::NAME,
         about: "plan every tool call at once, gather the evidence in parallel, answer; needs --llm",
         needs_model: true,
         make: |_| Ok(Arc::new(Rewoo::new().map_err(Failure::work)?)),
+    },
+    Entry {
+        name: jarvis_react::NAME,
+        about: "answer a question about the attached texts by thought, action and observation",
+        needs_model: false,
+        make: |configured| Ok(Arc::clone(&configured.agent) as Arc<dyn Pipeline>),
     },
 ];
 
@@ -82,11 +96,15 @@ impl Contexts {
 }
 
 impl App {
+    #[cfg(feature = "serve")]
     /// The pipelines as the server offers them.
-    pub(crate) fn pipelines_for_callers() -> Vec<Named> {
+    pub(crate) fn pipelines_for_callers(&self) -> Vec<Named> {
         let named = |entry: &Entry| {
-            let make = entry.make;
-            let make = move |configured: &_| make(configured).map_err(|failure| failure.error().to_string());
+            let (make, agent) = (entry.make, Arc::clone(&self.agent));
+            let make = move |hugginggpt: &Arc<HuggingGpt>| {
+                let configured = Configured { hugginggpt: Arc::clone(hugginggpt), agent: Arc::clone(&agent) };
+                make(&configured).map_err(|failure| failure.error().to_string())
+            };
             Named { name: entry.name, needs_model: entry.needs_model, make: Arc::new(make) }
         };
         PIPELINES.iter().map(named).collect()
@@ -106,6 +124,6 @@ impl App {
             let hint = error.hint().unwrap_or_default();
             return Err(Failure::usage(error).hint(hint));
         }
-        (entry.make)(&self.pipeline)
+        (entry.make)(&Configured { hugginggpt: Arc::clone(&self.pipeline), agent: Arc::clone(&self.agent) })
     }
 }

@@ -32,10 +32,25 @@ fn rewoo_plans_gathers_and_solves() {
 }
 
 #[test]
+fn react_answers_from_the_attached_text() {
+    let harness = Harness::new();
+    harness.file("fruits.txt", "apple,apple,apple,banana,apple,banana,orange,apple,apple,banana");
+    let run = |question: &'static str| ["run", question, "--pipeline", "react", "--file", "fruits.txt", "--json"];
+    let (code, document) = harness.json(&run("which fruit is most frequent? draw it"));
+    assert_eq!(code, 0, "{document:#}");
+    let text = document["answer"]["text"].as_str().unwrap_or_default();
+    assert!(text.contains("apple") && text.contains('6'), "{document:#}");
+    assert_eq!(document["answer"]["resources"][0]["kind"], "image", "{document:#}");
+
+    let (code, document) = harness.json(&run("who wrote it, and why?"));
+    assert_eq!((code, document["error"]["code"].as_str()), (1, Some("not_found")), "{document:#}");
+}
+
+#[test]
 fn wrong_choices_of_a_pipeline_are_wrong_use() {
     let harness = Harness::new();
     for (args, said) in [
-        (&["run", "x", "--pipeline", "none"][..], &["hugginggpt", "rewoo"][..]),
+        (&["run", "x", "--pipeline", "none"][..], &["hugginggpt", "rewoo", "react"][..]),
         (&["run", "x", "--pipeline", "rewoo"], &["`rewoo` needs a chat model", "--llm MODEL"]),
         (&["chat", "--pipeline", "none"], &["hugginggpt", "rewoo"]),
         (&["chat", "--pipeline", "rewoo"], &["`rewoo` needs a chat model", "--llm MODEL"]),

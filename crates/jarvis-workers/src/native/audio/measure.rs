@@ -3,7 +3,7 @@
 //! Speech is recognised by its envelope, which swells and fades with the syllables, two to eight times a second.
 
 use jarvis_plan::{ErrorCode, TaskError};
-use realfft::RealFftPlanner;
+use microfft::real::{rfft_512, rfft_8192};
 use serde_json::{Value, json};
 
 use super::super::Cancel;
@@ -17,6 +17,9 @@ const HOP: usize = 256;
 const FRAME_RATE: f64 = RATE as f64 / HOP as f64;
 /// Longer sounds are judged by their first two minutes.
 const MOST_SECONDS: usize = 120;
+/// Points of the envelope's spectrum: room for [`MOST_SECONDS`] of frames, shorter envelopes are padded with zeros.
+const ENVELOPE: usize = 8192;
+const _: () = assert!(MOST_SECONDS * RATE as usize / HOP <= ENVELOPE);
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Features {
@@ -85,8 +88,7 @@ pub(super) fn measure(sound: &Sound, cancel: &Cancel) -> Result<Features, TaskEr
     // 94 Hz to 7 kHz, or to what the recording can hold: hum and the filter's edge are left out.
     let highest = f64::min(7000.0, f64::from(sound.rate) * 0.42);
     let bands = ((highest * WINDOW as f64 / f64::from(RATE)) as usize).saturating_sub(3).max(8);
-    let fft = RealFftPlanner::<f32>::new().plan_fft_forward(WINDOW);
-    let (mut input, mut spectrum) = (fft.make_input_vec(), fft.make_output_vec());
+    let mut input = [0.0; WINDOW];
     let hann = |at: usize| 0.5 - 0.5 * (std::f32::consts::TAU * at as f32 / WINDOW as f32).cos();
     let (mut flatness, mut peaks, mut crossings, mut count) = (0.0, 0.0, 0.0, 0.0);
     for (frame, level) in frames.iter().zip(&envelope) {
@@ -94,10 +96,8 @@ pub(super) fn measure(sound: &Sound, cancel: &Cancel) -> Result<Features, TaskEr
             continue;
         }
         input.iter_mut().zip(*frame).enumerate().for_each(|(at, (slot, sample))| *slot = sample * hann(at));
-        if fft.process(&mut input, &mut spectrum).is_err() {
-            continue;
-        }
-        let bins: Vec<f64> = spectrum.iter().skip(3).take(bands).map(|bin| f64::from(bin.norm_sqr()) + 1e-12).collect();
+        let bins: Vec<f64> =
+            rfft_512(&mut input).iter().skip(3).take(bands).map(|bin| f64::from(bin.norm_sqr()) + 1e-12).collect();
         let total: f64 = bins.iter().sum();
         let mean_log = bins.iter().map(|bin| bin.ln()).sum::<f64>() / bins.len() as f64;
         flatness += mean_log.exp() / (total / bins.len() as f64);
@@ -131,17 +131,13 @@ fn rhythm(envelope: &[f64]) -> (f64, f64) {
         return (0.0, 0.0);
     }
     let variance = envelope.iter().map(|level| (level - mean).powi(2)).sum::<f64>() / envelope.len() as f64;
-    let size = envelope.len().next_power_of_two().max(64);
-    let fft = RealFftPlanner::<f64>::new().plan_fft_forward(size);
-    let (mut input, mut spectrum) = (fft.make_input_vec(), fft.make_output_vec());
-    input.iter_mut().zip(envelope).for_each(|(slot, level)| *slot = level - mean);
-    if fft.process(&mut input, &mut spectrum).is_err() {
-        return (0.0, 0.0);
-    }
+    let mut input = Box::new([0.0; ENVELOPE]);
+    input.iter_mut().zip(envelope).for_each(|(slot, level)| *slot = (level - mean) as f32);
+    let spectrum = rfft_8192(&mut input);
     let band = |low: f64, high: f64| {
-        let rate = |bin: usize| bin as f64 * FRAME_RATE / size as f64;
-        let inside = |(bin, _): &(usize, &realfft::num_complex::Complex<f64>)| (low..=high).contains(&rate(*bin));
-        spectrum.iter().enumerate().filter(inside).map(|(_, bin)| bin.norm_sqr()).sum::<f64>()
+        let rate = |bin: usize| bin as f64 * FRAME_RATE / ENVELOPE as f64;
+        let inside = spectrum.iter().enumerate().filter(|(bin, _)| (low..=high).contains(&rate(*bin)));
+        inside.map(|(_, bin)| f64::from(bin.norm_sqr())).sum::<f64>()
     };
     (variance.sqrt() / mean, band(2.0, 8.0) / band(0.5, 25.0).max(1e-12))
 }
