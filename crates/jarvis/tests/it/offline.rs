@@ -215,7 +215,8 @@ fn names_with_blanks_and_names_in_chinese_sentences_are_found() {
 #[test]
 fn a_text_that_nobody_has_is_not_its_name() {
     let harness = Harness::new();
-    for request in ["summarise nosuch.txt", "read nosuch.txt aloud", "кратко перескажи отчёт.txt", "summarise old.doc"]
+    for request in
+        ["summarise nosuch.txt", "tell the mood of nosuch.txt", "кратко перескажи отчёт.txt", "summarise old.doc"]
     {
         let (code, document) = harness.json(&["run", request, "--json", "-q"]);
         assert_eq!(
