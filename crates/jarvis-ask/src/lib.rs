@@ -33,7 +33,7 @@ mod error;
 mod fit;
 mod prompts;
 mod question;
-mod spoken;
+mod reasoning;
 
 use std::sync::Arc;
 

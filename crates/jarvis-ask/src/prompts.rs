@@ -34,6 +34,10 @@ pub trait PromptTable: Copy + 'static {
 
 /// Declares an enum of prompts: per variant the file, the stage and the slots. The folder is relative to the source file.
 ///
+/// Templates, slots and contexts are bound to each other by tests: one comes with the table and parses every template, which
+/// fails on a variable that is no slot; and in debug builds rendering asserts that the fields of the context are the slots.
+/// A slot may be there only for templates that users write.
+///
 /// ```ignore
 /// jarvis_ask::prompts! {
 ///     /// The prompts of this pipeline.
@@ -75,6 +79,12 @@ macro_rules! prompts {
                 self as usize
             }
         }
+
+        #[test]
+        fn every_template_uses_only_its_slots() {
+            let parsed = $crate::Prompts::<$table>::builtin();
+            assert!(parsed.is_ok(), "{}", parsed.err().map_or_else(String::new, |error| error.to_string()));
+        }
     };
 }
 
@@ -89,7 +99,7 @@ impl<P: PromptTable> Prompts<P> {
     /// The built-in prompts.
     ///
     /// # Errors
-    /// When a file is no template or uses a slot that the table does not list. A test of each table rules this out.
+    /// When a file is no template or uses a slot that the table does not list. The test that comes with the table rules this out.
     pub fn builtin() -> Result<Prompts<P>, TemplateError> {
         Prompts::with(|_, template| Ok(template))
     }

@@ -10,7 +10,7 @@ use jarvis_prompt::template::TemplateError;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use crate::spoken::Spoken;
+use crate::reasoning::ReasoningFilter;
 use crate::{Ask, AskError, call, fit};
 
 /// How much of a reply that cannot be read is sent back to the model, in characters.
@@ -230,9 +230,9 @@ impl<'a> Question<'a> {
         let stage = self.stage;
         let reply = if stream {
             let events = self.ask.events.clone();
-            let mut spoken = Spoken::default();
+            let mut filter = ReasoningFilter::default();
             let piece = |text: &str| {
-                let text = spoken.hear(text);
+                let text = filter.push(text);
                 if !text.is_empty() {
                     events.emit(EventKind::Token { text });
                 }

@@ -1,4 +1,4 @@
-//! What is sent, what is read of the replies, and what the run is told.
+//! Requests as they are sent, replies as they are read, and the events of both.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn user(text: &str) -> Vec<Message> {
     vec![Message::text(Role::User, text)]
 }
 
-fn told(reader: &mut UnboundedReceiver<Event>) -> Vec<EventKind> {
+fn emitted(reader: &mut UnboundedReceiver<Event>) -> Vec<EventKind> {
     std::iter::from_fn(|| reader.try_recv().ok()).map(|event| event.kind).collect()
 }
 
@@ -57,7 +57,7 @@ async fn a_reply_that_cannot_be_read_is_sent_back_with_the_reason() {
     assert!(requests.iter().all(|request| request.temperature == Some(0.0) && request.stage == "person"));
     assert_eq!(requests[0].schema.as_ref().unwrap().name, "Person");
     assert_eq!(requests[0].schema.as_ref().unwrap().schema["properties"]["name"]["type"], "string");
-    assert_eq!(told(&mut reader).len(), 2);
+    assert_eq!(emitted(&mut reader).len(), 2);
     assert_eq!((ask.events().usage().total_calls(), ask.events().usage().calls["person"]), (2, 2));
 }
 
@@ -71,7 +71,7 @@ async fn attempts_are_bounded_and_the_last_reply_is_kept() {
         assert_eq!(model.requests().len() as u32, made);
         let AskError::Unreadable { attempts, reply, stage: "s", .. } = error else { panic!("{error:?}") };
         assert_eq!((attempts, reply.as_str()), (made, "no"));
-        let notes = told(&mut reader).into_iter().filter_map(|kind| match kind {
+        let notes = emitted(&mut reader).into_iter().filter_map(|kind| match kind {
             EventKind::Note { message, .. } => Some(message),
             _ => None,
         });
@@ -122,7 +122,7 @@ async fn settings_and_labels_reach_the_request_and_the_event() {
     assert_eq!((first.labels.task, first.labels.name, first.temperature), (Some(7), Some("other"), None));
     // 100 tokens and a tenth are used.
     assert_eq!((first.max_tokens, second.max_tokens), (Some(890), Some(5)));
-    let calls = told(&mut reader);
+    let calls = emitted(&mut reader);
     assert!(matches!(&calls[0], EventKind::ModelCall { task: Some(TaskId(7)), prompt_tokens: 7, ok: true, .. }));
 }
 
@@ -133,7 +133,7 @@ async fn streamed_replies_come_in_pieces_and_are_reported_once() {
     let reply = ask.stage("s").stream(|piece| pieces.lock().unwrap().push(piece.to_owned())).await.unwrap();
     assert_eq!(pieces.into_inner().unwrap(), ["one ", "two ", "three"]);
     assert_eq!((reply.text.as_str(), reply.usage.prompt), ("one two three", 7));
-    assert!(matches!(told(&mut reader)[..], [EventKind::ModelCall { ok: true, .. }]));
+    assert!(matches!(emitted(&mut reader)[..], [EventKind::ModelCall { ok: true, .. }]));
 }
 
 /// Never answers.
@@ -172,7 +172,7 @@ async fn a_call_that_is_given_up_is_reported() {
     let ask = Ask::new(Arc::new(Silent), &events);
     assert!(tokio::time::timeout(Duration::ZERO, ask.stage("s").call()).await.is_err());
     assert!(tokio::time::timeout(Duration::ZERO, ask.stage("s").stream(|_| ())).await.is_err());
-    let calls = told(&mut reader);
+    let calls = emitted(&mut reader);
     let given_up =
         |kind: &EventKind| matches!(kind, EventKind::ModelCall { ok: false, reply, .. } if reply.contains("given up"));
     assert!(calls.len() == 2 && calls.iter().all(given_up), "{calls:?}");

@@ -98,7 +98,7 @@ impl ApiDocument {
         read::document(root)
     }
 
-    /// Whether a value is meant to be an OpenAPI or Swagger document, of whatever version.
+    /// Whether a value claims to be an OpenAPI or Swagger document, of any version.
     pub fn is_one(value: &Value) -> bool {
         value.get("openapi").is_some() || value.get("swagger").is_some()
     }

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::model::{ChatRequest, Part, ToolUse};
 
 /// One line of a recording. People write `stage`, `contains`, `reply` and `sticky`; the rest is kept by `--record`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Line {
     /// The stage that the line answers.
     stage: String,
@@ -29,14 +29,14 @@ struct Line {
     #[serde(default)]
     sticky: bool,
     /// The hash of the recorded request, see [`request_sha256`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     request_sha256: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     finish_reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<LineUsage>,
     /// What the callers knew of the model when they made the request; without it the same run asks differently.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<LineModel>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use jarvis_net::text::cut;
 use jarvis_plan::Role;
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
@@ -195,48 +196,35 @@ pub(crate) fn number(value: f32) -> Value {
 /// A reply or one piece of a streamed one, of either protocol.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Reply {
-    #[serde(default)]
     choices: Option<Vec<Choice>>,
-    #[serde(default)]
     usage: Option<Usage>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Choice {
-    #[serde(default)]
     message: Option<Said>,
-    #[serde(default)]
     delta: Option<Said>,
-    #[serde(default)]
     text: Option<String>,
-    #[serde(default)]
     finish_reason: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Said {
-    #[serde(default)]
     content: Option<Content>,
-    #[serde(default)]
     refusal: Option<String>,
-    #[serde(default)]
     tool_calls: Option<Vec<ToolCall>>,
 }
 
 #[derive(Debug, Deserialize)]
 struct ToolCall {
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default)]
     function: Option<Function>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Function {
-    #[serde(default)]
     name: Option<String>,
     /// A text of JSON; some servers send the JSON itself.
-    #[serde(default)]
     arguments: Option<Value>,
 }
 
@@ -249,15 +237,12 @@ enum Content {
 
 #[derive(Debug, Deserialize)]
 struct ContentPart {
-    #[serde(default)]
     text: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 struct Usage {
-    #[serde(default)]
     prompt_tokens: Option<u64>,
-    #[serde(default)]
     completion_tokens: Option<u64>,
 }
 
@@ -339,7 +324,7 @@ impl Reply {
     }
 }
 
-/// The endpoint's words where a body tells of an error: `{"error": {"message"}}`, `{"error": "…"}`, `{"detail": …}`,
+/// The endpoint's message where a body reports an error: `{"error": {"message"}}`, `{"error": "…"}`, `{"detail": …}`,
 /// `{"object": "error", "message"}`. A null `error` is none.
 pub(crate) fn error_message(body: &Value) -> Option<String> {
     let said = |value: &Value| match value {
@@ -363,11 +348,7 @@ pub(crate) fn error_message(body: &Value) -> Option<String> {
 
 /// The first `limit` characters of a text, with `…` where it was cut.
 pub(crate) fn start(text: &str, limit: usize) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(limit) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    cut(text.trim(), limit, "…")
 }
 
 #[cfg(test)]

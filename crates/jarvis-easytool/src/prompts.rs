@@ -26,12 +26,12 @@ jarvis_ask::prompts! {
         /// Which APIs of it.
         ChooseApi = "choose_api", "choose_api", [task, description, apis];
         /// Parameters of one API.
-        ChooseParameter = "choose_parameter", "choose_parameter", [task, usage, single, second];
+        ChooseParameter = "choose_parameter", "choose_parameter", [task, usage, log, single, second];
         /// The same where earlier answers matter.
         ChooseParameterDepend = "choose_parameter_depend", "choose_parameter_depend",
             [task, usage, log, single, second];
         /// The answer from what the calls gave.
-        AnswerGeneration = "answer_generation", "answer_generation", [task, result];
+        AnswerGeneration = "answer_generation", "answer_generation", [task, result, log];
         /// The same where earlier answers matter.
         AnswerGenerationDepend = "answer_generation_depend", "answer_generation_depend", [task, result, log];
         /// The final answer.

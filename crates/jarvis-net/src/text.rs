@@ -20,6 +20,19 @@ pub fn shorten(text: &str, max: usize) -> String {
     short
 }
 
+/// The first `max` characters of a text, and `mark` behind them where that cuts it.
+pub fn cut(text: &str, max: usize, mark: &str) -> String {
+    match text.char_indices().nth(max).and_then(|(at, _)| text.get(..at)) {
+        Some(start) => format!("{start}{mark}"),
+        None => text.to_owned(),
+    }
+}
+
+/// The text without hidden characters and without controls other than white space.
+pub fn visible(text: &str) -> String {
+    text.chars().filter(|c| !is_hidden(*c) && (!c.is_control() || c.is_whitespace())).collect()
+}
+
 /// Whether a character is invisible, or reorders the characters around it: tags, variation selectors of the supplement,
 /// direction marks, zero-width characters, fillers. A model reads what they spell, a person does not see it. Controls and
 /// the variation selectors and accents that visible text needs are not among them.
@@ -62,6 +75,11 @@ impl Secret {
     pub fn redact(&self, text: &str) -> String {
         text.replace(self.expose(), "[redacted]")
     }
+
+    /// The same for a token that may be absent.
+    pub fn redact_from(secret: Option<&Secret>, text: &str) -> String {
+        secret.map_or_else(|| text.to_owned(), |secret| secret.redact(text))
+    }
 }
 
 #[cfg(test)]
@@ -73,6 +91,8 @@ mod tests {
         assert_eq!(shorten(" a\n\n b\tc ", 10), "a b c");
         assert_eq!(shorten("привет", 3), "при…");
         assert_eq!(shorten("abc", 3), "abc");
+        assert_eq!((cut("при\nвет", 4, "…"), cut("abc", 3, "…")), ("при\n…".to_owned(), "abc".to_owned()));
+        assert_eq!(visible("a\u{200b}b\u{1b}[8m\n\tc\u{e0041}"), "ab[8m\n\tc");
     }
 
     #[test]

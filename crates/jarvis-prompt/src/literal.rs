@@ -86,12 +86,7 @@ impl Literal {
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Literal::Int(int) => int.to_i64(),
-            Literal::Null
-            | Literal::Bool(_)
-            | Literal::Float(_)
-            | Literal::Text(_)
-            | Literal::List(_)
-            | Literal::Map(_) => None,
+            _ => None,
         }
     }
 
@@ -99,48 +94,28 @@ impl Literal {
     pub fn id(&self) -> Option<i64> {
         match self {
             Literal::Text(text) => text.trim().parse().ok(),
-            Literal::Null
-            | Literal::Bool(_)
-            | Literal::Int(_)
-            | Literal::Float(_)
-            | Literal::List(_)
-            | Literal::Map(_) => self.as_int(),
+            _ => self.as_int(),
         }
     }
 
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Literal::Text(text) => Some(text),
-            Literal::Null
-            | Literal::Bool(_)
-            | Literal::Int(_)
-            | Literal::Float(_)
-            | Literal::List(_)
-            | Literal::Map(_) => None,
+            _ => None,
         }
     }
 
     pub fn as_list(&self) -> Option<&[Literal]> {
         match self {
             Literal::List(items) => Some(items),
-            Literal::Null
-            | Literal::Bool(_)
-            | Literal::Int(_)
-            | Literal::Float(_)
-            | Literal::Text(_)
-            | Literal::Map(_) => None,
+            _ => None,
         }
     }
 
     pub fn as_map(&self) -> Option<&IndexMap<String, Literal>> {
         match self {
             Literal::Map(fields) => Some(fields),
-            Literal::Null
-            | Literal::Bool(_)
-            | Literal::Int(_)
-            | Literal::Float(_)
-            | Literal::Text(_)
-            | Literal::List(_) => None,
+            _ => None,
         }
     }
 }

@@ -125,7 +125,7 @@ impl Template {
         self.env.get_template(&part.key).ok().map(|template| template.source().to_owned())
     }
 
-    /// Renders the messages with every demo.
+    /// Renders the messages with every demo. The context has a field for each slot and no others; debug builds assert it.
     ///
     /// # Errors
     /// When the context lacks a slot, or an expression fails.
@@ -161,7 +161,15 @@ impl Template {
             let content = template.render(&context).map_err(fail)?;
             turns.push(Turn { role: part.role, content });
         }
+        debug_assert!(self.is_bound_to(&context), "`{}` is rendered with other fields than its slots", self.name);
         Ok(turns)
+    }
+
+    /// Whether the fields of a context are the slots, no more and no fewer: every test that renders a prompt checks it.
+    fn is_bound_to(&self, context: &Value) -> bool {
+        let fields: BTreeSet<String> =
+            context.try_iter().into_iter().flatten().map(|field| field.to_string()).collect();
+        fields == self.slots.iter().cloned().collect()
     }
 
     fn push(&mut self, section: Section) -> Result<(), TemplateError> {

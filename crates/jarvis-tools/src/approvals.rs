@@ -78,7 +78,7 @@ pub struct Approval {
     /// What is offered now, where it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered: Option<Described>,
-    /// It came to a source that was known, and was approved by that; no person was told of it yet.
+    /// It came to a source that was known, and was approved by that; the user has not been notified yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untold: bool,
     /// The server does not offer it any more.
@@ -86,7 +86,7 @@ pub struct Approval {
     pub gone: bool,
 }
 
-/// A tool that is not as it was approved, as it was looked at.
+/// A tool that differs from its approval, as it was when it was checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The source in the file.
@@ -112,7 +112,7 @@ pub(crate) fn grpc_source(tool: &str) -> String {
 /// What is known of a source of tools: an MCP server, or one gRPC method.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Source {
-    /// A digest of where it is, so that another source of the same name is asked anew.
+    /// A digest of its location, so that another source of the same name is asked again.
     origin: String,
     /// Its tools, by their names in the registry.
     #[serde(default)]
@@ -126,14 +126,14 @@ struct Contents {
     sources: BTreeMap<String, Source>,
 }
 
-/// What became of a tool that was looked at.
+/// Result of checking a tool against its approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is as it was approved.
     Known,
     /// It was seen for the first time, with its source, and is approved by that.
     New,
-    /// It was seen for the first time at a source that was known; it is approved, and a person must be told.
+    /// It was seen for the first time at a source that was known; it is approved, and the user must be notified.
     Added,
     /// It is not as it was approved.
     Changed,
@@ -216,7 +216,7 @@ impl Approvals {
         Some(offered.map(|(name, approval)| (name.clone(), approval.clone())).collect())
     }
 
-    /// Takes note of all that a source offers, and says of each tool what became of it. A tool that is not offered any more
+    /// Takes note of all that a source offers, and returns the verdict on each tool. A tool that is not offered any more
     /// stays known, so that it cannot come back as another.
     pub(crate) fn listed(
         &self,
@@ -235,7 +235,7 @@ impl Approvals {
         })
     }
 
-    /// The tools of a source that a person must be told of; with that they are told.
+    /// The tools of a source that the user has not been notified of; marks them as notified.
     pub(crate) fn take_untold(&self, source: &str) -> Result<Vec<String>, ApprovalsError> {
         let any = |known: &Source| known.tools.values().any(|approval| approval.untold);
         if !self.lock().sources.get(source).is_some_and(any) {
@@ -275,7 +275,7 @@ impl Approvals {
         Ok(found.then_some(changes))
     }
 
-    /// Approves changes as they were looked at, and gives the names of the tools. What is offered differently by now stays as
+    /// Approves changes as they were shown, and returns the names of the tools. What is offered differently by now stays as
     /// it is.
     ///
     /// # Errors
@@ -400,12 +400,12 @@ pub(crate) fn changed(name: &str) -> ToolError {
     ToolError::new(ToolErrorKind::Unauthorized, message)
 }
 
-/// What is told of a tool that came to a source that was known.
+/// The notice of a new tool at a known source.
 pub(crate) fn added(name: &str) -> String {
     format!("`{name}` is new at a known server; it is approved as it is described now")
 }
 
-/// An error of the file in the words of calls.
+/// An error of the file as a tool error.
 pub(crate) fn unusable(error: &ApprovalsError) -> ToolError {
     ToolError::new(ToolErrorKind::Unavailable, in_words(error))
 }
@@ -435,29 +435,19 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     }
 }
 
-/// What of one tool came from its service and must be as it was approved: looked at when it is first called.
+/// Checks, when a tool is called, that what its service describes is what was approved.
 pub(crate) struct Guard {
-    approvals: Arc<Approvals>,
+    pub(crate) approvals: Arc<Approvals>,
     /// The source's name in the file.
-    source: String,
-    origin: String,
+    pub(crate) source: String,
+    pub(crate) origin: String,
     /// The tool.
-    name: String,
+    pub(crate) name: String,
     /// What the configuration says of it.
-    description: String,
+    pub(crate) description: String,
 }
 
 impl Guard {
-    pub(crate) fn new(
-        approvals: Arc<Approvals>,
-        source: String,
-        origin: String,
-        name: &str,
-        description: &str,
-    ) -> Guard {
-        Guard { approvals, source, origin, name: name.to_owned(), description: description.to_owned() }
-    }
-
     /// Looks at the schema that the service gives now.
     ///
     /// # Errors

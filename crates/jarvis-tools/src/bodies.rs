@@ -1,12 +1,12 @@
-//! What tools answer: failures told in the body of a success, and bodies that are no text.
+//! Bodies of answers: errors within a success, and bodies that are not text.
 
 use crate::ToolErrorKind;
 use jarvis_store::sniff;
 
-/// How much of a body is looked at for the words of a failure, in bytes.
+/// How much of a body is searched for the words of an error, in bytes.
 const HEAD: usize = 1_024;
 
-/// The failure that a body tells of, after what ToolBench's tools are known to answer; `None` when it tells of none.
+/// The error that a body reports, in the words that ToolBench's tools are known to use; `None` if it reports none.
 pub fn fault_of(body: &str) -> Option<ToolErrorKind> {
     let body = body.trim();
     let end = (0..=HEAD.min(body.len())).rev().find(|at| body.is_char_boundary(*at)).unwrap_or(0);

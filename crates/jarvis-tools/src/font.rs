@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef};
+use jarvis_net::text::is_hidden;
 
 /// The font's file, a TrueType collection; its first face is used.
 pub static FONT_FILE: &[u8] = include_bytes!("../assets/fonts/wqy-microhei.ttc");
@@ -17,7 +18,7 @@ pub fn font() -> Option<&'static FontRef<'static>> {
 /// Whether a character can be drawn as it should be written: it is visible, the embedded font has it, and its script is
 /// written from left to right without joining letters. Arabic, Hebrew and the scripts of India and Southeast Asia are not.
 pub fn has_glyph(ch: char) -> bool {
-    let unseen = matches!(ch, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    let unseen = is_hidden(ch) || matches!(ch, '\u{2028}' | '\u{2029}');
     let joined = matches!(ch, '\u{0590}'..='\u{109f}' | '\u{1780}'..='\u{1aff}' | '\u{fb1d}'..='\u{feff}');
     ch.is_whitespace()
         || (!joined && !unseen && !ch.is_control() && font().is_some_and(|font| font.glyph_id(ch).0 != 0))

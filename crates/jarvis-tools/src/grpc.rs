@@ -1,7 +1,7 @@
 //! Methods of gRPC services as tools: any unary method, without code made for it.
 //!
 //! Descriptors come from a file or from the service itself by reflection. JSON becomes a message before anything is sent, so
-//! that a wrong field is told by name; the answer becomes JSON with the names of the `.proto` file and with defaults shown.
+//! that a wrong field is named; the answer becomes JSON with the names of the `.proto` file and with defaults shown.
 //! The address is the operator's: nothing that a model writes reaches it.
 
 mod codec;
@@ -30,13 +30,13 @@ pub use schema::{example_of, schema_of};
 /// The largest message, either way, in bytes.
 pub const MAX_MESSAGE: usize = 4 << 20;
 
-/// What is told beside a time that was not enough.
+/// The hint that follows a timeout.
 const RAISE: &str = "; `timeout_s` raises the limit";
 
 /// Why a method cannot become a tool.
 #[derive(Debug, thiserror::Error)]
 pub enum GrpcError {
-    /// The address is none.
+    /// The address is invalid.
     #[error("`{address}` is not the address of a gRPC service: it {reason}; write HOST:PORT or http(s)://HOST:PORT")]
     Address {
         /// The address, without what may be secret.
@@ -81,7 +81,7 @@ pub enum GrpcError {
         /// What was written.
         method: String,
     },
-    /// There is no such method, or it is none that can be a tool.
+    /// The method does not exist, or cannot be a tool.
     #[error("{reason}")]
     Method {
         /// Why, in words.
@@ -168,7 +168,7 @@ impl GrpcTool {
         GrpcTool { spec, endpoint, name, pool, observation: None, timeout: crate::CALL_TIMEOUT, guard: None }
     }
 
-    /// How its answer is told: fields of the answer in braces. The whole answer as JSON unless set.
+    /// The template of the observation: fields of the answer in braces. The whole answer as JSON unless set.
     pub fn observation(mut self, template: Option<String>) -> GrpcTool {
         self.observation = template;
         self
@@ -209,7 +209,7 @@ impl GrpcTool {
             Some(template) => template::fill(template, &answer),
             None => answer.to_string(),
         };
-        Ok(Observation::text(text).with_value(answer).cleaned(|text| self.endpoint.harmless(text)))
+        Ok(Observation::text(text).with_value(answer).cleaned(|text| self.endpoint.redact(text)))
     }
 }
 
@@ -220,10 +220,7 @@ impl Tool for GrpcTool {
     }
 
     async fn call(&self, input: &Value, _scope: &Scope) -> Result<Observation, ToolError> {
-        match tokio::time::timeout(self.timeout, self.answer(input)).await {
-            Ok(done) => done,
-            Err(_) => Err(self.endpoint.late(self.timeout, RAISE)),
-        }
+        self.endpoint.within(self.timeout, RAISE, self.answer(input)).await
     }
 }
 

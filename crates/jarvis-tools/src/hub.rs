@@ -126,12 +126,7 @@ impl From<HubError> for ToolError {
     fn from(error: HubError) -> ToolError {
         let kind = match error.fault {
             HubFault::UnknownFunction => ToolErrorKind::UnknownTool,
-            HubFault::Arity
-            | HubFault::Domain
-            | HubFault::ZeroDivision
-            | HubFault::Type
-            | HubFault::Overflow
-            | HubFault::TooLarge => ToolErrorKind::InvalidInput,
+            _ => ToolErrorKind::InvalidInput,
         };
         ToolError::from_error(kind, error)
     }

@@ -49,7 +49,7 @@ pub fn is_of_hub(spec: &ToolSpec) -> bool {
     spec.source == ToolSource::Native && HubFunction::all().any(|function| function.spec().name == spec.name)
 }
 
-/// What is told of a native tool.
+/// The description of a native tool.
 fn native(name: &str, description: &str, when: &str, input_schema: Value, example: Value) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
@@ -77,7 +77,7 @@ fn exact(digits: &str) -> Option<Value> {
     }
 }
 
-/// Does work that takes milliseconds on a thread where nobody waits for it.
+/// Does work that takes milliseconds off the runtime's threads.
 async fn on_a_thread<T: Send + 'static>(tool: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|_| ToolError::new(ToolErrorKind::Unavailable, format!("`{tool}` broke down")))

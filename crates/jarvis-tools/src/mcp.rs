@@ -48,7 +48,7 @@ pub struct McpServer {
 struct Held {
     connection: Arc<Connection>,
     listing: Arc<Listing>,
-    /// How many changes the server had told of before it was asked.
+    /// How many changes the server had announced before it was asked.
     seen: u64,
 }
 
@@ -88,12 +88,12 @@ impl McpServer {
         approvals::sha256(whole.to_string().as_bytes())
     }
 
-    /// What it offers now, with what became of each tool. Connects when that was not done.
+    /// What it offers now, with the verdict on each tool. Connects if necessary.
     pub(crate) async fn listing(&self) -> Result<Arc<Listing>, ToolError> {
         Ok(self.held().await?.1)
     }
 
-    /// The connection, and what is offered over it. A connection that ended is made anew once.
+    /// The connection, and what is offered over it. A closed connection is opened again once.
     async fn held(&self) -> Result<(Arc<Connection>, Arc<Listing>), ToolError> {
         let mut held = self.connection.lock().await;
         if held.as_ref().is_some_and(|held| held.connection.is_closed()) {
@@ -199,8 +199,8 @@ impl McpServer {
             _ => asks_back(),
         };
         match done {
-            Ok(observation) => Ok(observation.cleaned(|text| connection.harmless(text))),
-            Err(error) => Err(ToolError { message: connection.harmless(&error.message), ..error }),
+            Ok(observation) => Ok(observation.cleaned(|text| connection.redact(text))),
+            Err(error) => Err(ToolError { message: connection.redact(&error.message), ..error }),
         }
     }
 }
@@ -236,7 +236,7 @@ impl Tool for McpTool {
     }
 }
 
-/// What is told while a connection lasts.
+/// What the server announces while a connection lasts.
 #[derive(Debug, Clone, Default)]
 struct Signals {
     /// How often the server said that its tools changed.
@@ -255,7 +255,7 @@ impl Signals {
     }
 }
 
-/// A text in which `${NAME}` stands for variables, as it is meant, with the values that were put in. `Err` is the name of one
+/// Replaces `${NAME}` in a text by the variable of that name, and adds the values to `secrets`. `Err` is the name of one
 /// that is not set.
 fn expand(text: &str, env: &Env, secrets: &mut Vec<Secret>) -> Result<String, String> {
     let mut whole = String::with_capacity(text.len());

@@ -3,17 +3,23 @@
 /// A name in the letters that ToolBench allows: Chinese characters, ASCII letters, digits, `^` and `_`. Everything else
 /// becomes `_`, runs of which are one; lower case; no `_` at the ends; a leading digit gets `get_` before it.
 pub fn standardize(name: &str) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '\u{4e00}'..='\u{9fa5}' | '^' | '_');
-    let mut plain = String::with_capacity(name.len());
-    for c in name.chars() {
-        match allowed(c) && c != '_' {
-            true => plain.push(c.to_ascii_lowercase()),
-            false if plain.ends_with('_') => {}
-            false => plain.push('_'),
-        }
-    }
+    let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '\u{4e00}'..='\u{9fa5}' | '^');
+    let plain = joined(name, kept).to_ascii_lowercase();
     let plain = plain.trim_matches('_');
     if plain.starts_with(|c: char| c.is_ascii_digit()) { format!("get_{plain}") } else { plain.to_owned() }
+}
+
+/// The characters that are kept, each run of others as one `_`.
+fn joined(text: &str, is_kept: impl Fn(char) -> bool) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_kept(c) {
+            plain.push(c);
+        } else if !plain.ends_with('_') {
+            plain.push('_');
+        }
+    }
+    plain
 }
 
 /// A name that is no keyword: `from, class, return, false, true, id, and, ""` and `ID` become `is_` and their lower case.
@@ -33,28 +39,14 @@ pub fn api_function_name(api: &str) -> String {
 
 /// A category as ToolBench writes it: blanks, commas and slashes become `_`, runs of which are one.
 pub fn category_name(category: &str) -> String {
-    let mut plain = String::with_capacity(category.len());
-    for c in category.chars() {
-        match c {
-            ' ' | ',' | '/' | '_' if plain.ends_with('_') => {}
-            ' ' | ',' | '/' => plain.push('_'),
-            c => plain.push(c),
-        }
-    }
-    plain
+    joined(category, |c| !matches!(c, ' ' | ',' | '/' | '_'))
 }
 
 /// A text as the name of a registered tool: its letters, digits, `_`, `-`, `.` and `/`, at most 120 of them; runs of anything
 /// else become one `_`.
 pub fn tool_name(text: &str) -> String {
-    let mut name = String::new();
-    for c in text.chars().take(120) {
-        if c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') {
-            name.push(c);
-        } else if !name.ends_with('_') {
-            name.push('_');
-        }
-    }
+    let text: String = text.chars().take(120).collect();
+    let name = joined(&text, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
     let name = name.trim_matches('_');
     if name.is_empty() { "tool".to_owned() } else { name.to_owned() }
 }

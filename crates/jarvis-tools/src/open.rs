@@ -104,7 +104,7 @@ impl Opened {
         self.approvals.get(&source, &tool?)
     }
 
-    /// What is not as it was approved: the tool of that name or, where there is none, all tools of the MCP server of that name.
+    /// The tools that differ from their approval: the tool of that name or, failing that, all tools of the MCP server of that name.
     /// `NAME/` always means the server.
     ///
     /// # Errors
@@ -364,7 +364,19 @@ fn timeout_of(called: &str, seconds: Option<u64>) -> Result<Duration, OpenError>
     }
 }
 
-/// Refuses a tool of which something is not told.
+/// What the entry itself says.
+fn spec_of(entry: &ToolEntry, source: ToolSource) -> ToolSpec {
+    ToolSpec {
+        name: entry.name.trim().to_owned(),
+        description: entry.description.clone(),
+        when: entry.when.clone(),
+        input_schema: entry.input_schema.clone().unwrap_or_default(),
+        example: entry.example.clone().unwrap_or_default(),
+        source,
+    }
+}
+
+/// Refuses a tool whose description is incomplete.
 fn complete(called: &str, spec: &ToolSpec) -> Result<(), OpenError> {
     let missing = missing(spec);
     if missing.is_empty() {

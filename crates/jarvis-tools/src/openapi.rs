@@ -19,13 +19,13 @@ use url::Url;
 
 use crate::service::{Reply, Service, join};
 use crate::{
-    Observation, Registry, RegistryError, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, names, template,
-    untrusted,
+    CUT_MARK, Observation, Registry, RegistryError, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, names,
+    template, untrusted,
 };
 use jarvis_net::http::Route;
-use jarvis_net::policy::shown;
+use jarvis_net::policy;
 use jarvis_net::retry::Retries;
-use jarvis_net::text::{Secret, shorten};
+use jarvis_net::text::{Secret, cut, shorten};
 use jarvis_store::sniff;
 
 /// Retries of a call after a transient failure.
@@ -34,11 +34,8 @@ const MAX_RETRIES: usize = 3;
 /// The longest that a service may make us wait between two tries.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
-/// How deep schemas are told.
+/// How deep schemas are described.
 const MAX_DEPTH: usize = 8;
-
-/// What marks a text that was cut.
-const CUT_MARK: &str = " … [cut]";
 
 /// How an API is called. `Debug` leaves out what may be secret.
 #[derive(Clone)]
@@ -77,7 +74,7 @@ impl OpenApiConfig {
 impl fmt::Debug for OpenApiConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenApiConfig")
-            .field("base", &shown(&self.base))
+            .field("base", &policy::shown(&self.base))
             .field("key", &self.key)
             .finish_non_exhaustive()
     }
@@ -147,14 +144,13 @@ impl OpenApiCaller {
         let request = request.headers(headers);
         let request = match &target.body {
             None => request,
-            Some((media_type, body)) if media_type.contains("json") => {
-                request.header(reqwest::header::CONTENT_TYPE, media_type).body(body.to_string())
-            }
-            Some((media_type, body)) if media_type.starts_with("application/x-www-form-urlencoded") => {
-                request.header(reqwest::header::CONTENT_TYPE, media_type).body(form(body))
-            }
             Some((media_type, body)) => {
-                let text = body.as_str().map_or_else(|| body.to_string(), str::to_owned);
+                let text = match body {
+                    body if media_type.contains("json") => body.to_string(),
+                    body if media_type.starts_with("application/x-www-form-urlencoded") => form(body),
+                    Value::String(text) => text.clone(),
+                    body => body.to_string(),
+                };
                 request.header(reqwest::header::CONTENT_TYPE, media_type).body(text)
             }
         };
@@ -178,7 +174,7 @@ impl OpenApiCaller {
         Ok(url)
     }
 
-    /// An error of the transport in the words of calls.
+    /// A transport error as a tool error.
     fn failed(&self, error: &TaskError) -> ToolError {
         let kind = match error.code {
             ErrorCode::Timeout => ToolErrorKind::Timeout,
@@ -190,28 +186,26 @@ impl OpenApiCaller {
 
     /// A text without the key.
     fn redact(&self, text: &str) -> String {
-        match &self.config.key {
-            Some(key) => key.redact(text),
-            None => text.to_owned(),
-        }
+        Secret::redact_from(self.config.key.as_ref(), text)
     }
 
-    /// The text of an answer, or what it tells of.
+    /// The observation of an answer, or its error.
     fn read(&self, reply: &Reply) -> Result<Observation, ToolError> {
         let status = reply.status.as_u16();
         if reply.status.is_success() {
             let observation = Observation { value: reply.json.clone(), ..Observation::text(self.text(reply)) };
             return Ok(observation.cleaned(|text| self.redact(text)));
         }
-        let words = reply.error_message().map(|words| shorten(&words, 400));
-        let words = words.or_else(|| {
-            let plain = sniff::sniff(&reply.body).is_some_and(|found| found.extension == "txt");
-            let text = plain.then(|| String::from_utf8_lossy(&reply.body).into_owned())?;
-            (!text.trim().is_empty()).then(|| shorten(&text, 400))
-        });
-        let words = words.or_else(|| Some(shorten(&reply.json.as_ref()?.to_string(), 400)));
-        let reason = reply.status.canonical_reason().unwrap_or("an error");
-        let words = words.unwrap_or_else(|| reason.to_owned());
+        let text = || {
+            let is_text = sniff::sniff(&reply.body).is_some_and(|found| found.extension == "txt");
+            let text = is_text.then(|| String::from_utf8_lossy(&reply.body).into_owned());
+            text.filter(|text| !text.trim().is_empty())
+        };
+        let words = reply.error_message().or_else(text).or_else(|| Some(reply.json.as_ref()?.to_string()));
+        let words = words.map_or_else(
+            || reply.status.canonical_reason().unwrap_or("an error").to_owned(),
+            |words| shorten(&words, 400),
+        );
         let kind = match status {
             401 | 403 => ToolErrorKind::Unauthorized,
             429 => ToolErrorKind::TooManyRequests,
@@ -229,27 +223,22 @@ impl OpenApiCaller {
     /// A success as text: JSON compact, text as it is, the rest described.
     fn text(&self, reply: &Reply) -> String {
         if let Some(json) = &reply.json {
-            return self.cut(self.redact(&json.to_string()));
+            return self.shown(&json.to_string());
         }
         if reply.body.iter().all(u8::is_ascii_whitespace) {
             return String::new();
         }
         let found = sniff::sniff(&reply.body);
         if found.is_some_and(|found| matches!(found.extension, "txt" | "json")) {
-            return self.cut(self.redact(&String::from_utf8_lossy(&reply.body)));
+            return self.shown(&String::from_utf8_lossy(&reply.body));
         }
         format!("[not text: {}, {} bytes]", sniff::describe(&reply.body), reply.body.len())
     }
 
-    fn cut(&self, text: String) -> String {
-        match text.char_indices().nth(self.config.max_chars) {
-            Some((at, _)) => format!("{}{CUT_MARK}", text.get(..at).unwrap_or_default()),
-            None => text,
-        }
+    fn shown(&self, text: &str) -> String {
+        cut(&self.redact(text), self.config.max_chars, CUT_MARK)
     }
-}
 
-impl OpenApiCaller {
     /// Calls an endpoint, named as `GET /movie/{movie_id}` or by its `operationId`.
     ///
     /// # Errors
@@ -361,7 +350,7 @@ pub(crate) fn about(operation: &Operation) -> String {
     words.into_iter().find(|words| !words.is_empty()).unwrap_or_else(|| operation.usage())
 }
 
-/// The description of an operation that nobody wrote one for.
+/// The derived description of an operation.
 fn described(name: &str, about: &str, input_schema: Value, example: Value) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
@@ -464,25 +453,9 @@ fn named(api: &str, arguments: &Map<String, Value>) -> Option<Operation> {
         return None;
     }
     let in_query = matches!(method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS");
-    let mut operation = Operation {
-        method,
-        path: path.to_owned(),
-        id: String::new(),
-        summary: String::new(),
-        description: String::new(),
-        parameters: Vec::new(),
-        body: None,
-        deprecated: false,
-        public: false,
-    };
-    let parameter = |name: &str, location: Location, kind: SchemaKind| Parameter {
-        name: name.to_owned(),
-        location,
-        required: location == Location::Path,
-        description: String::new(),
-        schema: Schema { kind, ..Schema::default() },
-        explode: true,
-        deprecated: false,
+    let mut operation = Operation { method, path: path.to_owned(), ..Operation::default() };
+    let parameter = |name: &str, location: Location, kind: SchemaKind| {
+        Parameter::new(name, location, location == Location::Path, Schema { kind, ..Schema::default() })
     };
     let mut parameters: Vec<Parameter> =
         operation.placeholders().into_iter().map(|name| parameter(name, Location::Path, SchemaKind::Text)).collect();

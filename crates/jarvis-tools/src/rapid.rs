@@ -1,7 +1,7 @@
 //! ToolBench's server, which calls tools at RapidAPI: each API of its tools is a tool here.
 //!
-//! One call is one `POST <base>/rapidapi`. What the service answers is told apart into text that a model may read and
-//! failures; failures that pass are tried again after a pause. The key goes into the request and nowhere else.
+//! One call is one `POST <base>/rapidapi`. The answer of the service is either text that a model may read or an
+//! error; transient errors are retried after a pause. The key goes into the request and nowhere else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -196,10 +196,7 @@ impl RapidServer {
     }
 
     fn redact(&self, text: &str) -> String {
-        match &self.config.key {
-            Some(key) => key.redact(text),
-            None => text.to_owned(),
-        }
+        Secret::redact_from(self.config.key.as_ref(), text)
     }
 
     fn read(&self, reply: &Reply) -> Result<String, Failed> {
@@ -286,7 +283,7 @@ fn kind_of(error: &str) -> ToolErrorKind {
     }
 }
 
-/// The text within so many characters, a mark telling of a cut.
+/// The text within so many characters; a mark shows where it was cut.
 fn cut(text: &str, limit: usize) -> String {
     let all = text.chars().count();
     if all <= limit {

@@ -15,7 +15,7 @@ pub(crate) fn hint(error: &(dyn Error + 'static)) -> &'static str {
     found
 }
 
-/// A cause in plain words where its own are none.
+/// A cause in plain words, where its own message is cryptic.
 pub(crate) fn plain(cause: String) -> String {
     if cause.contains("InvalidContentType") { "what answers speaks no TLS".to_owned() } else { cause }
 }

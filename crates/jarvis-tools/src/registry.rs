@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use indexmap::IndexMap;
-use jarvis_net::text::shorten;
+use jarvis_net::text::{cut, shorten};
 use serde_json::Value;
 
 use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSource, ToolSpec, names};
@@ -23,7 +23,7 @@ pub const MAX_CHARS: usize = 20_000;
 const MAX_ARTIFACTS: usize = 32 << 20;
 
 /// What marks a text that was cut.
-const CUT_MARK: &str = " … [cut]";
+pub(crate) const CUT_MARK: &str = " … [cut]";
 
 /// All tools, by name, in the order in which they were added.
 #[derive(Clone, Default)]
@@ -81,7 +81,7 @@ impl Registry {
     /// Adds a tool, with a time for a call.
     ///
     /// # Errors
-    /// When a part of what must be told of it is missing, or its name is none or taken.
+    /// When its description is incomplete, or its name invalid or taken.
     pub fn add_with(&mut self, tool: Arc<dyn Tool>, timeout: Duration) -> Result<(), RegistryError> {
         let spec = tool.spec();
         let proper = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
@@ -140,7 +140,7 @@ impl Registry {
         })
     }
 
-    /// The tool whose name is nearest to one that is none: mistyped by a letter in three, its beginning, or the name of a
+    /// The tool whose name is nearest to an unknown one: mistyped by a letter in three, its beginning, or the name of a
     /// server's tool without the server. `None` when nothing is near.
     pub fn nearest(&self, name: &str) -> Option<&ToolSpec> {
         let bare = bare(name);
@@ -213,7 +213,7 @@ impl Registry {
         };
         match done {
             Ok(Ok(Ok(observation))) => bounded(name, observation),
-            Ok(Ok(Err(error))) => Err(ToolError { message: cut(error.message), ..error }),
+            Ok(Ok(Err(error))) => Err(ToolError { message: cut(&error.message, MAX_CHARS, CUT_MARK), ..error }),
             Ok(Err(_)) => Err(ToolError::new(ToolErrorKind::Unavailable, format!("`{name}` broke down"))),
             Err(_) => {
                 let message = format!("`{name}` gave no answer within {} s", entry.timeout.as_secs_f64());
@@ -233,7 +233,7 @@ fn folded(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// What is missing of what must be told of a tool, by the names of the fields.
+/// The names of the fields that are missing from a description.
 pub(crate) fn missing(spec: &ToolSpec) -> Vec<&'static str> {
     let fields = [
         (!spec.name.trim().is_empty(), "`name`"),
@@ -255,14 +255,7 @@ fn bounded(name: &str, observation: Observation) -> Result<Observation, ToolErro
         let message = format!("`{name}` gave files of more than {} MiB", MAX_ARTIFACTS >> 20);
         return Err(ToolError::new(ToolErrorKind::Transport, message));
     }
-    Ok(Observation { text: cut(observation.text), ..observation })
-}
-
-fn cut(text: String) -> String {
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((at, _)) => format!("{}{CUT_MARK}", text.get(..at).unwrap_or_default()),
-        None => text,
-    }
+    Ok(Observation { text: cut(&observation.text, MAX_CHARS, CUT_MARK), ..observation })
 }
 
 #[cfg(test)]

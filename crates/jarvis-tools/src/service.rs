@@ -1,4 +1,4 @@
-//! Calls to a service with JSON or media replies: capped, timed, and told apart from errors in disguise.
+//! Calls to a service with JSON or media replies: size-limited, timed, with errors in successful replies detected.
 
 use std::time::{Duration, SystemTime};
 
@@ -162,10 +162,7 @@ impl Service {
 
     /// An error of this service. The words may come from outside: they are shortened and lose the token.
     pub fn error(&self, code: ErrorCode, words: &str) -> TaskError {
-        let words = match &self.token {
-            Some(token) => token.redact(words),
-            None => words.to_owned(),
-        };
+        let words = Secret::redact_from(self.token.as_ref(), words);
         TaskError::new(code, format!("{} {}", self.name, shorten(&words, 400)))
     }
 
@@ -212,7 +209,7 @@ fn client_error(error: ClientError) -> TaskError {
 }
 
 impl Reply {
-    /// The service's own words, when the body is JSON that tells of an error: `error` as a text, a list or an object
+    /// The service's own message, when the body is JSON that reports an error: `error` as a text, a list or an object
     /// with `message`; with an error status also `message` and `detail`.
     pub fn error_message(&self) -> Option<String> {
         let fields = self.json.as_ref()?.as_object()?;

@@ -1,9 +1,9 @@
-//! How an answer is told: a template with fields of the answer in braces, filled in one pass.
+//! Templates of observations: fields of the answer in braces, filled in one pass.
 
 use serde_json::Value;
 
 /// The template with each `{field}` replaced by that field of the answer; `{a.b}` and `{rows.0}` go deeper. What is no field
-/// of the answer stays as it is, and what is filled in is never looked at again.
+/// of the answer stays as it is, and values are not expanded again.
 pub(crate) fn fill(template: &str, answer: &Value) -> String {
     let mut told = String::with_capacity(template.len());
     let mut rest = template;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ToolError;
 
-/// What models and people are told of a tool. A registry takes none in which a part is missing: a model that does not
+/// The description of a tool, for models and people. A registry refuses an incomplete one: a model that does not
 /// know when and how to use a tool uses it wrongly.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolSpec {
@@ -62,7 +62,7 @@ impl fmt::Display for ToolSource {
 pub struct Scope {
     /// The text of the document that is being asked about, for tools that look into it.
     pub document: Option<Arc<str>>,
-    /// Fires when nobody waits any more. Dropping the future of a call ends it too; work on other threads watches this.
+    /// Fires when the result is no longer needed. Dropping the future of a call ends it too; work on other threads watches this.
     pub cancel: CancellationToken,
 }
 
@@ -84,7 +84,7 @@ impl Observation {
         Observation { text: text.into(), ..Observation::default() }
     }
 
-    /// The text, or where there is none a word on each file.
+    /// The text, or if it is empty a short description of each file.
     pub fn in_words(&self) -> String {
         if !self.text.trim().is_empty() {
             return self.text.clone();

@@ -16,7 +16,6 @@ pub(super) struct Forbidden {
     pub(super) words: &'static [&'static str],
     /// Prefixes of paths that are exempt.
     pub(super) except: &'static [&'static str],
-    pub(super) warning: bool,
     pub(super) rule: &'static str,
 }
 
@@ -25,14 +24,12 @@ pub(super) const FORBIDDEN: &[Forbidden] = &[
         part: code,
         words: &["#[ignore", "#[should_panic"],
         except: &["xtask/src/tidy/"],
-        warning: false,
         rule: "no test is ignored, and none expects a panic",
     },
     Forbidden {
         part: comment,
         words: &["spec/", "../shared"],
         except: &["xtask/src/tidy/"],
-        warning: true,
         rule: "no pointer to files outside the repository",
     },
 ];
@@ -68,8 +65,7 @@ pub(super) fn forbidden(rule: &Forbidden, source: &Source) -> Vec<Finding> {
     for (at, line) in source.text.lines().enumerate() {
         let part = (rule.part)(line);
         for word in rule.words.iter().filter(|word| part.contains(**word)) {
-            let finding = Finding::new(&source.path, at + 1, format!("`{word}`"), rule.rule);
-            findings.push(if rule.warning { finding.warning() } else { finding });
+            findings.push(Finding::new(&source.path, at + 1, format!("`{word}`"), rule.rule));
         }
     }
     findings

@@ -32,8 +32,7 @@ fn a_finding_prints_as_place_what_and_rule() {
 
 #[test]
 fn forbidden_words_are_found_in_code_or_in_comments() {
-    let attributes =
-        Forbidden { part: code, words: &["#[a", "#[b"], except: &["crates/c/"], warning: false, rule: "no attributes" };
+    let attributes = Forbidden { part: code, words: &["#[a", "#[b"], except: &["crates/c/"], rule: "no attributes" };
     let pointers = Forbidden { part: comment, words: &["spec/"], except: &[], ..attributes };
     let cases: &[(&Forbidden, &str, &str, &[usize])] = &[
         (&attributes, "crates/a/src/b.rs", "#[a]\nfn f() {\n    #[b] x;", &[1, 3]),

@@ -2,6 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
+use super::operation::placeholders;
 use super::{ApiDocument, Operation};
 
 /// What a request means.
@@ -56,23 +57,7 @@ impl ApiDocument {
 
 /// A path whose placeholders have no names.
 fn anonymous(path: &str) -> String {
-    let mut plain = String::with_capacity(path.len());
-    let mut inside = false;
-    for c in path.chars() {
-        match c {
-            '{' => {
-                inside = true;
-                plain.push('{');
-            }
-            '}' => {
-                inside = false;
-                plain.push('}');
-            }
-            _ if inside => {}
-            _ => plain.push(c),
-        }
-    }
-    plain
+    placeholders(path).into_iter().fold(path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), "{}"))
 }
 
 fn segments(path: &str) -> impl Iterator<Item = &str> {

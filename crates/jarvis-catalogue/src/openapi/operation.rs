@@ -26,8 +26,14 @@ pub struct Parameter {
     pub schema: Schema,
     /// A list is written as `a=1&a=2`, not as `a=1,2`.
     pub explode: bool,
-    /// It should no longer be used.
-    pub deprecated: bool,
+}
+
+impl Parameter {
+    /// A parameter described by its schema.
+    pub fn new(name: &str, location: Location, required: bool, schema: Schema) -> Parameter {
+        let description = schema.description.clone();
+        Parameter { name: name.to_owned(), location, required, description, schema, explode: true }
+    }
 }
 
 /// The body of a request.
@@ -42,7 +48,7 @@ pub struct Body {
 }
 
 /// A method of a path.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Operation {
     /// `GET`, `POST`, …
     pub method: String,
@@ -59,8 +65,6 @@ pub struct Operation {
     pub parameters: Vec<Parameter>,
     /// The body, where there can be one.
     pub body: Option<Body>,
-    /// It should no longer be used.
-    pub deprecated: bool,
     /// It needs no key, although the API has one.
     pub public: bool,
 }

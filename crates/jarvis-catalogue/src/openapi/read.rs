@@ -17,16 +17,12 @@ const MAX_PARAMETERS: usize = 500;
 /// Parses JSON, or YAML when the text does not start as JSON does.
 pub(super) fn value(text: &str) -> Result<Value, ApiError> {
     let text = text.trim_start_matches('\u{feff}');
-    if text.trim_start().starts_with(['{', '[']) {
-        match serde_json::from_str(text) {
-            Ok(value) => return Ok(value),
-            // YAML in braces is possible, but rare: the reason of JSON is the better one.
-            Err(error) => {
-                return yaml(text).map_err(|_| ApiError::Syntax { reason: error.to_string() });
-            }
-        }
+    if !text.trim_start().starts_with(['{', '[']) {
+        return yaml(text);
     }
-    yaml(text)
+    // YAML in braces is possible, but rare: the reason of JSON is the better one.
+    serde_json::from_str(text)
+        .or_else(|error: serde_json::Error| yaml(text).map_err(|_| ApiError::Syntax { reason: error.to_string() }))
 }
 
 /// Parses YAML. Only `true` and `false` are truth values: `no` is also Norway.
@@ -152,7 +148,7 @@ fn read(
     for name in names {
         if !parameters.iter().any(|one| one.name == name) {
             let schema = Schema { kind: SchemaKind::Text, ..Schema::default() };
-            parameters.push(plain(name, Location::Path, true, schema));
+            parameters.push(Parameter::new(name, Location::Path, true, schema));
         }
     }
     let body = operation.get("requestBody").and_then(|body| resolve(root, body)).and_then(|value| {
@@ -172,15 +168,8 @@ fn read(
         description: text(operation.get("description").or_else(|| item.get("description"))),
         parameters,
         body,
-        deprecated: truth(operation.get("deprecated")).unwrap_or(false),
         public: operation.get("security").and_then(Value::as_array).is_some_and(Vec::is_empty),
     }
-}
-
-fn plain(name: &str, location: Location, required: bool, schema: Schema) -> Parameter {
-    let description = schema.description.clone();
-    let explode = true;
-    Parameter { name: name.to_owned(), location, required, description, schema, explode, deprecated: false }
 }
 
 /// Whether a parameter is where the key goes: the caller adds that by itself.
@@ -209,24 +198,24 @@ fn parameter(root: &Value, value: &Value) -> Option<Parameter> {
     let content = value.get("content").and_then(media).map(|(_, content)| content);
     let schema = value.get("schema").or_else(|| content.and_then(|content| content.get("schema")));
     let mut schema = schema.map(|schema| Schema::read(root, schema)).unwrap_or_default();
-    let first = || {
-        let examples = value.get("examples").or_else(|| content?.get("examples"))?.as_object()?;
-        examples.values().find_map(|one| resolve(root, one)?.get("value"))
-    };
-    let example = value.get("example").or_else(|| content.and_then(|content| content.get("example"))).or_else(first);
-    schema.example = example.and_then(|example| schema.fitting(example)).or(schema.example);
+    let example = example(root, value).or_else(|| self::example(root, content?));
+    schema.example = example.and_then(|example| schema.accept(example).ok()).or(schema.example);
     let required = location == Location::Path || truth(value.get("required")).unwrap_or(false);
     let explode = match (truth(value.get("explode")), text(value.get("style")).as_str()) {
         (Some(explode), _) => explode,
         (None, "" | "form") => matches!(location, Location::Query | Location::Cookie),
         (None, _) => false,
     };
-    let description = match text(value.get("description")) {
-        description if description.is_empty() => schema.description.clone(),
-        description => description,
-    };
-    let deprecated = truth(value.get("deprecated")).unwrap_or(false);
-    Some(Parameter { explode, description, deprecated, ..plain(&name, location, required, schema) })
+    let description = text(value.get("description"));
+    let plain = Parameter::new(&name, location, required, schema);
+    let description = if description.is_empty() { plain.description.clone() } else { description };
+    Some(Parameter { explode, description, ..plain })
+}
+
+/// The example of a parameter or a media type: `example`, or the first of `examples`.
+pub(super) fn example<'a>(root: &'a Value, fields: &'a Value) -> Option<&'a Value> {
+    let first = || fields.get("examples")?.as_object()?.values().find_map(|one| resolve(root, one)?.get("value"));
+    fields.get("example").or_else(first)
 }
 
 /// The media type to use of several: JSON, then a form, then the first.
@@ -249,18 +238,18 @@ fn body(root: &Value, value: &Value) -> Option<(Body, Vec<Parameter>)> {
     let whole = schema.properties.is_empty() || schema.kind != SchemaKind::Object || !fields_go;
     let body = Body { media_type: media_type.to_owned(), required, whole };
     if whole {
-        schema.example = content.get("example").and_then(|example| schema.fitting(example)).or(schema.example);
-        return Some((body, vec![plain("body", Location::Body, required, schema)]));
+        schema.example = example(root, content).and_then(|example| schema.accept(example).ok()).or(schema.example);
+        return Some((body, vec![Parameter::new("body", Location::Body, required, schema)]));
     }
-    let example = content.get("example").cloned().or_else(|| schema.example.clone());
+    let example = example(root, content).cloned().or_else(|| schema.example.clone());
     let names = std::mem::take(&mut schema.required);
     let fields = schema
         .properties
         .into_iter()
         .map(|(name, mut field)| {
             let shown = example.as_ref().and_then(|example| example.get(&name));
-            field.example = field.example.take().or_else(|| shown.and_then(|shown| field.fitting(shown)));
-            plain(&name, Location::Body, names.contains(&name), field)
+            field.example = field.example.take().or_else(|| field.accept(shown?).ok());
+            Parameter::new(&name, Location::Body, names.contains(&name), field)
         })
         .collect();
     Some((body, fields))

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::read::media;
-use super::refs::{resolve, text};
+use super::read::{example, media};
+use super::refs::resolve;
 use super::{ApiDocument, Operation, Schema};
 
 /// An answer as the document describes it.
@@ -19,7 +19,7 @@ pub struct ApiResponse {
 }
 
 impl ApiDocument {
-    /// What an operation answers when all is well: of several answers one with a JSON body, else the first. Worked out anew at
+    /// The success response of an operation: of several one with a JSON body, else the first. Computed at
     /// each call.
     pub fn response(&self, operation: &Operation) -> ApiResponse {
         let empty = |status| ApiResponse { status, media_type: String::new(), example: None, schema: None };
@@ -46,29 +46,19 @@ impl ApiDocument {
                 continue;
             };
             let schema = content.get("schema").map(|schema| Schema::read(&self.root, schema));
-            let found =
-                ApiResponse { status, media_type: media_type.to_owned(), example: self.example(content), schema };
+            // Some files have JSON as a text here.
+            let example = example(&self.root, content).map(|example| match example.as_str() {
+                Some(json) if json.trim_start().starts_with(['{', '[']) => {
+                    serde_json::from_str(json).unwrap_or_else(|_| json.trim().into())
+                }
+                Some(_) | None => example.clone(),
+            });
+            let found = ApiResponse { status, media_type: media_type.to_owned(), example, schema };
             if media_type.contains("json") {
                 return found;
             }
             first = first.or(Some(found));
         }
         first.unwrap_or_else(|| empty(200))
-    }
-
-    /// The example of a media type: `example`, or the first of `examples`.
-    fn example(&self, content: &Value) -> Option<Value> {
-        let first = || {
-            let examples = content.get("examples")?.as_object()?;
-            examples.values().find_map(|one| resolve(&self.root, one)?.get("value"))
-        };
-        let example = content.get("example").or_else(first)?;
-        // Some files have JSON as a text here.
-        match example {
-            Value::String(json) if json.trim_start().starts_with(['{', '[']) => {
-                Some(serde_json::from_str(json).unwrap_or_else(|_| text(Some(example)).into()))
-            }
-            other => Some(other.clone()),
-        }
     }
 }

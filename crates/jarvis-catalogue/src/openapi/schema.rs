@@ -24,30 +24,31 @@ pub enum SchemaKind {
     Any,
 }
 
+/// The word of the specification for each type, and the words of messages.
+const WORDS: [(SchemaKind, &str, &str); 7] = [
+    (SchemaKind::Text, "string", "a text"),
+    (SchemaKind::Integer, "integer", "an integer"),
+    (SchemaKind::Number, "number", "a number"),
+    (SchemaKind::Boolean, "boolean", "true or false"),
+    (SchemaKind::List, "array", "a list"),
+    (SchemaKind::Object, "object", "an object"),
+    (SchemaKind::Any, "", "a value"),
+];
+
 impl SchemaKind {
+    fn words(self) -> (&'static str, &'static str) {
+        WORDS.iter().find(|(kind, ..)| *kind == self).map_or(("", "a value"), |(_, word, wanted)| (word, wanted))
+    }
+
     /// The word of the specification; empty for anything.
     pub fn word(self) -> &'static str {
-        match self {
-            SchemaKind::Text => "string",
-            SchemaKind::Integer => "integer",
-            SchemaKind::Number => "number",
-            SchemaKind::Boolean => "boolean",
-            SchemaKind::List => "array",
-            SchemaKind::Object => "object",
-            SchemaKind::Any => "",
-        }
+        self.words().0
     }
 
     fn of_word(word: &str) -> SchemaKind {
-        match word.trim() {
-            "string" | "file" => SchemaKind::Text,
-            "integer" => SchemaKind::Integer,
-            "number" => SchemaKind::Number,
-            "boolean" => SchemaKind::Boolean,
-            "array" => SchemaKind::List,
-            "object" => SchemaKind::Object,
-            _ => SchemaKind::Any,
-        }
+        // Swagger's word for an upload.
+        let word = if word.trim() == "file" { "string" } else { word.trim() };
+        WORDS.iter().find(|(_, known, _)| *known == word).map(|(kind, ..)| *kind).unwrap_or_default()
     }
 
     fn of_value(value: &Value) -> SchemaKind {
@@ -161,15 +162,7 @@ impl Schema {
             let all: Vec<String> = self.enumeration.iter().take(20).map(shown).collect();
             return format!("one of {}", all.join(", "));
         }
-        match self.kind {
-            SchemaKind::Text => "a text".into(),
-            SchemaKind::Integer => "an integer".into(),
-            SchemaKind::Number => "a number".into(),
-            SchemaKind::Boolean => "true or false".into(),
-            SchemaKind::List => "a list".into(),
-            SchemaKind::Object => "an object".into(),
-            SchemaKind::Any => "a value".into(),
-        }
+        self.kind.words().1.into()
     }
 
     fn converted(&self, value: &Value) -> Option<Value> {
@@ -262,10 +255,10 @@ fn same(one: &Value, other: &Value) -> bool {
 }
 
 /// A value in a message: short.
-pub(super) fn shown(value: &Value) -> String {
+fn shown(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or(&text)),
         None => text,
     }
 }
@@ -346,19 +339,18 @@ impl Reader<'_> {
             self.alternatives(&mut schema, fields.get(word), depth);
         }
         if schema.kind == SchemaKind::Any {
+            let first = schema.enumeration.iter().find(|one| !one.is_null());
             schema.kind = match () {
                 () if !schema.properties.is_empty() => SchemaKind::Object,
                 () if schema.items.is_some() => SchemaKind::List,
-                () => {
-                    schema.enumeration.iter().find(|one| !one.is_null()).map(SchemaKind::of_value).unwrap_or_default()
-                }
+                () => first.map(SchemaKind::of_value).unwrap_or_default(),
             };
         }
         let first = || fields.get("examples").and_then(Value::as_array).and_then(|examples| examples.first());
         let example = fields.get("example").or_else(first).filter(|example| !example.is_null());
-        schema.example = example.and_then(|example| schema.fitting(example)).or(schema.example);
+        schema.example = example.and_then(|example| schema.accept(example).ok()).or(schema.example);
         let default = fields.get("default").filter(|default| !default.is_null());
-        schema.default = default.and_then(|default| schema.fitting(default)).or(schema.default);
+        schema.default = default.and_then(|default| schema.accept(default).ok()).or(schema.default);
         schema
     }
 
@@ -382,12 +374,5 @@ impl Reader<'_> {
             }
             schema.merge(first);
         }
-    }
-}
-
-impl Schema {
-    /// A value of the document as this type has it, if it fits.
-    pub(super) fn fitting(&self, value: &Value) -> Option<Value> {
-        self.accept(value).ok()
     }
 }

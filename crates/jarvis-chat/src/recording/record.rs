@@ -22,7 +22,7 @@ const LONGEST_LANDMARK: usize = 2000;
 /// cannot be written is an error, so that no recording is silently incomplete.
 pub struct Recorder<M> {
     model: M,
-    sheet: Arc<Sheet>,
+    output: Arc<Output>,
 }
 
 impl<M: ChatModel> Recorder<M> {
@@ -32,8 +32,8 @@ impl<M: ChatModel> Recorder<M> {
         let failed = |error: std::io::Error| failure(path, &error);
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failed)?;
         end_last_line(&mut file).map_err(failed)?;
-        let sheet = Sheet { path: path.display().to_string(), file: Mutex::new(file) };
-        Ok(Recorder { model, sheet: Arc::new(sheet) })
+        let output = Output { path: path.display().to_string(), file: Mutex::new(file) };
+        Ok(Recorder { model, output: Arc::new(output) })
     }
 
     fn line(&self, request: &ChatRequest) -> Line {
@@ -46,13 +46,9 @@ impl<M: ChatModel> Recorder<M> {
         Line {
             stage: stage.clone(),
             contains: landmarks(&request.messages),
-            reply: String::new(),
-            tool_uses: Vec::new(),
-            sticky: false,
             request_sha256: Some(request_sha256(request)),
-            finish_reason: None,
-            usage: None,
             model: Some(model),
+            ..Line::default()
         }
     }
 }
@@ -83,7 +79,7 @@ impl<M: ChatModel> ChatModel for Recorder<M> {
         let reply = self.model.complete(request).await?;
         let mut line = self.line(request);
         line.fill(reply.clone());
-        self.sheet.clone().append(line).await?;
+        self.output.clone().append(line).await?;
         Ok(reply)
     }
 
@@ -92,9 +88,9 @@ impl<M: ChatModel> ChatModel for Recorder<M> {
         request: &ChatRequest,
     ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
         let chunks = self.model.stream(request).await?;
-        let state = Some((chunks, ChatReply::default(), self.line(request), self.sheet.clone()));
+        let state = Some((chunks, ChatReply::default(), self.line(request), self.output.clone()));
         let watched = stream::unfold(state, |state| async move {
-            let (mut chunks, mut reply, mut line, sheet) = state?;
+            let (mut chunks, mut reply, mut line, output) = state?;
             match chunks.next().await {
                 Some(Ok(chunk)) => {
                     reply.text.push_str(&chunk.text);
@@ -102,13 +98,13 @@ impl<M: ChatModel> ChatModel for Recorder<M> {
                         reply.finish_reason.clone_from(reason);
                     }
                     reply.usage = chunk.usage.unwrap_or(reply.usage);
-                    Some((Ok(chunk), Some((chunks, reply, line, sheet))))
+                    Some((Ok(chunk), Some((chunks, reply, line, output))))
                 }
                 Some(Err(error)) => Some((Err(error), None)),
                 None => {
                     line.fill(reply);
                     // The stream ends here unless the line cannot be written.
-                    sheet.append(line).await.err().map(|error| (Err(error), None))
+                    output.append(line).await.err().map(|error| (Err(error), None))
                 }
             }
         });
@@ -126,7 +122,7 @@ impl Line {
     }
 }
 
-/// What tells this request from others and yet stays the same from run to run: the longest stretches of the last message
+/// What distinguishes this request from others and stays the same from run to run: the longest stretches of the last message
 /// a person wrote, between words that may differ, namely numbers, paths and ids. The hash finds the line of an equal
 /// request; these find it when only such words differ.
 fn landmarks(messages: &[Message]) -> Vec<String> {
@@ -161,14 +157,14 @@ fn landmarks(messages: &[Message]) -> Vec<String> {
 }
 
 /// The file being written.
-struct Sheet {
+struct Output {
     path: String,
     file: Mutex<File>,
 }
 
-impl Sheet {
+impl Output {
     /// Appends one line in one write, so that lines of several writers never mix.
-    async fn append(self: Arc<Sheet>, line: Line) -> Result<(), ChatError> {
+    async fn append(self: Arc<Output>, line: Line) -> Result<(), ChatError> {
         let path = self.path.clone();
         let write = move || {
             let mut text = serde_json::to_string(&line)?;

@@ -11,10 +11,10 @@ use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Mess
 use crate::tokens::Tokens;
 use crate::wire::start;
 
-/// The name of the model where the recording tells none.
+/// The name of the model where the recording has none.
 const NAME: &str = "replay";
 
-/// The context size, in tokens, where the recording tells none: large, since replies that are already written need no room.
+/// The context size, in tokens, where the recording has none: large, since recorded replies need no space.
 const CONTEXT: usize = 128_000;
 
 /// A recording that answers. A call takes the first unused line whose stage is equal and whose every `contains` occurs in

@@ -288,31 +288,17 @@ fn operation(api: &Value, parameters: &[Declared]) -> Option<Operation> {
     let in_query = matches!(method.as_str(), "GET" | "DELETE" | "HEAD");
     let arguments: Vec<Argument> = parameters
         .iter()
-        .map(|one| Argument {
-            name: one.parameter.name.clone(),
-            location: match path.contains(&format!("{{{}}}", one.parameter.name)) {
+        .map(|Declared { parameter, required, schema, .. }| {
+            let location = match path.contains(&format!("{{{}}}", parameter.name)) {
                 true => Location::Path,
                 false if in_query => Location::Query,
                 false => Location::Body,
-            },
-            required: one.required,
-            description: one.parameter.description.clone(),
-            schema: one.schema.clone(),
-            explode: true,
-            deprecated: false,
+            };
+            let description = parameter.description.clone();
+            Argument { description, ..Argument::new(&parameter.name, location, *required, schema.clone()) }
         })
         .collect();
     let body = arguments.iter().any(|one| one.location == Location::Body);
     let body = body.then(|| Body { media_type: "application/json".into(), required: false, whole: false });
-    path.starts_with('/').then(|| Operation {
-        method,
-        path,
-        id: String::new(),
-        summary: String::new(),
-        description: String::new(),
-        parameters: arguments,
-        body,
-        deprecated: false,
-        public: false,
-    })
+    path.starts_with('/').then(|| Operation { method, path, parameters: arguments, body, ..Operation::default() })
 }

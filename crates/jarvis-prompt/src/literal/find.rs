@@ -198,12 +198,7 @@ impl Second {
         match want {
             Want::Object => list.and_then(|list| match list {
                 Literal::List(items) => items.into_iter().find(|item| item.as_map().is_some()),
-                Literal::Null
-                | Literal::Bool(_)
-                | Literal::Int(_)
-                | Literal::Float(_)
-                | Literal::Text(_)
-                | Literal::Map(_) => None,
+                _ => None,
             }),
             Want::Any => list,
             // A wrapped list is more than a list of numbers beside it.

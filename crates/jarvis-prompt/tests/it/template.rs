@@ -131,7 +131,7 @@ fn messages_that_carry_the_request_stay_whatever_replaces_them() {
         .with_demos(r#"[{"role":"user","content":"{{input}}!"},{"role":"assistant","content":"yes"}]"#)
         .unwrap();
     assert_eq!(template.demos(), 0);
-    insta::assert_snapshot!(told(&template.render_with(&context("hi"), |_| false).unwrap()), @r#"
+    insta::assert_snapshot!(told(&template.render_with(&json!({"input": "hi"}), |_| false).unwrap()), @r#"
 [System] s
 [User] hi!
 [Assistant] yes

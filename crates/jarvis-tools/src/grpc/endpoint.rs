@@ -45,11 +45,11 @@ impl fmt::Debug for GrpcEndpoint {
 }
 
 impl GrpcEndpoint {
-    /// A service at `http://…`, `https://…` or `HOST:PORT`; a bare host is none, for its port cannot be known. `ca` are certificates (PEM) that sign the service's own, in place of
+    /// A service at `http://…`, `https://…` or `HOST:PORT`; a bare host is refused, since its port is unknown. `ca` are certificates (PEM) that sign the service's own, in place of
     /// the system's. Nothing is connected yet; it must be called within a runtime.
     ///
     /// # Errors
-    /// When the address is none, or the token or the certificates cannot be used.
+    /// When the address is invalid, or the token or the certificates cannot be used.
     pub fn new(address: &str, token: Option<Secret>, ca: Option<&[u8]>) -> Result<GrpcEndpoint, GrpcError> {
         let url = url_of(address.trim())?;
         let address = shown(&url).trim_end_matches('/').to_owned();
@@ -121,25 +121,29 @@ impl GrpcEndpoint {
         Ok(reply.map_err(|status| self.failed(&status))?.into_inner())
     }
 
-    /// A status of this service in the words of calls.
+    /// A status of this service as a tool error.
     pub(super) fn failed(&self, status: &Status) -> ToolError {
         let error = error_of(status, &format!("the gRPC service at {}", self.address));
-        ToolError { message: self.harmless(&error.message), ..error }
+        ToolError { message: self.redact(&error.message), ..error }
     }
 
-    /// The error of a call that took too long, with what to look at.
-    pub(super) fn late(&self, timeout: Duration, hint: &str) -> ToolError {
-        let waited = timeout.as_secs_f64();
-        let message = format!("the gRPC service at {} gave no answer within {waited} s{hint}", self.address);
-        ToolError::new(ToolErrorKind::Timeout, message)
+    /// Waits for `work` at most so long; `hint` says what to look at when that was not enough.
+    pub(super) async fn within<T>(
+        &self,
+        timeout: Duration,
+        hint: &str,
+        work: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, ToolError> {
+        tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| {
+            let waited = timeout.as_secs_f64();
+            let message = format!("the gRPC service at {} gave no answer within {waited} s{hint}", self.address);
+            Err(ToolError::new(ToolErrorKind::Timeout, message))
+        })
     }
 
     /// A text without the token.
-    pub(super) fn harmless(&self, text: &str) -> String {
-        match &self.token {
-            Some(token) => token.redact(text),
-            None => text.to_owned(),
-        }
+    pub(super) fn redact(&self, text: &str) -> String {
+        Secret::redact_from(self.token.as_ref(), text)
     }
 }
 

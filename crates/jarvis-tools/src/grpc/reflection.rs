@@ -34,7 +34,7 @@ const MAX_SERVICES: usize = 200;
 /// The longest that asking for descriptors may take.
 const REFLECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What is told of a service that does not even describe itself in time.
+/// The hint for a service that does not describe itself in time.
 const SPEAKS: &str = "; is it at work, and does it speak gRPC?";
 
 const PATHS: [&str; 2] = [
@@ -63,10 +63,7 @@ impl GrpcEndpoint {
     /// # Errors
     /// When it cannot be reached, or does not describe itself.
     pub async fn methods(&self) -> Result<Vec<MethodInfo>, ToolError> {
-        match tokio::time::timeout(REFLECT_TIMEOUT, methods(self)).await {
-            Ok(done) => done,
-            Err(_) => Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
-        }
+        self.within(REFLECT_TIMEOUT, SPEAKS, methods(self)).await
     }
 
     /// The descriptors of one of its services, by reflection, with all that they need.
@@ -78,10 +75,7 @@ impl GrpcEndpoint {
         if let Some(pool) = pools.get(service) {
             return Ok(pool.clone());
         }
-        let pool = match tokio::time::timeout(REFLECT_TIMEOUT, descriptors(self, service)).await {
-            Ok(done) => done?,
-            Err(_) => return Err(self.late(REFLECT_TIMEOUT, SPEAKS)),
-        };
+        let pool = self.within(REFLECT_TIMEOUT, SPEAKS, descriptors(self, service)).await?;
         pools.insert(service.to_owned(), pool.clone());
         Ok(pool)
     }
@@ -234,7 +228,7 @@ fn files_of(endpoint: &GrpcEndpoint, reply: MessageResponse) -> Result<Vec<Vec<u
     match reply {
         MessageResponse::FileDescriptorResponse(files) => Ok(files.file_descriptor_proto),
         MessageResponse::ErrorResponse(error) => {
-            let words = shorten(&endpoint.harmless(&error.error_message), 200);
+            let words = shorten(&endpoint.redact(&error.error_message), 200);
             let (kind, what) = match Code::from_i32(error.error_code) {
                 Code::NotFound => (ToolErrorKind::UnknownTool, "has no such service"),
                 _ => (ToolErrorKind::Unavailable, "does not describe itself"),
@@ -252,7 +246,7 @@ fn refused(endpoint: &GrpcEndpoint, status: &Status) -> ToolError {
     if status.code() != Code::NotFound {
         return endpoint.failed(status);
     }
-    let words = shorten(&endpoint.harmless(status.message()), 200);
+    let words = shorten(&endpoint.redact(status.message()), 200);
     ToolError::new(
         ToolErrorKind::UnknownTool,
         format!("the gRPC service at {} has no such service: {words}", endpoint.address()),

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use crate::untrusted::{self, Found};
 
-/// How deep messages are told. What lies deeper is an object of which nothing is said.
+/// How deep messages are described. What lies deeper is an object without properties.
 const MAX_DEPTH: usize = 6;
 
-/// The most fields that are told of one message with all below it.
+/// The most fields that are described of one message, nested ones included.
 const MAX_FIELDS: usize = 400;
 
 /// The longest comment that is taken over, in characters.
@@ -32,10 +32,10 @@ pub fn example_of(message: &MessageDescriptor) -> Value {
 }
 
 struct Teller {
-    /// The messages that are being told, to see circles.
+    /// The messages being described, to detect cycles.
     open: Vec<String>,
     fields: usize,
-    /// Of fields that exclude each other only the first is told.
+    /// Describes only the first field of a oneof.
     one_choice: bool,
 }
 

@@ -10,7 +10,7 @@ use jarvis_net::text::shorten;
 /// What to look at when a service hangs up.
 const SPEAKS: &str = "; does it speak gRPC, and TLS just where its address begins with https://?";
 
-/// A status in the words of calls. `place` names the service.
+/// A status as a tool error. `place` names the service.
 pub(super) fn error_of(status: &Status, place: &str) -> ToolError {
     let words = shorten(status.message(), 400);
     // The client's own refusal of an answer looks like the server's complaint about the input.

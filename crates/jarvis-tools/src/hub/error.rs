@@ -35,15 +35,7 @@ pub enum HubFault {
 
 impl fmt::Display for HubFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            HubFault::Arity => "Arity",
-            HubFault::Domain => "Domain",
-            HubFault::ZeroDivision => "ZeroDivision",
-            HubFault::Type => "Type",
-            HubFault::Overflow => "Overflow",
-            HubFault::TooLarge => "TooLarge",
-            HubFault::UnknownFunction => "UnknownFunction",
-        })
+        fmt::Debug::fmt(self, f)
     }
 }
 

@@ -53,42 +53,33 @@ impl Function {
         Function::Permutate,
     ];
 
+    /// Its published name, such as `add_`, and what it takes and gives.
+    fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Function::Add => ("add_", "[a, b, ...]: the sum; 0 of an empty list"),
+            Function::Subtract => ("subtract_", "[a, b, ...]: a - b - ..."),
+            Function::Multiply => ("multiply_", "[a, b, ...]: the product"),
+            Function::Divide => ("divide_", "[a, b, ...]: a / b / ..."),
+            Function::Power => ("power_", "[a, b, ...]: a to the power of b, that to the power of the next, and so on"),
+            Function::Sqrt => ("sqrt_", "[a]: the square root"),
+            Function::Log => ("log_", "[a] or [a, base]: the logarithm to base 10 or to the base"),
+            Function::Ln => ("ln_", "[a]: the natural logarithm"),
+            Function::Lcm => ("lcm_", "[a, b, ...]: the least common multiple of whole numbers"),
+            Function::Gcd => ("gcd_", "[a, b, ...]: the greatest common divisor of whole numbers"),
+            Function::Remainder => ("remainder_", "[a, b]: the remainder of a by b, with the sign of b"),
+            Function::Choose => ("choose_", "[n, r]: the number of choices of r out of n, order left aside"),
+            Function::Permutate => ("permutate_", "[n, r]: the number of arrangements of r out of n"),
+        }
+    }
+
     /// Its published name, such as `add_`.
     pub fn name(self) -> &'static str {
-        match self {
-            Function::Add => "add_",
-            Function::Subtract => "subtract_",
-            Function::Multiply => "multiply_",
-            Function::Divide => "divide_",
-            Function::Power => "power_",
-            Function::Sqrt => "sqrt_",
-            Function::Log => "log_",
-            Function::Ln => "ln_",
-            Function::Lcm => "lcm_",
-            Function::Gcd => "gcd_",
-            Function::Remainder => "remainder_",
-            Function::Choose => "choose_",
-            Function::Permutate => "permutate_",
-        }
+        self.row().0
     }
 
     /// What it takes and gives, in one line.
     pub fn summary(self) -> &'static str {
-        match self {
-            Function::Add => "[a, b, ...]: the sum; 0 of an empty list",
-            Function::Subtract => "[a, b, ...]: a - b - ...",
-            Function::Multiply => "[a, b, ...]: the product",
-            Function::Divide => "[a, b, ...]: a / b / ...",
-            Function::Power => "[a, b, ...]: a to the power of b, that to the power of the next, and so on",
-            Function::Sqrt => "[a]: the square root",
-            Function::Log => "[a] or [a, base]: the logarithm to base 10 or to the base",
-            Function::Ln => "[a]: the natural logarithm",
-            Function::Lcm => "[a, b, ...]: the least common multiple of whole numbers",
-            Function::Gcd => "[a, b, ...]: the greatest common divisor of whole numbers",
-            Function::Remainder => "[a, b]: the remainder of a by b, with the sign of b",
-            Function::Choose => "[n, r]: the number of choices of r out of n, order left aside",
-            Function::Permutate => "[n, r]: the number of arrangements of r out of n",
-        }
+        self.row().1
     }
 
     /// The function of a name: with or without the underscore at its end, in any case.

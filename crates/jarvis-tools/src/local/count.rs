@@ -12,9 +12,9 @@ use super::numbers::narrow;
 use super::{native, on_a_thread};
 use crate::{Observation, Scope, Tool, ToolError, ToolErrorKind, ToolSpec};
 
-/// The most kinds that are told of by name.
+/// The most kinds that are listed by name.
 const TOLD: usize = 150;
-/// The longest name of a kind that is told.
+/// The longest name of a listed kind.
 const LONGEST: usize = 40;
 /// Items of more characters than this, on average, are no list but sentences.
 const PROSE: usize = 32;

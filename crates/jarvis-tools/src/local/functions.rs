@@ -26,16 +26,7 @@ impl HubFunction {
         let example = match function {
             Function::Sqrt | Function::Ln => json!({"input": [16]}),
             Function::Log => json!({"input": [8, 2]}),
-            Function::Add
-            | Function::Subtract
-            | Function::Multiply
-            | Function::Divide
-            | Function::Power
-            | Function::Lcm
-            | Function::Gcd
-            | Function::Remainder
-            | Function::Choose
-            | Function::Permutate => json!({"input": [6, 4]}),
+            _ => json!({"input": [6, 4]}),
         };
         let spec = native(
             function.name(),

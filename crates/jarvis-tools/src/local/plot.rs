@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
-use jarvis_net::text::shorten;
+use jarvis_net::text::{shorten, visible};
 use serde_json::{Value, json};
 
 use super::numbers::number;
@@ -85,9 +85,9 @@ pub struct Chart {
     pub kind: Kind,
     /// The line above; none is drawn where it is empty.
     pub title: String,
-    /// What is told along the axis below; may be empty.
+    /// The label of the horizontal axis; may be empty.
     pub x_label: String,
-    /// What is told along the axis of values; may be empty.
+    /// The label of the value axis; may be empty.
     pub y_label: String,
     /// Labels with their values, in order. Equal labels stay apart.
     pub points: Vec<(String, f64)>,
@@ -99,7 +99,7 @@ pub enum PlotError {
     /// A list is missing.
     #[error("the input lacks {0}; it must be like {{\"x\": [\"a\", \"b\"], \"y\": [5, 3]}}")]
     Missing(&'static str),
-    /// What must be a list is none.
+    /// A field that must be a list is not one.
     #[error("`{0}` must be a list")]
     NotList(&'static str),
     /// The lists do not belong together.
@@ -140,7 +140,7 @@ pub enum PlotError {
     /// A title or name of an axis is no text.
     #[error("`{0}` must be a text")]
     NotText(&'static str),
-    /// Nothing could be told apart.
+    /// More values than can be told apart in a picture.
     #[error("there are {given} values, and at most {most} can be drawn; draw the most important ones or sum some up")]
     TooMany {
         /// How many there are.
@@ -157,7 +157,7 @@ pub enum PlotError {
 }
 
 impl Chart {
-    /// The chart that a call's input tells of.
+    /// The chart described by a call's input.
     ///
     /// # Errors
     /// When it is not what [`Plot`] takes.
@@ -205,8 +205,9 @@ impl Chart {
         }
     }
 
-    /// The same chart with nothing in its texts that cannot be written in a line.
+    /// The same chart with its texts on one line and without hidden characters.
     fn cleaned(&self) -> Chart {
+        let clean = |text: &str| shorten(&visible(text), MAX_LABEL);
         Chart {
             kind: self.kind,
             title: clean(&self.title),
@@ -256,24 +257,6 @@ fn value(at: usize, value: &Value) -> Result<f64, PlotError> {
             Err(PlotError::NotNumber { at, value: shown() })
         }
     }
-}
-
-/// A text in one line, without what is not seen.
-fn clean(text: &str) -> String {
-    let unseen = |c: char| {
-        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-            || (c.is_control() && !c.is_whitespace())
-    };
-    let mut clean = String::new();
-    for c in text.chars().filter(|c| !unseen(*c)).take(MAX_LABEL) {
-        if !c.is_whitespace() {
-            clean.push(c);
-        } else if !clean.is_empty() && !clean.ends_with(' ') {
-            clean.push(' ');
-        }
-    }
-    clean.truncate(clean.trim_end().len());
-    clean
 }
 
 /// Draws a chart, as a PNG of 640 × 480.
@@ -335,16 +318,7 @@ impl Tool for Plot {
         let failed = |error: PlotError| {
             let kind = match error {
                 PlotError::Broken(_) => ToolErrorKind::Unavailable,
-                PlotError::Missing(_)
-                | PlotError::NotList(_)
-                | PlotError::Lengths { .. }
-                | PlotError::Empty
-                | PlotError::NotNumber { .. }
-                | PlotError::NotFinite { .. }
-                | PlotError::Label { .. }
-                | PlotError::NotText(_)
-                | PlotError::TooMany { .. }
-                | PlotError::Kind(_) => ToolErrorKind::InvalidInput,
+                _ => ToolErrorKind::InvalidInput,
             };
             ToolError::new(kind, format!("Failed to generate plot: {error}"))
         };

@@ -1,4 +1,4 @@
-//! Connections to MCP servers: how they are made, and what is told when they fail.
+//! Connections to MCP servers: how they are made, and the errors when they fail.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use tokio::process::Command;
 use tokio::task::JoinHandle;
 use url::Url;
 
-use super::faults::{self, harmless};
+use super::faults::{self, redact};
 use super::program::{Back, Pipes, Said, not_started, read_stderr};
 use super::{McpServer, Signals, expand};
 use crate::{ToolError, ToolErrorKind};
@@ -27,30 +27,8 @@ use crate::{ToolError, ToolErrorKind};
 const MAX_ANSWER: usize = 16 << 20;
 
 /// Variables that programs need to work at all, and that hold no keys.
-const PASSED_ON: [&str; 22] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "TMP",
-    "TEMP",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "SYSTEMROOT",
-    "COMSPEC",
-    "PATHEXT",
-    "APPDATA",
-    "USERPROFILE",
-];
+const PASSED_ON: &str = "PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TMP TEMP XDG_CACHE_HOME \
+                         XDG_CONFIG_HOME XDG_DATA_HOME SYSTEMROOT COMSPEC PATHEXT APPDATA USERPROFILE";
 
 /// A server that answers.
 pub(super) struct Connection {
@@ -86,11 +64,11 @@ impl Connection {
     }
 
     /// A text without what is secret.
-    pub(super) fn harmless(&self, text: &str) -> String {
-        harmless(text, &self.secrets)
+    pub(super) fn redact(&self, text: &str) -> String {
+        redact(text, &self.secrets)
     }
 
-    /// A request that failed, in the words of calls.
+    /// A failed request as a tool error.
     pub(super) fn failed(&self, server: &str, error: &ServiceError) -> ToolError {
         let (kind, what) = match error {
             ServiceError::McpError(error) => {
@@ -120,7 +98,7 @@ impl Connection {
                 (ToolErrorKind::Transport, format!("gives no usable answer: {}", shorten(&other.to_string(), 200)))
             }
         };
-        ToolError::new(kind, self.harmless(&format!("the MCP server `{server}` {what}")))
+        ToolError::new(kind, self.redact(&format!("the MCP server `{server}` {what}")))
     }
 }
 
@@ -196,7 +174,7 @@ impl McpServer {
                         for task in tasks {
                             task.abort();
                         }
-                        let words = harmless(&format!("does not work: {words}{}", said.words()), &secrets);
+                        let words = redact(&format!("does not work: {words}{}", said.words()), &secrets);
                         let maybe_old = is_old(&error) || matches!(error, ClientInitializeError::ConnectionClosed(_));
                         return Err(NotMade { error: self.refused(ToolErrorKind::Unavailable, &words), maybe_old });
                     }
@@ -207,7 +185,7 @@ impl McpServer {
                 place = Some(faults::place(&address));
                 listener.serve_with_lifecycle(transport, lifecycle).await.map_err(|error| {
                     let (kind, words) = faults::handshake(&error, place.as_deref());
-                    NotMade { maybe_old: is_old(&error), error: self.refused(kind, &harmless(&words, &secrets)) }
+                    NotMade { maybe_old: is_old(&error), error: self.refused(kind, &redact(&words, &secrets)) }
                 })?
             }
             (Some(_), Some(_)) | (None, None) => {
@@ -243,7 +221,7 @@ impl McpServer {
         let path = if relative { self.base.join(path) } else { path.to_owned() };
         let mut command = Command::new(&path);
         command.args(&self.entry.args).env_clear().kill_on_drop(true);
-        for name in PASSED_ON {
+        for name in PASSED_ON.split_whitespace() {
             if let Some(value) = (self.env)(name) {
                 command.env(name, value);
             }

@@ -13,7 +13,7 @@ use url::Url;
 use crate::{ToolErrorKind, reach};
 
 /// A text without what is secret.
-pub(super) fn harmless(text: &str, secrets: &[Secret]) -> String {
+pub(super) fn redact(text: &str, secrets: &[Secret]) -> String {
     let black = |text: String, part: &str| {
         // Very short values occur in any text; blacking them out would only tell them.
         if part.trim().len() > 3 { text.replace(part.trim(), "[redacted]") } else { text }

@@ -40,7 +40,7 @@ impl Listing {
         Some((described, *verdict))
     }
 
-    /// The tools, with what became of each.
+    /// The tools, with the verdict on each.
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&str, &Described, Verdict)> {
         self.tools.iter().map(|(own, described, verdict)| (own.as_str(), described, *verdict))
     }

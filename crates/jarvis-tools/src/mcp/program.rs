@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::faults::harmless;
+use super::faults::redact;
 use crate::untrusted::{self, Found};
 
 /// The longest line of a program's stderr that is read to the end, in bytes.
@@ -28,14 +28,14 @@ const MAX_KEPT: usize = 200;
 /// How many lines are kept.
 const KEPT: usize = 20;
 
-/// How many of them are told.
+/// How many of them are shown.
 const TOLD: usize = 8;
 
 /// How long a program that closed its pipes is waited for, and what it says last.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The pipes of a program as a transport. When the transport is not needed any more the process goes to who waits for it, so
-/// that its end can be told; where nobody waits, it is stopped.
+/// that its end can be reported; if nothing waits, it is stopped.
 pub(super) struct Pipes {
     process: Option<TokioChildProcess>,
     back: Option<oneshot::Sender<TokioChildProcess>>,
@@ -172,7 +172,7 @@ impl Said {
         let whole = String::from_utf8_lossy(line);
         // What a progress bar wrote over is gone.
         let bare = without_colours(whole.trim_end().rsplit('\r').next().unwrap_or_default());
-        let text = harmless(&untrusted::clean(&bare, MAX_LINE, &mut Found::default()), secrets);
+        let text = redact(&untrusted::clean(&bare, MAX_LINE, &mut Found::default()), secrets);
         let text = shorten(&text, MAX_KEPT);
         if text.is_empty() {
             return None;
@@ -215,7 +215,7 @@ pub(super) async fn read_stderr(server: String, mut stderr: impl AsyncRead + Unp
     said.ended.cancel();
 }
 
-/// Whether a line tells something: stack frames, braces, and the version of what ran the program do not.
+/// Whether a line is informative: stack frames, braces, and the version of what ran the program do not.
 fn is_telling(line: &str) -> bool {
     let text = line.trim();
     let frame = line.starts_with(char::is_whitespace) && (text.starts_with("at ") || text.starts_with("... "));
@@ -252,7 +252,7 @@ fn without_colours(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is told of a program that wrote this.
+    /// What is shown of a program that wrote this.
     async fn told(stderr: &str, secrets: &[&str]) -> String {
         let said = Said::default();
         let secrets = secrets.iter().filter_map(|secret| Secret::new(secret)).collect();

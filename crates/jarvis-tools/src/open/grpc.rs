@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{OpenError, Opening, blocking, complete, timeout_of};
+use super::{OpenError, Opening, blocking, complete, spec_of, timeout_of};
 use crate::approvals::{ApprovalsError, Guard, Verdict, changed, grpc_source, in_words, sha256};
 use crate::config::{GrpcEntry, ToolEntry};
 use crate::grpc::{GrpcEndpoint, GrpcError, GrpcTool, MethodName, example_of, load_descriptors, schema_of};
@@ -40,14 +40,7 @@ impl Opening {
             }
             None => None,
         };
-        let mut spec = ToolSpec {
-            name: entry.name.trim().to_owned(),
-            description: entry.description.clone(),
-            when: entry.when.clone(),
-            input_schema: entry.input_schema.clone().unwrap_or_default(),
-            example: entry.example.clone().unwrap_or_default(),
-            source: ToolSource::Grpc,
-        };
+        let mut spec = spec_of(entry, ToolSource::Grpc);
         let mut guard = None;
         match &pool {
             Some(pool) => {
@@ -89,8 +82,13 @@ impl Opening {
     ) -> Result<Option<Guard>, OpenError> {
         let source = grpc_source(&spec.name);
         let origin = sha256(format!("{} {}", endpoint.address(), name.path()).as_bytes());
-        let guard =
-            Guard::new(Arc::clone(&self.approvals), source.clone(), origin.clone(), &spec.name, &spec.description);
+        let guard = Guard {
+            approvals: Arc::clone(&self.approvals),
+            source: source.clone(),
+            origin: origin.clone(),
+            name: spec.name.clone(),
+            description: spec.description.clone(),
+        };
         let known = self.approvals.known(&source, &origin).and_then(|mut tools| tools.pop()).map(|(_, known)| known);
         // Words of the configuration are the operator's: only the schema is the service's.
         let fits = known.filter(|known| known.approved.description == spec.description);
@@ -150,7 +148,7 @@ impl Opening {
         Ok(Some(guard))
     }
 
-    /// Leaves out a tool whose approval cannot be looked at or noted.
+    /// Leaves out a tool whose approval cannot be read or written.
     fn without(&mut self, spec: &ToolSpec, error: &ApprovalsError) -> Option<Guard> {
         self.warnings.push(format!("`{}` is left out: {}", spec.name, in_words(error)));
         None

@@ -75,19 +75,13 @@ async fn offer(server: Arc<McpServer>, approvals: &Arc<Approvals>, refresh: bool
             offer.warnings.extend(listing.warnings.iter().cloned());
             let mut fresh = 0;
             for (own, described, verdict) in listing.tools() {
-                let full = server.full(own);
-                let approved = match verdict {
-                    Verdict::Known => described.clone(),
-                    Verdict::Added => described.clone(),
-                    Verdict::New => {
-                        fresh += 1;
-                        described.clone()
-                    }
-                    Verdict::Changed => {
-                        offer.warnings.push(changed(&full).message);
-                        approvals.get(&source, &full).map_or_else(|| described.clone(), |approval| approval.approved)
-                    }
-                };
+                let mut approved = described.clone();
+                fresh += usize::from(verdict == Verdict::New);
+                if verdict == Verdict::Changed {
+                    let full = server.full(own);
+                    offer.warnings.push(changed(&full).message);
+                    approved = approvals.get(&source, &full).map_or(approved, |approval| approval.approved);
+                }
                 offer.tools.push((own.to_owned(), approved));
             }
             if fresh > 0 {

@@ -7,7 +7,7 @@ use jarvis_catalogue::openapi::{ApiDocument, Operation};
 use serde_json::{Map, json};
 use url::Url;
 
-use super::{OpenError, Opening, blocking, complete, timeout_of};
+use super::{OpenError, Opening, blocking, complete, spec_of, timeout_of};
 use crate::config::{OpenApiEntry, ToolEntry};
 use crate::openapi::{OpenApiCaller, OpenApiConfig, OpenApiTool, about, example, id_of, input_schema};
 use crate::untrusted::{self, Found, MAX_DESCRIPTION};
@@ -54,7 +54,7 @@ impl Opening {
                 Err(OpenError::Missing { entry: called.to_owned(), missing })
             }
             (None, Some(operation)) => {
-                let spec = bare(entry);
+                let spec = spec_of(entry, ToolSource::OpenApi);
                 complete(called, &spec)?;
                 self.take(called, tool(spec, operation.clone()), whole, entry.serves.clone())
             }
@@ -63,7 +63,7 @@ impl Opening {
                     let wanted = jarvis_net::text::shorten(wanted, 120);
                     invalid(format!("the document has no operation `{wanted}`"))
                 })?;
-                let mut spec = bare(entry);
+                let mut spec = spec_of(entry, ToolSource::OpenApi);
                 self.describe(&mut spec, entry, operation);
                 complete(called, &spec)?;
                 self.take(called, tool(spec, operation.usage()), whole, entry.serves.clone())
@@ -73,7 +73,7 @@ impl Opening {
                     return Err(invalid("`input_schema` and `example` need one `openapi.operation`".into()));
                 }
                 for operation in &document.operations {
-                    let mut spec = bare(entry);
+                    let mut spec = spec_of(entry, ToolSource::OpenApi);
                     let about = about(operation);
                     if !spec.name.is_empty() {
                         spec.name = format!("{}.{}", spec.name, id_of(operation));
@@ -116,17 +116,5 @@ impl Opening {
         if let Some(words) = found.words() {
             self.warnings.push(format!("`{}`: {words}", spec.name));
         }
-    }
-}
-
-/// What the entry itself says.
-fn bare(entry: &ToolEntry) -> ToolSpec {
-    ToolSpec {
-        name: entry.name.trim().to_owned(),
-        description: entry.description.clone(),
-        when: entry.when.clone(),
-        input_schema: entry.input_schema.clone().unwrap_or_default(),
-        example: entry.example.clone().unwrap_or_default(),
-        source: ToolSource::OpenApi,
     }
 }

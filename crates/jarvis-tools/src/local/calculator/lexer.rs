@@ -63,7 +63,7 @@ pub(super) fn tokens(expression: &str) -> Result<Vec<(usize, Token)>, CalcError>
     Ok(tokens)
 }
 
-/// A character as it is meant: signs of print and full-width forms as the plain ones.
+/// Typographic signs and full-width forms as their plain equivalents.
 fn plain(c: char) -> char {
     match narrow(c) {
         '×' | '·' | '⋅' | '∙' | '∗' => '*',

@@ -85,7 +85,7 @@ impl<'t> Parser<'t> {
         is
     }
 
-    /// A number, where a list is none.
+    /// The value as a number; a list is an error.
     fn number(&self, value: Value, at: usize) -> Result<Num, CalcError> {
         match value {
             Value::Number(number) => Ok(number),

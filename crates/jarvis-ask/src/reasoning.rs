@@ -1,47 +1,47 @@
-//! Replies for people, streamed without the reasoning before them.
+//! Streamed replies without the reasoning that precedes them.
 
 /// Leaves the reasoning out of a reply while it streams: `<think>…</think>` at its beginning, as reasoning models write it.
 /// For a whole reply there is [`jarvis_prompt::reader::without_reasoning`].
 #[derive(Debug, Default)]
-pub(crate) struct Spoken {
-    heard: String,
+pub(crate) struct ReasoningFilter {
+    pending: String,
     phase: Phase,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// What came so far may still turn out to be the mark.
+    /// The text so far may still become the opening mark.
     #[default]
     Beginning,
     Thinking,
-    Speaking,
+    Answering,
 }
 
-impl Spoken {
-    /// Takes the next piece of a reply; gives what of it can be passed on now.
-    pub(crate) fn hear(&mut self, piece: &str) -> String {
+impl ReasoningFilter {
+    /// Takes the next piece of a reply and returns the text that can be passed on now.
+    pub(crate) fn push(&mut self, piece: &str) -> String {
         const OPEN: &str = "<think>";
         const CLOSE: &str = "</think>";
-        if self.phase == Phase::Speaking {
+        if self.phase == Phase::Answering {
             return piece.to_owned();
         }
-        self.heard.push_str(piece);
+        self.pending.push_str(piece);
         if self.phase == Phase::Beginning {
-            let start = self.heard.trim_start();
+            let start = self.pending.trim_start();
             if start.starts_with(OPEN) {
                 self.phase = Phase::Thinking;
             } else if OPEN.starts_with(start) {
                 return String::new();
             } else {
-                self.phase = Phase::Speaking;
-                return std::mem::take(&mut self.heard);
+                self.phase = Phase::Answering;
+                return std::mem::take(&mut self.pending);
             }
         }
-        match self.heard.find(CLOSE) {
+        match self.pending.find(CLOSE) {
             Some(at) => {
-                self.phase = Phase::Speaking;
-                let rest = self.heard.get(at + CLOSE.len()..).unwrap_or_default().trim_start().to_owned();
-                self.heard.clear();
+                self.phase = Phase::Answering;
+                let rest = self.pending.split_off(at + CLOSE.len()).trim_start().to_owned();
+                self.pending.clear();
                 rest
             }
             None => String::new(),
@@ -51,17 +51,17 @@ impl Spoken {
 
 #[cfg(test)]
 mod tests {
-    use super::Spoken;
+    use super::ReasoningFilter;
 
     #[track_caller]
     fn check(pieces: &[&str], want: &str) {
-        let mut spoken = Spoken::default();
-        let said: Vec<String> = pieces.iter().map(|piece| spoken.hear(piece)).collect();
-        assert_eq!(said.concat(), want, "{pieces:?}");
+        let mut filter = ReasoningFilter::default();
+        let passed: Vec<String> = pieces.iter().map(|piece| filter.push(piece)).collect();
+        assert_eq!(passed.concat(), want, "{pieces:?}");
     }
 
     #[test]
-    fn thoughts_are_not_spoken() {
+    fn reasoning_is_left_out() {
         check(&["Hello", " there"], "Hello there");
         check(&["<think>hm, a < b</think>\n\nHello"], "Hello");
         check(&["\n<th", "ink>hm", "</thi", "nk> He", "llo"], "Hello");
