@@ -99,7 +99,8 @@ impl Judge {
 
     /// A look at the answer alone.
     pub(super) async fn answer(&self, answer: &LoggedAnswer) -> Result<AnswerStatus, AskError> {
-        self.status(Prompt::JudgeAnswer, &shown(answer)).await
+        let context = json!({"query": answer.question, "answer": start(&answer.final_answer, ANSWER)});
+        self.status(Prompt::JudgeAnswer, &context).await
     }
 
     /// A look at the answer and the calls.
