@@ -132,6 +132,9 @@ pub enum AskError {
     /// A prompt cannot be made, or does not fit the model.
     #[error("cannot make the prompt: {0}")]
     Prompt(String),
+    /// The offline agent failed, which is a defect.
+    #[error("the offline agent failed: {0}")]
+    Offline(String),
     /// The time was used up.
     #[error("there was no answer within {} s", .after.as_secs_f64())]
     Timeout {
@@ -150,6 +153,7 @@ impl AskError {
             AskError::EmptyQuestion => ErrorCode::InvalidInput.as_str(),
             AskError::Model { source } => source.code().as_str(),
             AskError::Prompt(_) => "prompt",
+            AskError::Offline(_) => ErrorCode::Internal.as_str(),
             AskError::Timeout { .. } => ErrorCode::Timeout.as_str(),
             AskError::Cancelled => ErrorCode::Cancelled.as_str(),
         }
@@ -164,7 +168,7 @@ impl AskError {
             AskError::Timeout { .. } => {
                 Some("give it more time (`--timeout`, or `react.deadline_s`), a shorter document or a faster model")
             }
-            AskError::Cancelled => None,
+            AskError::Offline(_) | AskError::Cancelled => None,
         }
     }
 
@@ -172,9 +176,7 @@ impl AskError {
     pub fn whole(&self) -> String {
         match self {
             AskError::Model { source } => format!("{self}: {source}"),
-            AskError::EmptyQuestion | AskError::Prompt(_) | AskError::Timeout { .. } | AskError::Cancelled => {
-                self.to_string()
-            }
+            other => other.to_string(),
         }
     }
 }

@@ -20,9 +20,9 @@ use std::sync::Arc;
 use jarvis_plan::Language;
 use serde_json::Value;
 
-use crate::Asked;
 use crate::parse::{Action, Parsed};
 use crate::rounds::Round;
+use crate::{AskError, Asked};
 use data::Data;
 use intent::{Intent, Op};
 use question::Question;
@@ -54,22 +54,22 @@ struct Step<'a> {
 }
 
 /// The next step after some rounds, as a parsed reply. It runs on a thread of its own, because documents may be long.
-pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Parsed {
+///
+/// # Errors
+/// When it panics, which is a defect.
+pub(crate) async fn think(asked: &Asked, rounds: &[Round]) -> Result<Parsed, AskError> {
     let language = asked.language.unwrap_or_else(|| Language::of(&asked.question));
     let (question, document, rounds) = (asked.question.clone(), Arc::clone(&asked.document), rounds.to_vec());
-    match tokio::task::spawn_blocking(move || next(&question, &document, &rounds, language)).await {
-        Ok(Move::Call { thought, tool, input }) => {
+    let step = tokio::task::spawn_blocking(move || next(&question, &document, &rounds, language)).await;
+    Ok(match step.map_err(|error| AskError::Offline(error.to_string()))? {
+        Move::Call { thought, tool, input } => {
             let action = Action { tool: tool.to_owned(), input: Some(input.to_string()), id: None };
             Parsed { thought, actions: vec![action], ..Parsed::default() }
         }
-        Ok(Move::Answer { thought, text, is_found }) => {
+        Move::Answer { thought, text, is_found } => {
             Parsed { thought, answer: Some(text), nothing_found: !is_found, ..Parsed::default() }
         }
-        Err(error) => {
-            tracing::error!(%error, "the offline agent panicked");
-            Parsed { answer: Some(String::new()), ..Parsed::default() }
-        }
-    }
+    })
 }
 
 /// The next step. No tool is called twice, so there are only a few.

@@ -74,6 +74,7 @@ impl From<AskError> for RunError {
             AskError::EmptyQuestion => RunError::InvalidRequest(error.to_string()),
             AskError::Model { source } => RunError::Model { stage: STAGE, source },
             AskError::Prompt(reason) => RunError::Prompt { stage: STAGE, reason },
+            AskError::Offline(reason) => RunError::Planner(reason),
             AskError::Timeout { after } => RunError::Timeout { after },
             AskError::Cancelled => RunError::Cancelled,
         }

@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
     async fn think(&mut self) -> Result<Thought, AskError> {
         let Some(ask) = self.model() else {
             let began = Instant::now();
-            let parsed = crate::offline::think(self.asked, &self.rounds).await;
+            let parsed = crate::offline::think(self.asked, &self.rounds).await?;
             let output = parsed.answer.clone().unwrap_or_default();
             return Ok(Thought { parsed, output, prompt: Vec::new(), ms: millis(began) });
         };

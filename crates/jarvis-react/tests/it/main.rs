@@ -6,3 +6,4 @@ mod contract;
 mod faults;
 mod formats;
 mod house;
+mod pipeline;

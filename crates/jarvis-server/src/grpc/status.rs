@@ -15,6 +15,7 @@ pub(super) fn of(error: &AskError) -> Status {
         AskError::EmptyQuestion => Code::InvalidArgument,
         AskError::Model { source } => of_model(source),
         AskError::Prompt(_) => Code::FailedPrecondition,
+        AskError::Offline(_) => Code::Internal,
         AskError::Timeout { .. } => Code::DeadlineExceeded,
         AskError::Cancelled => Code::Cancelled,
     };
