@@ -35,9 +35,17 @@ impl InputError {
     }
 }
 
-/// A file's text without a byte order mark. Bytes that are not UTF-8 are replaced: a line that was torn inside a character
-/// does not spoil the others.
+/// A file's text without a byte order mark.
+///
+/// # Errors
+/// When it cannot be read, or is not UTF-8.
 pub(crate) fn text_of(path: &Path) -> Result<String, InputError> {
+    let text = std::fs::read_to_string(path).map_err(|source| InputError::Read { path: path.to_owned(), source })?;
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
+}
+
+/// The text of a log. Bytes that are not UTF-8 are replaced: a line that was torn inside a character does not spoil the others.
+pub(crate) fn text_of_log(path: &Path) -> Result<String, InputError> {
     let bytes = std::fs::read(path).map_err(|source| InputError::Read { path: path.to_owned(), source })?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
@@ -96,6 +104,15 @@ mod tests {
         assert_eq!(list, lines);
         assert_eq!(list[1].calculation, ["<add>(1,1.5)=2.5"]);
         assert_eq!(list[1].answer.to_string(), "2.5");
+    }
+
+    #[test]
+    fn other_encodings_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("q.json");
+        std::fs::write(&path, b"[{\"query\": \"caf\xe9\", \"solution\": []}]").unwrap();
+        assert!(matches!(read_rows::<RestQuestion>(&path), Err(InputError::Read { .. })));
+        assert!(text_of_log(&path).unwrap().contains("caf\u{fffd}"));
     }
 
     #[test]

@@ -27,7 +27,7 @@ const MAX_CALLS: usize = 32;
 pub struct Offer {
     #[serde(rename(deserialize = "ID"), deserialize_with = "number_or_text")]
     pub id: i64,
-    #[serde(rename(deserialize = "Description"))]
+    #[serde(rename(deserialize = "Description"), default)]
     pub description: String,
 }
 

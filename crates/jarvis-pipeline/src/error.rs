@@ -75,7 +75,7 @@ impl RunError {
             RunError::Timeout { .. } => ErrorCode::Timeout.as_str(),
             RunError::Cancelled => ErrorCode::Cancelled.as_str(),
             RunError::InvalidRequest(_) => ErrorCode::InvalidInput.as_str(),
-            RunError::NoAnswer(_) => ErrorCode::NotFound.as_str(),
+            RunError::NoAnswer(_) => "no_answer",
             RunError::NoModel { .. } => ErrorCode::NotConfigured.as_str(),
         }
     }

@@ -27,7 +27,9 @@ impl Agent {
     async fn carry_out(&self, request: &Request, cx: &RunContext) -> Result<Run, RunError> {
         let mut agent = self.clone();
         agent.chat = cx.ask.as_ref().map(|ask| Arc::clone(ask.model()));
-        let mut asked = Asked::new(&request.text, document(request)?);
+        // The offline agent would take earlier turns for part of the question.
+        let question = if agent.chat.is_some() { request.with_history() } else { request.text.clone() };
+        let mut asked = Asked::new(question, document(request)?);
         asked.deadline = Some(cx.limits.engine.run_timeout);
         let reached = agent.answer(&asked, &cx.events, &cx.cancel).await.map_err(RunError::from)?;
         for warning in &reached.warnings {

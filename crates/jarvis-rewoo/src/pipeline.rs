@@ -73,7 +73,7 @@ impl Rewoo {
 
     /// Asks for a plan, and once more with its faults. A second plan is carried out with the faults it has.
     async fn plan(&self, ask: &Ask, offer: &Offer, request: &Request, limits: Limits) -> Result<Blueprint, AskError> {
-        let context = json!({"question": question(request), "files": files(request), "tools": offer.shown()});
+        let context = json!({"question": request.with_history(), "files": files(request), "tools": offer.shown()});
         let question = ask.stage("rewoo_plan").fitted(&[()], |()| self.prompts.turns(Prompt::Plan, &context))?;
         let again = |messages: &mut Vec<Message>, refused: jarvis_ask::Refused<'_>| {
             messages.push(Message::text(Role::Assistant, refused.reply.text.clone()));
@@ -118,30 +118,13 @@ impl Pipeline for Rewoo {
     }
 }
 
-/// The question with what was said before it.
-fn question(request: &Request) -> String {
-    let earlier = request.history.iter().map(|turn| {
-        let who = match turn.role {
-            Role::System => "Instructions",
-            Role::User => "Person",
-            Role::Assistant => "Assistant",
-        };
-        format!("{who}: {}\n", turn.content)
-    });
-    let earlier: String = earlier.collect();
-    if earlier.is_empty() {
-        return request.text.clone();
-    }
-    format!("{}\n\nSaid before:\n{}", request.text, earlier.trim_end())
-}
-
 /// The question with its files, for the solver.
 pub(crate) fn described(request: &Request) -> String {
     let files = files(request).into_iter().map(|file| {
         let text = |key: &str| file.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         format!("\nFile {}: {}", text("name"), text("about"))
     });
-    std::iter::once(question(request)).chain(files).collect()
+    std::iter::once(request.with_history()).chain(files).collect()
 }
 
 /// The attachments as the planner sees them.

@@ -8,7 +8,7 @@ use jarvis_prompt::literal::Literal;
 use super::calls::{LoggedCall, OfferedFunction, calls_of, functions_in};
 use super::published;
 use super::record::EndpointChoice;
-use crate::input::{InputError, lines, text_of};
+use crate::input::{InputError, lines, text_of_log};
 
 /// The rows of a log.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +60,7 @@ pub struct LoggedPath {
 
 /// Reads a log of FuncQA or ToolBench: ours, the original's, a replay, or ToolBench's converted form.
 pub fn read_answers(path: &Path) -> Result<Logged<LoggedAnswer>, InputError> {
-    let text = text_of(path)?;
+    let text = text_of_log(path)?;
     if let Some(rows) = published::read_converted(&text) {
         return Ok(Logged { rows, notes: Vec::new() });
     }
@@ -69,7 +69,7 @@ pub fn read_answers(path: &Path) -> Result<Logged<LoggedAnswer>, InputError> {
 
 /// Reads a log of RestBench: ours, the original's, or a replay.
 pub fn read_paths(path: &Path) -> Result<Logged<LoggedPath>, InputError> {
-    rows_of(path, &text_of(path)?, path_of)
+    rows_of(path, &text_of_log(path)?, path_of)
 }
 
 pub(super) type Fields = IndexMap<String, Literal>;

@@ -5,7 +5,7 @@
 //! PantheraXpoint/JARVIS; the counts here are our own reading of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
@@ -232,33 +232,47 @@ pub struct SampleLog {
 }
 
 impl SampleLog {
-    /// Opens or makes the file.
+    /// Opens or makes the file. `measured` says in a line what is measured with what: the file begins with it.
     ///
     /// # Errors
-    /// When another evaluation has it, or it cannot be read or written.
-    pub fn open(path: &Path) -> Result<SampleLog, FileError> {
+    /// When another evaluation has it, it cannot be read or written, or it holds samples of something else.
+    pub fn open(path: &Path, measured: &str) -> Result<SampleLog, EvaluationError> {
         let mut samples = HashMap::new();
-        let log = Log::open(path, |line| {
+        let mut head = None;
+        let mut log = Log::open(path, |line| {
+            if let Ok(found) = serde_json::from_slice::<Head>(line) {
+                head = Some(found.measured);
+                return Some(String::new());
+            }
             let sample: Sample = serde_json::from_slice(line).ok()?;
             let id = sample.id.clone();
             samples.insert(id.clone(), sample);
             Some(id)
         })?;
+        match head {
+            Some(before) if before != measured => {
+                return Err(EvaluationError::Other { path: path.to_owned(), before, now: measured.to_owned() });
+            }
+            Some(_) => {}
+            None => {
+                let head = Head { measured: measured.to_owned() };
+                log.write(String::new(), &serde_json::to_string(&head).expect("its key is a text"))?;
+            }
+        }
         Ok(SampleLog { log, samples })
-    }
-
-    /// What is odd about the file.
-    fn notes(&self) -> Vec<String> {
-        let path = self.log.path().display();
-        let bad = self.log.bad.iter().map(|line| format!("line {line} of {path} is no sample; it is left as it is"));
-        let torn = format!("the last line of {path} was cut off; its sample is planned for again");
-        bad.chain(self.log.torn.then_some(torn)).collect()
     }
 
     /// Whether there is nothing to go on from.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }
+}
+
+/// First line of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    measured: String,
 }
 
 /// Why an evaluation ended early.
@@ -268,6 +282,8 @@ pub enum EvaluationError {
     Decision(#[from] DecisionError),
     #[error(transparent)]
     Log(#[from] FileError),
+    #[error("{} holds samples of another measurement: {before}; this one is: {now}", .path.display())]
+    Other { path: PathBuf, before: String, now: String },
 }
 
 impl Decisions {
@@ -290,12 +306,13 @@ impl Decisions {
         stop: &CancellationToken,
     ) -> Result<(Evaluation, Summary), EvaluationError> {
         let chat = self.pipeline.chat.as_ref().ok_or(DecisionError::NeedsModel("the pipeline form"))?;
-        let records = records(self.source.as_ref()).await?;
+        let fetched = stop.run_until_cancelled(records(self.source.as_ref())).await;
+        let records = fetched.ok_or(DecisionError::Cancelled)??;
         let shots = if few_shots { examples.few_shots() } else { Vec::new() };
         let measured = || examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example)));
         let mut samples = log.as_ref().map_or_else(HashMap::new, |log| log.samples.clone());
         let pending: Vec<&Example> = measured().filter(|example| !samples.contains_key(&example.id)).collect();
-        let notes = log.as_ref().map_or_else(Vec::new, |log| log.notes());
+        let notes = log.as_ref().map_or_else(Vec::new, |log| log.log.notes("sample"));
         let mut batch = Batch::begin(measured().count(), pending.len(), notes, watch, stop);
         // Collected first, so that the future of an evaluation can be sent between threads.
         let plans: Vec<_> =

@@ -97,7 +97,7 @@ async fn planning_is_measured_on_what_was_not_shown() {
     let path = folder.path().join("samples.jsonl");
     let mut calls = Vec::new();
     for _ in 0..2 {
-        let mut log = SampleLog::open(&path).expect("the log opens");
+        let mut log = SampleLog::open(&path, "by a model").expect("the log opens");
         let (again, summary) =
             fixture.decisions.evaluate(&examples, true, Some(&mut log), &(), &stop).await.expect("figures");
         assert_eq!(again, figures);

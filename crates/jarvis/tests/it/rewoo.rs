@@ -43,7 +43,7 @@ fn react_answers_from_the_attached_text() {
     assert_eq!(document["answer"]["resources"][0]["kind"], "image", "{document:#}");
 
     let (code, document) = harness.json(&run("who wrote it, and why?"));
-    assert_eq!((code, document["error"]["code"].as_str()), (1, Some("not_found")), "{document:#}");
+    assert_eq!((code, document["error"]["code"].as_str()), (1, Some("no_answer")), "{document:#}");
 }
 
 #[test]

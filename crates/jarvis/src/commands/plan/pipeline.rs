@@ -84,7 +84,10 @@ pub(super) async fn evaluate(
     }
     let decisions = app.decisions()?;
     let log_path = args.out.as_ref().map(|out| out.with_extension("samples.jsonl"));
-    let mut log = log_path.as_deref().map(|path| open_log(path, args.resume)).transpose()?;
+    let mut log = {
+        let measured = measured(args, file, &app)?;
+        log_path.as_deref().map(|path| open_log(path, &measured, args.resume)).transpose()?
+    };
     let failures = args.out.as_deref().unwrap_or(Path::new("the figures"));
     let mut shown = BatchProgress::new(printer, app.pipeline.model_name(), ("sample", "plan"), failures);
     shown.lists_all = true;
@@ -95,7 +98,7 @@ pub(super) async fn evaluate(
     shown.clear();
     let (figures, summary) = measured.map_err(|error| match error {
         EvaluationError::Decision(error) => failure(error),
-        EvaluationError::Log(error) => Failure::work(error).hint("name another file with --out"),
+        error @ (EvaluationError::Log(_) | EvaluationError::Other { .. }) => Failure::work(error).hint(OTHER_FILE),
     })?;
     if summary.left > 0 {
         let how_to_go_on = match log_path {
@@ -114,16 +117,31 @@ pub(super) async fn evaluate(
         }
     }
     drop(log);
-    if let Some(path) = log_path {
-        // The figures hold every sample now.
+    if let Some(path) = log_path.filter(|_| figures.failed == 0) {
+        // The figures hold every sample now; with failures, --resume plans for those alone.
         let _ = std::fs::remove_file(path);
     }
     Ok(if figures.samples > figures.failed { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
+const OTHER_FILE: &str = "name another file with --out";
+
+/// What is measured with what, in a line: samples of two measurements do not mix.
+fn measured(args: &PlanArgs, file: &Path, app: &App) -> Result<String, Failure> {
+    let bytes = std::fs::read(file).map_err(Failure::usage)?;
+    let mut hasher = std::hash::DefaultHasher::new();
+    std::hash::Hash::hash(&bytes, &mut hasher);
+    let (digest, shots) = (std::hash::Hasher::finish(&hasher), if args.no_few_shots { "no " } else { "" });
+    let (model, method) = (app.pipeline.model_name(), app.config.decisions.method);
+    Ok(format!("{model}, {method:?}, {shots}few-shots, examples {digest:016x}"))
+}
+
 /// The samples beside the figures that an earlier measurement left.
-fn open_log(path: &Path, resume: bool) -> Result<SampleLog, Failure> {
-    let log = SampleLog::open(path).map_err(|error| Failure::work(error).hint("name another file with --out"))?;
+fn open_log(path: &Path, measured: &str, resume: bool) -> Result<SampleLog, Failure> {
+    let log = SampleLog::open(path, measured).map_err(|error| match error {
+        EvaluationError::Other { .. } => Failure::usage(error).hint(OTHER_FILE),
+        error => Failure::work(error).hint(OTHER_FILE),
+    })?;
     if resume || log.is_empty() {
         return Ok(log);
     }
