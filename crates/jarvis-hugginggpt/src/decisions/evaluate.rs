@@ -307,7 +307,8 @@ impl Decisions {
     ) -> Result<(Evaluation, Summary), EvaluationError> {
         let chat = self.pipeline.chat.as_ref().ok_or(DecisionError::NeedsModel("the pipeline form"))?;
         let fetched = stop.run_until_cancelled(records(self.source.as_ref())).await;
-        let records = fetched.ok_or(DecisionError::Cancelled)??;
+        // What is stopped here plans for nothing, and leaves every sample.
+        let tasks = fetched.transpose()?.map_or_else(Vec::new, |records| records.tasks);
         let shots = if few_shots { examples.few_shots() } else { Vec::new() };
         let measured = || examples.all().iter().filter(|example| !shots.iter().any(|shot| is_same(shot, example)));
         let mut samples = log.as_ref().map_or_else(HashMap::new, |log| log.samples.clone());
@@ -315,8 +316,7 @@ impl Decisions {
         let notes = log.as_ref().map_or_else(Vec::new, |log| log.log.notes("sample"));
         let mut batch = Batch::begin(measured().count(), pending.len(), notes, watch, stop);
         // Collected first, so that the future of an evaluation can be sent between threads.
-        let plans: Vec<_> =
-            pending.into_iter().map(|example| self.sample(chat, &records.tasks, example, &shots)).collect();
+        let plans: Vec<_> = pending.into_iter().map(|example| self.sample(chat, &tasks, example, &shots)).collect();
         // In the order of the examples, so that progress reads like the report.
         let plans = stream::iter(plans).buffered(self.settings.concurrency.max(1));
         let keep = |(example, planned, usage): (&Example, Result<Planned, DecisionError>, Usage), _: &Summary| {

@@ -104,6 +104,8 @@ async fn planning_is_measured_on_what_was_not_shown() {
         calls.push((summary.already, summary.calls));
     }
     assert_eq!(calls, [(0, 4), (2, 2)]);
+    let other = SampleLog::open(&path, "by another model").expect_err("samples do not mix");
+    assert!(other.to_string().contains("another measurement: by a model; this one is: by another model"), "{other}");
     // What is stopped leaves samples, and nothing of them counts.
     stop.cancel();
     let (none, summary) = fixture.decisions.evaluate(&examples, true, None, &(), &stop).await.expect("figures");
