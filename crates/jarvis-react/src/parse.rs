@@ -41,7 +41,10 @@ impl Action {
     /// A call as it stands in one or two lines: `plot` and its input, or `plot {"x": …}` in one.
     fn of(name: &str, input: Option<String>) -> Option<Action> {
         let (name, inline) = match name.find('{') {
-            Some(at) => (name.get(..at).unwrap_or_default(), name.get(at..)),
+            Some(at) => {
+                let (name, input) = name.split_at(at);
+                (name, Some(input))
+            }
             None => (name, None),
         };
         let name = name.trim().trim_end_matches(['(', '[', ':', '：']).trim();

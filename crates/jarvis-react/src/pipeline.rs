@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jarvis_pipeline::{Pipeline, Run, RunContext, RunError};
-use jarvis_plan::{Level, Outcome, Request, Source};
+use jarvis_plan::{Language, Level, Outcome, Request, Source};
 
 use crate::agent::{Agent, AskError, Asked, STAGE};
 
@@ -30,6 +30,7 @@ impl Agent {
         // The offline agent would take earlier turns for part of the question.
         let question = if agent.chat.is_some() { request.with_history() } else { request.text.clone() };
         let mut asked = Asked::new(question, document(request)?);
+        asked.language = Some(Language::of(&request.text));
         asked.deadline = Some(cx.limits.engine.run_timeout);
         let reached = agent.answer(&asked, &cx.events, &cx.cancel).await.map_err(RunError::from)?;
         for warning in &reached.warnings {

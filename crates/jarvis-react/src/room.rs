@@ -29,8 +29,8 @@ pub(crate) fn without_middle(text: &str, keep: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let at = |wanted: usize| (0..=wanted).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let head = text.get(..at(keep / 2)).unwrap_or_default();
-    let tail = text.get(at(text.len() - (keep - keep / 2))..).unwrap_or_default();
+    let (head, _) = text.split_at(at(keep / 2));
+    let (_, tail) = text.split_at(at(text.len() - (keep - keep / 2)));
     let left_out = text.chars().count() - head.chars().count() - tail.chars().count();
     Cow::Owned(format!("{head}\n[… {left_out} characters are left out here …]\n{tail}"))
 }

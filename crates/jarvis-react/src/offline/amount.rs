@@ -117,7 +117,7 @@ fn power(after: &str) -> (Option<i32>, &str) {
     let rest = after.strip_prefix(['e', 'E']).unwrap_or_default();
     let digits = rest.strip_prefix(['-', '+']).unwrap_or(rest);
     let length = digits.bytes().take_while(u8::is_ascii_digit).count();
-    let (power, unit) = rest.split_at_checked(rest.len() - digits.len() + length).unwrap_or_default();
+    let (power, unit) = rest.split_at(rest.len() - digits.len() + length);
     match power.parse::<i32>() {
         Ok(power) if power.abs() <= 15 && length > 0 => (Some(power), unit),
         Ok(_) | Err(_) => (None, after),
@@ -129,7 +129,7 @@ fn plain(digits: &str) -> Option<String> {
     let digits = digits.replace([' ', '\''], "");
     let grouped = |mark: char| {
         let mut groups = digits.split(mark);
-        let first = groups.next().unwrap_or_default();
+        let first = groups.next().expect("a split has a first part");
         (1..=3).contains(&first.len()) && first != "0" && groups.all(|group| group.len() == 3)
     };
     let commas = digits.matches(',').count();

@@ -156,7 +156,7 @@ impl Intent {
         }
         let starts = question.folded.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at);
         for at in starts {
-            let digits = question.folded.get(at..).unwrap_or_default();
+            let digits = question.folded.get(at..).expect("a digit starts there");
             let digits = digits.bytes().take_while(u8::is_ascii_digit).count();
             let range = at..at + digits;
             let top = question.folded.get(range.clone()).and_then(|digits| digits.parse().ok());

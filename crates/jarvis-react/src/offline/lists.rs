@@ -17,7 +17,7 @@ impl Step<'_> {
         let unknown = || self.question.unknown(&[], &[]).map(|range| self.question.part(range));
         let Some(of) = quoted.or_else(unknown) else { return Ok(None) };
         let counted = self.result("count", || self.text("count_next", &[]), json!({"of": of}))?;
-        let count = number(counted, "in_text").max(number(counted, "count"));
+        let count = number(counted, "in_text").max(number(counted, "count")).ok_or_else(|| self.unreadable(counted))?;
         let times = self.messages.counted("time", count, &[]);
         Ok(Some(self.text("occurs", &[of, &times])))
     }
@@ -47,10 +47,11 @@ impl Step<'_> {
             }
             let input = if is_whole { json!({"of": of}) } else { json!({"text": list, "of": of}) };
             let counted = self.result("count", || self.text("count_next", &[]), input)?;
-            return Ok(Some(self.text("amount_of", &[of, &number(counted, "count").to_string()])));
+            let count = number(counted, "count").ok_or_else(|| self.unreadable(counted))?;
+            return Ok(Some(self.text("amount_of", &[of, &count.to_string()])));
         }
         let counted = self.result("count", || self.text("count_next", &[]), input)?;
-        let mut text = self.counts(counted);
+        let mut text = self.counts(counted)?;
         if let Some(word) = unknown.filter(|_| intent.op == Op::Count || is_total) {
             text += &self.text("not_in_list", &[word]);
         }
@@ -62,8 +63,13 @@ impl Step<'_> {
         Ok(Some(text))
     }
 
+    /// The refusal after a result of `count` that has no numbers.
+    pub(super) fn unreadable(&self, counted: &Value) -> Move {
+        self.refuse("failed", &[&counted.to_string()])
+    }
+
     /// The counts of all items, or of the most or least frequent ones where those are asked for.
-    pub(super) fn counts(&self, counted: &Value) -> String {
+    pub(super) fn counts(&self, counted: &Value) -> Result<String, Move> {
         let rows = rows(counted);
         let most = match self.intent.op {
             Op::Frequent { most } => Some(most),
@@ -75,21 +81,22 @@ impl Step<'_> {
         let (Some(most), Some(best)) = (most, best) else {
             let shown: Vec<(&str, String)> = rows.iter().map(|(item, count)| (*item, count.to_string())).collect();
             let pairs = self.pairs(shown.iter().map(|(item, count)| (*item, count.as_str())));
-            return self.messages.counted("kinds", rows.len(), &[&number(counted, "total").to_string(), &pairs]);
+            let total = number(counted, "total").ok_or_else(|| self.unreadable(counted))?;
+            return Ok(self.messages.counted("kinds", rows.len(), &[&total.to_string(), &pairs]));
         };
         let names: Vec<&str> = rows.iter().filter(|row| row.1 == best).map(|row| row.0).collect();
         let message = if most { "most_frequent" } else { "least_frequent" };
-        self.text(message, &[&self.names(&names), &self.messages.counted("time", best, &[])])
+        Ok(self.text(message, &[&self.names(&names), &self.messages.counted("time", best, &[])]))
     }
 }
 
 /// The items that `count` found, most frequent first.
 fn rows(counted: &Value) -> Vec<(&str, usize)> {
     let rows = counted.get("counts").and_then(Value::as_array).into_iter().flatten();
-    rows.filter_map(|row| Some((row.get("item")?.as_str()?, number(row, "count")))).collect()
+    rows.filter_map(|row| Some((row.get("item")?.as_str()?, number(row, "count")?))).collect()
 }
 
 /// A number of a result of `count`; a result of another shape has none.
-pub(super) fn number(counted: &Value, key: &str) -> usize {
-    counted.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
+pub(super) fn number(counted: &Value, key: &str) -> Option<usize> {
+    counted.get(key).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
 }

@@ -76,7 +76,7 @@ impl Step<'_> {
         let fit = |column: usize| self.question.mentions(table.name(column)) + if kind_of(column) { 0.6 } else { 0.0 };
         let mut columns = table.numeric.clone();
         columns.sort_by(|a, b| fit(*b).total_cmp(&fit(*a)));
-        let mut column = columns.first().copied().unwrap_or_default();
+        let mut column = *columns.first().expect("a table has a column of amounts");
         let mut is_column_named = fit(column) > MENTIONED - f64::EPSILON;
         // `How many chairs` asks for their number rather than for their price.
         let quantity = columns.iter().copied().find(|column| is_of_kind(table.name(*column), &["kind_quantity"]));
@@ -397,7 +397,7 @@ impl Step<'_> {
         let is_countable = (1..=MAX_NAMES).contains(&names.len()) && !names.iter().any(|name| name.is_empty());
         let count = if is_countable {
             let counted = self.result("count", || self.text("count_next", &[]), json!({"items": names}))?;
-            number(counted, "total")
+            number(counted, "total").ok_or_else(|| self.unreadable(counted))?
         } else {
             names.len()
         };
@@ -419,7 +419,7 @@ impl Step<'_> {
             return Err(self.refuse("too_complex", &[]));
         }
         let counted = self.result("count", || self.text("count_next", &[]), json!({"items": items}))?;
-        Ok(self.counts(counted))
+        self.counts(counted)
     }
 
     /// The cells of the chosen rows in the columns that the question mentions, or in all.

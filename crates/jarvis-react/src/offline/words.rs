@@ -63,7 +63,7 @@ impl Messages {
         let template = MESSAGES.get(name).and_then(|texts| texts.get(column));
         let template = template.expect("a test holds the names in the code against messages.tsv");
         let mut pieces = template.split(['{', '}']);
-        let mut text = pieces.next().unwrap_or_default().to_owned();
+        let mut text = pieces.next().expect("a split has a first part").to_owned();
         while let (Some(number), Some(rest)) = (pieces.next(), pieces.next()) {
             let part = number.parse::<usize>().ok().and_then(|number| parts.get(number));
             text.push_str(part.expect("a message is given all its parts"));

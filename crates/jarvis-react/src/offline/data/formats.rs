@@ -119,7 +119,7 @@ fn markdown(lines: &[&str]) -> Vec<Table> {
             continue;
         }
         at += 1;
-        let body = lines.get(at..).unwrap_or_default().iter().take_while(|line| line.contains('|'));
+        let body = lines.get(at..).expect("the line above is the rule").iter().take_while(|line| line.contains('|'));
         let mut rows = vec![header];
         for line in body {
             let mut row = bars(line);
