@@ -34,7 +34,7 @@ def data_url(data=None, kind="image/png"):
 
 def test_models_are_listed_and_shown(client):
     models = client.models.list().data
-    assert [model.id for model in models] == [MODEL, "jarvis/rewoo"]
+    assert [model.id for model in models] == [MODEL, "jarvis/rewoo", "jarvis/react"]
     assert models[0].object == "model" and models[0].owned_by == "jarvis"
     assert client.models.retrieve(MODEL).id == MODEL
     with pytest.raises(openai.NotFoundError):
