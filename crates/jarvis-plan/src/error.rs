@@ -1,12 +1,11 @@
 //! Why a task failed, in a form that people, models and programs can each use.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// What went wrong, as a stable word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ErrorCode {
     /// The task type is unknown, or nothing can serve it as configured.
     UnsupportedTask,
@@ -79,34 +78,7 @@ impl ErrorCode {
 
     /// The word in its serialised form.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ErrorCode::UnsupportedTask => "unsupported_task",
-            ErrorCode::NoModel => "no_model",
-            ErrorCode::MissingArgument => "missing_argument",
-            ErrorCode::NoOutput => "no_output",
-            ErrorCode::BadPlan => "bad_plan",
-            ErrorCode::InvalidInput => "invalid_input",
-            ErrorCode::NotFound => "not_found",
-            ErrorCode::Forbidden => "forbidden",
-            ErrorCode::TooLarge => "too_large",
-            ErrorCode::CannotDo => "cannot_do",
-            ErrorCode::NotConfigured => "not_configured",
-            ErrorCode::Unauthorized => "unauthorized",
-            ErrorCode::RateLimited => "rate_limited",
-            ErrorCode::Unavailable => "unavailable",
-            ErrorCode::Upstream => "upstream",
-            ErrorCode::BadReply => "bad_reply",
-            ErrorCode::Timeout => "timeout",
-            ErrorCode::Cancelled => "cancelled",
-            ErrorCode::Panic => "panic",
-            ErrorCode::Internal => "internal",
-        }
-    }
-}
-
-impl fmt::Display for ErrorCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        self.into()
     }
 }
 

@@ -30,8 +30,9 @@ pub enum Level {
 }
 
 /// What happened. The tag is the event's name on every wire.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, strum::IntoStaticStr)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum EventKind {
     /// The run waits until another has ended.
     Queued {
@@ -182,26 +183,7 @@ pub enum EventKind {
 impl EventKind {
     /// The event's name, as in its tag.
     pub fn name(&self) -> &'static str {
-        match self {
-            EventKind::Queued { .. } => "queued",
-            EventKind::RunStarted { .. } => "run_started",
-            EventKind::ModelCall { .. } => "model_call",
-            EventKind::Plan { .. } => "plan",
-            EventKind::Mapped { .. } => "mapped",
-            EventKind::ModelChosen { .. } => "model_chosen",
-            EventKind::ExecutionConfig { .. } => "execution_config",
-            EventKind::TaskStarted { .. } => "task_started",
-            EventKind::TaskAttempt { .. } => "task_attempt",
-            EventKind::TaskFinished { .. } => "task_finished",
-            EventKind::Thought { .. } => "thought",
-            EventKind::Action { .. } => "action",
-            EventKind::Observation { .. } => "observation",
-            EventKind::Token { .. } => "token",
-            EventKind::Answer { .. } => "answer",
-            EventKind::Note { .. } => "note",
-            EventKind::Done { .. } => "done",
-            EventKind::Error { .. } => "error",
-        }
+        self.into()
     }
 }
 

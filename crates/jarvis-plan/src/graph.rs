@@ -1,4 +1,4 @@
-//! Facts about a plan's graph: order, levels, the longest chain.
+//! Facts about a plan's graph: order and levels.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -67,28 +67,4 @@ pub fn stages(plan: &Plan) -> Vec<Vec<TaskId>> {
     }
     stages.iter_mut().for_each(|stage| stage.sort_unstable());
     stages
-}
-
-/// The chain of tasks with the greatest total `cost`, first to last: what bounds the time of a run however wide the
-/// graph is. Ties go to the lower ids.
-pub fn critical_path(plan: &Plan, cost: impl Fn(TaskId) -> f64) -> Vec<TaskId> {
-    let mut best: HashMap<TaskId, (f64, Option<TaskId>)> = HashMap::with_capacity(plan.tasks().len());
-    for id in topological_order(plan) {
-        let before = plan
-            .task(id)
-            .into_iter()
-            .flat_map(|task| task.dep.iter())
-            .filter_map(|dep| best.get(dep).map(|(total, _)| (*total, *dep)))
-            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        let (total, from) = before.map_or((0.0, None), |(total, dep)| (total, Some(dep)));
-        best.insert(id, (total + cost(id), from));
-    }
-    let mut at = best.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(a.0))).map(|(id, _)| *id);
-    let mut path = Vec::new();
-    while let Some(id) = at {
-        path.push(id);
-        at = best.get(&id).and_then(|(_, from)| *from);
-    }
-    path.reverse();
-    path
 }

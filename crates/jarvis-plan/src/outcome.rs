@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::{Candidate, Selection, TaskError, TaskId};
 
 /// How a task ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Status {
     /// It gave a result.
     Succeeded,
@@ -23,12 +24,7 @@ pub enum Status {
 impl Status {
     /// The word in its serialised form.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Status::Succeeded => "succeeded",
-            Status::Failed => "failed",
-            Status::Skipped => "skipped",
-            Status::Cancelled => "cancelled",
-        }
+        self.into()
     }
 }
 

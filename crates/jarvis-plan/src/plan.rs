@@ -97,36 +97,27 @@ fn dep_or_minus_one<S: Serializer>(dep: &[TaskId], serializer: S) -> Result<S::O
 }
 
 /// Why a task of a plan cannot run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Fault {
     /// No tool has this name.
+    #[error("no tool of this name is known")]
     UnknownTask,
     /// An argument refers to a task that is not in the plan.
+    #[error("it needs the output of task {to}, which is not in the plan")]
     DanglingReference {
         /// The id referred to.
         to: i64,
     },
     /// An argument holds `<GENERATED>` without an id, and no earlier task gives what it needs.
+    #[error("its argument `{arg}` names no task, and no earlier task gives what it needs")]
     UnboundReference {
         /// The argument.
         arg: String,
     },
     /// Its arguments depend on its own output.
+    #[error("its arguments depend on its own output")]
     ReferenceCycle,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::UnknownTask => f.write_str("no tool of this name is known"),
-            Fault::DanglingReference { to } => write!(f, "it needs the output of task {to}, which is not in the plan"),
-            Fault::UnboundReference { arg } => {
-                write!(f, "its argument `{arg}` names no task, and no earlier task gives what it needs")
-            }
-            Fault::ReferenceCycle => f.write_str("its arguments depend on its own output"),
-        }
-    }
 }
 
 /// What a note of a plan is about.

@@ -1,13 +1,25 @@
 //! Resources: what requests carry, tools take and tools give.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 /// What kind of thing a resource is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 pub enum Kind {
     /// Plain text.
     Text,
@@ -27,13 +39,7 @@ impl Kind {
 
     /// The lower-case word used in plans and results.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Text => "text",
-            Kind::Image => "image",
-            Kind::Audio => "audio",
-            Kind::Video => "video",
-            Kind::Json => "json",
-        }
+        self.into()
     }
 
     /// True for kinds kept as files: image, audio, video.
@@ -65,20 +71,6 @@ impl Kind {
             "json" | "jsonl" | "csv" | "tsv" | "yaml" | "yml" => Some(Kind::Json),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Kind {
-    type Err = ();
-
-    fn from_str(word: &str) -> Result<Kind, ()> {
-        Kind::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(word)).ok_or(())
     }
 }
 
