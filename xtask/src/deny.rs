@@ -1,18 +1,16 @@
 //! cargo-deny: licences, bans and sources always, advisories where their database is present.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
+use crate::setup::succeeds;
 use crate::steps::cargo;
 
 pub(crate) const INSTALL: &str = "cargo install --locked cargo-deny@0.20";
 
 pub(crate) fn is_installed() -> bool {
-    let version =
-        Command::new("cargo").args(["deny", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    version.is_ok_and(|status| status.success())
+    succeeds(&["cargo", "deny", "--version"])
 }
 
 /// Runs cargo-deny with the workspace's `deny.toml`.

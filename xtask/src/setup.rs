@@ -24,14 +24,8 @@ impl Program {
         self.names.first().copied().unwrap_or_default()
     }
 
-    fn is_in(&self, folders: &[PathBuf]) -> bool {
-        self.names.iter().any(|name| has(folders, name)) && self.probe_succeeds()
-    }
-
-    fn probe_succeeds(&self) -> bool {
-        let Some((program, args)) = self.probe.split_first() else { return true };
-        let status = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        status.is_ok_and(|status| status.success())
+    fn is_missing(&self) -> bool {
+        !self.names.iter().any(|name| is_found(name)) || !self.probe.is_empty() && !succeeds(self.probe)
     }
 }
 
@@ -91,14 +85,12 @@ pub(crate) fn sentence_model(root: &Path) -> Option<PathBuf> {
 }
 
 fn programs() -> Result<()> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let missing = missing(&folders);
+    let missing = missing();
     if missing.is_empty() {
         println!("setup: {} are installed", names(&PROGRAMS.iter().collect::<Vec<_>>()));
         return Ok(());
     }
-    let Some(prefix) = install_prefix(&folders) else {
+    let Some(prefix) = install_prefix() else {
         bail!("{}", advice(&missing));
     };
     println!("setup: installing {}", names(&missing));
@@ -109,16 +101,15 @@ fn programs() -> Result<()> {
     }
     apt(prefix, &[&["install", "-y", "--no-install-recommends"], packages.as_slice()].concat())
         .with_context(|| advice(&missing))?;
-    let still = self::missing(&folders);
+    let still = self::missing();
     if !still.is_empty() {
         bail!("apt-get succeeded, but {} cannot be found in PATH", names(&still));
     }
     Ok(())
 }
 
-/// The programs found in none of the folders.
-pub(crate) fn missing(folders: &[PathBuf]) -> Vec<&'static Program> {
-    PROGRAMS.iter().filter(|program| !program.is_in(folders)).collect()
+fn missing() -> Vec<&'static Program> {
+    PROGRAMS.iter().filter(|program| program.is_missing()).collect()
 }
 
 /// How to install them by hand.
@@ -144,35 +135,27 @@ fn names(programs: &[&Program]) -> String {
     names.join(", ")
 }
 
-fn has(folders: &[PathBuf], program: &str) -> bool {
-    folders.iter().any(|folder| {
-        let at = folder.join(program);
-        is_executable(&at) || is_executable(&at.with_extension("exe"))
-    })
+/// Whether a command can be started and ends well.
+pub(crate) fn succeeds(words: &[&str]) -> bool {
+    let Some((program, args)) = words.split_first() else { return false };
+    let status = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
 }
 
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
-    path.is_file()
+fn is_found(program: &str) -> bool {
+    which::which(program).is_ok()
 }
 
 /// The words before `apt-get`: none for root, `sudo -n` where it asks for no password; `None` where neither works.
-fn install_prefix(folders: &[PathBuf]) -> Option<&'static [&'static str]> {
-    if !has(folders, "apt-get") {
+fn install_prefix() -> Option<&'static [&'static str]> {
+    if !is_found("apt-get") {
         return None;
     }
     let user = Command::new("id").arg("-u").output().ok()?;
     if user.stdout.trim_ascii() == b"0" {
         return Some(&[]);
     }
-    let sudo = Command::new("sudo").args(["-n", "true"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    sudo.is_ok_and(|status| status.success()).then_some(&["sudo", "-n"])
+    succeeds(&["sudo", "-n", "true"]).then_some(&["sudo", "-n"])
 }
 
 fn apt(prefix: &[&str], args: &[&str]) -> Result<()> {
