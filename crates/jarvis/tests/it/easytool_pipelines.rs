@@ -2,21 +2,13 @@
 //! sockets.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::harness::Harness;
-
-fn examples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/easytool")
-}
-
-fn example(name: &str) -> String {
-    examples().join(name).display().to_string()
-}
+use crate::harness::{Harness, example};
 
 /// The records of a log, its `config` left out.
 fn records(path: &Path) -> Vec<Value> {
@@ -49,7 +41,7 @@ impl Drop for Mock {
 #[test]
 fn funcqa_answers_logs_goes_on_and_is_scored() {
     let harness = Harness::new();
-    let (data, replay) = (example("questions.json"), format!("replay:{}", example("answers.jsonl")));
+    let (data, replay) = (example("easytool/questions.json"), format!("replay:{}", example("easytool/answers.jsonl")));
     let args = ["easytool", "funcqa", "--kind", "multi-hop", "--data", &data, "--llm", &replay, "--out", "log.jsonl"];
     let first = harness.run(&[&args[..], &["--limit", "1", "-q"]].concat());
     assert_eq!((first.code, first.stdout.trim()), (0, "1 of 1 questions answered: log.jsonl"), "{}", first.stderr);
@@ -94,9 +86,10 @@ fn wrong_use_is_told_before_any_call() {
 #[test]
 fn restbench_plans_and_carries_out() {
     let harness = Harness::new();
-    let api = Mock::start(&harness, &["--openapi", &example("library.yaml")]);
-    let (data, replay) = (example("library_questions.json"), format!("replay:{}", example("library_answers.jsonl")));
-    let document = example("library.yaml");
+    let api = Mock::start(&harness, &["--openapi", &example("easytool/library.yaml")]);
+    let (data, replay) =
+        (example("easytool/library_questions.json"), format!("replay:{}", example("easytool/library_answers.jsonl")));
+    let document = example("easytool/library.yaml");
     let plan = [
         "easytool",
         "restbench",
@@ -292,4 +285,51 @@ fn calls_carry_their_labels_and_a_dead_endpoint_ends_the_run() {
     let ended = harness.run(&[&args[..], &further].concat());
     assert!(ended.code == 1 && ended.stderr.contains("gave up"), "{}", ended.stderr);
     assert_eq!(records(&harness.work().join("b.jsonl")).len(), 3);
+}
+
+#[test]
+fn an_endpoint_is_asked_with_the_stage_label() {
+    let harness = Harness::new();
+    harness.file("tides.json", r#"{"name": "Tides", "description": "Tides of harbours.", "api_list": [
+        {"name": "next", "description": "Get the next tide", "required_parameters": [{"name": "harbour", "type": "STRING"}]},
+        {"name": "all", "description": "List all harbours"}]}"#);
+    let fake = FakeChat::spawn(
+        Script::new()
+            .on("describe_tool", "Tides tells tides. 1. next is to get it. 2. all is to list.")
+            .on_containing(
+                "write_scenario",
+                &["`next` of"],
+                r#"{"Scenario": "Brest.", "Parameters": {"harbour": "Brest"}}"#,
+            )
+            .on("write_scenario", r#"{"Scenario": "All.", "Parameters": {}}"#),
+    );
+    let url = fake.url();
+    let ended = harness.run(&["easytool", "instruct", "tides.json", "--llm", "m", "--base-url", &url]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(
+        serde_json::from_str::<Value>(&ended.stdout).unwrap()["0"]["tool_guidelines"]["all"]["Example"]["Scenario"],
+        "All."
+    );
+    let mut stages = fake.stages();
+    stages.sort();
+    assert_eq!(stages, ["describe_tool", "write_scenario", "write_scenario"]);
+}
+
+#[tokio::test]
+async fn a_recorded_server_answers_who_has_its_key() {
+    let harness = Harness::new().env("MOCK_KEY", "k1");
+    harness.file(
+        "answers.jsonl",
+        json!({"category": "Weather", "tool_name": "Open Weather", "api_name": "Current",
+        "tool_input": {"city": "Bern"}, "error": "", "response": "sunny"})
+        .to_string(),
+    );
+    let server = Mock::start(&harness, &["--answers", "answers.jsonl", "--key-env", "MOCK_KEY"]);
+    for (key, error, response) in [("k1", "", "sunny"), ("other", "Unauthorized error...", "")] {
+        let call = json!({"category": "Weather", "tool_name": "open_weather", "api_name": "current",
+            "tool_input": "{\"city\":\"Bern\"}", "strip": "truncate", "toolbench_key": key});
+        let reply = reqwest::Client::new().post(format!("{}/rapidapi", server.1)).body(call.to_string()).send().await;
+        let reply: Value = serde_json::from_slice(&reply.unwrap().bytes().await.unwrap()).unwrap();
+        assert_eq!(reply, json!({"error": error, "response": response}));
+    }
 }

@@ -1,4 +1,4 @@
-//! `jarvis easytool retrieve` and `jarvis easytool score retrieval` as a person runs them.
+//! `jarvis easytool retrieve` with vectors of an embeddings endpoint.
 
 use insta::assert_snapshot;
 use jarvis_testing::chat::{FakeChat, Reply, Script, fake_vector};
@@ -16,49 +16,6 @@ fn harness() -> Harness {
     let harness = Harness::new();
     harness.file("tools.json", TOOLS);
     harness
-}
-
-#[test]
-fn words_need_no_model() {
-    let harness = harness();
-    assert_snapshot!(harness.told(&["easytool", "retrieve", "search for a movie", "--tools", "tools.json"]), @r"
-    exit 0
-    --- stdout
-    0   1.4814  Movies   Search movies by title.
-    1   1.0526  Weather  Current weather of a city.
-    7   0.5442  People   Search people by name.
-    --- stderr
-    ");
-    assert_snapshot!(harness.told(&["easytool", "retrieve", "zebra", "--tools", "tools.json"]), @r"
-    exit 0
-    --- stdout
-    --- stderr
-    no tool shares a word with the text
-    ");
-    let (code, document) =
-        harness.json(&["easytool", "retrieve", "the weather", "--tools", "tools.json", "--top-k", "1", "--json"]);
-    assert_eq!(code, 0);
-    assert_eq!((&document["embedder"], &document["top_k"]), (&json!("bm25"), &json!(1)));
-    assert_eq!((&document["tools"][0]["id"], &document["tools"][0]["name"]), (&json!(1), &json!("Weather")));
-}
-
-#[test]
-fn every_published_shape_is_read() {
-    let harness = Harness::new();
-    let function = json!({"0": {"ID": 3, "standardized_name": "add_", "API_description": "sum of numbers",
-        "Usage": {"required_parameters": [{"name": "input", "type": "List"}], "Example": {"Scenario": "", "Parameters": {"input": [1]}}}}});
-    let endpoint = json!([{"ID": 3, "tool_name": "/sum", "tool_description": "sum of numbers", "tool_usage": "GET /sum",
-        "Example": {"Scenario": "", "Parameters": {"input": "GET /sum"}}}]);
-    let cases = [
-        ("functions.json", function.to_string(), "add_"),
-        ("endpoints.json", endpoint.to_string(), "/sum"),
-        ("tool_dic.jsonl", "{\"ID\": 3, \"description\": \"sum of numbers\"}\n".to_owned(), ""),
-    ];
-    for (name, text, tool) in cases {
-        harness.file(name, text);
-        let (_, document) = harness.json(&["easytool", "retrieve", "sum", "--tools", name, "--json"]);
-        assert_eq!((&document["tools"][0]["id"], &document["tools"][0]["name"]), (&json!(3), &json!(tool)), "{name}");
-    }
 }
 
 #[test]
@@ -135,28 +92,12 @@ fn stored_vectors_are_searched() {
 }
 
 #[test]
-fn wrong_use_is_told() {
+fn a_model_that_cannot_be_asked_is_named() {
     let harness = harness();
     let fake = FakeChat::spawn(Script::new().on("embed", Reply::error(401, "who are you?")));
     let url = fake.url();
     let retrieve =
         |args: &[&str]| harness.told(&[&["easytool", "retrieve", "x", "--tools", "tools.json"], args].concat());
-    assert_snapshot!(retrieve(&["--embedder", "m"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: there is no key for the model `m`: OPENAI_API_KEY is not set
-
-    hint: set it, or name a local server with --embeddings-url URL, or use --embedder bm25, which needs no model
-    ");
-    assert_snapshot!(retrieve(&["--vectors", "x.json"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: --vectors does not apply to `bm25`, which compares words
-
-    hint: name the model with --embedder
-    ");
     assert_snapshot!(retrieve(&["--embedder", "m", "--embeddings-url", &url]), @r"
     exit 1
     --- stdout
@@ -164,15 +105,6 @@ fn wrong_use_is_told() {
     error: the embeddings endpoint refused the credentials: who are you?
 
     hint: check the API key and that it fits the base URL
-    ");
-    assert_snapshot!(harness.told(&["easytool", "retrieve", "x", "--tools", "none.json"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: cannot read none.json
-      Caused by: No such file or directory (os error 2)
-
-    hint: give the path of a file that exists and can be read
     ");
     #[cfg(not(feature = "embeddings"))]
     assert_snapshot!(retrieve(&["--embedder", "local:model"]), @r"
@@ -183,54 +115,4 @@ fn wrong_use_is_told() {
 
     hint: build it with `cargo build --release --features embeddings`, or use --embedder bm25
     ");
-}
-
-#[test]
-fn retrieval_is_scored() {
-    let harness = harness();
-    let questions = json!([
-        {"query": "search movies", "api_list": [{"tool_name": "Movies"}, {"tool_name": "Movies"}, {"tool_name": "Nowhere"}]},
-        {"query": "weather", "api_list": [], "Tool_dic": [{"ID": 1, "Description": "…"}, {"ID": "7", "Description": "…"}]},
-        {"query": "nothing", "api_list": []},
-    ]);
-    harness.file("questions.json", questions.to_string());
-    let args = ["easytool", "score", "retrieval", "--data", "questions.json", "--tools", "tools.json"];
-    assert_snapshot!(harness.told(&args), @r"
-    exit 0
-    --- stdout
-    questions  2
-    recall@5    75.0 %
-    NDCG@5      80.7 %
-    --- stderr
-    warning: 1 gold tools of the questions are not in the file of tools, and were left out
-    warning: 1 questions name no gold tool, and were not counted
-    ");
-    let (code, document) = harness.json(&[args.as_slice(), &["--json"]].concat());
-    assert_eq!((code, &document["n"], &document["recall"]), (0, &json!(2), &json!(0.75)));
-
-    let log = [
-        json!({"config": {"model": "m"}}),
-        json!({"ID": 1, "question": "q", "retrieved": [[3, 4], [1, 4]], "gold_tools": [1, 4]}),
-        json!({"ID": 2, "question": "q", "retrieved": [], "gold_tools": [1]}),
-    ];
-    harness.file("log.jsonl", log.map(|line| line.to_string()).join("\n"));
-    assert_snapshot!(harness.told(&["easytool", "score", "retrieval", "--log", "log.jsonl", "--top-k", "2"]), @r"
-    exit 0
-    --- stdout
-    questions  2
-    recall@2    25.0 %
-    NDCG@2      19.3 %
-    recall      50.0 % of all that was found
-    --- stderr
-    ");
-    harness.file("plain.jsonl", "{\"question\": \"q\"}\n");
-    assert_snapshot!(harness.told(&["easytool", "score", "retrieval", "--log", "plain.jsonl"]), @r"
-    exit 2
-    --- stdout
-    --- stderr
-    error: plain.jsonl: no record says which tools were retrieved
-
-    hint: give a log of `jarvis easytool toolbench --retrieve`
-    ");
-    assert_eq!(harness.run(&["easytool", "score", "retrieval"]).code, 2);
 }

@@ -36,6 +36,7 @@ impl Harness {
 
     pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.work.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
         std::fs::write(&path, bytes).expect("writable");
         path
     }
@@ -65,7 +66,11 @@ impl Harness {
 
     /// The binary with nothing of this machine's environment but the search path.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_jarvis"));
+        self.program(env!("CARGO_BIN_EXE_jarvis"), args)
+    }
+
+    fn program(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(args)
             .current_dir(self.work.path())
@@ -77,9 +82,31 @@ impl Harness {
         command
     }
 
+    /// What a line for `sh` prints, where `jarvis` is the binary and `$EXAMPLES` the folder of examples: stdout, then the exit
+    /// status unless it is 0, then stderr unless it is empty.
+    pub(crate) fn shell(&self, line: &str) -> String {
+        let binary = Path::new(env!("CARGO_BIN_EXE_jarvis")).parent().expect("a folder").as_os_str();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(binary.into()).chain(std::env::split_paths(&path));
+        let mut command = self.program("sh", &["-c", line]);
+        command
+            .env("PATH", std::env::join_paths(folders).expect("folders without colons"))
+            .env("EXAMPLES", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"));
+        let Ended { code, mut stdout, stderr } = Harness::ended(command, "");
+        if !stdout.is_empty() && !stdout.ends_with('\n') {
+            stdout.push('\n');
+        }
+        let code = if code == 0 { String::new() } else { format!("--- exit {code}\n") };
+        let stderr = if stderr.is_empty() { stderr } else { format!("--- stderr\n{stderr}") };
+        self.filtered(&(stdout + &code + &stderr))
+    }
+
     /// Runs the binary with nothing of this machine's environment but the search path.
     pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Ended {
-        let mut command = self.command(args);
+        Harness::ended(self.command(args), input)
+    }
+
+    fn ended(mut command: Command, input: &str) -> Ended {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let mut stdin = child.stdin.take().expect("a pipe");
@@ -102,11 +129,13 @@ impl Harness {
     pub(crate) fn filtered(&self, text: &str) -> String {
         let mut text = text.replace(&self.data.path().display().to_string(), "[DATA]");
         text = text.replace(&self.work.path().display().to_string(), "[WORK]");
+        text = text.replace(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"), "[EXAMPLES]");
         for (pattern, with) in [
             (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[RUN]"),
             (r"[0-9a-f]{32}", "[NAME]"),
             (r" *\b\d+ ms", " [MS]"),
-            (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "[TIME]"),
+            (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d", "[TIME]"),
+            (r"\b\d+\.\d s\b", "[S]"),
         ] {
             text = regex::Regex::new(pattern).expect("valid").replace_all(&text, with).into_owned();
         }
@@ -119,6 +148,11 @@ impl Harness {
             .unwrap_or_else(|error| panic!("stdout is not JSON ({error}): {}\n{}", ended.stdout, ended.stderr));
         (ended.code, value)
     }
+}
+
+/// The path of an example.
+pub(crate) fn example(name: &str) -> String {
+    format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Where the first picture of an outcome is on disk.

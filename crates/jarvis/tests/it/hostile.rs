@@ -1,5 +1,7 @@
 //! Wrong use and hostile input: each is told clearly, ends with its exit status, and touches nothing else.
 
+use serde_json::Value;
+
 use crate::harness::{Harness, outcomes};
 
 /// Runs a request that must end with `code` and say each of `says` on stdout or stderr.
@@ -133,4 +135,23 @@ fn a_damaged_journal_is_told_and_left_alone() {
     check(&harness, &["run", "find the edges of photo.png"], 0, &["warning: this run will not be in the journal"]);
     check(&harness, &["runs", "list"], 1, &["error:", "hint:"]);
     assert_eq!(std::fs::read(harness.data().join("runs.db")).expect("it is there"), junk);
+}
+
+#[test]
+fn lines_that_are_no_text_or_far_too_long_are_errors_of_their_own() {
+    let harness = Harness::new();
+    let good = "{\"function\": \"add_\", \"args\": [1]}\n";
+    let mut bytes = good.as_bytes().to_vec();
+    bytes.extend(b"{\"function\": \"\xff\"}\n");
+    bytes.extend(b"[".repeat(17 * 1024 * 1024));
+    bytes.push(b'\n');
+    bytes.extend(good.as_bytes());
+    harness.file("calls.jsonl", bytes);
+    let ended = harness.run(&["easytool", "call", "--batch", "calls.jsonl"]);
+    let answers: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(
+        answers.iter().map(|answer| answer.get("result").is_some()).collect::<Vec<_>>(),
+        [true, false, false, true]
+    );
+    assert_eq!(answers[2]["line"], 3);
 }

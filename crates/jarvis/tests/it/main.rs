@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod ask;
+// What is printed names figures that this feature adds.
+#[cfg(not(feature = "bertscore"))]
+mod cli;
 mod conversations;
-mod easytool_call;
-mod easytool_instruct;
 mod easytool_pipelines;
 mod easytool_retrieve;
-mod easytool_score;
 mod endpoints;
 mod harness;
 mod hostile;
@@ -19,10 +19,6 @@ mod pipelines;
 mod plans;
 mod rewoo;
 mod serve;
-mod taskbench_evaluate;
 mod taskbench_generate;
-mod taskbench_graph;
 mod taskbench_infer;
-mod taskbench_inspect;
-mod taskbench_report;
 mod tools;

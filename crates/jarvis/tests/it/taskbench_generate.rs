@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use jarvis_testing::chat::{FakeChat, Reply, Script};
 use serde_json::{Value, json};
 
-use crate::harness::Harness;
-use crate::taskbench_graph::example;
+use crate::harness::{Harness, example};
 
 fn reply(id: &str, check: bool) -> String {
     let mut reply = json!({
@@ -27,7 +26,7 @@ fn read(harness: &Harness, name: &str) -> String {
 /// `generate` into the folder `run` with the tools of the sample domain.
 fn in_run<'a>(more: &[&'a str]) -> Vec<&'a str> {
     static FILES: LazyLock<[String; 2]> = LazyLock::new(|| {
-        ["graph_desc.json", "tool_desc.json"].map(|file| format!("{}/{file}", example("data_studio")))
+        ["graph_desc.json", "tool_desc.json"].map(|file| format!("{}/{file}", example("taskbench/data_studio")))
     });
     let [graph, tools] = &*FILES;
     let base = ["taskbench", "generate", "--data-dir", "run", "--graph-desc", graph, "--tool-desc", tools];
@@ -84,7 +83,7 @@ fn samples_are_made_kept_and_formatted() {
 fn what_cannot_be_drawn_or_would_be_mixed_is_said_first() {
     let chat = FakeChat::spawn(Script::always(reply("Narrator", false)));
     let harness = Harness::new().env("OPENAI_BASE_URL", &chat.url());
-    let studio = example("data_studio");
+    let studio = example("taskbench/data_studio");
     let generate = |args: &[&str]| harness.run(&[&["taskbench", "generate", "--llm", "m"], args].concat());
     for (args, said) in [
         (&["--tool-number", "30"][..], "error: no graph of 30 tools can be drawn: there are 13\n"),
@@ -137,7 +136,7 @@ fn many_samples_are_counted() {
 fn a_recorded_run_repeats_and_a_try_keeps_nothing() {
     let chat = FakeChat::spawn(Script::always(reply("Narrator", false)));
     let harness = Harness::new().env("OPENAI_BASE_URL", &chat.url());
-    let studio = example("data_studio");
+    let studio = example("taskbench/data_studio");
     let play = format!(
         "taskbench generate --play --data-dir {studio} --method chain --tool-number 2 --seed 5 --json --record calls.jsonl"
     );
@@ -150,49 +149,6 @@ fn a_recorded_run_repeats_and_a_try_keeps_nothing() {
     assert_eq!(chat.requests().len(), 1);
     let left: Vec<_> = std::fs::read_dir(harness.work()).expect("a folder").flatten().map(|e| e.file_name()).collect();
     assert_eq!(left, ["calls.jsonl"]);
-}
-
-#[test]
-fn wrong_use_is_told_with_a_hint() {
-    let harness = Harness::new();
-    harness.file("empty.jsonl", "");
-    let studio = example("data_studio");
-    let cases: [(&[&str], &str); 5] = [
-        (&["generate", "--data-dir", &studio], "none is configured"),
-        (&["generate", "--llm", "replay:empty.jsonl"], "a new folder needs"),
-        (&["generate", "--llm", "replay:empty.jsonl", "--data-dir", &studio, "--dependency-type", "loose"], "loose"),
-        (&["format", "--data-dir", "nowhere"], "nowhere"),
-        (&["format", "--data-dir", &studio], "data_raw.json"),
-    ];
-    for (args, words) in cases {
-        let ended = harness.run(&[&["taskbench"], args].concat());
-        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
-        assert!(ended.stderr.contains(words), "{args:?}: {}", ended.stderr);
-    }
-    assert_eq!(std::fs::read_dir(harness.work()).expect("a folder").count(), 1, "nothing is left behind");
-}
-
-#[test]
-fn the_sample_recording_makes_a_domain() {
-    let harness = Harness::new();
-    let studio = example("data_studio");
-    let llm = format!("replay:{studio}/generate.jsonl");
-    let args = in_run(&["--number-of-samples", "4", "--seed", "5", "--check", "--llm", &llm, "--json"]);
-    let (code, summary) = harness.json(&args);
-    assert_eq!((code, &summary["made"], &summary["aligned"]), (0, &json!(4), &json!(3)), "{summary}");
-    let formatted = harness.run(&["taskbench", "format", "--data-dir", "run"]);
-    assert_eq!(
-        (formatted.code, formatted.stdout.as_str()),
-        (0, "accepted 4 of 4: gold plans in run/data.json, requests in run/user_requests.json\n"),
-        "{}",
-        formatted.stderr
-    );
-    let lists: Value = serde_json::from_str(&read(&harness, "run/alignment_ids.json")).expect("JSON");
-    assert_eq!(
-        lists["all_alignment_id"],
-        json!({"single": [], "chain": ["90485548", "48756885"], "dag": ["55299559"]})
-    );
-    assert!(read(&harness, "run/data.json").contains(r#"{"task":"Noise Cleaner","arguments":["<node-0>"]}"#));
 }
 
 /// Ctrl-C ends a run cleanly: what was made is whole, and the way to go on is told.

@@ -37,80 +37,6 @@ fn lines(harness: &Harness, path: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What the command told, without the time it took.
-fn told(harness: &Harness, args: &[&str]) -> String {
-    let text = harness.told(&[&["taskbench", "infer", "--data-dir", "data_studio"], args].concat());
-    regex::Regex::new(r"\d+\.\d s\b").unwrap().replace_all(&text, "[S]").into_owned()
-}
-
-#[test]
-fn the_offline_planner_plans_a_domain() {
-    let harness = harness();
-    insta::assert_snapshot!(told(&harness, &[]), @r#"
-exit 0
---- stdout
-all completed: 3 predictions in data_studio/predictions/offline.json
---- stderr
-asking the offline planner for 3 plans
-completed 3, failed 0 in [S]
-"#);
-    insta::assert_snapshot!(told(&harness, &[]), @r#"
-exit 0
---- stdout
-all completed: 3 predictions in data_studio/predictions/offline.json
---- stderr
-"#);
-    assert_eq!(lines(&harness, "predictions/offline.json").len(), 3);
-    assert!(harness.work().join("data_studio/predictions/offline.log").exists());
-    // Quiet means quiet, and the summary is one document.
-    let ended =
-        harness.run(&["taskbench", "infer", "--data_dir", "data_studio", "--prediction_dir", "p", "-q", "--json"]);
-    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
-    assert_eq!((&summary["llm"], &summary["completed"], &summary["calls"]), (&json!("offline"), &json!(3), &json!(0)));
-}
-
-#[test]
-fn a_recording_is_asked_again_for_what_failed() {
-    let harness = harness();
-    let line = |stage: &str, contains: &str, reply: &str| {
-        format!("{}\n", json!({"stage": stage, "contains": [contains], "reply": reply}))
-    };
-    let first = line("plan", "#: Extract the text", &format!("```json\n{GOOD}\n```"))
-        + &line("plan", "#: Translate the text", "Step 1: read b.png")
-        + &line("plan", "#: Translate 'hello'", "{\"steps\": []}")
-        + &line("reformat", "Step 1: read b.png", GOOD)
-        + &line("reformat", "{\"steps\": []}", "{\"steps\": []}");
-    harness.file("answers.jsonl", first);
-    insta::assert_snapshot!(told(&harness, &["--llm", "replay:answers.jsonl", "--reformat"]), @r#"
-exit 1
---- stdout
-2 of 3 requests have a prediction in data_studio/predictions/replay-answers.json
---- stderr
-asking replay:answers.jsonl for 3 plans
-request 3 failed: Schema: `task_steps` is missing
-completed 2, failed 1 (Schema 1) in [S]; mended 1, reformatted 1; 5 calls
-what failed and why: data_studio/predictions/replay-answers.errors.jsonl; log: data_studio/predictions/replay-answers.log
-
-hint: run the same command again to ask for what is missing
-"#);
-    assert_eq!(lines(&harness, "predictions/replay-answers.json").len(), 2);
-    let errors = lines(&harness, "predictions/replay-answers.errors.jsonl");
-    assert_eq!((errors.len(), &errors[0]["id"], &errors[0]["kind"]), (1, &json!("3"), &json!("Schema")));
-
-    harness.file("answers.jsonl", line("plan", "#: Translate 'hello'", GOOD));
-    insta::assert_snapshot!(told(&harness, &["--llm", "replay:answers.jsonl"]), @r#"
-exit 0
---- stdout
-all completed: 3 predictions in data_studio/predictions/replay-answers.json
---- stderr
-warning: predictions in data_studio/predictions/replay-answers.json were made with other settings: reformat true → false; --tag or --prediction-dir keep runs apart
-asking replay:answers.jsonl for 1 plan; done before: 2
-completed 1, failed 0 in [S]; 1 call
-"#);
-    assert!(!harness.work().join("data_studio/predictions/replay-answers.errors.jsonl").exists());
-}
-
 #[test]
 fn the_original_options_and_payload() {
     let harness = harness();
@@ -184,78 +110,6 @@ fn an_inference_is_a_run_of_the_journal() {
     assert_eq!(recorded.lines().count(), 3);
 }
 
-#[test]
-fn wrong_use_is_told() {
-    let harness = harness();
-    std::fs::create_dir(harness.work().join("data_dailylifeapis")).unwrap();
-    harness.file("data_dailylifeapis/tool_desc.json", "{\"nodes\": []}");
-    harness.file("ids.txt", "\n");
-    let cases: [&[&str]; 7] = [
-        &["--data-dir", "data_dailylifeapis"],
-        &["--data-dir", "nowhere"],
-        &["--data-dir", "data_studio", "--dependency-type", "causal"],
-        &["--data-dir", "data_studio", "--use-demos", "4"],
-        &["--data-dir", "data_studio", "--use-demos", "2"],
-        &["--data-dir", "data_studio", "--demo-ids", "3,4"],
-        &["--data-dir", "data_studio", "--ids", "ids.txt"],
-    ];
-    let told: Vec<String> = cases
-        .iter()
-        .map(|args| {
-            let ended = harness.run(&[&["taskbench", "infer"], *args].concat());
-            assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{args:?}");
-            harness.filtered(&ended.stderr)
-        })
-        .collect();
-    insta::assert_snapshot!(told.join("---\n"), @r#"
-error: resource dependencies need typed tools, but the tools of dailylifeapis have named parameters
-
-hint: use --dependency-type temporal
----
-error: cannot read nowhere
-  Caused by: No such file or directory (os error 2)
-
-hint: name a domain folder with tool_desc.json, graph_desc.json, user_requests.json and data.json
----
-error: invalid value 'causal' for '--dependency-type <TYPE>': unknown dependency type `causal`; use `resource` or `temporal`
-
-For more information, try '--help'.
----
-error: --use-demos takes 0 to 3, not 4
-
-hint: name more examples with --demo-ids a,b,c,d
----
-error: no examples are known for the domain `studio`
-
-hint: name samples of data.json with --demo-ids a,b,c
----
-error: data_studio/data.json has no sample 4 to show as an example
-
-hint: name samples of data.json with --demo-ids a,b,c, or ask for fewer with --use-demos
----
-error: there are no ids in ids.txt
-
-hint: write one id a line, or a JSON list of ids
-"#);
-}
-
-#[test]
-fn ids_and_limits_choose() {
-    let harness = harness();
-    harness.file("ids.json", "{\"test_ids\": {\"chain\": [\"2\", 3, \"77\"]}}");
-    harness.file("ids.txt", "1\n\n3\n");
-    let chosen = |args: &[&str]| -> Vec<Value> {
-        let dir = args.join("_").replace(['-', '.'], "");
-        let all = [&["taskbench", "infer", "--data-dir", "data_studio", "--prediction-dir", &dir], args].concat();
-        assert_eq!(harness.run(&all).code, 0);
-        lines(&harness, &format!("{dir}/offline.json")).iter().map(|line| line["id"].clone()).collect()
-    };
-    assert_eq!(chosen(&["--limit", "2"]), ["1", "2"]);
-    assert_eq!(chosen(&["--ids", "ids.txt"]), ["1", "3"]);
-    assert_eq!(chosen(&["--ids", "ids.json"]), ["2", "3"]);
-    assert_eq!(chosen(&["--ids", "ids.json", "--limit", "1"]), ["2"]);
-}
-
 #[cfg(unix)]
 #[tokio::test]
 async fn ctrl_c_stops_in_good_order_and_the_next_run_goes_on() {
@@ -281,30 +135,6 @@ async fn ctrl_c_stops_in_good_order_and_the_next_run_goes_on() {
         harness.run(&["taskbench", "infer", "--data-dir", "data_studio", "--llm", "m", "--base-url", &fake.url()]);
     assert_eq!((ended.code, fake.requests().len()), (0, 2), "{}", ended.stderr);
     assert_eq!(ended.stdout, "all completed: 3 predictions in data_studio/predictions/m.json\n");
-}
-
-#[test]
-fn nothing_to_ask_is_no_success() {
-    let harness = harness();
-    let run = |more: &[&str]| harness.run(&[&["taskbench", "infer", "--data-dir", "data_studio"], more].concat());
-    harness.file("ids.json", "[\"77\"]");
-    let cases: [(&str, &[&str], &str); 4] = [
-        ("", &[], "user_requests.json holds no request"),
-        ("id,user_request\n1,x\n", &[], "holds no request: line 1: not JSON"),
-        (
-            "{\"id\": 1, \"user_request\": \"x\"}",
-            &["--ids", "ids.json"],
-            "holds no request with one of the ids asked for",
-        ),
-        ("{\"id\": 1, \"user_request\": \"x\"}", &["--llm", " "], "--llm is empty"),
-    ];
-    for (requests, args, told) in cases {
-        harness.file("data_studio/user_requests.json", requests);
-        let ended = run(args);
-        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{requests}");
-        assert!(ended.stderr.contains(told), "{requests}: {}", ended.stderr);
-    }
-    assert!(!harness.work().join("data_studio/predictions").exists());
 }
 
 #[test]

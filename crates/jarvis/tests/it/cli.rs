@@ -1,0 +1,76 @@
+//! Transcripts of the command line: `tests/cli/*.md`. A block `console` holds commands for `sh` and what they print, a block
+//! with a file name writes that file, and each heading begins a working folder and a data folder of its own.
+//!
+//! `JARVIS_UPDATE_DOCS=1 cargo test -p jarvis --test it cli` rewrites what the commands print.
+
+use std::path::Path;
+
+use crate::harness::Harness;
+
+/// Runs every command of a transcript and compares what it prints.
+fn check(name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli").join(name).with_extension("md");
+    let written = std::fs::read_to_string(&path).unwrap();
+    let mut harness = Harness::new();
+    let mut shown = Vec::new();
+    let mut lines = written.lines();
+    while let Some(line) = lines.next() {
+        shown.push(line.to_owned());
+        if line.starts_with('#') {
+            harness = Harness::new();
+        }
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        if info == "console" {
+            for command in block.iter().filter_map(|line| line.strip_prefix("$ ")) {
+                shown.push(format!("$ {command}"));
+                shown.extend(harness.shell(command).lines().map(str::to_owned));
+            }
+        } else {
+            if let Some((_, file)) = info.split_once(' ') {
+                harness.file(file, block.join("\n") + "\n");
+            }
+            shown.extend(block.into_iter().map(str::to_owned));
+        }
+        shown.push("```".to_owned());
+    }
+    let differs = shown.iter().map(String::as_str).zip(written.lines()).position(|(now, before)| now != before);
+    if std::env::var_os("JARVIS_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, shown.join("\n") + "\n").unwrap();
+    } else if differs.is_some() || shown.len() != written.lines().count() {
+        let from = differs.unwrap_or(shown.len().min(written.lines().count())).saturating_sub(3);
+        let near = |lines: &mut dyn Iterator<Item = &str>| lines.skip(from).take(12).collect::<Vec<_>>().join("\n");
+        let (now, before) = (near(&mut shown.iter().map(String::as_str)), near(&mut written.lines()));
+        panic!("{} from line {}:\n{before}\n--- is now:\n{now}", path.display(), from + 1);
+    }
+}
+
+macro_rules! transcripts {
+    ($($name:ident)*) => {
+        $(#[test] fn $name() { check(stringify!($name)); })*
+
+        #[test]
+        fn every_transcript_is_run() {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
+            let mut found: Vec<String> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+                .collect();
+            found.sort();
+            assert_eq!(found, [$(stringify!($name)),*]);
+        }
+    };
+}
+
+transcripts! {
+    easytool_call
+    easytool_instruct
+    easytool_retrieve
+    easytool_score
+    taskbench_evaluate
+    taskbench_generate
+    taskbench_graph
+    taskbench_infer
+    taskbench_inspect
+    taskbench_report
+}
