@@ -154,6 +154,11 @@ pub(crate) enum Command {
     Taskbench(TaskbenchCommand),
     #[cfg(feature = "bench")]
     /// EasyTool: concise tool instructions, questions answered with tools, scores
+    #[command(after_help = "Examples, on the samples of the repository:\n  \
+        jarvis easytool instruct examples/easytool/library.yaml --out tools.json\n  \
+        jarvis easytool funcqa --kind multi-hop --data examples/easytool/questions.json \\\n    \
+          --llm replay:examples/easytool/answers.jsonl\n  \
+        jarvis easytool call multiply_ '[535323, 0.03]'")]
     #[command(subcommand)]
     Easytool(EasytoolCommand),
     #[cfg(not(feature = "serve"))]

@@ -27,7 +27,10 @@ fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     let printer = Printer::new(cli.global.quiet, cli.global.verbose);
     if let Command::Completions { shell } = &cli.command {
-        clap_complete::generate(*shell, &mut command(), "jarvis", &mut std::io::stdout());
+        // To memory first: the generator panics where nobody reads on, as in `jarvis completions bash | head`.
+        let mut script = Vec::new();
+        clap_complete::generate(*shell, &mut command(), "jarvis", &mut script);
+        printer.out_piece(&String::from_utf8_lossy(&script));
         return ExitCode::SUCCESS;
     }
     #[cfg(feature = "pdf")]

@@ -54,7 +54,8 @@ macro_rules! transcripts {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
             let mut found: Vec<String> = std::fs::read_dir(folder)
                 .unwrap()
-                .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .filter_map(|name| Some(name.strip_suffix(".md")?.to_owned()))
                 .collect();
             found.sort();
             assert_eq!(found, [$(stringify!($name)),*]);
@@ -67,6 +68,9 @@ transcripts! {
     easytool_instruct
     easytool_retrieve
     easytool_score
+    models
+    plan
+    run
     taskbench_evaluate
     taskbench_generate
     taskbench_graph

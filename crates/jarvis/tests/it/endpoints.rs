@@ -157,3 +157,18 @@ fn runs_are_listed_and_shown_with_their_replies() {
     assert!(told.contains("request: good day") && told.contains("| [ ]") && told.contains("Hello to you."), "{told}");
     assert_eq!(harness.run(&["runs", "show", "zzz"]).code, 1);
 }
+
+#[test]
+fn a_request_that_fails_does_not_end_the_conversation() {
+    let harness = Harness::new();
+    let chat = FakeChat::spawn(
+        Script::new()
+            .on("parse_task", vec![Reply::error(400, "no such thing"), Reply::text("[]")])
+            .on("chitchat", Reply::text("Still here.")),
+    );
+    let args = ["chat", "--llm", "m", "--base-url", &chat.url(), "-q"];
+    let ended = harness.run_with_input(&args, "first\nsecond\n");
+    assert!(ended.stderr.contains("no such thing"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("Still here."), "{}", ended.stdout);
+    assert_eq!(ended.code, 0);
+}

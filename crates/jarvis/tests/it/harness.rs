@@ -82,8 +82,8 @@ impl Harness {
         command
     }
 
-    /// What a line for `sh` prints, where `jarvis` is the binary and `$EXAMPLES` the folder of examples: stdout, then the exit
-    /// status unless it is 0, then stderr unless it is empty.
+    /// What a line for `sh` prints, where `jarvis` is the binary, `$EXAMPLES` the folder of examples and `$FILES` that of
+    /// pictures: stdout, then the exit status unless it is 0, then stderr unless it is empty.
     pub(crate) fn shell(&self, line: &str) -> String {
         let binary = Path::new(env!("CARGO_BIN_EXE_jarvis")).parent().expect("a folder").as_os_str();
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -91,7 +91,8 @@ impl Harness {
         let mut command = self.program("sh", &["-c", line]);
         command
             .env("PATH", std::env::join_paths(folders).expect("folders without colons"))
-            .env("EXAMPLES", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"));
+            .env("EXAMPLES", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"))
+            .env("FILES", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/files"));
         let Ended { code, mut stdout, stderr } = Harness::ended(command, "");
         if !stdout.is_empty() && !stdout.ends_with('\n') {
             stdout.push('\n');

@@ -6,17 +6,15 @@ mod ask;
 // What is printed names figures that this feature adds.
 #[cfg(not(feature = "bertscore"))]
 mod cli;
-mod conversations;
+mod doctor;
 mod easytool_pipelines;
 mod easytool_retrieve;
 mod endpoints;
 mod harness;
-mod hostile;
 mod mcp;
-mod models;
 mod offline;
+mod outside;
 mod pipelines;
-mod plans;
 mod rewoo;
 mod serve;
 mod taskbench_generate;

@@ -1,0 +1,35 @@
+//! `jarvis doctor`.
+
+use serde_json::Value;
+
+use crate::harness::Harness;
+
+#[test]
+fn the_doctor_names_what_works_and_how_to_mend_the_rest() {
+    let harness = Harness::new();
+    let (code, findings) = harness.json(&["doctor", "--json"]);
+    assert_eq!(code, 0, "{findings:#}");
+    for finding in findings.as_array().expect("a list") {
+        assert_eq!(finding["ok"] == Value::Bool(false), finding["fix"].is_string(), "{finding}");
+    }
+    let broken = Harness::new().env("JARVIS_LLM", "some-model").env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    let (code, findings) = broken.json(&["doctor", "--json"]);
+    assert_eq!(code, 1, "{findings:#}");
+    let chat =
+        findings.as_array().expect("a list").iter().find(|finding| finding["what"] == "chat model").expect("looked at");
+    assert!(chat["fix"].as_str().expect("a fix").contains("--base-url"));
+
+    let harness = Harness::new();
+    harness.file(
+        "jarvis.yaml",
+        "grpc: {tls_cert: no.pem, tls_key: no.key}\nmcp_servers: {mine: {command: no-such-program}}\n",
+    );
+    let (code, findings) = harness.json(&["doctor", "--json", "--config", "jarvis.yaml"]);
+    let bad = |what: &str| {
+        let bad = findings.as_array().expect("a list").iter().find(|one| one["what"] == what && one["ok"] == false);
+        bad.and_then(|finding| finding["found"].as_str()).unwrap_or_default()
+    };
+    assert_eq!(code, 0, "the main job needs neither: {findings:#}");
+    assert!(bad("tools").contains("mine"), "{findings:#}");
+    assert!(bad("gRPC door").contains("no.pem"), "{findings:#}");
+}
