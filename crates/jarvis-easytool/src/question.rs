@@ -161,6 +161,10 @@ async fn solve_all(solver: &Arc<dyn Solver>, subtasks: Vec<Subtask>, record: &mu
             list.push(instruction);
         }
     }
+    if record.answer_subtask.is_empty() && !record.subtask.is_empty() {
+        // What is summed up below rests on nothing.
+        record.status = Status::Failed;
+    }
     finish(solver.as_ref(), record).await;
 }
 

@@ -17,6 +17,14 @@ pub enum RunError {
         /// Why.
         source: ChatError,
     },
+    /// No reply of a stage can be used, and nothing can be done without one.
+    #[error("no reply of stage `{stage}` can be used: {reason}")]
+    Unreadable {
+        /// The stage.
+        stage: &'static str,
+        /// What is wrong with the last reply.
+        reason: String,
+    },
     /// The planner failed.
     #[error("cannot plan: {0}")]
     Planner(String),
@@ -70,6 +78,7 @@ impl RunError {
     pub fn code(&self) -> &'static str {
         match self {
             RunError::Model { source, .. } => source.code().as_str(),
+            RunError::Unreadable { .. } => ErrorCode::BadReply.as_str(),
             RunError::Planner(_) => "planner",
             RunError::Prompt { .. } => "prompt",
             RunError::Timeout { .. } => ErrorCode::Timeout.as_str(),
@@ -86,7 +95,8 @@ impl RunError {
             RunError::Model { source, .. } => source.hint(),
             RunError::Timeout { .. } => Some("raise `limits.run_timeout_s`, or use a faster model"),
             RunError::NoModel { .. } => Some("name a chat model with --llm MODEL, or set `llm.model`"),
-            RunError::Planner(_)
+            RunError::Unreadable { .. }
+            | RunError::Planner(_)
             | RunError::Prompt { .. }
             | RunError::InvalidRequest(_)
             | RunError::NoAnswer(_)
@@ -105,7 +115,7 @@ impl RunError {
                     | ErrorCode::Upstream
                     | ErrorCode::BadReply
             ),
-            RunError::Timeout { .. } => true,
+            RunError::Timeout { .. } | RunError::Unreadable { .. } => true,
             RunError::Planner(_)
             | RunError::Prompt { .. }
             | RunError::InvalidRequest(_)
@@ -121,9 +131,8 @@ impl From<AskError> for RunError {
         let stage = error.stage();
         match error {
             AskError::Prompt { source, .. } => RunError::Prompt { stage, reason: source.to_string() },
-            AskError::TooLong { .. } | AskError::Model { .. } | AskError::Unreadable { .. } => {
-                RunError::Model { stage, source: error.into() }
-            }
+            AskError::Unreadable { reason, .. } => RunError::Unreadable { stage, reason },
+            AskError::TooLong { .. } | AskError::Model { .. } => RunError::Model { stage, source: error.into() },
         }
     }
 }

@@ -29,6 +29,11 @@ impl Agent {
         agent.chat = cx.ask.as_ref().map(|ask| Arc::clone(ask.model()));
         // The offline agent would take earlier turns for part of the question.
         let question = if agent.chat.is_some() { request.with_history() } else { request.text.clone() };
+        if agent.chat.is_none() && request.attachments.is_empty() {
+            let reason =
+                format!("without a chat model the pipeline `{NAME}` answers from attached texts, and none is attached");
+            return Err(RunError::InvalidRequest(reason));
+        }
         let mut asked = Asked::new(question, document(request)?);
         asked.language = Some(Language::of(&request.text));
         asked.deadline = Some(cx.limits.engine.run_timeout);

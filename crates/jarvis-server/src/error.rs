@@ -222,6 +222,7 @@ impl From<RunError> for ApiError {
     fn from(error: RunError) -> ApiError {
         let status = match &error {
             RunError::Model { source, .. } => status_of_chat(source),
+            RunError::Unreadable { .. } => StatusCode::BAD_GATEWAY,
             RunError::Planner(_) | RunError::Prompt { .. } => StatusCode::INTERNAL_SERVER_ERROR,
             RunError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
             RunError::InvalidRequest(_) => StatusCode::BAD_REQUEST,

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     if let Command::PdfText = &cli.command {
         return wiring::pdf::child();
     }
-    start_logs(cli.global.verbose);
+    start_logs(cli.global.verbose, printer);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -67,11 +67,15 @@ fn command() -> clap::Command {
 }
 
 /// Logs go to stderr: as `JARVIS_LOG` says, else warnings, else debug with `-vv`.
-fn start_logs(verbose: u8) {
+fn start_logs(verbose: u8, printer: Printer) {
     // jarvis reports failures of MCP servers itself.
     let default = if verbose >= 2 { "warn,jarvis=debug" } else { "error,rmcp=off" };
-    let filter = tracing_subscriber::EnvFilter::try_from_env(config::env_vars::LOG)
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
+    let wanted = std::env::var(config::env_vars::LOG).unwrap_or_default();
+    let wanted = if wanted.is_empty() { default } else { &wanted };
+    let filter = tracing_subscriber::EnvFilter::try_new(wanted).unwrap_or_else(|error| {
+        printer.warning(&format!("{} is not understood: {error}", config::env_vars::LOG));
+        tracing_subscriber::EnvFilter::new(default)
+    });
     let colours = std::io::stderr().is_terminal();
     let _ =
         tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).try_init();

@@ -168,7 +168,10 @@ async fn recorded<T, O: Observer>(
 
 fn failure(run_id: &RunId, error: RunError) -> Failure {
     let (hint, code) = (error.hint(), error.code());
-    let failure = Failure::work(error).of_run(run_id.clone(), code);
+    let failure = match error {
+        RunError::InvalidRequest(_) => return Failure::usage(error).of_run(run_id.clone(), code),
+        error => Failure::work(error).of_run(run_id.clone(), code),
+    };
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure.hint(format!("see what happened with `jarvis runs show {run_id} --reply`")),

@@ -106,9 +106,10 @@ impl From<RunError> for DecisionError {
             RunError::Prompt { stage, reason } => DecisionError::Prompt { stage, reason },
             RunError::Timeout { after } => DecisionError::Timeout { after },
             RunError::Cancelled => DecisionError::Cancelled,
-            error @ (RunError::NoModel { .. } | RunError::InvalidRequest(_) | RunError::NoAnswer(_)) => {
-                DecisionError::Planner(error.to_string())
-            }
+            error @ (RunError::Unreadable { .. }
+            | RunError::NoModel { .. }
+            | RunError::InvalidRequest(_)
+            | RunError::NoAnswer(_)) => DecisionError::Planner(error.to_string()),
         }
     }
 }

@@ -47,6 +47,9 @@ pub(super) async fn run(args: ChatArgs, global: &Global, printer: Printer) -> Re
         }
         if let Err(failure) = turn(&app, &pipeline, line, &files, &mut memory, args.json, printer).await {
             // One request that fails does not end the conversation.
+            if args.json {
+                printer.out(&failure.document().to_string());
+            }
             printer.error(failure.error(), failure.advice());
         }
         files.clear();

@@ -22,13 +22,15 @@ pub(super) fn run(command: RunsCommand, global: &Global, printer: Printer) -> Re
                 printer.progress("there are no runs yet");
             }
             for run in runs {
+                let tasks = match run.tasks {
+                    0 => "no tasks".to_owned(),
+                    tasks => format!("{} of {tasks} tasks", run.ok),
+                };
                 printer.out(&format!(
-                    "{}  {}  {:<11}  {} of {} tasks  {:>6} ms  {}",
+                    "{}  {}  {:<11}  {tasks:<12}  {:>6} ms  {}",
                     run.run_id,
                     when(run.started_at_ms),
                     run.status.as_str(),
-                    run.ok,
-                    run.tasks,
                     run.ms,
                     one_line(&run.request, 60),
                 ));

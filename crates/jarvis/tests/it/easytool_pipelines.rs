@@ -316,6 +316,7 @@ fn an_endpoint_is_asked_with_the_stage_label() {
 }
 
 #[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "the caller of the server is a client of its own")]
 async fn a_recorded_server_answers_who_has_its_key() {
     let harness = Harness::new().env("MOCK_KEY", "k1");
     harness.file(
@@ -328,7 +329,13 @@ async fn a_recorded_server_answers_who_has_its_key() {
     for (key, error, response) in [("k1", "", "sunny"), ("other", "Unauthorized error...", "")] {
         let call = json!({"category": "Weather", "tool_name": "open_weather", "api_name": "current",
             "tool_input": "{\"city\":\"Bern\"}", "strip": "truncate", "toolbench_key": key});
-        let reply = reqwest::Client::new().post(format!("{}/rapidapi", server.1)).body(call.to_string()).send().await;
+        let reply = reqwest::Client::builder()
+            .build()
+            .unwrap()
+            .post(format!("{}/rapidapi", server.1))
+            .body(call.to_string())
+            .send()
+            .await;
         let reply: Value = serde_json::from_slice(&reply.unwrap().bytes().await.unwrap()).unwrap();
         assert_eq!(reply, json!({"error": error, "response": response}));
     }

@@ -148,7 +148,7 @@ fn runs_are_listed_and_shown_with_their_replies() {
     insta::assert_snapshot!(harness.told(&["runs", "list"]), @r"
     exit 0
     --- stdout
-    [RUN]  [TIME]  done         0 of 0 tasks [MS]  good day
+    [RUN]  [TIME]  done         no tasks [MS]  good day
     --- stderr
     ");
     let listed = harness.run(&["runs", "list"]).stdout;
