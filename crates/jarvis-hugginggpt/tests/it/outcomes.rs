@@ -2,69 +2,28 @@
 
 use jarvis_hugginggpt::RunError;
 use jarvis_testing::chat::{Reply, Script};
+use jarvis_testing::rows;
 use serde_json::Value;
 
 use crate::fixture::with_chat;
 
-/// Runs a request against a planner that replies `plan`, and compares the calls, the answer and the log's `op`.
-#[track_caller]
-fn check(plan: &[&str], stages: &[&str], answer: &str, log: (&str, &str)) {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(async {
-        let plans: Vec<Reply> = plan.iter().map(|text| Reply::text(*text)).collect();
+/// Runs a request against a planner that gives these replies, and compares the calls, the answer and the log's `op`.
+#[tokio::test]
+async fn a_planning_reply_leads_to_tasks_or_conversation() {
+    type Row = (Vec<String>, Vec<String>, String, (String, String));
+    for (plan, stages, answer, (file, op)) in rows::<Row>(include_str!("cases.yaml"), "outcomes") {
+        let plans: Vec<Reply> = plan.iter().map(Reply::text).collect();
         let script = Script::new()
             .on("parse_task", plans)
             .on("chitchat", Reply::text("just talking"))
             .on("response_results", Reply::text("all done"));
         let fixture = with_chat(script).build().await;
         let went = fixture.run("hello there").await;
-        let run = went.run.expect("an answer");
-        assert_eq!(fixture.stages(), stages, "{plan:?}");
-        assert_eq!(run.answer.text, answer, "{plan:?}");
-        let (file, op) = log;
-        let lines = fixture.log(file);
-        assert!(lines.iter().any(|line| line["op"] == op && line["input"] == "hello there"), "{file}: {lines:?}");
-        let calls: u32 = went.usage.total_calls();
-        assert_eq!(calls as usize, stages.len());
-    });
-}
-
-const TALK: &[&str] = &["parse_task", "chitchat"];
-
-#[test]
-fn an_empty_plan_is_conversation() {
-    check(&["[]"], TALK, "just talking", ("log_fail.jsonl", "chitchat"));
-    check(&["```json\n[ ]\n```"], TALK, "just talking", ("log_fail.jsonl", "chitchat"));
-}
-
-#[test]
-fn an_unreadable_plan_is_asked_for_once_more_and_then_is_conversation() {
-    let twice = &["parse_task", "parse_task", "chitchat"];
-    check(&["I cannot.", "Sorry."], twice, "just talking", ("log_fail.jsonl", "chitchat"));
-    check(&["I cannot.", "[]"], twice, "just talking", ("log_fail.jsonl", "chitchat"));
-    check(&[r#"[{"no":"task"}]"#, "[]"], twice, "just talking", ("log_fail.jsonl", "chitchat"));
-}
-
-#[test]
-fn a_single_task_of_the_chat_model_is_conversation_and_success() {
-    for task in ["summarization", "translation", "conversational", "text-generation", "text2text-generation"] {
-        let plan = format!(r#"[{{"task":"{task}","id":0,"dep":[-1],"args":{{"text":"x"}}}}]"#);
-        check(&[&plan], TALK, "just talking", ("log_success.jsonl", "chitchat"));
+        assert_eq!((fixture.stages(), went.run.expect("an answer").answer.text), (stages.clone(), answer), "{plan:?}");
+        let lines = fixture.log(&file);
+        assert!(lines.iter().any(|line| line["op"] == *op && line["input"] == "hello there"), "{file}: {lines:?}");
+        assert_eq!(went.usage.total_calls() as usize, stages.len());
     }
-}
-
-#[test]
-fn two_tasks_of_the_chat_model_are_tasks() {
-    let plan = r#"[{"task":"summarization","id":0,"dep":[-1],"args":{"text":"x"}},
-                   {"task":"translation","id":1,"dep":[0],"args":{"text":"<GENERATED>-0"}}]"#;
-    check(&[plan], &["parse_task", "response_results"], "all done", ("log_success.jsonl", "response"));
-}
-
-#[test]
-fn a_plan_with_the_word_error_in_it_is_a_plan() {
-    let plan = r#"[{"task":"text-to-speech","id":0,"dep":[-1],"args":{"text":"error"}},
-                   {"task":"text-to-speech","id":1,"dep":[-1],"args":{"text":"no error"}}]"#;
-    check(&[plan], &["parse_task", "response_results"], "all done", ("log_success.jsonl", "response"));
 }
 
 #[tokio::test]
