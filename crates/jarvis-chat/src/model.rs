@@ -1,11 +1,12 @@
 //! The contract of a chat model: what is asked, what comes back, and what can go wrong.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream, StreamExt as _};
 use jarvis_plan::{ErrorCode, Role, TaskError, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -157,6 +158,18 @@ pub struct ChatReply {
     pub usage: TokenUsage,
 }
 
+impl ChatReply {
+    /// The reply word by word, as an endpoint would stream it.
+    pub(crate) fn into_stream(self) -> ChatStream {
+        let words = self.text.split_inclusive(char::is_whitespace);
+        let mut chunks: Vec<_> =
+            words.map(|text| Ok(ChatChunk { text: text.to_owned(), ..ChatChunk::default() })).collect();
+        let (finish_reason, usage) = (Some(self.finish_reason), Some(self.usage));
+        chunks.push(Ok(ChatChunk { finish_reason, usage, ..ChatChunk::default() }));
+        stream::iter(chunks).boxed()
+    }
+}
+
 /// A piece of a streamed reply. The last one carries the finish reason and the usage, when the endpoint gives them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ChatChunk {
@@ -167,6 +180,9 @@ pub struct ChatChunk {
     /// Tokens of the whole call, once known.
     pub usage: Option<TokenUsage>,
 }
+
+/// A reply as it is written, piece by piece.
+pub type ChatStream = BoxStream<'static, Result<ChatChunk, ChatError>>;
 
 /// Something that answers chat calls.
 #[async_trait]
@@ -193,10 +209,7 @@ pub trait ChatModel: Send + Sync {
     async fn complete(&self, request: &ChatRequest) -> Result<ChatReply, ChatError>;
 
     /// Makes one call and yields the reply as it is written. Dropping the stream aborts the call.
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError>;
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError>;
 }
 
 #[async_trait]
@@ -225,10 +238,7 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
         (**self).complete(request).await
     }
 
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
         (**self).stream(request).await
     }
 }
@@ -237,47 +247,60 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
     /// The endpoint cannot be reached.
-    #[error("cannot reach the chat endpoint at {url}: {reason}")]
     Unreachable {
         /// The address, without credentials and query.
         url: String,
         reason: String,
     },
     /// No reply came in time.
-    #[error("the chat endpoint did not answer within {} s", .after.as_secs_f32())]
     Timeout { after: Duration },
     /// The endpoint refused the credentials (401, 403).
-    #[error("the chat endpoint refused the credentials: {message}")]
     Unauthorized { message: String },
     /// The endpoint asks for fewer calls (429), and retries did not help.
-    #[error("the chat endpoint limits the rate of calls: {message}")]
     RateLimited { message: String },
     /// The endpoint answered with an error status, or with an `error` body whatever the status.
-    #[error("{message}")]
     Api { status: u16, message: String },
     /// The endpoint answered with something that is not a chat reply: HTML, no choices, a cut stream.
-    #[error("the chat endpoint's answer is not a chat reply: {reason}")]
     BadReply {
         reason: String,
         /// The start of what came.
         body: String,
     },
     /// No line of the recording fits the call.
-    #[error("ReplayMiss: no unused line of the recording fits stage `{stage}`; the prompt starts: {prompt}")]
     ReplayMiss {
         stage: String,
         /// The start of the call's text.
         prompt: String,
     },
     /// The recording cannot be read or written.
-    #[error("the recording {path}: {reason}")]
     Recording { path: String, reason: String },
     /// The client is not configured correctly.
-    #[error("{0}")]
     Config(String),
 }
 
+impl fmt::Display for ChatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message("chat endpoint", "a chat reply"))
+    }
+}
+
 impl ChatError {
+    /// The message, for an endpoint of this name whose answers ought to be `reply`.
+    pub(crate) fn message(&self, endpoint: &str, reply: &str) -> String {
+        match self {
+            ChatError::Unreachable { url, reason } => format!("cannot reach the {endpoint} at {url}: {reason}"),
+            ChatError::Timeout { after } => format!("the {endpoint} did not answer within {} s", after.as_secs_f32()),
+            ChatError::Unauthorized { message } => format!("the {endpoint} refused the credentials: {message}"),
+            ChatError::RateLimited { message } => format!("the {endpoint} limits the rate of calls: {message}"),
+            ChatError::BadReply { reason, .. } => format!("the {endpoint}'s answer is not {reply}: {reason}"),
+            ChatError::ReplayMiss { stage, prompt } => {
+                format!("ReplayMiss: no unused line of the recording fits stage `{stage}`; the prompt starts: {prompt}")
+            }
+            ChatError::Recording { path, reason } => format!("the recording {path}: {reason}"),
+            ChatError::Api { message, .. } | ChatError::Config(message) => message.clone(),
+        }
+    }
+
     /// What to try, where something can be tried.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -310,10 +333,6 @@ impl ChatError {
 
 impl From<ChatError> for TaskError {
     fn from(error: ChatError) -> TaskError {
-        let failed = TaskError::new(error.code(), error.to_string());
-        match error.hint() {
-            Some(hint) => failed.hint(hint),
-            None => failed,
-        }
+        TaskError { hint: error.hint().map(str::to_owned), ..TaskError::new(error.code(), error.to_string()) }
     }
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{self, StreamExt};
 use jarvis_plan::Role;
 
 use super::{Line, LineModel, LineUsage, request_sha256};
-use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message};
+use crate::model::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message};
 
 /// The most texts that a line asks for.
 const LANDMARKS: usize = 4;
@@ -83,10 +83,7 @@ impl<M: ChatModel> ChatModel for Recorder<M> {
         Ok(reply)
     }
 
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
         let chunks = self.model.stream(request).await?;
         let state = Some((chunks, ChatReply::default(), self.line(request), self.output.clone()));
         let watched = stream::unfold(state, |state| async move {

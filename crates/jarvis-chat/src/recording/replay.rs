@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use futures::stream::{self, BoxStream, StreamExt};
 
 use super::{Line, LineModel, request_sha256};
-use crate::model::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, TokenUsage};
+use crate::model::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message, TokenUsage};
 use crate::tokens::Tokens;
 use crate::wire::start;
 
@@ -132,17 +131,7 @@ impl ChatModel for Replay {
         self.take(request).map(reply)
     }
 
-    /// Yields the reply word by word, as an endpoint would.
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
-        let line = self.take(request)?;
-        let ChatReply { text, finish_reason, usage, .. } = reply(line);
-        let words = text.split_inclusive(char::is_whitespace);
-        let mut chunks: Vec<_> =
-            words.map(|word| Ok(ChatChunk { text: word.to_owned(), ..ChatChunk::default() })).collect();
-        chunks.push(Ok(ChatChunk { text: String::new(), finish_reason: Some(finish_reason), usage: Some(usage) }));
-        Ok(stream::iter(chunks).boxed())
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
+        Ok(self.complete(request).await?.into_stream())
     }
 }

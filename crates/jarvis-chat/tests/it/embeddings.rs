@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jarvis_chat::{EmbedError, Embedder, OpenAiConfig, OpenAiEmbeddings};
+use jarvis_chat::{ChatError, EmbedError, Embedder, OpenAiConfig, OpenAiEmbeddings};
 use jarvis_testing::chat::{DIMENSION, FakeChat, Reply, Script, fake_vector};
 use jarvis_testing::rows;
 use serde_json::{Value, json};
@@ -111,7 +111,11 @@ async fn a_wait_ends_and_keys_stay_out() {
     config.retries.max = 0;
     let client = OpenAiEmbeddings::new(config).unwrap();
     let error = client.embed(&texts(1)).await.unwrap_err();
-    assert_eq!(error, EmbedError::Api { status: 400, message: "your key [redacted] is odd".into() });
-    assert_eq!(client.embed(&texts(1)).await.unwrap_err(), EmbedError::Timeout { after: Duration::from_millis(50) });
+    assert_eq!(
+        error,
+        EmbedError::Endpoint(ChatError::Api { status: 400, message: "your key [redacted] is odd".into() })
+    );
+    let late = ChatError::Timeout { after: Duration::from_millis(50) };
+    assert_eq!(client.embed(&texts(1)).await.unwrap_err(), EmbedError::Endpoint(late));
     assert!(!format!("{client:?}").contains(KEY));
 }

@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use async_trait::async_trait;
-use futures::stream::BoxStream;
-use jarvis_chat::{ChatChunk, ChatError, ChatModel, ChatReply, ChatRequest, Message, Part};
+use jarvis_chat::{ChatError, ChatModel, ChatReply, ChatRequest, ChatStream, Message, Part};
 use serde_json::{Value, json};
 
 use super::store::{private, stamp};
@@ -191,10 +190,7 @@ impl ChatModel for Logged {
         reply
     }
 
-    async fn stream(
-        &self,
-        request: &ChatRequest,
-    ) -> Result<BoxStream<'static, Result<ChatChunk, ChatError>>, ChatError> {
+    async fn stream(&self, request: &ChatRequest) -> Result<ChatStream, ChatError> {
         self.log.write(request).await;
         self.chat.stream(request).await
     }
