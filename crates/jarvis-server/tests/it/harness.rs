@@ -30,6 +30,8 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) const CASES: &str = include_str!("cases.yaml");
+
 /// How long a test waits for what must come; reached only when it does not.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -373,6 +375,11 @@ pub(crate) fn events(text: &str) -> Vec<(String, Value)> {
             Some((field(event, "event").unwrap_or_default(), value))
         })
         .collect()
+}
+
+/// Replies for a request that is planned as [`MOOD`] and answered.
+pub(crate) fn planned() -> Script {
+    Script::new().on("parse_task", MOOD).on("response_results", "Here you are.")
 }
 
 pub(crate) fn ask(text: &str) -> Value {
