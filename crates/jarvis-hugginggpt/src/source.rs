@@ -275,8 +275,8 @@ pub struct FileSource {
     shown: usize,
     unprobed: bool,
     /// The tasks that the chat model serves; those of the registry unless set.
-    served: Option<Vec<String>>,
-    examples: Arc<Examples>,
+    pub served: Option<Vec<String>>,
+    pub examples: Arc<Examples>,
 }
 
 impl FileSource {
@@ -288,19 +288,7 @@ impl FileSource {
 
     /// For planning: where no model is available now, the first models of the catalogue, as the original does.
     pub fn for_planning(sources: Arc<Sources>, chat: bool, shown: usize) -> FileSource {
-        FileSource { sources, chat, shown, unprobed: true, served: None, examples: Arc::default() }
-    }
-
-    /// With other tasks for the chat model to serve.
-    pub fn llm_serves(mut self, tasks: Vec<String>) -> FileSource {
-        self.served = Some(tasks);
-        self
-    }
-
-    /// With examples of pipelines.
-    pub fn with_examples(mut self, examples: Arc<Examples>) -> FileSource {
-        self.examples = examples;
-        self
+        FileSource { unprobed: true, ..FileSource::for_running(sources, chat, shown) }
     }
 
     /// Whether the chat model serves a task itself.

@@ -40,10 +40,7 @@ impl Failure {
 
     /// Adds a hint where there is one.
     pub(crate) fn maybe_hint(self, hint: Option<impl Into<String>>) -> Failure {
-        match hint {
-            Some(hint) => self.hint(hint),
-            None => self,
-        }
+        Failure { hint: hint.map(Into::into).or(self.hint), ..self }
     }
 
     /// Says which run failed, and the stable word for why.

@@ -288,10 +288,7 @@ fn take(path: &Path, name: &str, media: &Media, max_bytes: u64) -> Result<Resour
                 Failure::usage(error)
             }
         };
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        failure.maybe_hint(hint)
     })
 }
 

@@ -254,11 +254,7 @@ pub(crate) fn open_journal(global: &Global, printer: Printer) -> Result<Journal,
     }
     Journal::open(&folders.journal).map_err(|error| {
         let hint = error.hint();
-        let failure = Failure::work(error);
-        match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Failure::work(error).maybe_hint(hint)
     })
 }
 

@@ -32,26 +32,10 @@ pub const MAX_MODELS: usize = 50;
 /// The most examples that are asked for and used.
 pub const MAX_EXAMPLES: usize = 100;
 
-/// The task ids that stand in for the list of a service that cannot be asked, in the pipeline form.
-pub const FALLBACK_TASKS: [&str; 17] = [
-    "source",
-    "object-detection-general",
-    "face-detection",
-    "vehicle-plate-detection",
-    "vehicle-damage-detection",
-    "protective-gear-detection",
-    "equipment-detection",
-    "fire-detection",
-    "cloth-color-classification",
-    "vehicle-color-classification",
-    "gender-classification",
-    "age-classification",
-    "emotion-classification",
-    "face-recognition",
-    "vehicle-make-classification",
-    "human-pose-detection",
-    "pipeline-end",
-];
+const FALLBACK_TASKS: &str = "source object-detection-general face-detection vehicle-plate-detection \
+    vehicle-damage-detection protective-gear-detection equipment-detection fire-detection cloth-color-classification \
+    vehicle-color-classification gender-classification age-classification emotion-classification face-recognition \
+    vehicle-make-classification human-pose-detection pipeline-end";
 
 /// Where the service is and how it is asked.
 #[derive(Clone)]
@@ -292,9 +276,9 @@ impl Service {
     }
 }
 
-/// The tasks of [`FALLBACK_TASKS`], with nothing known but their ids.
+/// Task types that stand in for the list of a service that cannot be asked, with nothing known but their ids.
 pub fn fallback_tasks() -> Vec<ServiceTask> {
-    FALLBACK_TASKS.into_iter().map(ServiceTask::named).collect()
+    FALLBACK_TASKS.split_whitespace().map(ServiceTask::named).collect()
 }
 
 #[cfg(test)]

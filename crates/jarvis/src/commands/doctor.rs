@@ -37,6 +37,11 @@ impl Finding {
     fn bad(what: &str, needed: bool, found: impl Into<String>, fix: impl Into<String>) -> Finding {
         Finding { what: what.into(), ok: false, needed, found: found.into(), fix: Some(fix.into()) }
     }
+
+    /// What failed, with the failure's own hint or else `fix`.
+    fn failed(what: &str, needed: bool, failure: &Failure, fix: &str) -> Finding {
+        Finding::bad(what, needed, failure.error().to_string(), failure.advice().unwrap_or(fix))
+    }
 }
 
 pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) -> Result<ExitCode, Failure> {
@@ -47,18 +52,13 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
             let from = loaded.path.as_ref().map_or("built-in defaults".into(), |path| path.display().to_string());
             findings.push(Finding::good("configuration", from));
             for warning in &loaded.warnings {
-                findings.push(Finding::bad(
-                    "configuration",
-                    false,
-                    warning.clone(),
-                    "remove the key or mend its spelling",
-                ));
+                let fix = "remove the key or mend its spelling";
+                findings.push(Finding::bad("configuration", false, warning.clone(), fix));
             }
             Some(loaded)
         }
         Err(failure) => {
-            let fix = failure.advice().unwrap_or("mend the file").to_owned();
-            findings.push(Finding::bad("configuration", true, failure.error().to_string(), fix));
+            findings.push(Finding::failed("configuration", true, &failure, "mend the file"));
             None
         }
     };
@@ -80,12 +80,9 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
                 });
                 tools(loaded, &folders, &mut findings).await;
             }
-            Err(failure) => findings.push(Finding::bad(
-                "data folder",
-                true,
-                failure.error().to_string(),
-                failure.advice().unwrap_or("name one with --data-dir").to_owned(),
-            )),
+            Err(failure) => {
+                findings.push(Finding::failed("data folder", true, &failure, "name one with --data-dir"));
+            }
         }
     }
     match App::build(global, quiet).await {
@@ -95,21 +92,17 @@ pub(super) async fn run(args: &DoctorArgs, global: &Global, printer: Printer) ->
             experts(&app, &mut findings).await;
             #[cfg(feature = "serve")]
             if let Err(failure) = super::serve::grpc_options(&app.config.grpc) {
-                let fix = failure.advice().unwrap_or("mend `grpc` in the configuration").to_owned();
-                findings.push(Finding::bad("gRPC door", false, failure.error().to_string(), fix));
+                findings.push(Finding::failed("gRPC door", false, &failure, "mend `grpc` in the configuration"));
             }
             service(&app, &mut findings).await;
         }
-        Err(failure) if loaded.is_some() && !told(&findings, &failure) => findings.push(Finding::bad(
-            "start",
-            true,
-            failure.error().to_string(),
-            failure.advice().unwrap_or("see the message").to_owned(),
-        )),
+        Err(failure) if loaded.is_some() && !is_among(&findings, &failure) => {
+            findings.push(Finding::failed("start", true, &failure, "see the message"));
+        }
         Err(_) => {}
     }
     if args.json {
-        printer.out(&serde_json::to_string_pretty(&findings).map_err(Failure::work)?);
+        printer.json(&findings)?;
     } else {
         for finding in &findings {
             let mark = match (finding.ok, finding.needed) {
@@ -135,15 +128,12 @@ async fn tools(loaded: &Loaded, folders: &Folders, findings: &mut Vec<Finding>) 
             let fix = "see that the program or server runs; docs/tools.md tells how tools are named";
             findings.extend(wrong.into_iter().map(|warning| Finding::bad("tools", false, warning, fix)));
         }
-        Err(failure) => {
-            let fix = failure.advice().unwrap_or("see docs/tools.md").to_owned();
-            findings.push(Finding::bad("tools", true, failure.error().to_string(), fix));
-        }
+        Err(failure) => findings.push(Finding::failed("tools", true, &failure, "see docs/tools.md")),
     }
 }
 
 /// Whether a fault is among the findings already.
-fn told(findings: &[Finding], failure: &Failure) -> bool {
+fn is_among(findings: &[Finding], failure: &Failure) -> bool {
     let found = failure.error().to_string();
     findings.iter().any(|finding| finding.found == found)
 }
@@ -180,8 +170,7 @@ async fn service(app: &App, findings: &mut Vec<Finding>) {
     let decisions = match app.decisions() {
         Ok(decisions) => decisions,
         Err(failure) => {
-            let fix = failure.advice().unwrap_or("see the message").to_owned();
-            findings.push(Finding::bad(what, false, failure.error().to_string(), fix));
+            findings.push(Finding::failed(what, false, &failure, "see the message"));
             return;
         }
     };

@@ -16,27 +16,16 @@ use crate::source::{CHAT_MODEL_ID, Candidates, Found, ModelSource, Records, Task
 pub struct ServiceSource {
     service: Service,
     shown: usize,
-    examples: Option<Arc<Examples>>,
+    /// Examples of one's own, which take the place of the service's.
+    pub examples: Option<Arc<Examples>>,
     /// The tasks that the chat model serves; those of the registry unless set.
-    served: Option<Vec<String>>,
+    pub served: Option<Vec<String>>,
 }
 
 impl ServiceSource {
     /// Of this service, with the first `shown` models of a task shown to the model that chooses.
     pub fn new(service: Service, shown: usize) -> ServiceSource {
         ServiceSource { service, shown, examples: None, served: None }
-    }
-
-    /// With examples of one's own, which take the place of the service's.
-    pub fn with_examples(mut self, examples: Arc<Examples>) -> ServiceSource {
-        self.examples = Some(examples);
-        self
-    }
-
-    /// With these tasks served by the chat model, instead of the usual five.
-    pub fn llm_serves(mut self, tasks: Vec<String>) -> ServiceSource {
-        self.served = Some(tasks);
-        self
     }
 
     fn is_served(&self, task: &str) -> bool {
